@@ -1,0 +1,5 @@
+"""Online payload identification for robot arms."""
+
+from pkgutil import extend_path
+
+__path__ = extend_path(__path__, __name__)

@@ -1,0 +1,46 @@
+"""Wrench samples averaged over short bins of absolute time.
+
+The bins are tied to the clock, not to the first sample, so that a recording that is played live
+and one that is read offline fall into the same bins.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .inertia import Array
+from .streams import SampleRing
+
+BIN_NS = 10_000_000  # 10 ms
+
+
+class Bins(NamedTuple):
+    """Non-empty bins in order.
+
+    Attributes:
+        index: (k,) bin number; bin i covers [i, i + 1) times 10 ms since epoch.
+        count: (k,) raw samples.
+        stamps: (k,) mean stamp of the samples [ns].
+        wrench: (k, 6) mean [N, N m].
+    """
+
+    index: np.ndarray
+    count: np.ndarray
+    stamps: np.ndarray
+    wrench: Array
+
+
+def bin_samples(ring: SampleRing, first: int, end: int) -> Bins:
+    """The non-empty bins with numbers in [first, end) of a ring of wrenches (n, 6)."""
+    part = ring.between(first * BIN_NS, end * BIN_NS)
+    stamps, rows = ring.stamps[part], ring.rows[part]
+    if len(stamps) == 0:
+        return Bins(np.empty(0, int), np.empty(0, int), np.empty(0, np.int64), np.empty((0, 6)))
+    number = stamps // BIN_NS
+    starts = np.flatnonzero(np.r_[True, np.diff(number) > 0])
+    count = np.diff(np.r_[starts, len(stamps)])
+    within = stamps - number * BIN_NS
+    mean = number[starts] * BIN_NS + np.add.reduceat(within, starts) // count
+    return Bins(number[starts], count, mean, np.add.reduceat(rows, starts) / count[:, None])

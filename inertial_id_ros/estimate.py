@@ -1,0 +1,134 @@
+"""The result of identification: parameters, covariance, verdict, and what a person should know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .inertia import (
+    Array,
+    Body,
+    body_from_phi,
+    min_eigenvalue,
+    report_from_phi,
+    report_jacobian,
+    transform_matrix,
+    transform_phi,
+)
+
+UNOBSERVED, PRIOR_DOMINATED, IDENTIFIED = 0, 1, 2
+VERDICT_WORDS = ("unobserved", "prior-dominated", "identified")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One estimate of the payload in one frame.
+
+    Attributes:
+        stamp_ns: time of the newest sample used [ns since epoch].
+        frame_id: frame in whose axes and about whose origin everything is given.
+        phi: inertial parameters (10,) about the frame's origin (see `inertia`).
+        phi_covariance: covariance (10, 10) of phi.
+        bias: sensor reading at zero load (6,) [N, N m], sign of the incoming topic, sensor frame.
+        data_share: share of each reported parameter that comes from the data (10,), 0 to 1.
+        verdict: UNOBSERVED, PRIOR_DOMINATED or IDENTIFIED for each reported parameter (10,).
+        residual_rms: per channel (6,) [N, N m], of the low-passed rows.
+        samples: raw wrench samples in the window; window: its length [s].
+        solve_time: seconds.
+        findings: one sentence each, for a person.
+    """
+
+    stamp_ns: int
+    frame_id: str
+    phi: Array
+    phi_covariance: Array
+    bias: Array
+    method: str
+    weighting: str
+    data_share: Array
+    verdict: tuple[int, ...]
+    residual_rms: Array
+    samples: int
+    window: float
+    condition_number: float
+    min_eigenvalue: float
+    solve_time: float
+    stale: bool = False
+    findings: tuple[str, ...] = field(default=())
+
+    @property
+    def body(self) -> Body:
+        """Mass [kg], centre of mass [m] and tensor about it [kg m^2], in the frame's axes."""
+        return body_from_phi(self.phi)
+
+    @property
+    def report(self) -> Array:
+        """mass, com, and tensor entries about the centre of mass (10,)."""
+        return report_from_phi(self.phi)
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance (10, 10) of `report`."""
+        jacobian = report_jacobian(self.phi)
+        covariance = jacobian @ self.phi_covariance @ jacobian.T
+        return 0.5 * (covariance + covariance.T)
+
+    @property
+    def sigma(self) -> Array:
+        """Standard deviations (10,) of `report`."""
+        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+
+    def as_stale(self) -> Estimate:
+        """The same estimate, marked as held because no new data came."""
+        return replace(self, stale=True)
+
+    def with_findings(self, findings: tuple[str, ...]) -> Estimate:
+        """The same estimate with these findings."""
+        return replace(self, findings=findings)
+
+    def in_frame(self, frame_id: str, rotation: Array, translation: Array) -> Estimate:
+        """The same body in another frame, where ``x_new = rotation x + translation`` (3, 3), (3,).
+
+        Share and verdict follow the parameters about the sensor; the bias stays the sensor's.
+        """
+        matrix = transform_matrix(rotation, translation)
+        phi = transform_phi(self.phi, rotation, translation)
+        return replace(self, frame_id=frame_id, phi=phi, min_eigenvalue=min_eigenvalue(phi),
+                       phi_covariance=matrix @ self.phi_covariance @ matrix.T)
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields of the JSON report, SI units, sensor axes."""
+        body = self.body
+        return {
+            "mass": body.mass, "com": body.com.tolist(), "inertia_com": body.inertia_com.tolist(),
+            "frame_id": self.frame_id, "covariance": self.covariance.tolist(),
+            "bias": self.bias.tolist(), "valid": True, "method": self.method,
+            "weighting": self.weighting, "residual_rms": self.residual_rms.tolist(),
+            "samples": self.samples, "window": self.window, "stamp_ns": self.stamp_ns,
+            "verdict": [VERDICT_WORDS[v] for v in self.verdict],
+            "data_share": self.data_share.tolist(),
+            "condition_number": self.condition_number, "min_eigenvalue": self.min_eigenvalue,
+            "solve_time": self.solve_time, "diagnostics": list(self.findings),
+        }
+
+
+@dataclass(frozen=True)
+class NoEstimate:
+    """Why there is no estimate now: one sentence, and the findings so far."""
+
+    stamp_ns: int
+    frame_id: str
+    reason: str
+    findings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON report of a run without an estimate: no numbers that look like data."""
+        return {"mass": None, "com": None, "inertia_com": None, "frame_id": self.frame_id,
+                "covariance": None, "bias": None, "valid": False, "method": None,
+                "residual_rms": None, "samples": 0, "stamp_ns": self.stamp_ns,
+                "diagnostics": [self.reason, *self.findings]}
+
+
+Outcome = Estimate | NoEstimate

@@ -1,0 +1,114 @@
+"""The same Hann low-pass on wrench and regressor, then fewer rows.
+
+A wrench that is linear in the parameters stays so under any weighted mean over time, as long as
+both sides get the same weights. The filter therefore costs no bias, however slow it is, and it
+removes the noise of accelerations that would otherwise attenuate the estimate.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .bins import BIN_NS
+from .inertia import Array
+
+_MIN_COVERAGE = 0.6  # share of the kernel that must fall on bins with data
+
+
+class FilteredRows(NamedTuple):
+    """Low-passed rows.
+
+    Attributes:
+        index: (r,) bin number at the middle of each row.
+        count: (r,) raw samples that each row stands for.
+        columns: (r, d) weighted means of the columns.
+    """
+
+    index: np.ndarray
+    count: np.ndarray
+    columns: Array
+
+
+class TwoSidedFilter:
+    """Streaming Hann filter over numbered bins, which may have gaps.
+
+    Args:
+        length: of the kernel [s].
+        width: number of columns d.
+    """
+
+    def __init__(self, length: float, width: int) -> None:
+        taps = max(int(round(length * 1e9 / BIN_NS)), 1)
+        self.reach = taps // 2
+        offsets = np.arange(-self.reach, self.reach + 1)
+        self.kernel = np.cos(0.5 * np.pi * offsets / (self.reach + 1)) ** 2
+        self.step = max(taps // 8, 1)
+        self._width = width
+        self.restart()
+
+    def restart(self) -> None:
+        """Start a new segment: rows never mix bins from before and after."""
+        self._index = np.empty(0, dtype=np.int64)
+        self._count = np.empty(0)
+        self._columns = np.empty((0, self._width))
+        self._next: int | None = None
+
+    def push(self, index: np.ndarray, count: np.ndarray, columns: Array,
+             complete_until: int) -> FilteredRows:
+        """Add bins and take the rows that became complete.
+
+        Args:
+            index: (k,) increasing bin numbers; count: (k,) raw samples; columns: (k, d).
+            complete_until: no bin below this number will come any more.
+        """
+        self._index = np.concatenate([self._index, index])
+        self._count = np.concatenate([self._count, count])
+        self._columns = np.concatenate([self._columns, columns])
+        if len(self._index) == 0:
+            return self._none()
+        if self._next is None:
+            first = int(self._index[0]) + self.reach
+            self._next = -(-first // self.step) * self.step
+        middles = np.arange(self._next, complete_until - self.reach, self.step)
+        if len(middles) == 0:
+            return self._none()
+        self._next = int(middles[-1]) + self.step
+        rows = self._rows(middles)
+        keep = np.searchsorted(self._index, self._next - self.reach)
+        self._index, self._count = self._index[keep:], self._count[keep:]
+        self._columns = self._columns[keep:]
+        return rows
+
+    def _none(self) -> FilteredRows:
+        return FilteredRows(np.empty(0, np.int64), np.empty(0), np.empty((0, self._width)))
+
+    def _rows(self, middles: np.ndarray) -> FilteredRows:
+        low, span = int(middles[0]) - self.reach, int(middles[-1] - middles[0]) + 2 * self.reach + 1
+        inside = (self._index >= low) & (self._index < low + span)
+        position = self._index[inside] - low
+        count = np.zeros(span)
+        count[position] = self._count[inside]
+        weighted = np.zeros((span, self._width))
+        weighted[position] = self._columns[inside] * self._count[inside, None]
+        starts = middles - middles[0]
+        window = starts[:, None] + np.arange(2 * self.reach + 1)
+        weights = count[window] * self.kernel
+        total = weights.sum(axis=1)
+        covered = (count[window] > 0) @ self.kernel
+        own = starts[:, None] + self.reach - self.step // 2 + np.arange(self.step)
+        samples = count[own].sum(axis=1)
+        good = (covered >= _MIN_COVERAGE * self.kernel.sum()) & (samples > 0)
+        sums = self.kernel @ weighted[window[good]]
+        return FilteredRows(middles[good], samples[good], sums / total[good, None])
+
+    def block_gain(self, rows: int) -> float:
+        """Variance of the mean of `rows` successive rows of filtered white noise, times the raw
+        samples they stand for, over the variance of one sample (1 for independent rows)."""
+        shape = self.kernel / self.kernel.sum()
+        length = 2 * self.reach + 1 + (rows - 1) * self.step
+        combined = np.zeros(length)
+        for k in range(rows):
+            combined[k * self.step:k * self.step + len(shape)] += shape / rows
+        return float(combined @ combined) * self.step * rows

@@ -1,0 +1,47 @@
+"""Gates at intake: which samples may enter, and the findings that say why one may not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .findings import FindingLog
+from .inertia import Array
+from .settings import WrenchSettings
+from .streams import LATE, REPEATED
+
+CLOCK_JUMP_NS = 1_000_000_000  # stamps that go back farther than this mean that the clock jumped
+
+
+class WrenchGate:
+    """Checks wrench samples; counts what it refuses."""
+
+    def __init__(self, settings: WrenchSettings, findings: FindingLog) -> None:
+        self._settings = settings
+        self._findings = findings
+        # A channel within one part in a thousand of full scale is clipped.
+        ranges = np.r_[np.full(3, settings.force_range), np.full(3, settings.torque_range)]
+        self._ceiling = np.where(ranges > 0.0, 0.999 * ranges, np.inf)
+
+    def check(self, stamp_ns: int, force: Sequence[float], torque: Sequence[float]) -> Array | None:
+        """The sample as (6,) [N, N m], or None where it must not enter."""
+        sample = np.array([*force, *torque], dtype=float)
+        if not np.isfinite(sample).all():
+            self._findings.count("wrench_not_finite", "wrench samples with NaN or infinity dropped")
+            return None
+        if stamp_ns <= 0:
+            self._findings.count("wrench_stamp_missing", "wrench samples without a stamp dropped")
+            return None
+        if np.any(np.abs(sample) >= self._ceiling):
+            self._findings.count("wrench_saturated", "saturated wrench samples dropped")
+            return None
+        return sample
+
+    def stored(self, result: str) -> None:
+        """Count what the ring said."""
+        if result == REPEATED:
+            self._findings.count("wrench_repeated", "wrench samples with a repeated stamp dropped",
+                                 "info")
+        elif result == LATE:
+            self._findings.count("wrench_late", "wrench samples that came too late dropped")

@@ -1,0 +1,352 @@
+"""The pipeline as one object without ROS: push samples in, take an estimate out.
+
+The node and the bag tool both use it, so that a recording that is played live and one that is
+read offline give the same numbers. `add_*` only append to an inbox and may be called from another
+thread; everything else belongs to one thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .bins import BIN_NS, Bins, bin_samples
+from .buffer import RegressorBuffer, Rows
+from .dynamism import dynamism, full_model_weight
+from .errors import InertialIdError, InvalidData, NotEnoughData, UnknownFrame
+from .estimate import Estimate, NoEstimate, Outcome
+from .estimators.base import COLUMNS, PARAMETERS
+from .filtering import TwoSidedFilter
+from .findings import Finding, FindingLog
+from .gating import CLOCK_JUMP_NS, WrenchGate
+from .inertia import Array, phi_from_body, tensor_from_six
+from .kinematics.motion import Motion
+from .motion_selection import MotionSelector
+from .newton_euler import regressor, static_regressor
+from .settings import Settings
+from .shape import Shape, shape_from_settings
+from .solving import Solver
+from .streams import SampleRing
+
+_RING = 65_536  # wrench samples kept until they settle
+_INBOX = 400_000  # samples that may wait; a node that falls this far behind says so
+_REORDER_NS = 20_000_000  # a wrench sample may overtake others by this much
+# Columns of the filter: A (60), gravity (3), wrench (6), dynamism weight (1).
+_A, _G, _Y, _W = slice(0, 60), slice(60, 63), slice(63, 69), 69
+
+
+class CompensatedWrenches(NamedTuple):
+    """Wrenches with bias, weight and inertia of the payload removed.
+
+    Attributes:
+        stamps_ns: (k,); wrench: (k, 6) [N, N m], sign of the incoming topic; frame_id.
+    """
+
+    stamps_ns: np.ndarray
+    wrench: Array
+    frame_id: str
+
+
+class Identifier:
+    """Online payload identification.
+
+    Raises:
+        InvalidShape: the shape in the settings cannot be used.
+        UnknownEstimator: estimator.method names none.
+    """
+
+    def __init__(self, settings: Settings, shape: Shape | None = None) -> None:
+        self.settings = settings
+        self._log = FindingLog()
+        self._inbox: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque(maxlen=_INBOX)
+        self._lock = threading.Lock()
+        self._gate = WrenchGate(settings.wrench, self._log)
+        self._motion = MotionSelector(settings, self._log)
+        self._ring = SampleRing(6, _RING)
+        self._filter = TwoSidedFilter(settings.kinematics.filter_window, _W + 1)
+        self._buffer = RegressorBuffer(settings.buffer.window, settings.buffer.slice)
+        self._sign = -1.0 if settings.wrench.convention == "on_sensor" else 1.0
+        self._removed = _removed_payload(settings)
+        shape = shape if shape is not None else shape_from_settings(settings.shape)
+        self._solver = Solver(settings, shape, self._filter, self._sign)
+        self._sensor_frame = settings.wrench.sensor_frame.lstrip("/")
+        self._frame_seen = ""
+        self._next_bin: int | None = None
+        self._last_bin: int | None = None
+        self._last: Estimate | None = None
+        self._solved_rows = -1
+        self._row_count = 0
+        self._finished = False
+
+    # ---- intake: append only -------------------------------------------------------------------
+
+    def _put(self, handler: Callable[..., None], *sample: Any) -> None:
+        if len(self._inbox) == _INBOX:
+            self._log.count("overload", "samples lost because processing is too slow", "error")
+        self._inbox.append((handler, sample))
+
+    def add_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
+                   torque: Sequence[float]) -> None:
+        """A wrench sample: force (3,) [N] and torque (3,) [N m] as the driver publishes them."""
+        self._put(self._take_wrench, stamp_ns, frame_id, force, torque)
+
+    def add_joint_state(self, stamp_ns: int, names: Sequence[str],
+                        positions: Sequence[float]) -> None:
+        """Joint positions by name [rad or m]."""
+        self._put(self._motion.take_joint_state, stamp_ns, names, positions)
+
+    def add_transform(self, stamp_ns: int, parent: str, child: str,
+                      translation: Sequence[float], quaternion: Sequence[float]) -> None:
+        """A moving transform: pose of child in parent, quaternion x, y, z, w."""
+        self._put(self._motion.take_transform, stamp_ns, parent, child, translation, quaternion)
+
+    def add_static_transform(self, parent: str, child: str, translation: Sequence[float],
+                             quaternion: Sequence[float]) -> None:
+        """A fixed transform: pose of child in parent, quaternion x, y, z, w."""
+        self._put(self._motion.take_static_transform, parent, child, translation, quaternion)
+
+    def set_robot_description(self, urdf: str) -> None:
+        """Use this URDF (raises InvalidModel; the one before stays in use)."""
+        with self._lock:
+            self._motion.set_robot_description(urdf)
+
+    # ---- the road ------------------------------------------------------------------------------
+
+    @property
+    def sensor_frame(self) -> str:
+        """Frame of the wrench; empty until known."""
+        return self._sensor_frame or self._frame_seen
+
+    def advance(self) -> CompensatedWrenches:
+        """Move settled samples into the buffer; returns the newly settled wrenches, compensated."""
+        with self._lock:
+            for _ in range(len(self._inbox)):
+                handler, sample = self._inbox.popleft()
+                handler(*sample)
+            return self._advance()
+
+    def finish(self) -> None:
+        """No sample will come any more: let the last ones settle."""
+        self._finished = True
+        self.advance()
+
+    def _take_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
+                     torque: Sequence[float]) -> None:
+        sample = self._gate.check(stamp_ns, force, torque)
+        if sample is None:
+            return
+        frame_id = frame_id.lstrip("/")
+        if not self._sensor_frame and frame_id != self._frame_seen:
+            if self._frame_seen:
+                self._log.count("wrench_frame_changed", f"wrench samples in frame '{frame_id}' "
+                                f"instead of '{self._frame_seen}' dropped")
+                return
+            self._frame_seen = frame_id
+        if len(self._ring) and stamp_ns < self._ring.newest - CLOCK_JUMP_NS:
+            back = (self._ring.newest - stamp_ns) * 1e-9
+            self._reset(f"the clock jumped back by {back:.1f} s")
+        self._gate.stored(self._ring.append(stamp_ns, sample))
+
+    def _advance(self) -> CompensatedWrenches:
+        nothing = CompensatedWrenches(np.empty(0, np.int64), np.empty((0, 6)), self.sensor_frame)
+        if not len(self._ring):
+            return nothing
+        source = self._motion.source(self.sensor_frame, self._ring)
+        if self._motion.mounting_changed:
+            self._motion.mounting_changed = False
+            self._flush_rows()
+            self._log.count("mounting_changed", "buffers flushed: the mounting of the robot or of "
+                            "the sensor changed", "info")
+        settled = source.settled_until() if source is not None else None
+        if source is None or settled is None:
+            return nothing
+        slack = 0 if self._finished else _REORDER_NS
+        end = min(self._ring.newest - slack + BIN_NS * self._finished, settled) // BIN_NS
+        if self._next_bin is None:
+            self._next_bin = int(self._ring.stamps[0]) // BIN_NS
+        if end <= self._next_bin:
+            return nothing
+        bins = bin_samples(self._ring, self._next_bin, end)
+        self._next_bin = end
+        self._ring.closed_until = end * BIN_NS - 1
+        source.close(end * BIN_NS)
+        if len(bins.index) == 0:
+            return nothing
+        return self._process(bins, source.motion_at(bins.stamps), end)
+
+    def _process(self, bins: Bins, motion: Motion, end: int) -> CompensatedWrenches:
+        a = regressor(motion.proper_acceleration, motion.omega, motion.alpha)
+        y = self._sign * bins.wrench + a @ self._removed
+        nu = dynamism(motion.acceleration, motion.alpha, motion.omega)
+        weight = full_model_weight(nu, self.settings.estimator.dynamism_c1)
+        columns = np.concatenate(
+            [a.reshape(len(a), 60), motion.gravity, y, weight[:, None]], axis=1)
+        keep = motion.valid
+        self._motion.report_coverage(keep)
+        self._filter_segments(bins.index[keep], bins.count[keep], columns[keep], end)
+        return self._compensate(bins.stamps[keep], a[keep], y[keep])
+
+    def _filter_segments(self, index: np.ndarray, count: np.ndarray, columns: Array,
+                         end: int) -> None:
+        """Filter and buffer; a long gap starts a new segment."""
+        longest = int(self.settings.kinematics.max_gap * 1e9 / BIN_NS)
+        before = index[0] if self._last_bin is None and len(index) else self._last_bin
+        starts = np.flatnonzero(np.diff(np.r_[before if before is not None else 0, index]) > longest)
+        edges = [0, *starts.tolist(), len(index)] if len(index) else [0, 0]
+        for k, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+            if k > 0:
+                self._filter.restart()
+            last = k == len(edges) - 2
+            complete = end if last else int(index[high - 1]) + 1 if high > low else 0
+            self._buffer_rows(index[low:high], count[low:high], columns[low:high], complete)
+        if len(index):
+            self._last_bin = int(index[-1])
+
+    def _buffer_rows(self, index: np.ndarray, count: np.ndarray, columns: Array,
+                     complete_until: int) -> None:
+        rows = self._filter.push(index, count, columns, complete_until)
+        r = len(rows.index)
+        if r == 0:
+            return
+        full = np.zeros((r, 6, COLUMNS))
+        full[:, :, PARAMETERS:-1] = np.eye(6)
+        full[:, :, -1] = rows.columns[:, _Y]
+        static = full.copy()
+        full[:, :, :PARAMETERS] = rows.columns[:, _A].reshape(r, 6, PARAMETERS)
+        static[:, :, :PARAMETERS] = static_regressor(rows.columns[:, _G])
+        self._buffer.add(Rows(rows.index, rows.count, full, static, rows.columns[:, _W]))
+        self._row_count += r
+
+    def _compensate(self, stamps: np.ndarray, a: Array, y: Array) -> CompensatedWrenches:
+        if self._last is None:
+            return CompensatedWrenches(np.empty(0, np.int64), np.empty((0, 6)), self.sensor_frame)
+        wrench = self._sign * (y - a @ self._last.phi) - self._last.bias
+        return CompensatedWrenches(stamps, wrench, self.sensor_frame)
+
+    # ---- answers -------------------------------------------------------------------------------
+
+    def solve(self) -> Outcome:
+        """The estimate of the window: physically consistent, or the reason why there is none."""
+        with self._lock:
+            stamp = self._ring.newest if len(self._ring) else 0
+            reason = self._why_not()
+            if reason:
+                return NoEstimate(stamp, self.sensor_frame, reason, self._sentences())
+            if self._row_count == self._solved_rows and self._last is not None:
+                self._last = self._last.as_stale()
+                return self._last.with_findings(self._sentences())
+            try:
+                window = self._buffer.content()
+                self._last = self._solver.solve(window, self.sensor_frame, self._log)
+            except InertialIdError as error:
+                self._last = None
+                return NoEstimate(stamp, self.sensor_frame, str(error), self._sentences())
+            self._solved_rows = self._row_count
+            return self._last.with_findings(self._sentences())
+
+    def _why_not(self) -> str:
+        """Why no estimate can be made now; empty if one can."""
+        if not len(self._ring):
+            return f"no wrench received on '{self.settings.wrench.topic}'"
+        blocked = self._motion.blocked
+        if blocked:
+            return blocked
+        if not self._buffer:
+            return "waiting for the first second of data"
+        duration = self._buffer.content().duration
+        if duration < self.settings.estimator.min_duration:
+            return (f"{duration:.2f} s of data; estimator.min_duration is "
+                    f"{self.settings.estimator.min_duration:g} s")
+        return ""
+
+    def _sentences(self) -> tuple[str, ...]:
+        return tuple(f.text for f in self._log.all())
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Everything that deserves attention, errors first."""
+        with self._lock:
+            return self._log.all()
+
+    def lookup(self, target_frame: str, source_frame: str) -> tuple[Array, Array]:
+        """Newest rotation (3, 3) and translation (3,) [m] with ``x_target = R x_source + t``.
+
+        Raises:
+            UnknownFrame: a frame is not known, or the two are not connected.
+        """
+        with self._lock:
+            return self._motion.lookup(target_frame.lstrip("/"), source_frame.lstrip("/"))
+
+    # ---- commands ------------------------------------------------------------------------------
+
+    def reset(self, reason: str) -> None:
+        """Forget samples, buffer and estimate; keep robot description, fixed transforms and tare."""
+        with self._lock:
+            self._reset(reason)
+
+    def _reset(self, reason: str) -> None:
+        self._log.clear_all()
+        self._log.count("reset", f"buffers flushed: {reason}", "info")
+        self._ring.clear()
+        self._motion.reset()
+        self._filter.restart()
+        self._buffer.clear()
+        self._solver.reset()
+        self._next_bin = self._last_bin = None
+        self._last = None
+        self._row_count, self._solved_rows = 0, -1
+
+    def tare(self) -> str:
+        """Take the mean reading of the last second as the bias; the arm must rest, without payload.
+
+        Raises:
+            NotEnoughData: too few samples, or the sensor is not at rest.
+        """
+        self.advance()
+        with self._lock:
+            if not len(self._ring):
+                raise NotEnoughData("tare needs a second of wrench data; none was received")
+            recent = self._ring.rows[self._ring.between(
+                self._ring.newest - 1_000_000_000, self._ring.newest + 1)]
+            text = self._solver.tare(recent)
+            self._flush_rows()
+            return text
+
+    def _flush_rows(self) -> None:
+        self._filter.restart()
+        self._buffer.clear()
+        self._last, self._last_bin = None, None
+
+    def set_shape(self, shape: Shape | None) -> None:
+        """Use another shape from the next estimate on; None forgets it."""
+        with self._lock:
+            self._solver.shape = shape
+            self._solved_rows = -1
+
+    def set_settings(self, settings: Settings) -> None:
+        """Use other estimator settings from the next estimate on (groups estimator, pmd, lmi,
+        and the noise of wrench).
+
+        Raises:
+            UnknownEstimator: estimator.method names none.
+        """
+        with self._lock:
+            self._solver.configure(settings)
+            self.settings = settings
+            self._solved_rows = -1
+
+
+def _removed_payload(settings: Settings) -> Array:
+    """phi (10,) of the payload that the driver already removes from the wrench."""
+    removed = settings.precompensated
+    if removed.mass == 0.0:
+        if any(removed.com) or any(removed.inertia):
+            raise InvalidData("precompensated.com or .inertia is set but precompensated.mass is 0 kg")
+        return np.zeros(PARAMETERS)
+    return phi_from_body(removed.mass, removed.com, tensor_from_six(removed.inertia))
+
+
+__all__ = ["CompensatedWrenches", "Identifier", "UnknownFrame"]

@@ -1,0 +1,194 @@
+"""The ten inertial parameters of one rigid body: conversions, and physical consistency.
+
+The parameter vector of this package is
+``phi = [m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz]``: mass [kg], first moments [kg m] and
+tensor entries [kg m^2] about the origin of a frame, along its axes (``Ixy = -int x y dm``). Every
+other convention met at the borders of the package is converted here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import InvalidData
+
+Array = NDArray[np.float64]
+
+PARAMETER_NAMES = ("mass", "com.x", "com.y", "com.z", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+# Row and column of the six tensor entries, in the order of phi.
+_ROWS, _COLS = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])
+
+
+class Body(NamedTuple):
+    """A rigid body about its centre of mass: mass [kg], com (3,) [m], inertia_com (3, 3) [kg m^2]."""
+
+    mass: float
+    com: Array
+    inertia_com: Array
+
+
+def skew(vectors: ArrayLike) -> Array:
+    """Cross-product matrices (..., 3, 3) of vectors (..., 3): ``skew(a) @ b == cross(a, b)``."""
+    v = np.asarray(vectors, dtype=float)
+    out = np.zeros((*v.shape, 3))
+    out[..., 0, 1], out[..., 0, 2], out[..., 1, 2] = -v[..., 2], v[..., 1], -v[..., 0]
+    out[..., 1, 0], out[..., 2, 0], out[..., 2, 1] = v[..., 2], -v[..., 1], v[..., 0]
+    return out
+
+
+def tensor_from_six(six: ArrayLike) -> Array:
+    """Symmetric (..., 3, 3) from the six entries (..., 6) ``xx, xy, xz, yy, yz, zz``."""
+    s = np.asarray(six, dtype=float)
+    out = np.empty((*s.shape[:-1], 3, 3))
+    out[..., _ROWS, _COLS] = s
+    out[..., _COLS, _ROWS] = s
+    return out
+
+
+def six_from_tensor(tensor: ArrayLike) -> Array:
+    """The six entries (..., 6) ``xx, xy, xz, yy, yz, zz`` of symmetric (..., 3, 3)."""
+    return np.asarray(tensor, dtype=float)[..., _ROWS, _COLS]
+
+
+def parallel_axis(mass: float, com: ArrayLike) -> Array:
+    """Tensor (3, 3) [kg m^2] about the origin of a point mass [kg] at com (3,) [m]."""
+    c = np.asarray(com, dtype=float)
+    return mass * (c @ c * np.eye(3) - np.outer(c, c))
+
+
+def phi_from_body(mass: float, com: ArrayLike, inertia_com: ArrayLike) -> Array:
+    """phi (10,) of a body given about its centre of mass (all along the same axes)."""
+    com = np.asarray(com, dtype=float)
+    tensor = np.asarray(inertia_com, dtype=float) + parallel_axis(mass, com)
+    return np.concatenate([[mass], mass * com, six_from_tensor(tensor)])
+
+
+def body_from_phi(phi: ArrayLike) -> Body:
+    """Mass, centre of mass and tensor about it.
+
+    Raises:
+        InvalidData: the mass is not positive, so that there is no centre of mass.
+    """
+    p = as_phi(phi)
+    if not p[0] > 0.0:
+        raise InvalidData(f"mass is {p[0]:g} kg; a centre of mass needs a positive mass")
+    com = p[1:4] / p[0]
+    return Body(float(p[0]), com, tensor_from_six(p[4:]) - parallel_axis(p[0], com))
+
+
+def as_phi(phi: ArrayLike) -> Array:
+    """phi as a float vector (10,), checked for shape and finiteness (raises InvalidData)."""
+    p = np.asarray(phi, dtype=float)
+    if p.shape != (10,) or not np.isfinite(p).all():
+        raise InvalidData(f"inertial parameters must be ten finite numbers, got {p.tolist()}")
+    return p
+
+
+def transform_phi(phi: ArrayLike, rotation: ArrayLike, translation: ArrayLike) -> Array:
+    """phi (10,) in frame A from phi in frame B, where a point is ``x_A = rotation x_B + translation``."""
+    pseudo = pseudo_inertia(phi)
+    homogeneous = np.eye(4)
+    homogeneous[:3, :3], homogeneous[:3, 3] = rotation, translation
+    return phi_from_pseudo_inertia(homogeneous @ pseudo @ homogeneous.T)
+
+
+def transform_matrix(rotation: ArrayLike, translation: ArrayLike) -> Array:
+    """Matrix (10, 10) of ``transform_phi``, which is linear in phi; carries a covariance along."""
+    return np.stack([transform_phi(e, rotation, translation) for e in np.eye(10)], axis=1)
+
+
+def pseudo_inertia(phi: ArrayLike) -> Array:
+    """Pseudo-inertia (4, 4) ``[[Sigma, h], [h', m]]`` (Wensing et al. 2017, eq. 13)."""
+    p = np.asarray(phi, dtype=float)
+    tensor = tensor_from_six(p[4:])
+    out = np.empty((4, 4))
+    out[:3, :3] = 0.5 * np.trace(tensor) * np.eye(3) - tensor
+    out[:3, 3] = out[3, :3] = p[1:4]
+    out[3, 3] = p[0]
+    return out
+
+
+def phi_from_pseudo_inertia(pseudo: ArrayLike) -> Array:
+    """phi (10,) from a pseudo-inertia (4, 4)."""
+    j = np.asarray(pseudo, dtype=float)
+    sigma = j[:3, :3]
+    return np.concatenate(
+        [[j[3, 3]], j[:3, 3], six_from_tensor(np.trace(sigma) * np.eye(3) - sigma)]
+    )
+
+
+def min_eigenvalue(phi: ArrayLike) -> float:
+    """Smallest eigenvalue of the pseudo-inertia; positive exactly for physical bodies."""
+    return float(np.linalg.eigvalsh(pseudo_inertia(phi))[0])
+
+
+def is_consistent(phi: ArrayLike) -> bool:
+    """Whether phi is fully physically consistent: ``J > 0`` (Wensing et al. 2017, Theorem 3).
+
+    The test runs on the pseudo-inertia about the centre of mass scaled to unit size, so that a
+    rounding error of a large lever arm or a small body does not decide.
+    """
+    p = np.asarray(phi, dtype=float)
+    if not np.isfinite(p).all() or not p[0] > 0.0:
+        return False
+    j = pseudo_inertia(p)
+    central = j[:3, :3] - np.outer(p[1:4], p[1:4]) / p[0]
+    eigenvalues = np.linalg.eigvalsh(central)
+    return bool(eigenvalues[0] > 1e-12 * max(eigenvalues[-1], np.finfo(float).tiny)
+                and min_eigenvalue(p) > 0.0)
+
+
+def report_from_phi(phi: ArrayLike) -> Array:
+    """The ten numbers (10,) a user reads: mass, com, tensor entries about the centre of mass."""
+    body = body_from_phi(phi)
+    return np.concatenate([[body.mass], body.com, six_from_tensor(body.inertia_com)])
+
+
+def report_jacobian(phi: ArrayLike) -> Array:
+    """Derivative (10, 10) of ``report_from_phi``; maps a covariance of phi to one of the report."""
+    p = as_phi(phi)
+    m, c = p[0], p[1:4] / p[0]
+    out = np.eye(10)
+    out[1:4, 0] = -c / m
+    out[1:4, 1:4] = np.eye(3) / m
+    # I_com = I - (h'h 1 - h h') / m
+    out[4:, 0] = six_from_tensor(c @ c * np.eye(3) - np.outer(c, c))
+    for k in range(3):
+        e = np.eye(3)[k]
+        out[4:, 1 + k] = -six_from_tensor(2.0 * c[k] * np.eye(3) - np.outer(e, c) - np.outer(c, e))
+    return out
+
+
+def phi_from_points(points: ArrayLike, masses: ArrayLike) -> Array:
+    """phi (10,) of point masses [kg] at points (n, 3) [m]."""
+    return point_columns(points) @ np.asarray(masses, dtype=float)
+
+
+def point_columns(points: ArrayLike) -> Array:
+    """Matrix (10, n) from point masses to phi: one column for a unit mass at each of points (n, 3)."""
+    x, y, z = np.asarray(points, dtype=float).reshape(-1, 3).T
+    one = np.ones_like(x)
+    return np.stack(
+        [one, x, y, z, y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y]
+    )
+
+
+def phi_to_pinocchio(phi: ArrayLike) -> Array:
+    """Pinocchio's dynamic parameters (10,): same origin, tensor order ``xx, xy, yy, xz, yz, zz``."""
+    return np.asarray(phi, dtype=float)[[0, 1, 2, 3, 4, 5, 7, 6, 8, 9]]
+
+
+def phi_from_pinocchio(parameters: ArrayLike) -> Array:
+    """phi (10,) from Pinocchio's dynamic parameters."""
+    return np.asarray(parameters, dtype=float)[[0, 1, 2, 3, 4, 5, 7, 6, 8, 9]]
+
+
+def principal_moments(inertia_com: ArrayLike) -> tuple[Array, Array]:
+    """Principal moments (3,) ascending [kg m^2] and right-handed principal axes (3, 3), in columns."""
+    values, axes = np.linalg.eigh(np.asarray(inertia_com, dtype=float))
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 2] *= -1.0
+    return values, axes

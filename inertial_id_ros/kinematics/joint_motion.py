@@ -1,0 +1,254 @@
+"""Motion of the sensor frame from joint positions and the robot description (Pinocchio).
+
+Measured joint velocities are not used: beside a local quartic through the positions they bring
+nothing, and many drivers make them by differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pinocchio as pin
+
+from ..errors import InvalidModel, UnknownFrame
+from ..inertia import Array
+from ..streams import LATE, REPEATED, SampleRing
+from ..transforms import Pose, TransformTree
+from .local_polynomial import covered, fit, gather, window_for
+from .motion import Motion
+
+_CAPACITY = 8192  # joint states kept: several seconds at 1 kHz
+_SETTLE = 50  # samples after which the period, and with it the window, is taken as known
+MAX_URDF_BYTES = 20_000_000
+MISSING_JOINT, NOT_FINITE = "missing_joint", "not_finite"
+
+
+def parse_urdf(urdf: str) -> pin.Model:
+    """Kinematic model of a URDF text.
+
+    Raises:
+        InvalidModel: not a URDF, or too large.
+    """
+    if len(urdf) > MAX_URDF_BYTES:
+        raise InvalidModel(f"robot description has {len(urdf)} bytes; at most {MAX_URDF_BYTES}")
+    if "<!DOCTYPE" in urdf or "<!ENTITY" in urdf:
+        raise InvalidModel("robot description declares XML entities, which are not accepted")
+    try:
+        return pin.buildModelFromXML(urdf)
+    except Exception as error:  # the parser raises several kinds
+        reason = " ".join(str(error).split()) or "not a URDF"
+        raise InvalidModel(f"robot description is not a usable URDF: {reason}") from error
+
+
+class RobotFrame:
+    """A sensor frame on a robot: forward kinematics of the joints between base and sensor.
+
+    Args:
+        model: whole robot.
+        tree: fixed transforms, for frames that the robot description lacks.
+        sensor_frame: frame of the wrench.
+        gravity_frame: frame whose z axis points up; empty: the root of the robot description, or
+            what lies above it by fixed transforms.
+        gravity: magnitude [m/s^2].
+
+    Raises:
+        UnknownFrame: a frame cannot be tied to the robot by fixed transforms.
+        InvalidModel: no joint moves the sensor frame.
+    """
+
+    def __init__(self, model: pin.Model, tree: TransformTree, sensor_frame: str,
+                 gravity_frame: str, gravity: float) -> None:
+        link, offset = _attach(model, tree, sensor_frame)
+        chain = _joints_above(model, model.frames[model.getFrameId(link)].parentJoint)
+        if not chain:
+            raise InvalidModel(f"no joint of the robot description moves frame '{sensor_frame}'")
+        self._gravity_root = gravity * _down_in_root(model, tree, gravity_frame)
+        locked = [j for j in range(1, model.njoints) if j not in chain]
+        self._model = pin.buildReducedModel(model, locked, pin.neutral(model))
+        at = self._model.frames[self._model.getFrameId(link)]
+        self._frame = self._model.addFrame(pin.Frame(
+            "wrench sensor", at.parentJoint, at.placement * pin.SE3(*offset), pin.OP_FRAME))
+        self._data = self._model.createData()
+        self.joint_names: list[str] = list(self._model.names)[1:]
+        joints = list(self._model.joints)[1:]
+        for name, joint in zip(self.joint_names, joints, strict=True):
+            if joint.nv != 1:
+                raise InvalidModel(f"joint '{name}' has {joint.nv} degrees of freedom; "
+                                   "only joints with one are read from joint states")
+        self._circular = np.array([j.nq == 2 for j in joints])
+        self.revolute = np.array([not j.shortname().startswith("JointModelP") for j in joints])
+
+    def _configuration(self, positions: Array) -> Array:
+        """Pinocchio's q (n, nq): continuous joints as cosine and sine."""
+        columns: list[Array] = []
+        for k, circular in enumerate(self._circular):
+            columns += ([np.cos(positions[:, k]), np.sin(positions[:, k])] if circular
+                        else [positions[:, k]])
+        return np.stack(columns, axis=1)
+
+    def same_geometry(self, other: RobotFrame) -> bool:
+        """Whether another robot frame moves alike: joints, links, sensor offset and gravity."""
+        return (self._model == other._model
+                and np.array_equal(self._gravity_root, other._gravity_root))
+
+    def pose(self, frame: str, tree: TransformTree, positions: Array) -> Pose:
+        """Pose in the robot's root of a frame on the robot, at joint positions (joints,).
+
+        Raises:
+            UnknownFrame: neither in the robot description nor fixed to it.
+        """
+        link, offset = _attach(self._model, tree, frame)
+        pin.forwardKinematics(self._model, self._data, self._configuration(positions[None])[0])
+        at = pin.updateFramePlacement(self._model, self._data, self._model.getFrameId(link))
+        return Pose(at.rotation.copy(), at.translation.copy()) @ offset
+
+    def motion(self, positions: Array, velocities: Array, accelerations: Array,
+               valid: np.ndarray) -> Motion:
+        """Sensor motion from joint motions (n, joints) [rad, rad/s, rad/s^2 or m, ...]."""
+        gravity, acceleration, omega, alpha = np.zeros((4, len(positions), 3))
+        configuration = self._configuration(positions)
+        model, data, frame = self._model, self._data, self._frame
+        for i in np.flatnonzero(valid):
+            pin.forwardKinematics(model, data, configuration[i], velocities[i], accelerations[i])
+            gravity[i] = self._gravity_root @ pin.updateFramePlacement(model, data, frame).rotation
+            omega[i] = pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular
+            change = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL)
+            acceleration[i], alpha[i] = change.linear, change.angular
+        return Motion(gravity, acceleration, omega, alpha, valid)
+
+
+class JointMotion:
+    """Sensor motion at any time, from a stream of joint states."""
+
+    def __init__(self, robot: RobotFrame, window: float) -> None:
+        self.robot = robot
+        self._wish = window
+        self._window = window
+        self._samples = 0
+        self._ring = SampleRing(len(robot.joint_names), _CAPACITY)
+        self._orders: dict[tuple[str, ...], list[int] | None] = {}
+
+    def add(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float]) -> str:
+        """Add a joint state; returns what happened to it (see `streams`, or MISSING_JOINT)."""
+        key = tuple(names)
+        if key not in self._orders:
+            if len(self._orders) > 100:  # a publisher that invents names must not grow memory
+                self._orders.clear()
+            self._orders[key] = self._order(names)
+        order = self._orders[key]
+        if order is None or len(positions) < len(names):
+            return MISSING_JOINT
+        row = np.array([positions[k] for k in order], dtype=float)
+        if not np.isfinite(row).all():
+            return NOT_FINITE
+        result = self._ring.append(stamp_ns, row)
+        if result not in (LATE, REPEATED):
+            self._samples += 1
+            if self._samples == _SETTLE:
+                self._window = window_for(self._ring.median_period(), self._wish)
+        return result
+
+    def _order(self, names: Sequence[str]) -> list[int] | None:
+        index = {name: k for k, name in enumerate(names)}
+        wanted = self.robot.joint_names
+        return [index[j] for j in wanted] if all(j in index for j in wanted) else None
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Joints that must be in a joint state."""
+        return self.robot.joint_names
+
+    @property
+    def window(self) -> float:
+        """Length of the quartic [s]."""
+        return self._window
+
+    def settled_until(self) -> int | None:
+        """Newest time [ns] with half a window of samples after it."""
+        if self._samples < _SETTLE:
+            return None
+        return self._ring.newest - int(0.5e9 * self._window)
+
+    def newest(self) -> int | None:
+        """Newest stamp [ns]."""
+        return self._ring.newest if len(self._ring) else None
+
+    def newest_positions(self) -> Array:
+        """Newest joint positions (joints,); there must be one."""
+        return self._ring.rows[-1].copy()
+
+    def close(self, until_ns: int) -> None:
+        """Samples up to half a window before that time are used up."""
+        self._ring.closed_until = max(self._ring.closed_until, until_ns - int(0.5e9 * self._window))
+
+    def motion_at(self, stamps: np.ndarray) -> Motion:
+        """Motion at stamps (n,) [ns]."""
+        reach = int(0.5e9 * self._window) + 1
+        near = self._ring.between(int(stamps[0]) - reach, int(stamps[-1]) + reach)
+        times, rows = self._ring.stamps[near], self._ring.rows[near].copy()
+        turning = self.robot.revolute
+        rows[:, turning] = np.unwrap(rows[:, turning], axis=0)  # some drivers wrap to +-pi
+        index, u, weights = gather(times, stamps, self._window)
+        valid = covered(u, weights)
+        if not len(times):
+            n, joints = len(stamps), rows.shape[1]
+            still = np.zeros((n, joints))
+            return self.robot.motion(still, still, still, np.zeros(n, dtype=bool))
+        return self.robot.motion(*fit(u, weights, rows[index], self._window), valid)
+
+
+def _joints_above(model: pin.Model, joint: int) -> list[int]:
+    chain = []
+    while joint > 0:
+        chain.append(joint)
+        joint = model.parents[joint]
+    return chain
+
+
+def _attach(model: pin.Model, tree: TransformTree, frame: str) -> tuple[str, Pose]:
+    """The robot's frame to which a frame is fixed, and its pose in it."""
+    names = {f.name for f in model.frames}
+    if frame in names:
+        return frame, Pose(np.eye(3), np.zeros(3))
+    if frame in tree.frames():
+        for ancestor in tree.ancestors(frame):
+            if ancestor in names:
+                pose = tree.static_pose(ancestor, frame)
+                if pose is not None:
+                    return ancestor, pose
+    raise UnknownFrame(
+        f"frame '{frame}' is neither in the robot description nor fixed to it by static transforms; "
+        f"robot frames: {_some(f.name for f in model.frames)}; transform frames: {tree.describe()}")
+
+
+def _down_in_root(model: pin.Model, tree: TransformTree, gravity_frame: str) -> Array:
+    """Unit vector of gravity in the axes of the robot's root."""
+    root = next(f.name for f in list(model.frames)[1:] if f.parentJoint == 0)
+    gravity_frame = gravity_frame or _static_root(tree, root)
+    names = {f.name for f in model.frames}
+    if gravity_frame in names:
+        frame = model.frames[model.getFrameId(gravity_frame)]
+        if frame.parentJoint != 0:
+            raise UnknownFrame(f"gravity.frame '{gravity_frame}' moves with the robot; "
+                               "it must be fixed to its base")
+        return frame.placement.rotation @ np.array([0.0, 0.0, -1.0])
+    pose = tree.static_pose(root, gravity_frame)
+    if pose is None:
+        raise UnknownFrame(
+            f"gravity.frame '{gravity_frame}' is neither in the robot description nor tied to its "
+            f"root '{root}' by static transforms; transform frames: {tree.describe()}")
+    return pose.rotation @ np.array([0.0, 0.0, -1.0])
+
+
+def _static_root(tree: TransformTree, frame: str) -> str:
+    """The last frame above a frame that only fixed transforms lead to (a tilted mounting)."""
+    if frame not in tree.frames():
+        return frame
+    above = [f for f in tree.ancestors(frame) if tree.static_pose(f, frame) is not None]
+    return above[-1]
+
+
+def _some(names: object) -> str:
+    known = sorted(set(names))  # type: ignore[call-overload]
+    return ", ".join(known[:12]) + (f" and {len(known) - 12} more" if len(known) > 12 else "")

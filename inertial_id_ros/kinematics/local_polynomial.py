@@ -1,0 +1,79 @@
+"""Zero-phase smoothing: a local quartic through positions gives value, velocity, acceleration.
+
+Around each wanted time a polynomial of degree four is fitted by least squares with a Hann taper
+(Savitzky and Golay 1964, for samples at any times). It looks half a window ahead, so its lag is
+fixed and its phase is zero.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..inertia import Array
+
+DEGREE = 4
+SAMPLES_WANTED = 20  # a slow topic gets a longer window, so that this many samples fall into it
+LONGEST_WINDOW = 1.0  # s
+_LADDER = 1.25  # windows differ by this factor, so that jitter of the period does not change them
+
+
+def window_for(period: float, window: float) -> float:
+    """Window length [s]: the wished one, or longer for samples `period` [s] apart."""
+    wanted = SAMPLES_WANTED * period
+    if not np.isfinite(wanted) or wanted <= window * _LADDER:
+        return window
+    steps = math.ceil(math.log(wanted / window) / math.log(_LADDER) - 1e-9)
+    return min(window * _LADDER**steps, max(LONGEST_WINDOW, window))
+
+
+def gather(stamps: np.ndarray, wanted: np.ndarray, window: float) -> tuple[Array, Array, np.ndarray]:
+    """Samples around each wanted time.
+
+    Args:
+        stamps: (n,) increasing [ns]; wanted: (k,) [ns]; window: full length [s].
+
+    Returns:
+        index (k, w) of samples, their time u (k, w) scaled to [-1, 1], and Hann weights (k, w)
+        that are zero for padding.
+    """
+    half = 0.5 * window
+    reach = np.int64(half * 1e9)
+    low = np.searchsorted(stamps, wanted - reach)
+    high = np.searchsorted(stamps, wanted + reach, side="right")
+    width = max(int((high - low).max(initial=0)), 1)
+    index = low[:, None] + np.arange(width)
+    inside = index < high[:, None]
+    index = np.minimum(index, max(len(stamps) - 1, 0))
+    u = (stamps[index] - wanted[:, None]) * (1e-9 / half)
+    weights = np.where(inside, np.cos(0.5 * np.pi * np.clip(u, -1.0, 1.0)) ** 2, 0.0)
+    return index, np.where(inside, u, 0.0), weights
+
+
+def covered(u: Array, weights: Array) -> np.ndarray:
+    """Whether samples lie densely enough around each wanted time (k,)."""
+    inside = weights > 0.0
+    count = inside.sum(axis=1)
+    first = np.where(inside, u, 1.0).min(axis=1, initial=1.0)
+    last = np.where(inside, u, -1.0).max(axis=1, initial=-1.0)
+    ordered = np.sort(np.where(inside, u, 1.0), axis=1)
+    gap = np.diff(ordered, axis=1).max(axis=1, initial=0.0)
+    return (count >= DEGREE + 4) & (first < -0.5) & (last > 0.5) & (gap < 0.5)
+
+
+def fit(u: Array, weights: Array, values: Array, window: float) -> tuple[Array, Array, Array]:
+    """Value, first and second derivative at u = 0.
+
+    Args:
+        u, weights: (k, w) as `gather` gives them; values: (k, w, d); window: [s].
+
+    Returns:
+        three arrays (k, d), in the unit of values, per second, and per second squared.
+    """
+    powers = u[..., None] ** np.arange(DEGREE + 1)
+    tapered = (powers * weights[..., None]).transpose(0, 2, 1)
+    normal = tapered @ powers + 1e-12 * np.eye(DEGREE + 1)
+    coefficients = np.linalg.solve(normal, tapered @ values)
+    half = 0.5 * window
+    return coefficients[:, 0], coefficients[:, 1] / half, 2.0 * coefficients[:, 2] / half**2

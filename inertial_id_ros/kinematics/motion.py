@@ -1,0 +1,48 @@
+"""What a source of motion gives: the sensor frame's motion at chosen times."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ..inertia import Array
+
+
+class Motion(NamedTuple):
+    """Motion of the sensor frame at n times.
+
+    Attributes:
+        gravity: gravity in sensor axes (n, 3) [m/s^2].
+        acceleration: of the sensor origin without gravity, sensor axes (n, 3) [m/s^2].
+        omega: angular velocity, sensor axes (n, 3) [rad/s].
+        alpha: angular acceleration, sensor axes (n, 3) [rad/s^2].
+        valid: (n,) whether the data around that time carried an answer.
+    """
+
+    gravity: Array
+    acceleration: Array
+    omega: Array
+    alpha: Array
+    valid: np.ndarray
+
+    @property
+    def proper_acceleration(self) -> Array:
+        """``R'(pddot - g)`` (n, 3) [m/s^2]."""
+        return self.acceleration - self.gravity
+
+
+class MotionSource(Protocol):
+    """A source of motion with a fixed look-ahead."""
+
+    def settled_until(self) -> int | None:
+        """Newest time [ns] at which `motion_at` has all it needs; None before the first sample."""
+        ...
+
+    def motion_at(self, stamps: np.ndarray) -> Motion:
+        """Motion at stamps (n,) [ns]."""
+        ...
+
+    def close(self, until_ns: int) -> None:
+        """Motion up to then was used: samples that arrive later for that time are late."""
+        ...

@@ -1,0 +1,102 @@
+"""Motion of the sensor frame from TF alone, where there is no robot description."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..inertia import Array
+from ..transforms import PoseSeries, TransformTree
+from .local_polynomial import covered, fit, gather, window_for
+from .motion import Motion
+
+_SETTLE = 20  # transforms after which the period, and with it the window, is taken as known
+
+
+class TfMotion:
+    """Sensor motion by a local quartic through poses.
+
+    Args:
+        tree: transforms; grows while they arrive.
+        sensor_frame: frame of the wrench.
+        gravity_frame: frame whose z axis points up; empty: the root above the sensor frame.
+        gravity: magnitude [m/s^2]; window: length of the quartic [s].
+    """
+
+    def __init__(self, tree: TransformTree, sensor_frame: str, gravity_frame: str,
+                 gravity: float, window: float) -> None:
+        self._tree = tree
+        self._sensor = sensor_frame
+        self._world = gravity_frame or tree.ancestors(sensor_frame)[-1]
+        self._edges = tree.moving_edges(self._world, sensor_frame)
+        self._gravity = np.array([0.0, 0.0, -gravity])
+        self._wish = window
+        self._window: float | None = None
+        self.translation_is_constant = True
+
+    @property
+    def edges(self) -> list[str]:
+        """Child frames of the moving transforms between world and sensor."""
+        return self._edges
+
+    @property
+    def window(self) -> float | None:
+        """Length of the quartic [s]; None until the rate of the transforms is known."""
+        return self._window
+
+    def newest(self) -> int | None:
+        """Newest stamp [ns] that all moving transforms have reached."""
+        rings = [self._tree.ring(e) for e in self._edges]
+        return min(r.newest for r in rings) if rings and all(map(len, rings)) else None
+
+    def settled_until(self) -> int | None:
+        """Newest time [ns] with half a window of transforms after it."""
+        if self._window is None:
+            rings = [self._tree.ring(e) for e in self._edges]
+            if not rings or min(map(len, rings)) < _SETTLE:
+                return None
+            period = max(float(np.median(np.diff(r.stamps[:_SETTLE]))) * 1e-9 for r in rings)
+            self._window = window_for(period, self._wish)
+        newest = self.newest()
+        return None if newest is None else newest - int(0.5e9 * self._window)
+
+    def close(self, until_ns: int) -> None:
+        """Transforms up to half a window before that time are used up."""
+        for edge in self._edges:
+            ring = self._tree.ring(edge)
+            ring.closed_until = max(ring.closed_until, until_ns - int(0.5e9 * (self._window or 0)))
+
+    def motion_at(self, stamps: np.ndarray) -> Motion:
+        """Motion at stamps (n,) [ns]; `settled_until` must have answered before."""
+        assert self._window is not None
+        reach = int(0.5e9 * self._window) + 1
+        series = self._tree.series(self._world, self._sensor,
+                                   int(stamps[0]) - reach, int(stamps[-1]) + reach)
+        n = len(stamps)
+        if len(series.stamps) == 0:
+            zero = np.zeros((n, 3))
+            return Motion(zero, zero, zero, zero, np.zeros(n, dtype=bool))
+        self.translation_is_constant &= not np.ptp(series.translation, axis=0).any()
+        index, u, weights = gather(series.stamps, stamps, self._window)
+        valid = covered(u, weights)
+        return self._smooth(series, index, u, weights, valid)
+
+    def _smooth(self, series: PoseSeries, index: Array, u: Array, weights: Array,
+                valid: np.ndarray) -> Motion:
+        """Quartics through position and through the rotation vector about the wanted time."""
+        assert self._window is not None
+        n, width = index.shape
+        nearest = index[np.arange(n), np.where(weights > 0.0, np.abs(u), np.inf).argmin(axis=1)]
+        turn = series.rotation[nearest]
+        samples = series.rotation[index]
+        # Twice: the second pass expands about the smoothed orientation itself, where rotation
+        # vector rates are the angular velocity and acceleration exactly.
+        for _ in range(2):
+            relative = turn.transpose(0, 2, 1)[:, None] @ samples
+            vectors = Rotation.from_matrix(relative.reshape(-1, 3, 3)).as_rotvec()
+            value, omega, alpha = fit(u, weights, vectors.reshape(n, width, 3), self._window)
+            turn = turn @ Rotation.from_rotvec(value).as_matrix()
+        _, _, acceleration = fit(u, weights, series.translation[index], self._window)
+        back = turn.transpose(0, 2, 1)
+        return Motion(back @ self._gravity, np.einsum("nij,nj->ni", back, acceleration),
+                      omega, alpha, valid)

@@ -1,0 +1,53 @@
+"""Newton-Euler equations of a payload, linear in its inertial parameters.
+
+``[f; tau] = A(a_g, omega, alpha) phi`` is the wrench that the sensor exerts on the payload, at the
+sensor origin, in sensor axes, with ``a_g = R'(pddot - g)`` (Atkeson, An, Hollerbach 1986;
+Nadeau et al. 2022, eq. 2).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .inertia import Array, skew
+
+
+def rotation_columns(omega: ArrayLike) -> Array:
+    """Matrices (..., 3, 6) with ``tensor @ omega == rotation_columns(omega) @ six_from_tensor(tensor)``."""
+    w = np.asarray(omega, dtype=float)
+    out = np.zeros((*w.shape[:-1], 3, 6))
+    x, y, z = w[..., 0], w[..., 1], w[..., 2]
+    out[..., 0, 0], out[..., 0, 1], out[..., 0, 2] = x, y, z
+    out[..., 1, 1], out[..., 1, 3], out[..., 1, 4] = x, y, z
+    out[..., 2, 2], out[..., 2, 4], out[..., 2, 5] = x, y, z
+    return out
+
+
+def regressor(a_g: ArrayLike, omega: ArrayLike, alpha: ArrayLike) -> Array:
+    """Regressor A (..., 6, 10) of the wrench on the payload.
+
+    Args:
+        a_g: proper acceleration of the sensor origin, ``R'(pddot - g)``, sensor axes (..., 3) [m/s^2].
+        omega: angular velocity, sensor axes (..., 3) [rad/s].
+        alpha: angular acceleration, sensor axes (..., 3) [rad/s^2].
+    """
+    a_g, omega, alpha = (np.asarray(v, dtype=float) for v in (a_g, omega, alpha))
+    spin = skew(omega)
+    out = np.zeros((*a_g.shape[:-1], 6, 10))
+    out[..., :3, 0] = a_g
+    out[..., :3, 1:4] = skew(alpha) + spin @ spin
+    out[..., 3:, 1:4] = -skew(a_g)  # [h]x a_g = -[a_g]x h
+    out[..., 3:, 4:] = rotation_columns(alpha) + spin @ rotation_columns(omega)
+    return out
+
+
+def static_regressor(gravity_sensor: ArrayLike) -> Array:
+    """Reduced regressor (..., 6, 10): gravity only, ``omega = alpha = pddot = 0`` (Nadeau et al., eq. 6).
+
+    Args:
+        gravity_sensor: gravity in sensor axes, ``R' g`` (..., 3) [m/s^2].
+    """
+    g = np.asarray(gravity_sensor, dtype=float)
+    zero = np.zeros_like(g)
+    return regressor(-g, zero, zero)

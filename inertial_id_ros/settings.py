@@ -1,0 +1,326 @@
+"""Every setting of the pipeline: type, default, unit, range and meaning, in one place.
+
+The node declares its parameters from this table, the bag tool reads the same names from YAML, and
+the documentation page is made from it, so that a setting means the same everywhere.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from .errors import InvalidSetting
+
+Vector = tuple[float, ...]
+
+
+class Spec(NamedTuple):
+    """What a value of one setting must be: unit, allowed range, choices, allowed lengths."""
+
+    description: str
+    unit: str = ""
+    low: float = -math.inf
+    high: float = math.inf
+    above: float = -math.inf  # exclusive lower limit
+    choices: tuple[str, ...] = ()
+    lengths: tuple[int, ...] = ()
+
+
+def _setting(default: Any, description: str, **limits: Any) -> Any:
+    return field(default=default, metadata={"spec": Spec(description, **limits)})
+
+
+@dataclass(frozen=True)
+class WrenchSettings:
+    topic: str = _setting("wrench", "Wrench topic (geometry_msgs/WrenchStamped).")
+    convention: str = _setting(
+        "on_sensor", "Sign at rest: on_sensor reads the payload's weight (+m g: ATI, UR, Gazebo), "
+        "on_environment its opposite (Franka).", choices=("on_sensor", "on_environment"))
+    sensor_frame: str = _setting(
+        "", "Frame of the wrench; empty: the frame_id of the messages.")
+    force_noise: float = _setting(
+        0.1, "Standard deviation of one force sample (data sheet); corrected from the residual.",
+        unit="N", above=0.0)
+    torque_noise: float = _setting(
+        0.005, "Standard deviation of one torque sample (data sheet); corrected from the residual.",
+        unit="N m", above=0.0)
+    force_bias_sd: float = _setting(
+        5.0, "Standard deviation of the force bias before any data.", unit="N", above=0.0)
+    torque_bias_sd: float = _setting(
+        0.5, "Standard deviation of the torque bias before any data.", unit="N m", above=0.0)
+    force_range: float = _setting(
+        0.0, "Force at which a channel saturates; 0: unknown.", unit="N", low=0.0)
+    torque_range: float = _setting(
+        0.0, "Torque at which a channel saturates; 0: unknown.", unit="N m", low=0.0)
+
+
+@dataclass(frozen=True)
+class JointStatesSettings:
+    topic: str = _setting("joint_states", "Joint state topic (sensor_msgs/JointState).")
+
+
+@dataclass(frozen=True)
+class RobotDescriptionSettings:
+    topic: str = _setting("robot_description", "URDF topic (std_msgs/String, transient local).")
+    file: str = _setting("", "URDF file to use in place of the topic; empty: the topic.")
+
+
+@dataclass(frozen=True)
+class TfSettings:
+    topic: str = _setting("/tf", "Transforms (tf2_msgs/TFMessage).")
+    static_topic: str = _setting("/tf_static", "Static transforms (transient local).")
+
+
+@dataclass(frozen=True)
+class GravitySettings:
+    frame: str = _setting(
+        "", "Frame whose z axis points up; empty: the root of the robot (with the fixed transforms "
+        "above it), or of TF.")
+    acceleration: float = _setting(9.81, "Gravity.", unit="m/s^2", low=0.1, high=30.0)
+
+
+@dataclass(frozen=True)
+class KinematicsSettings:
+    source: str = _setting(
+        "auto", "Motion of the sensor from joint_states with the URDF, or from tf alone; auto: "
+        "joint_states where a robot description is there.",
+        choices=("auto", "joint_states", "tf"))
+    window: float = _setting(
+        0.15, "Length of the local quartic through joint positions; longer by itself for slow "
+        "topics.", unit="s", low=0.02, high=1.0)
+    filter_window: float = _setting(
+        0.4, "Length of the Hann low-pass on both wrench and regressor.", unit="s",
+        low=0.02, high=2.0)
+    max_gap: float = _setting(
+        0.5, "A longer gap in the wrench starts a new filter segment.", unit="s", low=0.02, high=5.0)
+
+
+@dataclass(frozen=True)
+class BufferSettings:
+    window: float = _setting(30.0, "Length of the rolling buffer.", unit="s", low=0.5, high=600.0)
+    slice: float = _setting(
+        0.25, "Length of the slices by which the buffer forgets.", unit="s", low=0.05, high=5.0)
+
+
+@dataclass(frozen=True)
+class EstimatorSettings:
+    method: str = _setting("lmi", "Estimator: ols, wls, uniform, pmd or lmi.")
+    weighting: str = _setting(
+        "noise", "noise: full model, whitened by the sensor noise; dynamism: blend of the full and "
+        "the gravity-only model.", choices=("noise", "dynamism"))
+    rate: float = _setting(2.0, "Estimates a second.", unit="Hz", low=0.01, high=100.0)
+    dynamism_c1: float = _setting(
+        300.0, "Dynamism at which the full model has 99.5 % of the weight.", above=0.0)
+    estimate_bias: bool = _setting(True, "Estimate the six sensor biases with the payload.")
+    estimate_noise: bool = _setting(True, "Correct the data-sheet noise from the residual.")
+    min_duration: float = _setting(
+        0.5, "Seconds of data before the first estimate.", unit="s", low=0.0, high=60.0)
+    max_mass: float = _setting(
+        0.0, "Largest mass the payload can have; 0: no bound.", unit="kg", low=0.0)
+
+
+@dataclass(frozen=True)
+class PmdSettings:
+    form: str = _setting(
+        "norm", "norm: Euclidean norms as published; squared: a quadratic program.",
+        choices=("norm", "squared"))
+    regularization: float = _setting(0.1, "Weight of the norm of the point masses.", low=0.0)
+    whiten: bool = _setting(
+        True, "Weigh torque against force by the sensor noise; false: N and N m as published.")
+    points: int = _setting(136, "Point masses to spread over the shape.", low=4, high=1000)
+
+
+@dataclass(frozen=True)
+class LmiSettings:
+    support: str = _setting(
+        "none", "Region of the shape that must hold the mass: none; box: centre of mass in the "
+        "bounding box; ellipsoid: density realisable on the bounding ellipsoid.",
+        choices=("none", "box", "ellipsoid"))
+    epsilon: float = _setting(
+        1e-6, "Smallest eigenvalue of the pseudo-inertia, relative to its scale.",
+        low=1e-9, high=1e-2)
+
+
+@dataclass(frozen=True)
+class PrecompensatedSettings:
+    """Payload whose effect the driver has already removed from the wrench, in the sensor frame."""
+
+    mass: float = _setting(
+        0.0, "Mass of the payload that the driver already removes from the wrench; 0: none.",
+        unit="kg", low=0.0)
+    com: Vector = _setting(
+        (0.0, 0.0, 0.0), "Its centre of mass in the sensor frame.", unit="m", lengths=(3,))
+    inertia: Vector = _setting(
+        (0.0,) * 6, "Its inertia about the centre of mass, sensor axes: xx, xy, xz, yy, yz, zz.",
+        unit="kg m^2", lengths=(6,))
+
+
+@dataclass(frozen=True)
+class ShapeSettings:
+    type: str = _setting(
+        "none", "Shape of the object in the sensor frame.",
+        choices=("none", "box", "cylinder", "sphere", "mesh"))
+    size: Vector = _setting(
+        (), "Box: lengths x, y, z. Cylinder: radius, height (along z). Sphere: radius.", unit="m",
+        above=0.0, lengths=(0, 1, 2, 3))
+    center: Vector = _setting((0.0, 0.0, 0.0), "Centre, or origin of the mesh.", unit="m",
+                              lengths=(3,))
+    rpy: Vector = _setting((0.0, 0.0, 0.0), "Roll, pitch, yaw.", unit="rad", lengths=(3,))
+    mesh: str = _setting("", "Mesh file, or file:// or package:// resource.")
+    mesh_scale: float = _setting(1.0, "Metres per unit of the mesh file.", unit="m", above=0.0)
+    bounding: bool = _setting(
+        True, "The shape only bounds the object; false: the object fills it.")
+
+
+@dataclass(frozen=True)
+class StateSettings:
+    directory: str = _setting(
+        "~/.ros/inertial_id_ros", "Folder under which the save service writes.")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings, one group a field; immutable, checked on construction.
+
+    Raises:
+        InvalidSetting: a value is outside its range; the text names it.
+    """
+
+    wrench: WrenchSettings = field(default_factory=WrenchSettings)
+    joint_states: JointStatesSettings = field(default_factory=JointStatesSettings)
+    robot_description: RobotDescriptionSettings = field(default_factory=RobotDescriptionSettings)
+    tf: TfSettings = field(default_factory=TfSettings)
+    gravity: GravitySettings = field(default_factory=GravitySettings)
+    kinematics: KinematicsSettings = field(default_factory=KinematicsSettings)
+    buffer: BufferSettings = field(default_factory=BufferSettings)
+    estimator: EstimatorSettings = field(default_factory=EstimatorSettings)
+    pmd: PmdSettings = field(default_factory=PmdSettings)
+    lmi: LmiSettings = field(default_factory=LmiSettings)
+    precompensated: PrecompensatedSettings = field(default_factory=PrecompensatedSettings)
+    shape: ShapeSettings = field(default_factory=ShapeSettings)
+    state: StateSettings = field(default_factory=StateSettings)
+
+    def __post_init__(self) -> None:
+        for name, value, spec in iter_settings(self):
+            _check(name, value, spec)
+
+    def replace(self, changes: Mapping[str, Any]) -> Settings:
+        """A copy with dotted names changed, e.g. ``{"wrench.topic": "/ft"}``; values are coerced.
+
+        Raises:
+            InvalidSetting: unknown name, wrong type, or value outside its range.
+        """
+        known = {name: value for name, value, _ in iter_settings(self)}
+        groups: dict[str, dict[str, Any]] = {}
+        for name, value in changes.items():
+            if name not in known:
+                raise InvalidSetting(
+                    f"unknown setting '{name}'; known in that group: {_similar(name, known)}")
+            group, key = name.split(".")
+            groups.setdefault(group, {})[key] = _coerce(name, value, known[name])
+        return dataclasses.replace(self, **{
+            group: dataclasses.replace(getattr(self, group), **values)
+            for group, values in groups.items()})
+
+
+def iter_settings(settings: Settings) -> Iterator[tuple[str, Any, Spec]]:
+    """Dotted name, value and spec of every setting, in order."""
+    for group in dataclasses.fields(settings):
+        values = getattr(settings, group.name)
+        for item in dataclasses.fields(values):
+            yield f"{group.name}.{item.name}", getattr(values, item.name), item.metadata["spec"]
+
+
+def settings_from_mapping(tree: Mapping[str, Any]) -> Settings:
+    """Settings from a nested or dotted mapping (as YAML gives it); missing names keep defaults.
+
+    Raises:
+        InvalidSetting: unknown name, wrong type, or value outside its range.
+    """
+    return Settings().replace(flatten(tree))
+
+
+def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Dotted names from a nested mapping; ROS parameter files' ``/**: ros__parameters`` is opened."""
+    out: dict[str, Any] = {}
+    for key, value in tree.items():
+        if not isinstance(key, str):
+            raise InvalidSetting(f"setting names must be text, got {key!r}")
+        if isinstance(value, Mapping):
+            inside = prefix if _is_ros_wrapper(key, value) else f"{prefix}{key}."
+            out.update(flatten(value, inside))
+        else:
+            out[f"{prefix}{key}"] = value
+    return out
+
+
+def _is_ros_wrapper(key: str, value: Mapping[str, Any]) -> bool:
+    return key == "ros__parameters" or "ros__parameters" in value
+
+
+def _similar(name: str, known: Mapping[str, Any]) -> str:
+    group = name.split(".")[0]
+    same = [n for n in known if n.startswith(group + ".")]
+    return ", ".join(same) if same else "groups " + ", ".join(sorted({n.split(".")[0] for n in known}))
+
+
+def _coerce(name: str, value: Any, default: Any) -> Any:
+    """The value in the setting's type; refuses what does not fit rather than guessing."""
+    if isinstance(default, bool):
+        if isinstance(value, bool):
+            return value
+        raise InvalidSetting(f"{name} is {value!r}; it must be true or false")
+    if isinstance(default, int):
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        raise InvalidSetting(f"{name} is {value!r}; it must be a whole number")
+    if isinstance(default, float):
+        return _number(name, value)
+    if isinstance(default, str):
+        if isinstance(value, str):
+            return value
+        raise InvalidSetting(f"{name} is {value!r}; it must be text")
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+        raise InvalidSetting(f"{name} is {value!r}; it must be a list of numbers")
+    return tuple(_number(name, v) for v in value)
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    raise InvalidSetting(f"{name} is {value!r}; it must be a number")
+
+
+def _check(name: str, value: Any, spec: Spec) -> None:
+    if spec.choices and value not in spec.choices:
+        raise InvalidSetting(f"{name} is '{value}'; allowed: {', '.join(spec.choices)}")
+    if spec.lengths and len(value) not in spec.lengths:
+        allowed = " or ".join(str(n) for n in spec.lengths)
+        raise InvalidSetting(f"{name} has {len(value)} numbers; it needs {allowed}")
+    numbers = value if isinstance(value, tuple) else (value,)
+    for x in numbers:
+        if isinstance(x, str | bool):
+            continue
+        if not math.isfinite(x) or x < spec.low or x > spec.high or x <= spec.above:
+            raise InvalidSetting(f"{name} is {x:g}{_unit(spec)}; allowed: {allowed_range(spec)}")
+
+
+def _unit(spec: Spec) -> str:
+    return f" {spec.unit}" if spec.unit else ""
+
+
+def allowed_range(spec: Spec) -> str:
+    """The allowed range in words, with its unit."""
+    if spec.choices:
+        return ", ".join(spec.choices)
+    parts = []
+    if math.isfinite(spec.above):
+        parts.append(f"above {spec.above:g}")
+    if math.isfinite(spec.low):
+        parts.append(f"at least {spec.low:g}")
+    if math.isfinite(spec.high):
+        parts.append(f"at most {spec.high:g}")
+    return (" and ".join(parts) or "any finite number") + _unit(spec)

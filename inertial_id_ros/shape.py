@@ -1,0 +1,289 @@
+"""The shape of the carried object: points that fill it, its surface, its bounding box.
+
+Everything is in the sensor frame [m]. Estimators need points with volumes (`pmd`, priors), exact
+moments of the filled body (`uniform`), or a bounding region (`lmi`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import numpy as np
+import trimesh
+from numpy.typing import ArrayLike
+from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
+
+from .errors import InvalidShape
+from .inertia import Array, phi_from_pseudo_inertia, point_columns
+from .settings import ShapeSettings
+
+INTERIOR_POINTS = 4000  # interior points asked for; enough for moments within a percent
+SURFACE_POINTS = 1000
+MAX_FACES = 2_000_000
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A filled region in the sensor frame.
+
+    Attributes:
+        points: (n, 3) interior points; volumes: (n,) the volume [m^3] each stands for.
+        surface: (m, 3) points on the boundary, corners included.
+        unit_phi: (10,) inertial parameters of the region filled with 1 kg, exact where known.
+        bounding: the region only bounds the object; its mass may sit anywhere inside.
+        name: for reports.
+    """
+
+    points: Array
+    volumes: Array
+    surface: Array
+    unit_phi: Array
+    bounding: bool
+    name: str
+
+    @property
+    def volume(self) -> float:
+        """Enclosed volume [m^3]."""
+        return float(self.volumes.sum())
+
+    @cached_property
+    def bounds(self) -> tuple[Array, Array]:
+        """Lower and upper corner (3,) of the bounding box along the sensor axes."""
+        everything = np.concatenate([self.points, self.surface])
+        return everything.min(axis=0), everything.max(axis=0)
+
+    @property
+    def lengths(self) -> Array:
+        """Lengths (3,) of the bounding box along the sensor axes."""
+        lower, upper = self.bounds
+        return upper - lower
+
+    def uniform(self, mass: float) -> Array:
+        """phi (10,) of the region filled evenly with the given mass [kg]."""
+        return mass * self.unit_phi
+
+    def spread(self, count: int) -> Array:
+        """`count` points (count, 3) spread evenly over interior and surface (farthest-point order)."""
+        cloud = np.concatenate([self.surface, self.points])
+        return cloud[farthest_points(cloud, count)]
+
+    @cached_property
+    def ellipsoid(self) -> Array:
+        """Matrix Q (4, 4) of the smallest enclosing ellipsoid, ``[x; 1]' Q [x; 1] >= 0`` inside.
+
+        Wensing et al. 2017, eqs 22 and 23, use this form.
+        """
+        corners = self.surface[ConvexHull(self.surface).vertices]
+        center, shape_matrix = _enclosing_ellipsoid(corners[farthest_points(corners, 200)])
+        out = np.empty((4, 4))
+        out[:3, :3] = -shape_matrix
+        out[:3, 3] = out[3, :3] = shape_matrix @ center
+        out[3, 3] = 1.0 - center @ shape_matrix @ center
+        return out
+
+
+def farthest_points(cloud: Array, count: int) -> np.ndarray:
+    """Indices of `count` points of cloud (n, 3), each as far as possible from those before."""
+    first = int(((cloud - cloud.mean(axis=0)) ** 2).sum(axis=1).argmax())
+    chosen = [first]
+    distance = ((cloud - cloud[first]) ** 2).sum(axis=1)
+    for _ in range(min(count, len(cloud)) - 1):
+        chosen.append(int(distance.argmax()))
+        distance = np.minimum(distance, ((cloud - cloud[chosen[-1]]) ** 2).sum(axis=1))
+    return np.array(chosen)
+
+
+def _enclosing_ellipsoid(points: Array, tolerance: float = 1e-3) -> tuple[Array, Array]:
+    """Centre (3,) and matrix (3, 3) of the minimum-volume ellipsoid about points (Khachiyan 1996)."""
+    n, d = points.shape
+    lifted = np.concatenate([points.T, np.ones((1, n))])
+    weights = np.full(n, 1.0 / n)
+    for _ in range(20_000):
+        distance = np.einsum("in,ij,jn->n", lifted,
+                             np.linalg.inv((lifted * weights) @ lifted.T), lifted)
+        far = int(distance.argmax())
+        excess = distance[far] - d - 1.0
+        if excess < tolerance * (d + 1.0):
+            break
+        step = excess / ((d + 1.0) * (distance[far] - 1.0))
+        weights *= 1.0 - step
+        weights[far] += step
+    center = points.T @ weights
+    spread = (points - center).T * weights @ (points - center)
+    matrix = np.linalg.inv(spread) / d
+    # Scale so that every point is inside, which the iteration only reaches in the limit.
+    worst = np.einsum("ni,ij,nj->n", points - center, matrix, points - center).max()
+    return center, matrix / worst
+
+
+def shape_from_settings(settings: ShapeSettings,
+                        roots: tuple[Path, ...] = ()) -> Shape | None:
+    """The shape that the settings describe; None for type ``none``.
+
+    Args:
+        settings: primitive or mesh with its pose in the sensor frame.
+        roots: `package://` resources are looked for as `root/<package>/...` under these folders.
+
+    Raises:
+        InvalidShape: wrong size for the type, unreadable file, or a mesh that is not watertight.
+    """
+    if settings.type == "none":
+        return None
+    pose = np.eye(4)
+    pose[:3, :3] = Rotation.from_euler("xyz", settings.rpy).as_matrix()
+    pose[:3, 3] = settings.center
+    if settings.type == "mesh":
+        mesh = load_mesh(resolve_resource(settings.mesh, roots), settings.mesh_scale)
+        return shape_from_mesh(mesh, pose, settings.bounding, name=Path(settings.mesh).name)
+    return shape_from_primitive(settings.type, settings.size, pose, settings.bounding)
+
+
+def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,
+                         bounding: bool = True) -> Shape:
+    """A box (x, y, z), cylinder (radius, height), sphere (radius) or cone (radius, height) [m].
+
+    Args:
+        pose: homogeneous transform (4, 4) from the primitive's centre to the sensor frame; for the
+            cone the centre lies at half height, as in shape_msgs.
+
+    Raises:
+        InvalidShape: unknown kind, or sizes that do not fit it.
+    """
+    sizes = {"box": 3, "cylinder": 2, "sphere": 1, "cone": 2}
+    if kind not in sizes:
+        raise InvalidShape(f"shape type is '{kind}'; allowed: {', '.join(sizes)}")
+    lengths = np.asarray(size, dtype=float)
+    if lengths.shape != (sizes[kind],) or not np.all(np.isfinite(lengths) & (lengths > 0.0)):
+        raise InvalidShape(f"a {kind} needs {sizes[kind]} positive sizes in metres, "
+                           f"got {lengths.tolist()}")
+    if kind == "box":
+        mesh = trimesh.creation.box(extents=lengths)
+    elif kind == "sphere":
+        mesh = trimesh.creation.icosphere(subdivisions=4, radius=lengths[0])
+    elif kind == "cylinder":
+        mesh = trimesh.creation.cylinder(radius=lengths[0], height=lengths[1], sections=96)
+    else:
+        mesh = trimesh.creation.cone(radius=lengths[0], height=lengths[1], sections=96)
+        mesh.apply_translation([0.0, 0.0, -0.5 * lengths[1]])
+    return shape_from_mesh(mesh, pose, bounding, name=kind)
+
+
+def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = False,
+                    name: str = "mesh") -> Shape:
+    """The region that a watertight mesh encloses, placed by pose (4, 4) in the sensor frame.
+
+    Raises:
+        InvalidShape: the mesh is open, encloses no volume, or is too large.
+    """
+    if len(mesh.faces) > MAX_FACES:
+        raise InvalidShape(f"{name} has {len(mesh.faces)} faces; at most {MAX_FACES} are allowed")
+    if not mesh.is_watertight or not mesh.is_winding_consistent:
+        raise InvalidShape(f"{name} is not a watertight mesh ({len(mesh.faces)} faces), so it has no "
+                           "inside; repair it, or give a bounding box instead")
+    placed = mesh.copy()
+    placed.apply_transform(np.asarray(pose, dtype=float))
+    if placed.volume < 0.0:
+        placed.invert()
+    if not placed.volume > 0.0:
+        raise InvalidShape(f"{name} encloses no volume ({placed.volume:g} m^3)")
+    points = _interior_points(placed)
+    if len(points) < 50:
+        raise InvalidShape(f"{name} is too thin to sample its inside ({len(points)} points found); "
+                           "give a bounding box instead")
+    corners = placed.convex_hull.vertices
+    rng = np.random.default_rng(0)
+    scattered, _ = trimesh.sample.sample_surface(placed, SURFACE_POINTS, seed=rng)
+    surface = np.concatenate([corners[farthest_points(corners, SURFACE_POINTS)], scattered])
+    volumes = np.full(len(points), placed.volume / len(points))
+    return Shape(points, volumes, surface, _mesh_unit_phi(placed), bounding, name)
+
+
+def shape_from_points(points: ArrayLike, volumes: ArrayLike | None = None,
+                      bounding: bool = False, name: str = "points") -> Shape:
+    """The region that points (n, 3) fill, each standing for a volume (n,) or all for the same.
+
+    Raises:
+        InvalidShape: fewer than four points, points in one plane, or values that are not finite.
+    """
+    cloud = np.asarray(points, dtype=float).reshape(-1, 3)
+    share = np.ones(len(cloud)) if volumes is None else np.asarray(volumes, dtype=float)
+    if len(cloud) < 4 or not np.isfinite(cloud).all():
+        raise InvalidShape(f"a point shape needs at least four finite points, got {len(cloud)}")
+    if share.shape != (len(cloud),) or not np.all(np.isfinite(share) & (share > 0.0)):
+        raise InvalidShape(f"{len(cloud)} points need as many positive volumes")
+    spans = np.linalg.svd(cloud - cloud.mean(axis=0), compute_uv=False)
+    if spans[2] < 1e-9 * max(spans[0], 1e-12):
+        raise InvalidShape("the points of the shape lie in one plane; they enclose no volume")
+    unit = point_columns(cloud) @ (share / share.sum())
+    return Shape(cloud, share, cloud, unit, bounding, name)
+
+
+def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
+    """A triangle mesh file (STL, PLY, OBJ, ...), scaled to metres.
+
+    Raises:
+        InvalidShape: no such file, or not a mesh.
+    """
+    if not path.is_file():
+        raise InvalidShape(f"mesh file {path} does not exist")
+    try:
+        mesh = trimesh.load_mesh(path)
+    except Exception as error:  # readers of many formats raise many kinds
+        raise InvalidShape(f"mesh file {path} cannot be read: {error}") from error
+    if not isinstance(mesh, trimesh.Trimesh) or len(mesh.faces) == 0:
+        raise InvalidShape(f"mesh file {path} holds no triangles")
+    mesh.apply_scale(scale)
+    return mesh
+
+
+def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
+    """The file behind a plain path, a ``file://`` or a ``package://`` resource.
+
+    Raises:
+        InvalidShape: another scheme, or a package that is not under the given roots.
+    """
+    if not resource:
+        raise InvalidShape("shape.mesh is empty; give a mesh file")
+    parsed = urlparse(resource)
+    if parsed.scheme == "":
+        return Path(resource).expanduser()
+    if parsed.scheme == "file" and parsed.netloc == "":
+        return Path(unquote(parsed.path))
+    if parsed.scheme == "package":
+        relative = Path(parsed.netloc + unquote(parsed.path))
+        for root in roots:
+            candidate = (root / relative).resolve()
+            if candidate.is_file() and candidate.is_relative_to(root.resolve()):
+                return candidate
+        raise InvalidShape(f"{resource} was not found in the installed packages")
+    raise InvalidShape(f"mesh resource '{resource}' has scheme '{parsed.scheme}'; "
+                       "allowed: file, package")
+
+
+def _mesh_unit_phi(mesh: trimesh.Trimesh) -> Array:
+    """phi (10,) of the mesh filled with 1 kg, from exact volume integrals."""
+    properties = mesh.mass_properties
+    com = np.asarray(properties.center_mass)
+    tensor = np.asarray(properties.inertia) / properties.mass
+    pseudo = np.eye(4)
+    pseudo[:3, :3] = 0.5 * np.trace(tensor) * np.eye(3) - tensor + np.outer(com, com)
+    pseudo[:3, 3] = pseudo[3, :3] = com
+    return phi_from_pseudo_inertia(pseudo)
+
+
+def _interior_points(mesh: trimesh.Trimesh) -> Array:
+    """Points (n, 3) on a regular grid inside the mesh, about INTERIOR_POINTS of them."""
+    lower, upper = mesh.bounds
+    pitch = (mesh.volume / INTERIOR_POINTS) ** (1.0 / 3.0)
+    # A grid that fits the box exactly keeps the moments of boxes exact.
+    counts = np.clip(np.round((upper - lower) / pitch), 1, 400).astype(int)
+    while counts.prod() > 400_000:  # thin diagonal shells: bound the work, not the pitch
+        counts = np.maximum(counts * 4 // 5, 1)
+    axes = [lo + (np.arange(n) + 0.5) * (hi - lo) / n
+            for lo, hi, n in zip(lower, upper, counts, strict=True)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    return grid[mesh.contains(grid)]

@@ -1,0 +1,108 @@
+"""Which parameters to trust, and why: covariance, share of the data, verdict, sentences.
+
+Thresholds are on two standard deviations (a 95 % interval) of a parameter:
+
+==========  =====================================================
+mass        5 % of the mass
+com         5 mm, or 5 % of its distance from the sensor if larger
+inertia     20 % of the mean principal moment (its lower 95 % bound)
+==========  =====================================================
+
+A parameter within its threshold is `identified` when at least half of its information comes from
+the data, else `prior-dominated`; outside of it, it is `unobserved` by this motion.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, VERDICT_WORDS
+from .estimators.base import Marginal
+from .inertia import PARAMETER_NAMES, Array, report_from_phi, report_jacobian
+
+MASS_SHARE, COM_LENGTH, COM_SHARE, INERTIA_SHARE = 0.05, 0.005, 0.05, 0.20
+DATA_SHARE = 0.5
+_REACH = 1.0  # m; no payload is taken to reach farther from the sensor
+_MASS_SD = 100.0  # kg
+
+
+class Verdict(NamedTuple):
+    """What can be said of an estimate.
+
+    Attributes:
+        phi_covariance: (10, 10) of phi.
+        data_share: (10,) of each reported parameter, 0 to 1.
+        verdict: (10,) UNOBSERVED, PRIOR_DOMINATED or IDENTIFIED.
+        sentence: one for a person.
+        condition_number: of the regressor with columns scaled to unit length.
+    """
+
+    phi_covariance: Array
+    data_share: Array
+    verdict: tuple[int, ...]
+    sentence: str
+    condition_number: float
+
+
+def vague_information(mass: float) -> Array:
+    """Information (10, 10) of knowing only that a payload is light and near the sensor."""
+    scale = max(mass, 0.1)
+    sd = np.r_[_MASS_SD, np.full(3, scale * _REACH), np.full(6, scale * _REACH**2)]
+    return np.diag(sd**-2.0)
+
+
+def judge(phi: Array, marginal: Marginal, prior_information: Array) -> Verdict:
+    """Covariance and verdict of an estimate phi (10,).
+
+    Args:
+        marginal: the noise-weighted full problem.
+        prior_information: (10, 10) what the estimator knew beside the data.
+    """
+    prior = vague_information(phi[0]) + prior_information
+    covariance = np.linalg.inv(marginal.information + prior)
+    covariance = 0.5 * (covariance + covariance.T)
+    jacobian = report_jacobian(phi)
+    posterior = np.diag(jacobian @ covariance @ jacobian.T)
+    before = np.diag(jacobian @ np.linalg.inv(prior) @ jacobian.T)
+    share = np.clip(1.0 - np.maximum(posterior, 0.0) / before, 0.0, 1.0)
+    report = report_from_phi(phi)
+    trace = jacobian[[4, 7, 9]].sum(axis=0)
+    trace_sd = float(np.sqrt(max(trace @ covariance @ trace, 0.0)))
+    limits = _limits(report, trace_sd)
+    within = 2.0 * np.sqrt(np.maximum(posterior, 0.0)) <= limits
+    verdict = tuple(
+        UNOBSERVED if not ok else IDENTIFIED if s >= DATA_SHARE else PRIOR_DOMINATED
+        for ok, s in zip(within, share, strict=True))
+    return Verdict(covariance, share, verdict, sentence(verdict), _condition(marginal.matrix))
+
+
+def _limits(report: Array, trace_sd: float) -> Array:
+    """Largest allowed two-sigma interval (10,) of each reported parameter."""
+    com = max(COM_LENGTH, COM_SHARE * float(np.linalg.norm(report[1:4])))
+    moment = max(float(report[[4, 7, 9]].sum()) - 2.0 * trace_sd, 0.0) / 3.0
+    return np.r_[MASS_SHARE * report[0], np.full(3, com), np.full(6, INERTIA_SHARE * moment)]
+
+
+def sentence(verdict: tuple[int, ...]) -> str:
+    """The verdict in one sentence: mass, centre of mass, inertia."""
+    parts = []
+    for name, members in (("mass", [0]), ("centre of mass", [1, 2, 3]),
+                          ("inertia", [4, 5, 6, 7, 8, 9])):
+        worst = min(verdict[k] for k in members)
+        same = all(verdict[k] == worst for k in members)
+        if worst == UNOBSERVED:
+            which = [PARAMETER_NAMES[k] for k in members if verdict[k] == worst]
+            some = "" if same else f" in {', '.join(which)}"
+            parts.append(f"{name} is not identified by this motion{some}")
+        else:
+            parts.append(f"{name} is {VERDICT_WORDS[worst]}")
+    return "; ".join(parts)
+
+
+def _condition(matrix: Array) -> float:
+    lengths = np.linalg.norm(matrix, axis=0)
+    if not np.all(lengths > 0.0):
+        return float("inf")
+    return float(np.linalg.cond(matrix / lengths))
