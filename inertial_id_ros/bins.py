@@ -20,14 +20,14 @@ class Bins(NamedTuple):
     """Non-empty bins in order.
 
     Attributes:
-        index: (k,) bin number; bin i covers [i, i + 1) times 10 ms since epoch.
-        count: (k,) raw samples.
+        number: (k,) bin number; bin i covers [i, i + 1) times 10 ms since epoch.
+        samples: (k,) raw samples in each.
         stamps: (k,) mean stamp of the samples [ns].
         wrench: (k, 6) mean [N, N m].
     """
 
-    index: np.ndarray
-    count: np.ndarray
+    number: np.ndarray
+    samples: np.ndarray
     stamps: np.ndarray
     wrench: Array
 

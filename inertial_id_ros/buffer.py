@@ -25,13 +25,13 @@ class Rows(NamedTuple):
     """Filtered rows on their way into the buffer.
 
     Attributes:
-        index: (r,) bin numbers; count: (r,) raw samples that each stands for.
+        number: (r,) bin numbers; samples: (r,) raw samples that each stands for.
         full: (r, 6, 17) ``[A | B | y]``; static: (r, 6, 17) the same with the gravity-only model.
         weight: (r,) dynamism weight w.
     """
 
-    index: np.ndarray
-    count: np.ndarray
+    number: np.ndarray
+    samples: np.ndarray
     full: Array
     static: Array
     weight: Array
@@ -89,13 +89,13 @@ class RegressorBuffer:
 
     def add(self, rows: Rows) -> None:
         """Add rows in order of time; slices older than the window are forgotten."""
-        if len(rows.index) == 0:
+        if len(rows.number) == 0:
             return
-        numbers = rows.index // self._bins_per_slice
+        numbers = rows.number // self._bins_per_slice
         for number in np.unique(numbers):
             self._advance_to(int(number))
             self._add_to_slice(int(number), rows, numbers == number)
-        self._last = int(rows.index[-1])
+        self._last = int(rows.number[-1])
 
     def _advance_to(self, number: int) -> None:
         """Forget the slices that fall out of the window when slice `number` begins."""
@@ -115,7 +115,7 @@ class RegressorBuffer:
 
     def _add_to_slice(self, number: int, rows: Rows, mask: np.ndarray) -> None:
         leaf = number % self._leaves
-        root_count = np.sqrt(rows.count[mask])[:, None, None]
+        root_count = np.sqrt(rows.samples[mask])[:, None, None]
         weight = rows.weight[mask][:, None, None]
         full, static = rows.full[mask] * root_count, rows.static[mask] * root_count
         stacked = np.stack([full, full * weight, static * (1.0 - weight)])
@@ -123,7 +123,7 @@ class RegressorBuffer:
         node[:] = _triangle(np.concatenate([node, stacked.transpose(0, 2, 1, 3)], axis=2))
         self._sums[leaf] += rows.full[mask].sum(axis=0)
         self._rows[leaf] += int(mask.sum())
-        self._samples[leaf] += rows.count[mask].sum()
+        self._samples[leaf] += rows.samples[mask].sum()
         self._dirty.add(leaf)
 
     def _combine(self) -> None:
@@ -153,7 +153,7 @@ class RegressorBuffer:
 def _triangle(rows: Array) -> Array:
     """Triangular factors (..., 17, 17) of rows (..., n, 17)."""
     n = rows.shape[-2]
-    upper = np.linalg.qr(rows, mode="r")
+    upper = np.asarray(np.linalg.qr(rows, mode="r"))
     if n >= COLUMNS:
         return upper
     padded = np.zeros((*rows.shape[:-2], COLUMNS, COLUMNS))

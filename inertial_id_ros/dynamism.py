@@ -1,4 +1,4 @@
-"""How dynamic a motion is, and the weight it gives to the full model (Nadeau et al. 2022, eqs 4, 9)."""
+"""How dynamic a motion is, and its weight for the full model (Nadeau et al. 2022, eqs 4, 9)."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ class InertialIdError(Exception):
 
 
 class InvalidSetting(InertialIdError):
-    """A setting has a value that is not allowed; the text names it, its value and what is allowed."""
+    """A setting's value is not allowed; the text names setting, value and what is allowed."""
 
 
 class InvalidData(InertialIdError):

@@ -21,13 +21,13 @@ class FilteredRows(NamedTuple):
     """Low-passed rows.
 
     Attributes:
-        index: (r,) bin number at the middle of each row.
-        count: (r,) raw samples that each row stands for.
+        number: (r,) bin number at the middle of each row.
+        samples: (r,) raw samples that each row stands for.
         columns: (r, d) weighted means of the columns.
     """
 
-    index: np.ndarray
-    count: np.ndarray
+    number: np.ndarray
+    samples: np.ndarray
     columns: Array
 
 
@@ -50,34 +50,34 @@ class TwoSidedFilter:
 
     def restart(self) -> None:
         """Start a new segment: rows never mix bins from before and after."""
-        self._index = np.empty(0, dtype=np.int64)
-        self._count = np.empty(0)
+        self._number = np.empty(0, dtype=np.int64)
+        self._samples = np.empty(0)
         self._columns = np.empty((0, self._width))
         self._next: int | None = None
 
-    def push(self, index: np.ndarray, count: np.ndarray, columns: Array,
+    def push(self, number: np.ndarray, samples: np.ndarray, columns: Array,
              complete_until: int) -> FilteredRows:
         """Add bins and take the rows that became complete.
 
         Args:
-            index: (k,) increasing bin numbers; count: (k,) raw samples; columns: (k, d).
+            number: (k,) increasing bin numbers; samples: (k,) raw samples; columns: (k, d).
             complete_until: no bin below this number will come any more.
         """
-        self._index = np.concatenate([self._index, index])
-        self._count = np.concatenate([self._count, count])
+        self._number = np.concatenate([self._number, number])
+        self._samples = np.concatenate([self._samples, samples])
         self._columns = np.concatenate([self._columns, columns])
-        if len(self._index) == 0:
+        if len(self._number) == 0:
             return self._none()
         if self._next is None:
-            first = int(self._index[0]) + self.reach
+            first = int(self._number[0]) + self.reach
             self._next = -(-first // self.step) * self.step
         middles = np.arange(self._next, complete_until - self.reach, self.step)
         if len(middles) == 0:
             return self._none()
         self._next = int(middles[-1]) + self.step
         rows = self._rows(middles)
-        keep = np.searchsorted(self._index, self._next - self.reach)
-        self._index, self._count = self._index[keep:], self._count[keep:]
+        keep = np.searchsorted(self._number, self._next - self.reach)
+        self._number, self._samples = self._number[keep:], self._samples[keep:]
         self._columns = self._columns[keep:]
         return rows
 
@@ -86,19 +86,19 @@ class TwoSidedFilter:
 
     def _rows(self, middles: np.ndarray) -> FilteredRows:
         low, span = int(middles[0]) - self.reach, int(middles[-1] - middles[0]) + 2 * self.reach + 1
-        inside = (self._index >= low) & (self._index < low + span)
-        position = self._index[inside] - low
-        count = np.zeros(span)
-        count[position] = self._count[inside]
+        inside = (self._number >= low) & (self._number < low + span)
+        position = self._number[inside] - low
+        present = np.zeros(span)
+        present[position] = self._samples[inside]
         weighted = np.zeros((span, self._width))
-        weighted[position] = self._columns[inside] * self._count[inside, None]
+        weighted[position] = self._columns[inside] * self._samples[inside, None]
         starts = middles - middles[0]
         window = starts[:, None] + np.arange(2 * self.reach + 1)
-        weights = count[window] * self.kernel
+        weights = present[window] * self.kernel
         total = weights.sum(axis=1)
-        covered = (count[window] > 0) @ self.kernel
+        covered = (present[window] > 0) @ self.kernel
         own = starts[:, None] + self.reach - self.step // 2 + np.arange(self.step)
-        samples = count[own].sum(axis=1)
+        samples = present[own].sum(axis=1)
         good = (covered >= _MIN_COVERAGE * self.kernel.sum()) & (samples > 0)
         sums = self.kernel @ weighted[window[good]]
         return FilteredRows(middles[good], samples[good], sums / total[good, None])

@@ -174,7 +174,7 @@ class Identifier:
         self._next_bin = end
         self._ring.closed_until = end * BIN_NS - 1
         source.close(end * BIN_NS)
-        if len(bins.index) == 0:
+        if len(bins.number) == 0:
             return nothing
         return self._process(bins, source.motion_at(bins.stamps), end)
 
@@ -187,29 +187,30 @@ class Identifier:
             [a.reshape(len(a), 60), motion.gravity, y, weight[:, None]], axis=1)
         keep = motion.valid
         self._motion.report_coverage(keep)
-        self._filter_segments(bins.index[keep], bins.count[keep], columns[keep], end)
+        self._filter_segments(bins.number[keep], bins.samples[keep], columns[keep], end)
         return self._compensate(bins.stamps[keep], a[keep], y[keep])
 
-    def _filter_segments(self, index: np.ndarray, count: np.ndarray, columns: Array,
+    def _filter_segments(self, number: np.ndarray, samples: np.ndarray, columns: Array,
                          end: int) -> None:
         """Filter and buffer; a long gap starts a new segment."""
         longest = int(self.settings.kinematics.max_gap * 1e9 / BIN_NS)
-        before = index[0] if self._last_bin is None and len(index) else self._last_bin
-        starts = np.flatnonzero(np.diff(np.r_[before if before is not None else 0, index]) > longest)
-        edges = [0, *starts.tolist(), len(index)] if len(index) else [0, 0]
+        before = number[0] if self._last_bin is None and len(number) else self._last_bin
+        before = 0 if before is None else before
+        starts = np.flatnonzero(np.diff(np.r_[before, number]) > longest)
+        edges = [0, *starts.tolist(), len(number)] if len(number) else [0, 0]
         for k, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
             if k > 0:
                 self._filter.restart()
             last = k == len(edges) - 2
-            complete = end if last else int(index[high - 1]) + 1 if high > low else 0
-            self._buffer_rows(index[low:high], count[low:high], columns[low:high], complete)
-        if len(index):
-            self._last_bin = int(index[-1])
+            complete = end if last else int(number[high - 1]) + 1 if high > low else 0
+            self._buffer_rows(number[low:high], samples[low:high], columns[low:high], complete)
+        if len(number):
+            self._last_bin = int(number[-1])
 
-    def _buffer_rows(self, index: np.ndarray, count: np.ndarray, columns: Array,
+    def _buffer_rows(self, number: np.ndarray, samples: np.ndarray, columns: Array,
                      complete_until: int) -> None:
-        rows = self._filter.push(index, count, columns, complete_until)
-        r = len(rows.index)
+        rows = self._filter.push(number, samples, columns, complete_until)
+        r = len(rows.number)
         if r == 0:
             return
         full = np.zeros((r, 6, COLUMNS))
@@ -218,7 +219,7 @@ class Identifier:
         static = full.copy()
         full[:, :, :PARAMETERS] = rows.columns[:, _A].reshape(r, 6, PARAMETERS)
         static[:, :, :PARAMETERS] = static_regressor(rows.columns[:, _G])
-        self._buffer.add(Rows(rows.index, rows.count, full, static, rows.columns[:, _W]))
+        self._buffer.add(Rows(rows.number, rows.samples, full, static, rows.columns[:, _W]))
         self._row_count += r
 
     def _compensate(self, stamps: np.ndarray, a: Array, y: Array) -> CompensatedWrenches:
@@ -283,7 +284,7 @@ class Identifier:
     # ---- commands ------------------------------------------------------------------------------
 
     def reset(self, reason: str) -> None:
-        """Forget samples, buffer and estimate; keep robot description, fixed transforms and tare."""
+        """Forget samples and estimate; keep robot description, fixed transforms and tare."""
         with self._lock:
             self._reset(reason)
 
@@ -344,7 +345,7 @@ def _removed_payload(settings: Settings) -> Array:
     removed = settings.precompensated
     if removed.mass == 0.0:
         if any(removed.com) or any(removed.inertia):
-            raise InvalidData("precompensated.com or .inertia is set but precompensated.mass is 0 kg")
+            raise InvalidData("precompensated.com or .inertia is set but precompensated.mass is 0")
         return np.zeros(PARAMETERS)
     return phi_from_body(removed.mass, removed.com, tensor_from_six(removed.inertia))
 

@@ -8,14 +8,14 @@ other convention met at the borders of the package is converted here and nowhere
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InvalidData
 
-Array = NDArray[np.float64]
+Array = NDArray[np.floating[Any]]
 
 PARAMETER_NAMES = ("mass", "com.x", "com.y", "com.z", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 # Row and column of the six tensor entries, in the order of phi.
@@ -23,7 +23,7 @@ _ROWS, _COLS = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])
 
 
 class Body(NamedTuple):
-    """A rigid body about its centre of mass: mass [kg], com (3,) [m], inertia_com (3, 3) [kg m^2]."""
+    """A body about its centre of mass: mass [kg], com (3,) [m], inertia_com (3, 3) [kg m^2]."""
 
     mass: float
     com: Array
@@ -88,7 +88,7 @@ def as_phi(phi: ArrayLike) -> Array:
 
 
 def transform_phi(phi: ArrayLike, rotation: ArrayLike, translation: ArrayLike) -> Array:
-    """phi (10,) in frame A from phi in frame B, where a point is ``x_A = rotation x_B + translation``."""
+    """phi (10,) in frame A from phi in frame B, where ``x_A = rotation x_B + translation``."""
     pseudo = pseudo_inertia(phi)
     homogeneous = np.eye(4)
     homogeneous[:3, :3], homogeneous[:3, 3] = rotation, translation
@@ -168,7 +168,7 @@ def phi_from_points(points: ArrayLike, masses: ArrayLike) -> Array:
 
 
 def point_columns(points: ArrayLike) -> Array:
-    """Matrix (10, n) from point masses to phi: one column for a unit mass at each of points (n, 3)."""
+    """phi (10,) of point masses [kg] at points (n, 3) [m]."""
     x, y, z = np.asarray(points, dtype=float).reshape(-1, 3).T
     one = np.ones_like(x)
     return np.stack(
@@ -177,7 +177,7 @@ def point_columns(points: ArrayLike) -> Array:
 
 
 def phi_to_pinocchio(phi: ArrayLike) -> Array:
-    """Pinocchio's dynamic parameters (10,): same origin, tensor order ``xx, xy, yy, xz, yz, zz``."""
+    """Pinocchio's parameters (10,): same origin, tensor order ``xx, xy, yy, xz, yz, zz``."""
     return np.asarray(phi, dtype=float)[[0, 1, 2, 3, 4, 5, 7, 6, 8, 9]]
 
 
@@ -187,7 +187,7 @@ def phi_from_pinocchio(parameters: ArrayLike) -> Array:
 
 
 def principal_moments(inertia_com: ArrayLike) -> tuple[Array, Array]:
-    """Principal moments (3,) ascending [kg m^2] and right-handed principal axes (3, 3), in columns."""
+    """Principal moments (3,) ascending [kg m^2] and right-handed axes (3, 3), in columns."""
     values, axes = np.linalg.eigh(np.asarray(inertia_com, dtype=float))
     if np.linalg.det(axes) < 0.0:
         axes[:, 2] *= -1.0

@@ -224,8 +224,8 @@ class MotionSelector:
         else:
             first = len(valid) if not self._moving_seen else 0
         if not valid[first:].all():
-            self._findings.count("motion_gap", "intervals without enough joint states or transforms "
-                                 "left out", "info")
+            self._findings.count("motion_gap", "intervals without enough motion samples (joint "
+                                 "states or transforms) left out", "info")
         if self._tf is not None and self._tf.translation_is_constant:
             self._findings.set(
                 "translation_constant", "warning",

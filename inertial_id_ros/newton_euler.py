@@ -14,7 +14,7 @@ from .inertia import Array, skew
 
 
 def rotation_columns(omega: ArrayLike) -> Array:
-    """Matrices (..., 3, 6) with ``tensor @ omega == rotation_columns(omega) @ six_from_tensor(tensor)``."""
+    """Matrices L (..., 3, 6) with ``tensor @ omega == L @ six_from_tensor(tensor)``."""
     w = np.asarray(omega, dtype=float)
     out = np.zeros((*w.shape[:-1], 3, 6))
     x, y, z = w[..., 0], w[..., 1], w[..., 2]
@@ -28,7 +28,8 @@ def regressor(a_g: ArrayLike, omega: ArrayLike, alpha: ArrayLike) -> Array:
     """Regressor A (..., 6, 10) of the wrench on the payload.
 
     Args:
-        a_g: proper acceleration of the sensor origin, ``R'(pddot - g)``, sensor axes (..., 3) [m/s^2].
+        a_g: proper acceleration of the sensor origin, ``R'(pddot - g)``, sensor axes (..., 3)
+            [m/s^2].
         omega: angular velocity, sensor axes (..., 3) [rad/s].
         alpha: angular acceleration, sensor axes (..., 3) [rad/s^2].
     """
@@ -43,7 +44,7 @@ def regressor(a_g: ArrayLike, omega: ArrayLike, alpha: ArrayLike) -> Array:
 
 
 def static_regressor(gravity_sensor: ArrayLike) -> Array:
-    """Reduced regressor (..., 6, 10): gravity only, ``omega = alpha = pddot = 0`` (Nadeau et al., eq. 6).
+    """Reduced regressor (..., 6, 10): gravity only, at rest (Nadeau et al. 2022, eq. 6).
 
     Args:
         gravity_sensor: gravity in sensor axes, ``R' g`` (..., 3) [m/s^2].

@@ -95,7 +95,8 @@ class KinematicsSettings:
         0.4, "Length of the Hann low-pass on both wrench and regressor.", unit="s",
         low=0.02, high=2.0)
     max_gap: float = _setting(
-        0.5, "A longer gap in the wrench starts a new filter segment.", unit="s", low=0.02, high=5.0)
+        0.5, "A longer gap in the wrench starts a new filter segment.", unit="s", low=0.02,
+        high=5.0)
 
 
 @dataclass(frozen=True)
@@ -244,7 +245,7 @@ def settings_from_mapping(tree: Mapping[str, Any]) -> Settings:
 
 
 def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Dotted names from a nested mapping; ROS parameter files' ``/**: ros__parameters`` is opened."""
+    """Dotted names from a nested mapping; opens ``/**: ros__parameters`` of ROS files."""
     out: dict[str, Any] = {}
     for key, value in tree.items():
         if not isinstance(key, str):
@@ -264,7 +265,7 @@ def _is_ros_wrapper(key: str, value: Mapping[str, Any]) -> bool:
 def _similar(name: str, known: Mapping[str, Any]) -> str:
     group = name.split(".")[0]
     same = [n for n in known if n.startswith(group + ".")]
-    return ", ".join(same) if same else "groups " + ", ".join(sorted({n.split(".")[0] for n in known}))
+    return ", ".join(same) or "groups " + ", ".join(sorted({n.split(".")[0] for n in known}))
 
 
 def _coerce(name: str, value: Any, default: Any) -> Any:

@@ -67,7 +67,7 @@ class Shape:
         return mass * self.unit_phi
 
     def spread(self, count: int) -> Array:
-        """`count` points (count, 3) spread evenly over interior and surface (farthest-point order)."""
+        """`count` points (count, 3) spread evenly over interior and surface, farthest first."""
         cloud = np.concatenate([self.surface, self.points])
         return cloud[farthest_points(cloud, count)]
 
@@ -98,7 +98,7 @@ def farthest_points(cloud: Array, count: int) -> np.ndarray:
 
 
 def _enclosing_ellipsoid(points: Array, tolerance: float = 1e-3) -> tuple[Array, Array]:
-    """Centre (3,) and matrix (3, 3) of the minimum-volume ellipsoid about points (Khachiyan 1996)."""
+    """Centre (3,) and matrix (3, 3) of the smallest ellipsoid about points (Khachiyan 1996)."""
     n, d = points.shape
     lifted = np.concatenate([points.T, np.ones((1, n))])
     weights = np.full(n, 1.0 / n)
@@ -182,8 +182,8 @@ def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = Fal
     if len(mesh.faces) > MAX_FACES:
         raise InvalidShape(f"{name} has {len(mesh.faces)} faces; at most {MAX_FACES} are allowed")
     if not mesh.is_watertight or not mesh.is_winding_consistent:
-        raise InvalidShape(f"{name} is not a watertight mesh ({len(mesh.faces)} faces), so it has no "
-                           "inside; repair it, or give a bounding box instead")
+        raise InvalidShape(f"{name} is not a watertight mesh ({len(mesh.faces)} faces), so it has "
+                           "no inside; repair it, or give a bounding box instead")
     placed = mesh.copy()
     placed.apply_transform(np.asarray(pose, dtype=float))
     if placed.volume < 0.0:

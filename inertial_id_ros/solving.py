@@ -121,7 +121,7 @@ class Solver:
 
     def _noise(self, window: Window) -> Array:
         """Data-sheet noise, corrected from the residual of a weakly regularised fit."""
-        noise = sheet(self._settings.wrench)
+        noise: Array = sheet(self._settings.wrench)
         if not self._settings.estimator.estimate_noise:
             return noise
         slices = block_slices(window.duration, self._settings.buffer.slice)

@@ -1,4 +1,4 @@
-"""A small transform tree over `/tf` and `/tf_static`: static edges, and time series of moving ones."""
+"""A small transform tree over `/tf` and `/tf_static`: fixed edges, and time series of others."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class TransformTree:
         """Set the fixed pose of child in parent (quaternion x, y, z, w).
 
         Raises:
-            InvalidData: values are not finite, the quaternion is zero, or a frame is its own parent.
+            InvalidData: values not finite, a zero quaternion, or a frame that is its own parent.
         """
         row = _checked(parent, child, translation, quaternion)
         self._static[child] = (

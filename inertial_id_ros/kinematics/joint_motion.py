@@ -218,7 +218,8 @@ def _attach(model: pin.Model, tree: TransformTree, frame: str) -> tuple[str, Pos
                 if pose is not None:
                     return ancestor, pose
     raise UnknownFrame(
-        f"frame '{frame}' is neither in the robot description nor fixed to it by static transforms; "
+        f"frame '{frame}' is neither in the robot description nor fixed to it by static "
+        "transforms; "
         f"robot frames: {_some(f.name for f in model.frames)}; transform frames: {tree.describe()}")
 
 

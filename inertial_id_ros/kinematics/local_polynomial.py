@@ -28,7 +28,8 @@ def window_for(period: float, window: float) -> float:
     return min(window * _LADDER**steps, max(LONGEST_WINDOW, window))
 
 
-def gather(stamps: np.ndarray, wanted: np.ndarray, window: float) -> tuple[Array, Array, np.ndarray]:
+def gather(stamps: np.ndarray, wanted: np.ndarray,
+           window: float) -> tuple[np.ndarray, Array, Array]:
     """Samples around each wanted time.
 
     Args:
