@@ -168,7 +168,7 @@ def phi_from_points(points: ArrayLike, masses: ArrayLike) -> Array:
 
 
 def point_columns(points: ArrayLike) -> Array:
-    """phi (10,) of point masses [kg] at points (n, 3) [m]."""
+    """Matrix (10, n) from point masses to phi; a column for a unit mass at each point (n, 3)."""
     x, y, z = np.asarray(points, dtype=float).reshape(-1, 3).T
     one = np.ones_like(x)
     return np.stack(

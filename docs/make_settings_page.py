@@ -1,0 +1,46 @@
+"""Writes docs/settings.md from the settings table: ``python docs/make_settings_page.py``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from inertial_id_ros.settings import Settings, allowed_range, iter_settings  # noqa: E402
+
+PAGE = ROOT / "docs" / "settings.md"
+HEAD = """# Settings
+
+Parameters of `inertial_id_node`, keys of the YAML that `identify_bag --config` reads. Nested and
+dotted names, and ROS parameter files, are all accepted. Made by `python docs/make_settings_page.py`
+from `inertial_id_ros/settings.py`.
+
+| name | default | allowed | meaning |
+|---|---|---|---|
+"""
+
+
+def page() -> str:
+    """The page as Markdown."""
+    rows = []
+    for name, value, spec in iter_settings(Settings()):
+        if isinstance(value, str):
+            default, kind = value or '""', "text"
+        elif isinstance(value, bool):
+            default, kind = str(value).lower(), "true, false"
+        elif isinstance(value, tuple):
+            default, kind = str(list(value)), ""
+        else:
+            default, kind = f"{value:g}", ""
+        allowed = kind if kind and not spec.choices else allowed_range(spec)
+        if spec.lengths:
+            allowed += f"; {' or '.join(map(str, spec.lengths))} numbers"
+        rows.append(f"| `{name}` | `{default}` | {allowed} | {spec.description} |")
+    return HEAD + "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
+    print(f"wrote {PAGE}")
