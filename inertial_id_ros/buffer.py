@@ -13,12 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from .bins import BIN_NS
-from .estimators.base import COLUMNS
 from .inertia import Array
+from .row_layout import STORED, channel_columns
 
 CHANNELS = 6
-FULL, DYNAMIC, STATIC = 0, 1, 2
-MODELS = 3
+FULL, DYNAMIC, STATIC = "full", "dynamic", "static"
+MODELS = (FULL, DYNAMIC, STATIC)
+_MAX_SLICES = 512  # longer windows get longer slices
 
 
 class Rows(NamedTuple):
@@ -26,7 +27,7 @@ class Rows(NamedTuple):
 
     Attributes:
         number: (r,) bin numbers; samples: (r,) raw samples that each stands for.
-        full: (r, 6, 17) ``[A | B | y]``; static: (r, 6, 17) the same with the gravity-only model.
+        full: (r, 6, 38) stored rows (see `row_layout`); static: the same with the gravity-only model.
         weight: (r,) dynamism weight w.
     """
 
@@ -41,23 +42,60 @@ class Window(NamedTuple):
     """The content of the buffer.
 
     Attributes:
-        factors: (3, 6, 17, 17) triangular factors of the models FULL, DYNAMIC, STATIC per channel,
-            each row scaled by the square root of the raw samples it stands for.
-        sums: (b, 6, 17) sums of the unscaled full rows of each slice; rows: (b,) their number.
+        factors: per model (6, w, 38), triangular per channel up to the order of columns, each row
+            scaled by the square root of the raw samples it stands for.
+        sums: (b, 6, 38) sums of the unscaled full rows of each slice; rows: (b,) their number.
         samples: raw samples; first, last: bin numbers of oldest and newest row.
+        slice_length: [s].
     """
 
-    factors: Array
+    factors: dict[str, Array]
     sums: Array
     rows: np.ndarray
     samples: int
     first: int
     last: int
+    slice_length: float
 
     @property
     def duration(self) -> float:
         """Seconds from the oldest to the newest row."""
         return (self.last - self.first + 1) * BIN_NS * 1e-9
+
+
+class _FactorTree:
+    """Triangular factors of three channels over a ring of slices, combined in a binary tree."""
+
+    def __init__(self, leaves: int, torque: bool, aligned: bool) -> None:
+        self._leaves = leaves
+        self._columns = channel_columns(torque, aligned)
+        width = self._columns.shape[1]
+        self._channels = np.arange(3)[:, None] + 3 * torque
+        self._nodes = np.zeros((2 * leaves, 3, width, width))
+
+    def empty(self, leaf: int) -> None:
+        self._nodes[self._leaves + leaf] = 0.0
+
+    def add(self, leaf: int, rows: Array) -> None:
+        """Add scaled rows (r, 6, 38) to a slice."""
+        own = rows[:, self._channels, self._columns].transpose(1, 0, 2)
+        node = self._nodes[self._leaves + leaf]
+        node[:] = triangle(np.concatenate([node, own], axis=1))
+
+    def combine(self, nodes: np.ndarray) -> None:
+        """Bring inner nodes, all of one level, up to date."""
+        pairs = self._nodes[np.stack([2 * nodes, 2 * nodes + 1], axis=1)]
+        width = pairs.shape[-1]
+        stacked = pairs.transpose(0, 2, 1, 3, 4).reshape(len(nodes), 3, 2 * width, width)
+        self._nodes[nodes] = triangle(stacked)
+
+    def total(self) -> Array:
+        """Factors (3, w, 38) of all slices."""
+        root = self._nodes[1]
+        out = np.zeros((3, root.shape[1], STORED))
+        for channel in range(3):
+            out[channel][:, self._columns[channel]] = root[channel]
+        return out
 
 
 class RegressorBuffer:
@@ -68,15 +106,18 @@ class RegressorBuffer:
     """
 
     def __init__(self, window: float, slice_length: float) -> None:
+        slice_length = max(slice_length, window / _MAX_SLICES)
         self._bins_per_slice = max(int(round(slice_length * 1e9 / BIN_NS)), 1)
-        self._slices = max(int(np.ceil(window / slice_length - 1e-9)), 1)
-        self._leaves = 1 << (self._slices - 1).bit_length()
+        self.slice_length = self._bins_per_slice * BIN_NS * 1e-9
+        self._slices = max(int(np.ceil(window / self.slice_length - 1e-9)), 1)
+        self._leaves = max(1 << (self._slices - 1).bit_length(), 2)
         self.clear()
 
     def clear(self) -> None:
         """Forget everything."""
-        self._tree = np.zeros((2 * self._leaves, MODELS, CHANNELS, COLUMNS, COLUMNS))
-        self._sums = np.zeros((self._leaves, CHANNELS, COLUMNS))
+        self._trees = {model: [_FactorTree(self._leaves, torque, aligned=model == FULL)
+                               for torque in (False, True)] for model in MODELS}
+        self._sums = np.zeros((self._leaves, CHANNELS, STORED))
         self._rows = np.zeros(self._leaves, dtype=int)
         self._samples = np.zeros(self._leaves)
         self._number = np.full(self._leaves, -1, dtype=np.int64)
@@ -102,25 +143,29 @@ class RegressorBuffer:
         if number <= self._newest_slice:
             return
         self._newest_slice = number
-        expired = np.flatnonzero((self._number >= 0) & (self._number <= number - self._slices))
-        for leaf in expired:
+        for leaf in np.flatnonzero((self._number >= 0) & (self._number <= number - self._slices)):
             self._empty(int(leaf))
         self._number[number % self._leaves] = number
 
     def _empty(self, leaf: int) -> None:
-        self._tree[self._leaves + leaf] = 0.0
+        for tree in self._all_trees():
+            tree.empty(leaf)
         self._sums[leaf], self._rows[leaf], self._samples[leaf] = 0.0, 0, 0.0
         self._number[leaf] = -1
         self._dirty.add(leaf)
+
+    def _all_trees(self) -> list[_FactorTree]:
+        return [tree for pair in self._trees.values() for tree in pair]
 
     def _add_to_slice(self, number: int, rows: Rows, mask: np.ndarray) -> None:
         leaf = number % self._leaves
         root_count = np.sqrt(rows.samples[mask])[:, None, None]
         weight = rows.weight[mask][:, None, None]
         full, static = rows.full[mask] * root_count, rows.static[mask] * root_count
-        stacked = np.stack([full, full * weight, static * (1.0 - weight)])
-        node = self._tree[self._leaves + leaf]
-        node[:] = _triangle(np.concatenate([node, stacked.transpose(0, 2, 1, 3)], axis=2))
+        for model, scaled in ((FULL, full), (DYNAMIC, full * weight),
+                              (STATIC, static * (1.0 - weight))):
+            for tree in self._trees[model]:
+                tree.add(leaf, scaled)
         self._sums[leaf] += rows.full[mask].sum(axis=0)
         self._rows[leaf] += int(mask.sum())
         self._samples[leaf] += rows.samples[mask].sum()
@@ -131,13 +176,9 @@ class RegressorBuffer:
         nodes = np.unique([(self._leaves + leaf) >> 1 for leaf in self._dirty])
         self._dirty.clear()
         while len(nodes) and nodes[0] >= 1:
-            children = self._tree[np.stack([2 * nodes, 2 * nodes + 1], axis=1)]
-            pairs = children.transpose(0, 2, 3, 1, 4, 5).reshape(
-                len(nodes), MODELS, CHANNELS, 2 * COLUMNS, COLUMNS)
-            self._tree[nodes] = _triangle(pairs)
+            for tree in self._all_trees():
+                tree.combine(nodes)
             nodes = np.unique(nodes >> 1)
-        if self._leaves == 1:
-            self._tree[1] = self._tree[self._leaves]
 
     def content(self) -> Window:
         """The combined factors of the window; the buffer must not be empty."""
@@ -146,16 +187,25 @@ class RegressorBuffer:
         used = np.flatnonzero(self._rows > 0)
         used = used[np.argsort(self._number[used])]
         first = int(self._number[used[0]]) * self._bins_per_slice
-        return Window(self._tree[1], self._sums[used], self._rows[used],
-                      int(round(self._samples[used].sum())), first, self._last)
+        factors = {model: _stack([tree.total() for tree in pair])
+                   for model, pair in self._trees.items()}
+        return Window(factors, self._sums[used], self._rows[used],
+                      int(round(self._samples[used].sum())), first, self._last,
+                      self.slice_length)
 
 
-def _triangle(rows: Array) -> Array:
-    """Triangular factors (..., 17, 17) of rows (..., n, 17)."""
-    n = rows.shape[-2]
+def _stack(parts: list[Array]) -> Array:
+    """Factors (6, w, 38) of force and torque channels, padded with zero rows to one height."""
+    height = max(p.shape[1] for p in parts)
+    return np.concatenate([np.pad(p, ((0, 0), (0, height - p.shape[1]), (0, 0))) for p in parts])
+
+
+def triangle(rows: Array) -> Array:
+    """Square triangular factors (..., w, w) of rows (..., n, w)."""
+    n, width = rows.shape[-2:]
     upper = np.asarray(np.linalg.qr(rows, mode="r"))
-    if n >= COLUMNS:
+    if n >= width:
         return upper
-    padded = np.zeros((*rows.shape[:-2], COLUMNS, COLUMNS))
+    padded = np.zeros((*rows.shape[:-2], width, width))
     padded[..., :n, :] = upper
     return padded

@@ -34,6 +34,9 @@ class Estimate:
         bias: sensor reading at zero load (6,) [N, N m], sign of the incoming topic, sensor frame.
         data_share: share of each reported parameter that comes from the data (10,), 0 to 1.
         verdict: UNOBSERVED, PRIOR_DOMINATED or IDENTIFIED for each reported parameter (10,).
+        alignment: (6,) rotation of the sensor about its axes [rad], tilt of gravity about its
+            frame's x and y [rad], time by which wrench stamps are early [s]; alignment_sigma: (6,)
+            their standard deviations, zero for those not estimated.
         residual_rms: per channel (6,) [N, N m], of the low-passed rows.
         samples: raw wrench samples in the window; window: its length [s].
         solve_time: seconds.
@@ -49,6 +52,8 @@ class Estimate:
     weighting: str
     data_share: Array
     verdict: tuple[int, ...]
+    alignment: Array
+    alignment_sigma: Array
     residual_rms: Array
     samples: int
     window: float
@@ -106,6 +111,8 @@ class Estimate:
             "frame_id": self.frame_id, "covariance": self.covariance.tolist(),
             "bias": self.bias.tolist(), "valid": True, "method": self.method,
             "weighting": self.weighting, "residual_rms": self.residual_rms.tolist(),
+            "alignment": self.alignment.tolist(),
+            "alignment_sigma": self.alignment_sigma.tolist(),
             "samples": self.samples, "window": self.window, "stamp_ns": self.stamp_ns,
             "verdict": [VERDICT_WORDS[v] for v in self.verdict],
             "data_share": self.data_share.tolist(),

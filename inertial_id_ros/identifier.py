@@ -19,7 +19,6 @@ from .buffer import RegressorBuffer, Rows
 from .dynamism import dynamism, full_model_weight
 from .errors import InertialIdError, InvalidData, NotEnoughData, UnknownFrame
 from .estimate import Estimate, NoEstimate, Outcome
-from .estimators.base import COLUMNS, PARAMETERS
 from .filtering import TwoSidedFilter
 from .findings import Finding, FindingLog
 from .gating import CLOCK_JUMP_NS, WrenchGate
@@ -27,6 +26,7 @@ from .inertia import Array, phi_from_body, tensor_from_six
 from .kinematics.motion import Motion
 from .motion_selection import MotionSelector
 from .newton_euler import regressor, static_regressor
+from .row_layout import PARAMETERS, PHI, stored_rows
 from .settings import Settings
 from .shape import Shape, shape_from_settings
 from .solving import Solver
@@ -35,8 +35,8 @@ from .streams import SampleRing
 _RING = 65_536  # wrench samples kept until they settle
 _INBOX = 400_000  # samples that may wait; a node that falls this far behind says so
 _REORDER_NS = 20_000_000  # a wrench sample may overtake others by this much
-# Columns of the filter: A (60), gravity (3), wrench (6), dynamism weight (1).
-_A, _G, _Y, _W = slice(0, 60), slice(60, 63), slice(63, 69), 69
+# Columns of the filter: A (60), dA/dt (60), axes of the gravity frame (9), wrench (6), weight (1).
+_A, _RATE, _AXES, _Y, _W = slice(0, 60), slice(60, 120), slice(120, 129), slice(129, 135), 135
 
 
 class CompensatedWrenches(NamedTuple):
@@ -183,9 +183,10 @@ class Identifier:
         y = self._sign * bins.wrench + a @ self._removed
         nu = dynamism(motion.acceleration, motion.alpha, motion.omega)
         weight = full_model_weight(nu, self.settings.estimator.dynamism_c1)
-        columns = np.concatenate(
-            [a.reshape(len(a), 60), motion.gravity, y, weight[:, None]], axis=1)
         keep = motion.valid
+        flat = a.reshape(len(a), 60)
+        columns = np.concatenate([flat, _rate(flat, bins.stamps), motion.axes.reshape(-1, 9), y,
+                                  weight[:, None]], axis=1)
         self._motion.report_coverage(keep)
         self._filter_segments(bins.number[keep], bins.samples[keep], columns[keep], end)
         return self._compensate(bins.stamps[keep], a[keep], y[keep])
@@ -213,12 +214,13 @@ class Identifier:
         r = len(rows.number)
         if r == 0:
             return
-        full = np.zeros((r, 6, COLUMNS))
-        full[:, :, PARAMETERS:-1] = np.eye(6)
-        full[:, :, -1] = rows.columns[:, _Y]
+        gravity = self.settings.gravity.acceleration
+        axes = rows.columns[:, _AXES].reshape(r, 3, 3)
+        full = stored_rows(rows.columns[:, _A].reshape(r, 6, PARAMETERS),
+                           rows.columns[:, _RATE].reshape(r, 6, PARAMETERS),
+                           axes[:, 0], axes[:, 1], gravity, rows.columns[:, _Y])
         static = full.copy()
-        full[:, :, :PARAMETERS] = rows.columns[:, _A].reshape(r, 6, PARAMETERS)
-        static[:, :, :PARAMETERS] = static_regressor(rows.columns[:, _G])
+        static[..., PHI] = static_regressor(-gravity * axes[:, 2])
         self._buffer.add(Rows(rows.number, rows.samples, full, static, rows.columns[:, _W]))
         self._row_count += r
 
@@ -338,6 +340,13 @@ class Identifier:
             self._solver.configure(settings)
             self.settings = settings
             self._solved_rows = -1
+
+
+def _rate(flat: Array, stamps: np.ndarray) -> Array:
+    """Time derivative (k, d) of columns (k, d) at stamps (k,) [ns]."""
+    if len(flat) < 2:
+        return np.zeros_like(flat)
+    return np.gradient(flat, (stamps - stamps[0]) * 1e-9, axis=0)
 
 
 def _removed_payload(settings: Settings) -> Array:

@@ -176,6 +176,13 @@ def point_columns(points: ArrayLike) -> Array:
     )
 
 
+def inertia_columns(second_moment: ArrayLike) -> Array:
+    """phi (10,) of a second-moment matrix (3, 3) [kg m^2], without mass and first moments."""
+    pseudo = np.zeros((4, 4))
+    pseudo[:3, :3] = second_moment
+    return phi_from_pseudo_inertia(pseudo)
+
+
 def phi_to_pinocchio(phi: ArrayLike) -> Array:
     """Pinocchio's parameters (10,): same origin, tensor order ``xx, xy, yy, xz, yz, zz``."""
     return np.asarray(phi, dtype=float)[[0, 1, 2, 3, 4, 5, 7, 6, 8, 9]]

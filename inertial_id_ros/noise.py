@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from .buffer import CHANNELS, Window
-from .estimators.base import PARAMETERS
 from .filtering import TwoSidedFilter
 from .inertia import Array
+from .row_layout import PARAMETERS
 
 _DATA_SHEET_SAMPLES = 3.0  # strength of the data sheet, in independent residuals per channel
 
@@ -39,14 +39,14 @@ def refine(noise: Array, window: Window, solution: Array, filtering: TwoSidedFil
     Args:
         noise: (6,) from the data sheet [N, N m].
         window: content of the buffer.
-        solution: (16,) parameters and biases.
+        solution: (38,) such that ``rows @ solution`` is the residual (see `row_layout`).
         slices: slices per block.
         effective_parameters: degrees of freedom that the fit takes from each channel.
     """
     means, rows = block_means(window, slices)
     if len(rows) == 0:
         return noise
-    residual = means @ np.r_[solution, -1.0]
+    residual = means @ solution
     samples = rows * window.samples / window.rows.sum()
     gain = np.array([filtering.block_gain(int(r)) for r in rows])
     normalised = (residual**2 * (samples / gain)[:, None]).sum(axis=0) / noise**2
@@ -58,7 +58,7 @@ def refine(noise: Array, window: Window, solution: Array, filtering: TwoSidedFil
     return noise * np.sqrt(factor)
 
 
-def effective_parameters(information: Array, covariance: Array, biases: int) -> float:
-    """Degrees of freedom per channel: parameters the data determine, and biases, over six."""
+def effective_parameters(information: Array, covariance: Array, states: int) -> float:
+    """Degrees of freedom per channel: parameters the data determine, and states, over six."""
     used = float(np.sum(information * covariance))
-    return (min(used, PARAMETERS) + biases) / CHANNELS
+    return (min(used, PARAMETERS) + states) / CHANNELS

@@ -107,6 +107,21 @@ class BufferSettings:
 
 
 @dataclass(frozen=True)
+class AlignmentSettings:
+    """Small errors of the set-up that are estimated with the payload; 0 switches a group off."""
+
+    rotation_sd: float = _setting(
+        0.5, "Standard deviation of the sensor's rotation against its frame, about each axis; "
+        "0: taken as exact.", unit="deg", low=0.0, high=10.0)
+    tilt_sd: float = _setting(
+        0.25, "Standard deviation of the tilt of gravity against its frame, about x and y; "
+        "0: taken as exact.", unit="deg", low=0.0, high=10.0)
+    delay_sd: float = _setting(
+        0.05, "Standard deviation of the offset between the clocks of wrench and motion; "
+        "0: taken as exact.", unit="s", low=0.0, high=0.2)
+
+
+@dataclass(frozen=True)
 class EstimatorSettings:
     method: str = _setting("lmi", "Estimator: ols, wls, uniform, pmd or lmi.")
     weighting: str = _setting(
@@ -197,6 +212,7 @@ class Settings:
     gravity: GravitySettings = field(default_factory=GravitySettings)
     kinematics: KinematicsSettings = field(default_factory=KinematicsSettings)
     buffer: BufferSettings = field(default_factory=BufferSettings)
+    alignment: AlignmentSettings = field(default_factory=AlignmentSettings)
     estimator: EstimatorSettings = field(default_factory=EstimatorSettings)
     pmd: PmdSettings = field(default_factory=PmdSettings)
     lmi: LmiSettings = field(default_factory=LmiSettings)

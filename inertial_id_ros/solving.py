@@ -6,21 +6,23 @@ import time
 
 import numpy as np
 
+from .alignment import prior_sd, report
 from .bins import BIN_NS
-from .buffer import DYNAMIC, FULL, STATIC, Window
+from .buffer import DYNAMIC, FULL, STATIC, Window, triangle
 from .errors import InvalidData, NotEnoughData
 from .estimate import Estimate
-from .estimators import Problem, Solution, create
-from .estimators.base import BIASES, COLUMNS
+from .estimators import Marginal, Problem, Solution, create
+from .estimators.base import COLUMNS
 from .filtering import TwoSidedFilter
 from .findings import FindingLog
 from .inertia import Array, is_consistent, min_eigenvalue
 from .noise import block_slices, effective_parameters, refine
+from .row_layout import ALIGNMENTS, BIASES, PARAMETERS, linearisation
 from .settings import Settings, WrenchSettings
 from .shape import Shape
 from .verdict import judge, vague_information
 
-_NOISE_ROUNDS = 2
+_ROUNDS = 3
 _TARE_SAMPLES = 20
 _REST = 5.0  # a reading that varies by more than this many standard deviations is not at rest
 _MISFIT = 5.0  # residual over data-sheet noise from which a wrong frame is suspected
@@ -51,6 +53,8 @@ class Solver:
         """Use these settings from now on (raises UnknownEstimator)."""
         self._estimator = create(settings)
         self._settings = settings
+        self._alignment_sd = prior_sd(settings.alignment)
+        self._states = np.flatnonzero(self._alignment_sd)
 
     def reset(self) -> None:
         """Forget what was learnt from earlier data, except the tare."""
@@ -75,18 +79,28 @@ class Solver:
         return ("bias set to force [" + ", ".join(f"{v:.3f}" for v in f) + "] N, torque ["
                 + ", ".join(f"{v:.4f}" for v in t) + f"] N m from {len(readings)} samples")
 
-    def _problem(self, window: Window, noise: Array) -> Problem:
+    def _bias_prior(self) -> tuple[Array, Array]:
+        """Mean and standard deviation (6,) of the biases before the window's data."""
         wrench, estimator = self._settings.wrench, self._settings.estimator
         mean = np.zeros(BIASES) if self._tare is None else self._sign * self._tare
         if not estimator.estimate_bias:
-            sd = np.zeros(BIASES)
-        elif self._tare is not None:
-            sd = sheet(wrench)  # a tared sensor drifts by about its noise
-        else:
-            sd = np.repeat([wrench.force_bias_sd, wrench.torque_bias_sd], 3)
-        factors = window.factors.reshape(len(window.factors), 6 * COLUMNS, COLUMNS)
+            return mean, np.zeros(BIASES)
+        if self._tare is not None:
+            return mean, sheet(wrench)  # a tared sensor drifts by about its noise
+        return mean, np.repeat([wrench.force_bias_sd, wrench.torque_bias_sd], 3)
+
+    def _problem(self, window: Window, noise: Array, at: Array, alignment: Array) -> Problem:
+        """The compressed problem, linearised at phi (10,) and with these alignment values (6,)."""
+        matrix = linearisation(at, self._states)
+        fixed = matrix.copy()
+        fixed[:, -1] -= matrix[:, PARAMETERS + BIASES:-1] @ alignment[self._states]
+        plain = np.delete(fixed, np.s_[PARAMETERS + BIASES:-1], axis=1)
+        mean, sd = self._bias_prior()
+        factors = {model: triangle(f @ plain).reshape(-1, plain.shape[1])
+                   for model, f in window.factors.items()}
+        aligned = triangle(window.factors[FULL] @ matrix).reshape(-1, matrix.shape[1])
         return Problem(factors[FULL], factors[DYNAMIC], factors[STATIC], noise, sd, mean,
-                       window.samples)
+                       window.samples, aligned, self._alignment_sd[self._states])
 
     def solve(self, window: Window, frame_id: str, log: FindingLog) -> Estimate:
         """The estimate of a window.
@@ -96,8 +110,7 @@ class Solver:
             InvalidData: the answer is not physical (the text says what that points to).
         """
         started = time.perf_counter()
-        noise = self._noise(window)
-        problem = self._problem(window, noise)
+        problem = self._prepare(window)
         self._check_sign(problem)
         solution = self._estimator.solve(problem, self.shape)
         elapsed = time.perf_counter() - started
@@ -106,40 +119,55 @@ class Solver:
                 f"'{self._estimator.name}' gives a body that cannot exist (smallest eigenvalue of "
                 f"the pseudo-inertia {min_eigenvalue(solution.phi):.3g}); choose an estimator that "
                 "guarantees consistency, or move more")
-        verdict = judge(solution.phi, problem.marginal("noise"), solution.prior_information)
+        marginal = problem.marginal("noise")
+        verdict = judge(solution, marginal)
         log.set("verdict", "info", verdict.sentence)
+        alignment, alignment_sigma = self._alignment(marginal, solution.phi,
+                                                     verdict.phi_covariance)
+        report(alignment, alignment_sigma, log)
         rms = self._residual(problem, window, solution)
         self._check_residual(rms, log)
         return Estimate(
             stamp_ns=(window.last + 1) * BIN_NS, frame_id=frame_id, phi=solution.phi,
             phi_covariance=verdict.phi_covariance, bias=self._sign * solution.bias,
             method=self._estimator.name, weighting=self._settings.estimator.weighting,
-            data_share=verdict.data_share, verdict=verdict.verdict, residual_rms=rms,
+            data_share=verdict.data_share, verdict=verdict.verdict,
+            alignment=alignment, alignment_sigma=alignment_sigma, residual_rms=rms,
             samples=window.samples, window=window.duration,
             condition_number=verdict.condition_number,
             min_eigenvalue=min_eigenvalue(solution.phi), solve_time=elapsed)
 
-    def _noise(self, window: Window) -> Array:
-        """Data-sheet noise, corrected from the residual of a weakly regularised fit."""
+    def _prepare(self, window: Window) -> Problem:
+        """The problem, linearised and with its noise corrected, in a few cheap rounds."""
         noise: Array = sheet(self._settings.wrench)
-        if not self._settings.estimator.estimate_noise:
-            return noise
-        slices = block_slices(window.duration, self._settings.buffer.slice)
-        for _ in range(_NOISE_ROUNDS):
-            problem = self._problem(window, noise)
+        slices = block_slices(window.duration, window.slice_length)
+        phi, alignment = np.zeros(PARAMETERS), np.zeros(ALIGNMENTS)
+        for _ in range(_ROUNDS):
+            problem = self._problem(window, noise, phi, alignment)
             marginal = problem.marginal("noise")
-            information = marginal.information
-            covariance = np.linalg.inv(information + vague_information(1.0))
+            covariance = np.linalg.inv(marginal.information + vague_information(1.0))
+            matrix = linearisation(phi, self._states)
             phi = covariance @ (marginal.matrix.T @ marginal.target)
-            used = effective_parameters(information, covariance, BIASES * problem.has_bias)
-            noise = refine(sheet(self._settings.wrench), window,
-                           np.r_[phi, marginal.bias(phi)], self._filter, slices, used)
-        return noise
+            states = marginal.states(phi)
+            alignment[self._states] = states[BIASES:]
+            if self._settings.estimator.estimate_noise:
+                used = effective_parameters(marginal.information, covariance, len(states))
+                noise = refine(sheet(self._settings.wrench), window,
+                               matrix @ np.r_[phi, states, -1.0], self._filter, slices, used)
+        return self._problem(window, noise, phi, alignment)
+
+    def _alignment(self, marginal: Marginal, phi: Array, covariance: Array) -> tuple[Array, Array]:
+        """Alignment states (6,) and their standard deviations (6,), zero where not estimated."""
+        values, sigma = np.zeros((2, ALIGNMENTS))
+        values[self._states] = marginal.states(phi)[BIASES:]
+        spread = np.diag(marginal.state_covariance(covariance))[BIASES:]
+        sigma[self._states] = np.sqrt(spread)
+        return values, sigma
 
     def _residual(self, problem: Problem, window: Window, solution: Solution) -> Array:
         """Root mean square (6,) of the low-passed residual [N, N m]."""
         z = np.r_[solution.phi, solution.bias, -1.0]
-        residual = problem.full.reshape(6, COLUMNS, COLUMNS) @ z
+        residual = problem.full.reshape(6, -1, COLUMNS) @ z
         return np.sqrt((residual**2).sum(axis=1) / max(window.samples, 1))
 
     def _check_sign(self, problem: Problem) -> None:

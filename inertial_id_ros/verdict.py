@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, VERDICT_WORDS
-from .estimators.base import Marginal
+from .estimators.base import Marginal, Solution
 from .inertia import PARAMETER_NAMES, Array, report_from_phi, report_jacobian
 
 MASS_SHARE, COM_LENGTH, COM_SHARE, INERTIA_SHARE = 0.05, 0.005, 0.05, 0.20
@@ -53,15 +53,13 @@ def vague_information(mass: float) -> Array:
     return np.diag(sd**-2.0)
 
 
-def judge(phi: Array, marginal: Marginal, prior_information: Array) -> Verdict:
-    """Covariance and verdict of an estimate phi (10,).
-
-    Args:
-        marginal: the noise-weighted full problem.
-        prior_information: (10, 10) what the estimator knew beside the data.
-    """
-    prior = vague_information(phi[0]) + prior_information
-    covariance = np.linalg.inv(marginal.information + prior)
+def judge(solution: Solution, marginal: Marginal) -> Verdict:
+    """Covariance and verdict of an estimator's answer to the noise-weighted full problem."""
+    phi = solution.phi
+    prior = vague_information(phi[0]) + solution.prior_information
+    covariance = solution.covariance
+    if covariance is None:
+        covariance = np.linalg.inv(marginal.information + prior)
     covariance = 0.5 * (covariance + covariance.T)
     jacobian = report_jacobian(phi)
     posterior = np.diag(jacobian @ covariance @ jacobian.T)

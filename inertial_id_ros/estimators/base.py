@@ -8,17 +8,17 @@ parameters, sensor biases, wrench.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from ..errors import UnknownEstimator
 from ..inertia import Array
+from ..row_layout import BIASES, PARAMETERS
 from ..settings import Settings
 from ..shape import Shape
 
-PARAMETERS, BIASES = 10, 6
 COLUMNS = PARAMETERS + BIASES + 1
 
 
@@ -27,8 +27,9 @@ class Problem:
     """The compressed least-squares problem of the window.
 
     The squared norm ``|F [phi; bias; -1]|^2`` of each factor F is the sum of squared residuals of
-    all raw samples it stands for. ``full`` and the two of the blend are not whitened: rows 17c to
-    17c+16 are channel c (fx, fy, fz [N], tx, ty, tz [N m]).
+    all raw samples it stands for. Factors are not whitened; each holds the same number of rows for
+    each channel (fx, fy, fz [N], tx, ty, tz [N m]), one channel after the other. In ``full`` and
+    the two of the blend the alignment states are fixed at their estimate.
 
     Attributes:
         full: (6*17, 17) full model, weight 1.
@@ -38,6 +39,9 @@ class Problem:
         bias_sd: (6,) prior standard deviation of the biases about bias_mean; zeros: no bias states.
         bias_mean: (6,) prior mean of the biases in y = A phi + bias.
         samples: raw samples in the window.
+        aligned: (n, 17 + q) full model with q alignment states as columns ``[A | B | q | y]``;
+            empty without such states.
+        alignment_sd: (q,) prior standard deviation of the alignment states about zero.
     """
 
     full: Array
@@ -47,10 +51,12 @@ class Problem:
     bias_sd: Array
     bias_mean: Array
     samples: int
+    aligned: Array = field(default_factory=lambda: np.empty((0, COLUMNS)))
+    alignment_sd: Array = field(default_factory=lambda: np.empty(0))
 
     def whitened(self, factor: Array) -> Array:
         """A factor with each channel divided by its noise."""
-        return factor / np.repeat(self.noise, COLUMNS)[:, None]
+        return factor / np.repeat(self.noise, len(factor) // len(self.noise))[:, None]
 
     @property
     def has_bias(self) -> bool:
@@ -66,16 +72,31 @@ class Problem:
         return rows
 
     def marginal(self, weighting: str) -> Marginal:
-        """The problem in phi alone, biases eliminated with their prior.
+        """The problem in phi alone, biases and alignment states eliminated with their priors.
 
         Args:
             weighting: ``noise`` (full model) or ``dynamism`` (blend, squared).
         """
+        if weighting == "noise" and len(self.alignment_sd):
+            return self._aligned_marginal()
         parts = [self.full] if weighting == "noise" else [self.dynamic, self.static]
-        rows = np.concatenate([*(self.whitened(p) for p in parts), self.bias_prior()])
-        order = np.r_[PARAMETERS:COLUMNS - 1, 0:PARAMETERS, COLUMNS - 1]
-        upper = np.linalg.qr(rows[:, order], mode="r")
-        return Marginal(upper[BIASES:, BIASES:], upper[:BIASES])
+        return _eliminate(np.concatenate([*(self.whitened(p) for p in parts), self.bias_prior()]))
+
+    def _aligned_marginal(self) -> Marginal:
+        states = len(self.alignment_sd)
+        prior = np.zeros((BIASES + states, COLUMNS + states))
+        bias = self.bias_prior()
+        prior[:BIASES, :COLUMNS - 1], prior[:BIASES, -1] = bias[:, :-1], bias[:, -1]
+        prior[BIASES:, COLUMNS - 1:-1] = np.diag(1.0 / self.alignment_sd)
+        return _eliminate(np.concatenate([self.whitened(self.aligned), prior]))
+
+
+def _eliminate(rows: Array) -> Marginal:
+    """Marginal of whitened rows ``[A | states | y]``."""
+    states = rows.shape[1] - PARAMETERS - 1
+    order = np.r_[PARAMETERS:PARAMETERS + states, 0:PARAMETERS, rows.shape[1] - 1]
+    upper = np.asarray(np.linalg.qr(rows[:, order], mode="r"))
+    return Marginal(upper[states:, states:], upper[:states])
 
 
 @dataclass(frozen=True)
@@ -84,11 +105,12 @@ class Marginal:
 
     Attributes:
         upper: (11, 11) triangular factor of [A | y] after elimination of the biases.
-        bias_rows: (6, 17) triangular rows in the order [B | A | y] that give the biases back.
+        state_rows: (6 + q, 17 + q) triangular rows in the order [B | alignment | A | y] that give
+            the eliminated states back.
     """
 
     upper: Array
-    bias_rows: Array
+    state_rows: Array
 
     @property
     def matrix(self) -> Array:
@@ -115,10 +137,23 @@ class Marginal:
         r = self.matrix @ phi - self.target
         return float(r @ r) + self.constant
 
+    def states(self, phi: Array) -> Array:
+        """The eliminated states (6 + q,) that go with phi: biases, then alignment."""
+        r = self.state_rows
+        n = len(r)
+        return np.linalg.solve(r[:, :n], r[:, -1] - r[:, n:-1] @ phi)
+
+    def state_covariance(self, phi_covariance: Array) -> Array:
+        """Covariance (6 + q, 6 + q) of the states, that of phi (10, 10) included."""
+        r = self.state_rows
+        n = len(r)
+        root = np.linalg.solve(r[:, :n], np.eye(n))
+        slope = root @ r[:, n:-1]
+        return root @ root.T + slope @ phi_covariance @ slope.T
+
     def bias(self, phi: Array) -> Array:
         """The biases (6,) that go with phi."""
-        r = self.bias_rows
-        return np.linalg.solve(r[:, :BIASES], r[:, -1] - r[:, BIASES:-1] @ phi)
+        return self.states(phi)[:BIASES]
 
 
 @dataclass(frozen=True)
@@ -129,11 +164,13 @@ class Solution:
         phi: (10,) inertial parameters about the sensor origin.
         bias: (6,) sensor bias in y = A phi + bias.
         prior_information: (10, 10) information about phi that came from a prior, not from data.
+        covariance: (10, 10) of phi, where it is not that of data and prior information together.
     """
 
     phi: Array
     bias: Array
     prior_information: Array
+    covariance: Array | None = None
 
 
 class Estimator(Protocol):

@@ -63,7 +63,8 @@ class RobotFrame:
         chain = _joints_above(model, model.frames[model.getFrameId(link)].parentJoint)
         if not chain:
             raise InvalidModel(f"no joint of the robot description moves frame '{sensor_frame}'")
-        self._gravity_root = gravity * _down_in_root(model, tree, gravity_frame)
+        self._gravity = gravity
+        self._gravity_axes = _gravity_axes_in_root(model, tree, gravity_frame)
         locked = [j for j in range(1, model.njoints) if j not in chain]
         self._model = pin.buildReducedModel(model, locked, pin.neutral(model))
         at = self._model.frames[self._model.getFrameId(link)]
@@ -90,7 +91,7 @@ class RobotFrame:
     def same_geometry(self, other: RobotFrame) -> bool:
         """Whether another robot frame moves alike: joints, links, sensor offset and gravity."""
         return (self._model == other._model
-                and np.array_equal(self._gravity_root, other._gravity_root))
+                and np.array_equal(self._gravity_axes, other._gravity_axes))
 
     def pose(self, frame: str, tree: TransformTree, positions: Array) -> Pose:
         """Pose in the robot's root of a frame on the robot, at joint positions (joints,).
@@ -106,16 +107,17 @@ class RobotFrame:
     def motion(self, positions: Array, velocities: Array, accelerations: Array,
                valid: np.ndarray) -> Motion:
         """Sensor motion from joint motions (n, joints) [rad, rad/s, rad/s^2 or m, ...]."""
-        gravity, acceleration, omega, alpha = np.zeros((4, len(positions), 3))
+        acceleration, omega, alpha = np.zeros((3, len(positions), 3))
+        axes = np.tile(np.eye(3), (len(positions), 1, 1))
         configuration = self._configuration(positions)
         model, data, frame = self._model, self._data, self._frame
         for i in np.flatnonzero(valid):
             pin.forwardKinematics(model, data, configuration[i], velocities[i], accelerations[i])
-            gravity[i] = self._gravity_root @ pin.updateFramePlacement(model, data, frame).rotation
+            axes[i] = self._gravity_axes @ pin.updateFramePlacement(model, data, frame).rotation
             omega[i] = pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular
             change = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL)
             acceleration[i], alpha[i] = change.linear, change.angular
-        return Motion(gravity, acceleration, omega, alpha, valid)
+        return Motion(axes, self._gravity, acceleration, omega, alpha, valid)
 
 
 class JointMotion:
@@ -223,8 +225,8 @@ def _attach(model: pin.Model, tree: TransformTree, frame: str) -> tuple[str, Pos
         f"robot frames: {_some(f.name for f in model.frames)}; transform frames: {tree.describe()}")
 
 
-def _down_in_root(model: pin.Model, tree: TransformTree, gravity_frame: str) -> Array:
-    """Unit vector of gravity in the axes of the robot's root."""
+def _gravity_axes_in_root(model: pin.Model, tree: TransformTree, gravity_frame: str) -> Array:
+    """Axes of the gravity frame, in rows (3, 3), along the axes of the robot's root."""
     root = next(f.name for f in list(model.frames)[1:] if f.parentJoint == 0)
     gravity_frame = gravity_frame or _static_root(tree, root)
     names = {f.name for f in model.frames}
@@ -233,13 +235,13 @@ def _down_in_root(model: pin.Model, tree: TransformTree, gravity_frame: str) -> 
         if frame.parentJoint != 0:
             raise UnknownFrame(f"gravity.frame '{gravity_frame}' moves with the robot; "
                                "it must be fixed to its base")
-        return frame.placement.rotation @ np.array([0.0, 0.0, -1.0])
+        return frame.placement.rotation.T
     pose = tree.static_pose(root, gravity_frame)
     if pose is None:
         raise UnknownFrame(
             f"gravity.frame '{gravity_frame}' is neither in the robot description nor tied to its "
             f"root '{root}' by static transforms; transform frames: {tree.describe()}")
-    return pose.rotation @ np.array([0.0, 0.0, -1.0])
+    return pose.rotation.T
 
 
 def _static_root(tree: TransformTree, frame: str) -> str:

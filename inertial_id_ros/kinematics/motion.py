@@ -13,14 +13,16 @@ class Motion(NamedTuple):
     """Motion of the sensor frame at n times.
 
     Attributes:
-        gravity: gravity in sensor axes (n, 3) [m/s^2].
+        axes: rows are the axes of the gravity frame in sensor axes (n, 3, 3); the last points up.
+        gravity: magnitude [m/s^2].
         acceleration: of the sensor origin without gravity, sensor axes (n, 3) [m/s^2].
         omega: angular velocity, sensor axes (n, 3) [rad/s].
         alpha: angular acceleration, sensor axes (n, 3) [rad/s^2].
         valid: (n,) whether the data around that time carried an answer.
     """
 
-    gravity: Array
+    axes: Array
+    gravity: float
     acceleration: Array
     omega: Array
     alpha: Array
@@ -29,7 +31,7 @@ class Motion(NamedTuple):
     @property
     def proper_acceleration(self) -> Array:
         """``R'(pddot - g)`` (n, 3) [m/s^2]."""
-        return self.acceleration - self.gravity
+        return self.acceleration + self.gravity * self.axes[:, 2]
 
 
 class MotionSource(Protocol):

@@ -29,7 +29,7 @@ class TfMotion:
         self._sensor = sensor_frame
         self._world = gravity_frame or tree.ancestors(sensor_frame)[-1]
         self._edges = tree.moving_edges(self._world, sensor_frame)
-        self._gravity = np.array([0.0, 0.0, -gravity])
+        self._gravity = gravity
         self._wish = window
         self._window: float | None = None
         self.translation_is_constant = True
@@ -75,7 +75,8 @@ class TfMotion:
         n = len(stamps)
         if len(series.stamps) == 0:
             zero = np.zeros((n, 3))
-            return Motion(zero, zero, zero, zero, np.zeros(n, dtype=bool))
+            still = np.broadcast_to(np.eye(3), (n, 3, 3))
+            return Motion(still, self._gravity, zero, zero, zero, np.zeros(n, dtype=bool))
         self.translation_is_constant &= not np.ptp(series.translation, axis=0).any()
         index, u, weights = gather(series.stamps, stamps, self._window)
         valid = covered(u, weights)
@@ -97,6 +98,5 @@ class TfMotion:
             value, omega, alpha = fit(u, weights, vectors.reshape(n, width, 3), self._window)
             turn = turn @ Rotation.from_rotvec(value).as_matrix()
         _, _, acceleration = fit(u, weights, series.translation[index], self._window)
-        back = turn.transpose(0, 2, 1)
-        return Motion(back @ self._gravity, np.einsum("nij,nj->ni", back, acceleration),
+        return Motion(turn, self._gravity, np.einsum("nji,nj->ni", turn, acceleration),
                       omega, alpha, valid)

@@ -1,0 +1,105 @@
+"""What a shape says about where its mass sits, as a prior over positive densities.
+
+Nodes fill the shape, corners included; the logarithm of the density at the nodes is a Gaussian
+process, so that every density is positive and every body drawn from the prior is physically
+consistent. A slack covers what nodes and a slightly wrong size cannot represent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .inertia import Array, inertia_columns, point_columns
+from .shape import Shape, farthest_points
+
+NODES, RANK = 250, 60
+LENGTH_SCALES = (0.1, 0.2, 0.4)  # of the box diagonal, averaged
+VOLUME_FLOOR = 0.02  # of the mean volume, so that no node is without mass
+MASS_SD = 3.0  # of the logarithm of the mass
+SIZE_ERROR = {True: 0.10, False: 0.03}  # relative, by Shape.bounding
+WIDTH_PENALTY = {True: 0.0, False: 2.0}  # evidence is multiplied by width**-penalty
+_PIVOT_FLOOR = 1e-3
+
+
+@dataclass(frozen=True)
+class DensityPrior:
+    """Prior over densities in a shape.
+
+    Attributes:
+        columns: (10, n) phi of unit masses at the nodes.
+        volumes: (n,) share of the volume at each node; their moments are those of the even body.
+        modes: (n, r) modes of the log-density of unit variance: log density = modes @ w, w ~ N(0, 1).
+        slack: (10, 10) covariance of phi per kg^2 that nodes and size error leave open.
+        width_penalty: exponent by which wide densities are discouraged.
+    """
+
+    columns: Array
+    volumes: Array
+    modes: Array
+    slack: Array
+    width_penalty: float
+
+
+def density_prior(shape: Shape) -> DensityPrior:
+    """The prior that belongs to a shape."""
+    share = shape.volumes / shape.volumes.sum()
+    cloud = np.concatenate([shape.surface, shape.points])
+    nodes = cloud[farthest_points(cloud, NODES)]
+    distance = ((shape.points[:, None] - nodes) ** 2).sum(axis=2)
+    spread = float(share @ distance.min(axis=1))
+    volumes = np.bincount(distance.argmin(axis=1), share, len(nodes))
+    volumes = np.maximum(volumes, VOLUME_FLOOR / len(nodes))
+    columns = point_columns(nodes)
+    volumes = _match_moments(columns, volumes / volumes.sum(), shape.unit_phi)
+    slack = _slack(nodes, volumes, spread, SIZE_ERROR[shape.bounding])
+    return DensityPrior(columns, volumes, _modes(nodes), slack, WIDTH_PENALTY[shape.bounding])
+
+
+def _match_moments(columns: Array, volumes: Array, wanted: Array) -> Array:
+    """Node volumes (n,) near the given ones whose ten moments are those of the even body."""
+    scale = 1.0 / np.abs(columns).max(axis=1)
+    rows = columns * scale[:, None]
+    for _ in range(20):
+        gap = wanted * scale - rows @ volumes
+        multipliers = np.linalg.lstsq((rows * volumes) @ rows.T, gap, rcond=None)[0]
+        volumes = np.maximum(volumes * (1.0 + rows.T @ multipliers), 1e-6 / len(volumes))
+    return volumes / volumes.sum()
+
+
+def _modes(nodes: Array) -> Array:
+    """Low-rank factor (n, r) of the kernel between nodes, by pivoted Cholesky."""
+    diagonal = float(((nodes.max(axis=0) - nodes.min(axis=0)) ** 2).sum())
+    distance = ((nodes[:, None] - nodes) ** 2).sum(axis=2)
+    kernel = sum(np.exp(-distance / (2.0 * s * s * diagonal)) for s in LENGTH_SCALES)
+    kernel = kernel / len(LENGTH_SCALES)
+    factor = np.zeros((len(nodes), RANK))
+    left = np.diag(kernel).copy()
+    for k in range(RANK):
+        pivot = int(left.argmax())
+        if left[pivot] < _PIVOT_FLOOR:
+            return factor[:, :k]
+        column = kernel[:, pivot] - factor[:, :k] @ factor[pivot, :k]
+        factor[:, k] = column / np.sqrt(left[pivot])
+        left = left - factor[:, k] ** 2
+    return factor
+
+
+def _slack(nodes: Array, volumes: Array, spread: float, size_error: float) -> Array:
+    """Covariance (10, 10) of phi per kg^2: second moments within nodes, and size along the axes
+    of the shape."""
+    center = nodes.T @ volumes
+    second = (nodes - center).T * volumes @ (nodes - center)
+    _, axes = np.linalg.eigh(second)
+    slack = np.zeros((10, 10))
+    for i in range(3):
+        for j in range(i, 3):
+            moment = np.zeros((3, 3))
+            moment[i, j] = moment[j, i] = spread / 4.0
+            column = inertia_columns(moment)
+            slack += np.outer(column, column)
+        stretch = np.outer(axes[:, i], axes[:, i]) @ second
+        column = size_error * inertia_columns(stretch + stretch.T)
+        slack += np.outer(column, column)
+    return slack

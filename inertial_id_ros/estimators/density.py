@@ -1,0 +1,124 @@
+"""`density`: maximum a posteriori over positive densities in the shape; the default estimator."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..density_prior import MASS_SD, DensityPrior, density_prior
+from ..errors import InvalidShape
+from ..inertia import Array, is_consistent
+from ..settings import Settings
+from ..shape import Shape
+from .base import PARAMETERS, Problem, Solution, register
+
+WIDTHS = (3.0, 1.0, 0.3)  # of the log-density; weighted by evidence
+_LARGEST_STEP = 8.0  # of the log-density in one Newton step
+_TOLERANCE, _STEPS = 1e-3, 40
+
+
+class Mode(NamedTuple):
+    """Most probable density of one width: phi (10,), its covariance (10, 10), log evidence."""
+
+    phi: Array
+    covariance: Array
+    evidence: float
+
+
+@register("density")
+class Density:
+    """Log-density Gaussian process over the shape, three widths weighted by evidence.
+
+    Needs a shape (mesh or bounding primitive); guarantees a physically consistent body.
+    """
+
+    name = "density"
+    needs_shape = True
+    guarantees_consistency = True
+
+    def __init__(self, settings: Settings) -> None:
+        self._prior: tuple[Shape, DensityPrior] | None = None
+
+    def solve(self, problem: Problem, shape: Shape | None) -> Solution:
+        """See `Estimator.solve`."""
+        if shape is None:
+            raise InvalidShape("estimator 'density' needs a shape; set shape.type")
+        if self._prior is None or self._prior[0] is not shape:
+            self._prior = (shape, density_prior(shape))
+        marginal = problem.marginal("noise")
+        phi, covariance = posterior(marginal.information, marginal.matrix.T @ marginal.target,
+                                    self._prior[1])
+        prior_information = np.linalg.inv(covariance) - marginal.information
+        return Solution(phi, marginal.bias(phi), _positive(prior_information))
+
+
+def posterior(information: Array, vector: Array, prior: DensityPrior) -> tuple[Array, Array]:
+    """phi (10,) and its covariance (10, 10) from the information matrix and vector of the data."""
+    mass = max(vector[0] / information[0, 0], 1e-3)
+    slack = mass**2 * prior.slack
+    shrink = np.linalg.inv(np.eye(PARAMETERS) + information @ slack)
+    seen = shrink @ information
+    seen = 0.5 * (seen + seen.T)
+    modes, bare = [], []
+    for width in WIDTHS:
+        mode = most_probable(seen, shrink @ vector, prior, width, mass)
+        phi = mode.phi + slack @ (shrink @ (vector - information @ mode.phi))
+        covariance = shrink.T @ mode.covariance @ shrink + shrink.T @ slack
+        evidence = mode.evidence - prior.width_penalty * np.log(width)
+        modes.append(Mode(phi, covariance, evidence))
+        bare.append(mode.phi)
+    evidence = np.array([m.evidence for m in modes])
+    weights = np.exp(evidence - evidence.max())
+    weights /= weights.sum()
+    phi = sum(w * m.phi for w, m in zip(weights, modes, strict=True))
+    if not is_consistent(phi):  # the slack went too far; densities themselves are positive
+        phi = sum(w * p for w, p in zip(weights, bare, strict=True))
+    gap = modes[0].phi - phi
+    # Intervals always come from the widest prior: that is what calibrates them.
+    covariance = modes[0].covariance + np.outer(gap, gap)
+    return phi, 0.5 * (covariance + covariance.T)
+
+
+def most_probable(information: Array, vector: Array, prior: DensityPrior, width: float,
+                  mass: float) -> Mode:
+    """Newton's method on ``phi'H phi/2 - g'phi + w'w/2`` with ``phi = M (v exp(log m0 + F w))``."""
+    modes = np.column_stack([width * prior.modes, np.full(len(prior.volumes), MASS_SD)])
+    unit = prior.columns * prior.volumes
+    w = np.zeros(modes.shape[1])
+    log_density = np.full(len(prior.volumes), np.log(mass))
+
+    def value(log_density: Array, w: Array) -> tuple[Array, float]:
+        phi = unit @ np.exp(log_density)
+        return phi, float(0.5 * phi @ information @ phi - vector @ phi + 0.5 * w @ w)
+
+    phi, objective = value(log_density, w)
+    for _ in range(_STEPS):
+        slope = (unit * np.exp(log_density)) @ modes
+        gain = np.linalg.solve(np.eye(PARAMETERS) + information @ (slope @ slope.T),
+                               vector - information @ (phi - slope @ w))
+        step = slope.T @ gain - w
+        change = modes @ step
+        t = min(1.0, _LARGEST_STEP / max(float(np.abs(change).max()), 1e-9))
+        while t > 1e-3:
+            new_phi, new_objective = value(log_density + t * change, w + t * step)
+            if new_objective < objective:
+                break
+            t *= 0.5
+        else:
+            break
+        w, log_density = w + t * step, log_density + t * change
+        improvement = objective - new_objective
+        phi, objective = new_phi, new_objective
+        if improvement < _TOLERANCE:
+            break
+    slope = (unit * np.exp(log_density)) @ modes
+    factor = np.linalg.cholesky(np.eye(len(w)) + slope.T @ information @ slope)
+    root = np.linalg.solve(factor, slope.T)
+    return Mode(phi, root.T @ root, -objective - float(np.log(np.diag(factor)).sum()))
+
+
+def _positive(matrix: Array) -> Array:
+    """The nearest positive semidefinite matrix."""
+    values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
+    return vectors * np.maximum(values, 0.0) @ vectors.T
