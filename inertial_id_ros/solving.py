@@ -9,7 +9,7 @@ import numpy as np
 from .bins import BIN_NS
 from .buffer import DYNAMIC, FULL, STATIC, Window
 from .errors import InvalidData, NotEnoughData
-from .estimate import Estimate
+from .estimate import UNOBSERVED, Estimate
 from .estimators import Problem, Solution, create
 from .estimators.base import BIASES, COLUMNS
 from .filtering import TwoSidedFilter
@@ -79,7 +79,7 @@ class Solver:
         wrench, estimator = self._settings.wrench, self._settings.estimator
         mean = np.zeros(BIASES) if self._tare is None else self._sign * self._tare
         if not estimator.estimate_bias:
-            sd = np.zeros(BIASES)
+            sd: Array = np.zeros(BIASES)
         elif self._tare is not None:
             sd = sheet(wrench)  # a tared sensor drifts by about its noise
         else:
@@ -106,10 +106,15 @@ class Solver:
                 f"'{self._estimator.name}' gives a body that cannot exist (smallest eigenvalue of "
                 f"the pseudo-inertia {min_eigenvalue(solution.phi):.3g}); choose an estimator that "
                 "guarantees consistency, or move more")
-        verdict = judge(solution.phi, problem.marginal("noise"), solution.prior_information)
-        log.set("verdict", "info", verdict.sentence)
         rms = self._residual(problem, window, solution)
         self._check_residual(rms, log)
+        verdict = judge(solution.phi, problem.marginal("noise"), solution.prior_information)
+        if verdict.verdict[0] == UNOBSERVED:
+            sd = float(np.sqrt(verdict.phi_covariance[0, 0]))
+            raise NotEnoughData(
+                f"the mass is not identified yet ({solution.phi[0]:.2f} ± {2.0 * sd:.2f} kg); tilt "
+                "the sensor by 20 to 30 degrees about two axes, or tare it without payload")
+        log.set("verdict", "info", verdict.sentence)
         return Estimate(
             stamp_ns=(window.last + 1) * BIN_NS, frame_id=frame_id, phi=solution.phi,
             phi_covariance=verdict.phi_covariance, bias=self._sign * solution.bias,

@@ -8,6 +8,9 @@ com         5 mm, or 5 % of its distance from the sensor if larger
 inertia     20 % of the mean principal moment (its lower 95 % bound)
 ==========  =====================================================
 
+The moments satisfy the triangle inequality, so the mean principal moment is at least two thirds of
+any one of them: after turning about one axis the moment about it can be judged by itself.
+
 A parameter within its threshold is `identified` when at least half of its information comes from
 the data, else `prior-dominated`; outside of it, it is `unobserved` by this motion.
 """
@@ -70,7 +73,7 @@ def judge(phi: Array, marginal: Marginal, prior_information: Array) -> Verdict:
     report = report_from_phi(phi)
     trace = jacobian[[4, 7, 9]].sum(axis=0)
     trace_sd = float(np.sqrt(max(trace @ covariance @ trace, 0.0)))
-    limits = _limits(report, trace_sd)
+    limits = _limits(report, np.sqrt(np.maximum(posterior, 0.0)), trace_sd)
     within = 2.0 * np.sqrt(np.maximum(posterior, 0.0)) <= limits
     verdict = tuple(
         UNOBSERVED if not ok else IDENTIFIED if s >= DATA_SHARE else PRIOR_DOMINATED
@@ -78,10 +81,13 @@ def judge(phi: Array, marginal: Marginal, prior_information: Array) -> Verdict:
     return Verdict(covariance, share, verdict, sentence(verdict), _condition(marginal.matrix))
 
 
-def _limits(report: Array, trace_sd: float) -> Array:
+def _limits(report: Array, sd: Array, trace_sd: float) -> Array:
     """Largest allowed two-sigma interval (10,) of each reported parameter."""
     com = max(COM_LENGTH, COM_SHARE * float(np.linalg.norm(report[1:4])))
-    moment = max(float(report[[4, 7, 9]].sum()) - 2.0 * trace_sd, 0.0) / 3.0
+    diagonal = [4, 7, 9]
+    from_trace = float(report[diagonal].sum() - 2.0 * trace_sd) / 3.0
+    from_one = float((report - 2.0 * sd)[diagonal].max()) * 2.0 / 3.0
+    moment = max(from_trace, from_one, 0.0)
     return np.r_[MASS_SHARE * report[0], np.full(3, com), np.full(6, INERTIA_SHARE * moment)]
 
 

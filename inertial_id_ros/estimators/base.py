@@ -74,7 +74,7 @@ class Problem:
         parts = [self.full] if weighting == "noise" else [self.dynamic, self.static]
         rows = np.concatenate([*(self.whitened(p) for p in parts), self.bias_prior()])
         order = np.r_[PARAMETERS:COLUMNS - 1, 0:PARAMETERS, COLUMNS - 1]
-        upper = np.linalg.qr(rows[:, order], mode="r")
+        upper = np.asarray(np.linalg.qr(rows[:, order], mode="r"))
         return Marginal(upper[BIASES:, BIASES:], upper[:BIASES])
 
 

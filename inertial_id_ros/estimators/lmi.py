@@ -1,0 +1,166 @@
+"""`lmi`: least squares over all physically consistent bodies (Wensing, Kim, Slotine 2017).
+
+``min |R phi - t|^2  s.t.  J(phi) >= epsilon m J(reference body)``, Theorem 3, with the biases
+eliminated beforehand. The margin is linear in phi, scales with the mass, and does not depend on the
+axes. Optional: the centre of mass in the shape's bounding box, a density realisable on the shape's
+bounding ellipsoid (eq. 23, which implies eq. 22 for the centre of mass), the largest mass.
+
+In the variables ``z = R (x - x0)``, x0 the unconstrained optimum, the problem is the least
+distance from the origin to a cone: the Hessian is 1 however badly conditioned the data are, and the
+objective holds no large constant. When x0 is feasible it is the optimum and no solver is called.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import InvalidShape, NotEnoughData
+from ..inertia import Array, pseudo_inertia
+from ..settings import Settings
+from ..shape import Shape
+from .base import Marginal, Problem, Solution, register
+from .reference_body import MASS, ReferenceBodies, ReferenceBody
+from .semidefinite import SVEC_SIZE, LeastDistance, smat, svec
+from .weak_prior import Regularised, regularise
+
+# A mass below this part of the problem's mass scale counts as no mass.
+MASS_FLOOR = 1e-4
+# Relative gap between the found point and the solver's lower bound at which a second, rescaled
+# attempt is made.
+ACCEPTED_GAP = 1e-6
+_SECOND = svec(np.diag([1.0, 1.0, 1.0, 0.0]))
+
+
+@register("lmi")
+class Lmi:
+    """Fully physically consistent least squares; see the module's text."""
+
+    name = "lmi"
+    needs_shape = False
+    guarantees_consistency = True
+
+    def __init__(self, settings: Settings) -> None:
+        self._weighting = settings.estimator.weighting
+        self._max_mass = settings.estimator.max_mass
+        self._epsilon = settings.lmi.epsilon
+        self._support = settings.lmi.support
+        self._bodies = ReferenceBodies()
+        linear = 1 + (self._max_mass > 0.0) + {"none": 0, "box": 6, "ellipsoid": 1}[self._support]
+        self._solver = LeastDistance(linear, SVEC_SIZE)
+        # x -> svec of J - epsilon m 1, in the coordinates of the reference body
+        self._margin = np.eye(SVEC_SIZE) - self._epsilon * np.outer(
+            svec(np.eye(4)), np.eye(SVEC_SIZE)[MASS])
+
+    def solve(self, problem: Problem, shape: Shape | None) -> Solution:
+        """The consistent body nearest to the data.
+
+        Raises:
+            NotEnoughData: no information about the mass, or no positive mass fits the data.
+            InvalidShape: a support region is asked and no shape is there.
+        """
+        if self._support != "none" and shape is None:
+            raise InvalidShape(f"lmi.support is '{self._support}', which needs a shape")
+        marginal = problem.marginal(self._weighting)
+        return self.solve_marginal(marginal, shape)
+
+    def solve_marginal(self, marginal: Marginal, shape: Shape | None) -> Solution:
+        """As `solve`, for a problem whose biases are already eliminated."""
+        body = self._bodies.of(shape)
+        data = regularise(marginal.matrix, marginal.target, body)
+        data.require_mass()
+        linear, floor = self._linear_rows(data, body, shape)
+        x = self._nearest(data, linear, floor)
+        if x[MASS] <= 2.0 * floor[0]:
+            raise NotEnoughData(
+                f"no body that is allowed fits the data (mass without constraints: "
+                f"{data.optimum[MASS]:.4g} kg); does the shape lie where the load is?")
+        phi = body.to_phi @ x
+        return Solution(phi, marginal.bias(phi), data.prior_information(body))
+
+    def _linear_rows(self, data: Regularised, body: ReferenceBody,
+                     shape: Shape | None) -> tuple[Array, Array]:
+        """Rows g (k, 10) and limits (k,) of the linear constraints ``g @ x >= limit``."""
+        unit = np.eye(SVEC_SIZE)
+        floor = MASS_FLOOR * data.mass_scale
+        if self._max_mass > 0.0:
+            floor = min(floor, 1e-3 * self._max_mass)
+        rows, limits = [unit[MASS]], [floor]
+        if self._max_mass > 0.0:
+            rows.append(-unit[MASS])
+            limits.append(-self._max_mass)
+        if shape is not None and self._support == "box":
+            lower, upper = shape.bounds
+            for k in range(3):
+                rows.append(body.to_phi[1 + k] - lower[k] * body.to_phi[0])
+                rows.append(upper[k] * body.to_phi[0] - body.to_phi[1 + k])
+        if shape is not None and self._support == "ellipsoid":
+            rows.append(_ellipsoid_row(shape) @ body.to_phi)
+        matrix = np.array(rows)
+        norms = np.linalg.norm(matrix, axis=1)
+        return matrix / norms[:, None], np.array(limits + [0.0] * (len(rows) - len(limits))) / norms
+
+    def _nearest(self, data: Regularised, linear: Array, limits: Array) -> Array:
+        """Optimum (10,) in the coordinates x."""
+        free = data.optimum
+        if np.all(linear @ free > limits) and _smallest(self._margin @ free) > 0.0:
+            return free
+        cone = np.concatenate([linear, self._margin])
+        offset = cone @ free
+        offset[:len(limits)] -= limits
+        inverse = np.linalg.inv(data.matrix)
+        matrix = cone @ inverse
+        unit = max(1.0, _distance_bound(offset, matrix, len(limits)))
+        best, smallest = None, np.inf
+        for _ in range(2):
+            found = self._solver.solve(offset / data.mass_scale,
+                                       matrix * (unit / data.mass_scale))
+            if found is not None:
+                x = self._repaired(free + inverse @ (unit * found.z))
+                square = float(np.sum((data.matrix @ x - data.target) ** 2)) - _rest(data, free)
+                if square < smallest:
+                    best, smallest = x, square
+                if square - unit**2 * found.lower_bound <= ACCEPTED_GAP * (1.0 + square):
+                    break
+                unit = max(1.0, unit * float(np.linalg.norm(found.z)))
+        if best is None:
+            raise NotEnoughData("the data are too badly conditioned to find a consistent body")
+        return best
+
+    def _repaired(self, x: Array) -> Array:
+        """x with the solver's tolerance taken out of the margin and of the largest mass.
+
+        ``J >= epsilon m 1`` then holds exactly: second moments grow by as much as the Schur
+        complement about the centre of mass lacks. The constraints of the shape hold as the solver
+        left them.
+        """
+        if x[MASS] <= 0.0:
+            return x
+        if self._max_mass > 0.0:
+            x = x * min(1.0, self._max_mass / x[MASS])
+        margin = smat(self._margin @ x)
+        central = margin[:3, :3] - np.outer(margin[:3, 3], margin[:3, 3]) / margin[3, 3]
+        lack = max(0.0, -float(np.linalg.eigvalsh(central)[0]))
+        return x + lack * _SECOND
+
+
+def _rest(data: Regularised, free: Array) -> float:
+    """Sum of squares at the unconstrained optimum: rounding only, the system is square."""
+    return float(np.sum((data.matrix @ free - data.target) ** 2))
+
+
+def _smallest(coordinates: Array) -> float:
+    return float(np.linalg.eigvalsh(smat(coordinates))[0])
+
+
+def _distance_bound(offset: Array, matrix: Array, linear: int) -> float:
+    """Lower bound of the distance to the cone: to the farthest of some half-spaces around it."""
+    values, vectors = np.linalg.eigh(smat(offset[linear:]))
+    across = svec(np.outer(vectors[:, 0], vectors[:, 0]))
+    levels = np.append(offset[:linear], values[0])
+    normals = np.concatenate([matrix[:linear], (across @ matrix[linear:])[None]])
+    return float(np.max(-levels / np.linalg.norm(normals, axis=1)))
+
+
+def _ellipsoid_row(shape: Shape) -> Array:
+    """Row (10,) with ``row @ phi = tr(J(phi) Q)``."""
+    return np.array([np.sum(pseudo_inertia(e) * shape.ellipsoid) for e in np.eye(10)])

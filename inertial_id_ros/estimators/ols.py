@@ -1,0 +1,41 @@
+"""`ols`: ordinary least squares (Atkeson, An, Hollerbach 1986), a reference row.
+
+Force and torque rows count alike, in N and N m; the biases are known (zero, or a tare); nothing
+keeps the answer physical. Directions that the data leave open are filled as `weak_prior` says.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..settings import Settings
+from ..shape import Shape
+from .base import BIASES, PARAMETERS, Problem, Solution, register
+from .reference_body import ReferenceBodies
+from .weak_prior import regularise
+
+
+@register("ols")
+class Ols:
+    """Unweighted least squares without bias states."""
+
+    name = "ols"
+    needs_shape = False
+    guarantees_consistency = False
+
+    def __init__(self, settings: Settings) -> None:
+        self._bodies = ReferenceBodies()
+
+    def solve(self, problem: Problem, shape: Shape | None) -> Solution:
+        """The full model's least squares; the dynamism weighting does not apply.
+
+        Raises:
+            NotEnoughData: no information about the mass.
+        """
+        body = self._bodies.of(shape)
+        # One unit for all rows, so that the weak prior has a scale to be weak against.
+        rows = problem.full / np.mean(problem.noise[:BIASES // 2])
+        target = rows[:, -1] - rows[:, PARAMETERS:-1] @ problem.bias_mean
+        data = regularise(rows[:, :PARAMETERS], target, body)
+        return Solution(body.to_phi @ data.optimum, problem.bias_mean.copy(),
+                        data.prior_information(body))

@@ -1,0 +1,142 @@
+"""`pmd`: point-mass discretization (Nadeau, Giamou, Kelly 2022, eqs 8 and 9).
+
+``min |F_static [P m; b; -1]| + |F_full [P m; b; -1]| + lambda |m|,  m >= 0``: masses at fixed
+points of the shape, P maps them to phi, b are the biases. The norms are not squared (form
+``norm``); the prior of the biases, when they are states, is part of the full model's norm, one raw
+sample's noise being one unit. With the weighting ``noise`` there is one data norm, of the full
+model.
+
+The rows are in N: with ``whiten`` each is divided by its noise and multiplied by the force noise,
+so that lambda keeps the paper's unit; without, torque rows enter in N m as published.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InvalidShape, NotEnoughData
+from ..inertia import Array, point_columns
+from ..settings import Settings
+from ..shape import Shape
+from .base import BIASES, COLUMNS, PARAMETERS, Problem, Solution, register
+from .quadratic import PointMassProgram
+from .reference_body import ReferenceBody, reference_body
+from .sum_of_norms import Optimum, least_sum_of_norms
+from .triangular import bias_of, eliminate_bias, triangular_factor
+from .weak_prior import regularise
+
+# Few active points give a body without extent along some axis; this part of its mass is then spread
+# over the shape, which makes J positive definite.
+SPREAD_SHARE = 1e-6
+SMALLEST_REGULARIZATION = 1e-6
+
+
+@dataclass(frozen=True)
+class _Points:
+    """What depends on the shape only: columns (10, n) of unit masses, and the reference body."""
+
+    shape: Shape
+    columns: Array
+    body: ReferenceBody
+    program: PointMassProgram
+
+
+@register("pmd")
+class Pmd:
+    """Point masses over the shape; see the module's text."""
+
+    name = "pmd"
+    needs_shape = True
+    guarantees_consistency = True
+
+    def __init__(self, settings: Settings) -> None:
+        self._weighting = settings.estimator.weighting
+        self._form = settings.pmd.form
+        self._regularization = max(settings.pmd.regularization, SMALLEST_REGULARIZATION)
+        self._whiten = settings.pmd.whiten
+        self._count = settings.pmd.points
+        self._points: _Points | None = None
+
+    def solve(self, problem: Problem, shape: Shape | None) -> Solution:
+        """The point masses' body.
+
+        ``prior_information`` is that of the Gaussian with the regulariser's curvature at the
+        optimum; that masses are not negative is not counted.
+
+        Raises:
+            InvalidShape: no shape.
+            NotEnoughData: no usable data, or no positive mass fits.
+        """
+        if shape is None:
+            raise InvalidShape("the estimator 'pmd' needs a shape")
+        points = self._points_of(shape)
+        marginal = problem.marginal(self._weighting)
+        regularise(marginal.matrix, marginal.target, points.body).require_mass()
+        factors = self._factors(problem)
+        if self._form == "norm":
+            found = least_sum_of_norms(factors, points.columns, self._regularization)
+        else:
+            found = self._squares(factors, points)
+        phi = points.columns @ found.masses
+        if not phi[0] > 0.0:
+            raise NotEnoughData("no mass inside the shape fits the data; does the shape lie where "
+                                "the load is?")
+        bias = found.bias if problem.has_bias else problem.bias_mean.copy()
+        information = found.tikhonov / _force_noise(problem) ** 2
+        return Solution(_with_extent(phi, points.body), bias,
+                        _prior_information(points, information))
+
+    def _points_of(self, shape: Shape) -> _Points:
+        if self._points is None or self._points.shape is not shape:
+            where = shape.spread(self._count)
+            self._points = _Points(shape, point_columns(where), reference_body(shape),
+                                   PointMassProgram(len(where)))
+        return self._points
+
+    def _factors(self, problem: Problem) -> list[Array]:
+        """Triangular factors of each norm, rows in N, columns [B (6 or none) | A (10) | y]."""
+        unit = _force_noise(problem)
+        scale = unit / problem.noise if self._whiten else np.ones(BIASES)
+        parts = ([problem.full] if self._weighting == "noise"
+                 else [problem.dynamic, problem.static])
+        stacks = [part * np.repeat(scale, COLUMNS)[:, None] for part in parts]
+        if not problem.has_bias:
+            return [triangular_factor(_known_bias(s, problem.bias_mean)) for s in stacks]
+        prior = problem.bias_prior() * (scale * problem.noise)[:, None]
+        stacks[0] = np.concatenate([stacks[0], prior])
+        order = np.r_[PARAMETERS:COLUMNS - 1, 0:PARAMETERS, COLUMNS - 1]
+        return [triangular_factor(s[:, order]) for s in stacks]
+
+    def _squares(self, factors: list[Array], points: _Points) -> Optimum:
+        """All norms squared: a quadratic program."""
+        matrix, target, above = eliminate_bias(np.concatenate(factors))
+        masses = points.program.solve(matrix @ points.columns, target, self._regularization)
+        return Optimum(masses, bias_of(above, points.columns @ masses), self._regularization)
+
+
+def _force_noise(problem: Problem) -> float:
+    """Noise of a force sample [N], the unit of whitened rows."""
+    return float(np.mean(problem.noise[:3]))
+
+
+def _known_bias(rows: Array, bias: Array) -> Array:
+    """Rows [A | y - B bias] of rows [A | B | y]."""
+    target = rows[:, -1] - rows[:, PARAMETERS:-1] @ bias
+    return np.concatenate([rows[:, :PARAMETERS], target[:, None]], axis=1)
+
+
+def _with_extent(phi: Array, body: ReferenceBody) -> Array:
+    """phi, or phi with a part SPREAD_SHARE of its mass spread over the shape if it needs it."""
+    if body.smallest_eigenvalue(phi) >= SPREAD_SHARE:
+        return phi
+    return (1.0 - SPREAD_SHARE) * phi + SPREAD_SHARE * phi[0] * body.unit_phi
+
+
+def _prior_information(points: _Points, information: float) -> Array:
+    """Information (10, 10) about phi of masses that each have this information [1/kg^2]."""
+    coordinates = points.body.from_phi @ points.columns
+    values, vectors = np.linalg.eigh(coordinates @ coordinates.T)
+    inverse = vectors / np.maximum(values, 1e-9 * values[-1]) @ vectors.T
+    return information * points.body.from_phi.T @ inverse @ points.body.from_phi

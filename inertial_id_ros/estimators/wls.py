@@ -1,0 +1,38 @@
+"""`wls`: least squares whitened by the sensor noise, with six bias states; a reference row.
+
+The biases have their prior (or are known) and are eliminated; nothing keeps the answer physical.
+Directions that the data leave open are filled as `weak_prior` says.
+"""
+
+from __future__ import annotations
+
+from ..settings import Settings
+from ..shape import Shape
+from .base import Problem, Solution, register
+from .reference_body import ReferenceBodies
+from .weak_prior import regularise
+
+
+@register("wls")
+class Wls:
+    """Whitened least squares with bias states."""
+
+    name = "wls"
+    needs_shape = False
+    guarantees_consistency = False
+
+    def __init__(self, settings: Settings) -> None:
+        self._weighting = settings.estimator.weighting
+        self._bodies = ReferenceBodies()
+
+    def solve(self, problem: Problem, shape: Shape | None) -> Solution:
+        """Unconstrained optimum of the weighting asked for.
+
+        Raises:
+            NotEnoughData: no information about the mass.
+        """
+        marginal = problem.marginal(self._weighting)
+        body = self._bodies.of(shape)
+        data = regularise(marginal.matrix, marginal.target, body)
+        phi = body.to_phi @ data.optimum
+        return Solution(phi, marginal.bias(phi), data.prior_information(body))
