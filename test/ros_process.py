@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
+from inertial_id_ros.ros.children import unused_domain
 from inertial_id_ros.simulation.cobot import SimulatedCobot
 from inertial_id_ros.simulation.settings import CobotSettings
 
@@ -93,9 +93,14 @@ class RosProcess:
         return self.finish()
 
 
-def random_domain() -> int:
-    """A ROS domain that hardly anybody else uses now."""
-    return random.SystemRandom().randint(1, 100)
+_taken: set[int] = set()
+
+
+def own_domain() -> int:
+    """A ROS domain that neither this test run nor anybody else on this machine uses."""
+    domain = next(d for d in iter(unused_domain, None) if d not in _taken or len(_taken) > 90)
+    _taken.add(domain)
+    return domain
 
 
 class Client:
@@ -210,7 +215,7 @@ class Stage:
     """One ROS domain with a client and any number of processes; a context manager."""
 
     def __init__(self) -> None:
-        self.domain = random_domain()
+        self.domain = own_domain()
         self.processes: list[RosProcess] = []
         self.client = Client(self.domain)
 

@@ -13,7 +13,7 @@ pytest.importorskip("rclpy")
 pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from geometry_msgs.msg import Inertia  # noqa: E402
-from ros_process import RosProcess, random_domain, wait_until  # noqa: E402
+from ros_process import RosProcess, own_domain, wait_until  # noqa: E402
 
 from inertial_id_ros.inertia import phi_from_points, report_from_phi  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
@@ -64,7 +64,7 @@ def test_one_estimate_that_cannot_exist_fails_the_demo():
 
 def test_the_demo_identifies_the_payload_and_draws_it(tmp_path):
     plot = tmp_path / "demo.png"
-    demo = RosProcess(random_domain(), *DEMO, "--seconds", "5", "--plot", str(plot))
+    demo = RosProcess(own_domain(), *DEMO, "--seconds", "5", "--plot", str(plot))
     status, text = demo.finish(30.0)
     assert status == 0, text
     assert text.count("ok ") == 6 and text.count("agrees with the topic") == 2
@@ -79,7 +79,7 @@ def test_the_demo_identifies_the_payload_and_draws_it(tmp_path):
     (("--frobnicate",), "unrecognized arguments: --frobnicate"),
 ])
 def test_a_bad_option_is_refused_in_one_sentence(words, said):
-    status, text = RosProcess(random_domain(), *DEMO, *words).finish(15.0)
+    status, text = RosProcess(own_domain(), *DEMO, *words).finish(15.0)
     assert status == 2 and "Traceback" not in text
     lines = [x for x in text.splitlines() if "waiting for the node" not in x]
     assert len(lines) == 1 and lines[0].startswith("error: ") and said in lines[0], text
@@ -100,7 +100,7 @@ def children_of(pid):
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_process_outlives_the_demo(number):
-    demo = RosProcess(random_domain(), *DEMO)
+    demo = RosProcess(own_domain(), *DEMO)
     pid = demo.process.pid
     try:
         wait_until(lambda: len(children_of(pid)) == 2)

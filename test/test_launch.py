@@ -89,7 +89,7 @@ def test_ros2_launch_starts_and_stops_cleanly(words, said):
     _needs_launch()
     ros_process = pytest.importorskip("ros_process")
     process = ros_process.RosProcess(
-        ros_process.random_domain(), "ros2", "launch", "inertial_id_ros", *words)
+        ros_process.own_domain(), "ros2", "launch", "inertial_id_ros", *words)
     try:
         process.wait_for_text(said, 15.0)
     finally:

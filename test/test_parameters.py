@@ -8,7 +8,7 @@ rclpy = pytest.importorskip("rclpy")
 pytest.importorskip("inertial_id_ros.msg")
 from rcl_interfaces.msg import ParameterType  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
-from ros_process import NODE, RosProcess, random_domain  # noqa: E402
+from ros_process import NODE, RosProcess, own_domain  # noqa: E402
 
 from inertial_id_ros.errors import InertialIdError  # noqa: E402
 from inertial_id_ros.ros.parameters import can_change  # noqa: E402
@@ -24,7 +24,7 @@ TABLE = list(iter_settings(Settings()))
 @pytest.fixture(scope="module")
 def context():
     made = rclpy.Context()
-    rclpy.init(context=made, domain_id=random_domain())
+    rclpy.init(context=made, domain_id=own_domain())
     yield made
     rclpy.shutdown(context=made)
 
@@ -150,7 +150,7 @@ def test_without_an_estimate_the_payload_parameters_are_not_a_number(make):
     (["-p", "robot_description.file:=/nowhere.urdf"], "No such file"),
 ])
 def test_a_bad_value_at_start_ends_the_node_with_one_sentence(words, said):
-    node = RosProcess(random_domain(), *NODE, "--ros-args", *words)
+    node = RosProcess(own_domain(), *NODE, "--ros-args", *words)
     status, text = node.finish()
     assert status == 2 and "Traceback" not in text
     lines = [x for x in text.splitlines() if not x.startswith("[ERROR]")]  # rcl's own
@@ -158,6 +158,6 @@ def test_a_bad_value_at_start_ends_the_node_with_one_sentence(words, said):
 
 
 def test_an_argument_that_is_no_ros_argument_is_refused():
-    node = RosProcess(random_domain(), *NODE, "wrench.topic:=/ft")
+    node = RosProcess(own_domain(), *NODE, "wrench.topic:=/ft")
     status, text = node.finish()
     assert status == 2 and text.startswith("error: unknown argument 'wrench.topic:=/ft'")

@@ -108,11 +108,14 @@ class RobotFrame:
                 and np.allclose(self._gravity_root, other._gravity_root, rtol=0.0, atol=1e-9))
 
     def pose(self, frame: str, tree: TransformTree, positions: Array) -> Pose:
-        """Pose in the robot's root of a frame on the robot, at joint positions (joints,).
+        """Pose in the robot's root of a frame tied to the robot, at joint positions (joints,).
 
         Raises:
-            UnknownFrame: neither in the robot description nor fixed to it.
+            UnknownFrame: neither in the robot description nor fixed to it, above or below.
         """
+        above = tree.static_pose(_root(self._model), frame)
+        if above is not None:
+            return above
         link, offset = _attach(self._model, tree, frame)
         pin.forwardKinematics(self._model, self._data, self._configuration(positions[None])[0])
         at = pin.updateFramePlacement(
@@ -226,6 +229,11 @@ def _links(model: pin.Model) -> list[str]:
     return [f.name for f in model.frames if f.type == pin.FrameType.BODY]
 
 
+def _root(model: pin.Model) -> str:
+    """The link that all others hang from."""
+    return next(name for name in _links(model) if _link(model, name).parentJoint == 0)
+
+
 def _link(model: pin.Model, name: str) -> pin.Frame:
     return model.frames[model.getFrameId(name, pin.FrameType.BODY)]
 
@@ -250,7 +258,7 @@ def _attach(model: pin.Model, tree: TransformTree, frame: str) -> tuple[str, Pos
 def _down_in_root(model: pin.Model, tree: TransformTree, gravity_frame: str) -> Array:
     """Unit vector of gravity in the axes of the robot's root."""
     names = _links(model)
-    root = next(name for name in names if _link(model, name).parentJoint == 0)
+    root = _root(model)
     gravity_frame = gravity_frame or _static_root(tree, root)
     if gravity_frame in names:
         frame = _link(model, gravity_frame)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -20,12 +22,28 @@ def private_environment() -> dict[str, str]:
     """This process's environment, in a ROS domain of its own on this machine if none is set."""
     environment = dict(os.environ)
     if "ROS_DOMAIN_ID" not in environment:
-        environment["ROS_DOMAIN_ID"] = str(1 + int.from_bytes(os.urandom(4), "big") % 100)
+        environment["ROS_DOMAIN_ID"] = str(unused_domain())
         environment.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")  # Iron and newer
         environment.setdefault("ROS_LOCALHOST_ONLY", "1")  # Humble
     if "ROS_AUTOMATIC_DISCOVERY_RANGE" in environment and _is_newer_than_humble():
         environment.pop("ROS_LOCALHOST_ONLY", None)  # there it warns, and overrides
     return environment
+
+
+def unused_domain() -> int:
+    """A random ROS domain, 1 to 100, in which nobody on this machine seems to be."""
+    domains = random.SystemRandom().sample(range(1, 101), 100)
+    return next((domain for domain in domains if _is_empty(domain)), domains[0])
+
+
+def _is_empty(domain: int) -> bool:
+    """Whether the port of the domain's first participant is free (DDSI-RTPS 2.5, 9.6.1.1)."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind(("", 7400 + 250 * domain + 10))
+        except OSError:
+            return False
+    return True
 
 
 def _is_newer_than_humble() -> bool:
