@@ -67,6 +67,20 @@ def test_precession_and_spin_give_the_angular_acceleration_of_a_gyroscope() -> N
     np.testing.assert_allclose(motion.alpha, np.cross(precession, spin), atol=1e-2)
 
 
+def test_noise_of_the_nearest_transform_does_not_make_the_motion_jump(
+        rng: np.random.Generator) -> None:
+    """Just before and after the middle between two stamps another one is the nearest."""
+    t, middles = stamps(2.0, 100.0), 0.505 + 0.1 * np.arange(8)
+    turn = Rotation.from_euler("ZYX", np.stack([1.5 * t, np.full_like(t, 0.4), 2.0 * t], axis=1))
+    turn = turn * Rotation.from_rotvec(rng.normal(size=(len(t), 3)) * 0.02)
+    tree = TransformTree()
+    _fill(tree, turn, np.zeros((len(t), 3)), t, "world", "sensor")
+    source = _source(tree)
+    before, after = (source.motion_at(nanoseconds(middles) + d) for d in (-1000, 1000))
+    np.testing.assert_allclose(before.omega, after.omega, atol=1e-3)
+    np.testing.assert_allclose(before.alpha, after.alpha, atol=2e-2)
+
+
 @pytest.mark.parametrize("rate", [50.0, 125.0, 500.0])
 @pytest.mark.parametrize("tilted", [False, True])
 def test_transforms_of_a_robot_give_the_motion_of_its_chain(rate: float, tilted: bool) -> None:
