@@ -82,6 +82,7 @@ class Identifier:
         self._last: Estimate | None = None
         self._solved_rows = -1
         self._row_count = 0
+        self._turning = np.zeros(2)  # sum of squares, and number of bins
         self._finished = False
 
     # ---- intake: append only -------------------------------------------------------------------
@@ -196,6 +197,8 @@ class Identifier:
         columns = np.concatenate(
             [a.reshape(len(a), 60), motion.gravity, y, weight[:, None]], axis=1)
         keep = motion.valid
+        turning = (motion.alpha**2).sum(axis=1) + (motion.omega**2).sum(axis=1) ** 2
+        self._turning += [turning[keep].sum(), keep.sum()]
         self._motion.report_coverage(keep)
         self._filter_segments(bins.number[keep], bins.samples[keep], columns[keep])
         return self._compensate(bins.stamps[keep], a[keep], y[keep])
@@ -248,12 +251,19 @@ class Identifier:
                 return self._last.with_findings(self._sentences())
             try:
                 window = self._buffer.content()
-                self._last = self._solver.solve(window, self.sensor_frame, self._log)
+                self._last = self._solver.solve(window, self.sensor_frame, self._log,
+                                                self._unknown_turning())
             except InertialIdError as error:
                 self._last = None
                 return NoEstimate(stamp, self.sensor_frame, str(error), self._sentences())
             self._solved_rows = self._row_count
             return self._last.with_findings(self._sentences())
+
+    def _unknown_turning(self) -> float:
+        """How fast the sensor turns [rad/s^2, rms] where its acceleration is not known, else 0."""
+        if not self._motion.rotation_only or not self._turning[1]:
+            return 0.0
+        return float(np.sqrt(self._turning[0] / self._turning[1]))
 
     def _why_not(self) -> str:
         """Why no estimate can be made now; empty if one can."""
@@ -299,11 +309,9 @@ class Identifier:
         self._log.count("reset", f"buffers flushed: {reason}", "info")
         self._ring.clear()
         self._motion.reset()
-        self._filter.restart()
-        self._buffer.clear()
+        self._flush_rows()
         self._solver.reset()
-        self._next_bin = self._last_bin = None
-        self._last = None
+        self._next_bin = None
         self._row_count, self._solved_rows = 0, -1
 
     def tare(self) -> str:
@@ -325,6 +333,7 @@ class Identifier:
     def _flush_rows(self) -> None:
         self._filter.restart()
         self._buffer.clear()
+        self._turning[:] = 0.0
         self._last, self._last_bin = None, None
 
     def set_shape(self, shape: Shape | None) -> None:

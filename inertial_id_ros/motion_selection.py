@@ -230,13 +230,18 @@ class MotionSelector:
         if not valid[first:].all():
             self._findings.count("motion_gap", "intervals without enough motion samples (joint "
                                  "states or transforms) left out", "info")
-        if self._tf is not None and self._tf.rotation_only:
+        if self.rotation_only:
             self._findings.set(
                 "translation_constant", "warning",
-                "TF carries rotation only (the translation never changes), so the acceleration of "
-                "the sensor is taken as zero")
+                "TF carries rotation only (the translation never changes): the acceleration of the "
+                "sensor is not known and taken as zero, so the inertia cannot be told")
         else:
             self._findings.clear("translation_constant")
+
+    @property
+    def rotation_only(self) -> bool:
+        """Whether the motion tells how the sensor turns and not how it moves."""
+        return self._tf is not None and self._tf.rotation_only
 
     def lookup(self, target: str, source: str) -> tuple[Array, Array]:
         """Newest rotation (3, 3) and translation (3,) with ``x_target = R x_source + t``."""

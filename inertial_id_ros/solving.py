@@ -18,7 +18,7 @@ from .inertia import Array, is_consistent, min_eigenvalue
 from .noise import block_slices, effective_parameters, refine
 from .settings import Settings, WrenchSettings
 from .shape import Shape
-from .verdict import judge, vague_information
+from .verdict import judge, unknown_acceleration, vague_information
 
 _NOISE_ROUNDS = 2
 _TARE_SAMPLES = 20
@@ -88,8 +88,12 @@ class Solver:
         return Problem(factors[FULL], factors[DYNAMIC], factors[STATIC], noise, sd, mean,
                        window.samples)
 
-    def solve(self, window: Window, frame_id: str, log: FindingLog) -> Estimate:
+    def solve(self, window: Window, frame_id: str, log: FindingLog,
+              turning: float = 0.0) -> Estimate:
         """The estimate of a window.
+
+        Args:
+            turning: see `verdict.unknown_acceleration`; 0 where the acceleration is known.
 
         Raises:
             NotEnoughData, InvalidShape: the estimator cannot answer.
@@ -108,7 +112,9 @@ class Solver:
                 "guarantees consistency, or move more")
         rms = self._residual(problem, window, solution)
         self._check_residual(rms, log)
-        verdict = judge(solution.phi, problem.marginal("noise"), solution.prior_information)
+        verdict = judge(solution.phi, problem.marginal("noise"), solution.prior_information,
+                        unknown_acceleration(solution.phi, turning,
+                                             self._settings.gravity.acceleration))
         if verdict.verdict[0] == UNOBSERVED:
             sd = float(np.sqrt(verdict.phi_covariance[0, 0]))
             raise NotEnoughData(

@@ -29,6 +29,7 @@ MASS_SHARE, COM_LENGTH, COM_SHARE, INERTIA_SHARE = 0.05, 0.005, 0.05, 0.20
 DATA_SHARE = 0.5
 _REACH = 1.0  # m; no payload is taken to reach farther from the sensor
 _MASS_SD = 100.0  # kg
+_LEVER = 0.3  # m; from the sensor to the centre it turns about, where that is not known
 
 
 class Verdict(NamedTuple):
@@ -56,15 +57,35 @@ def vague_information(mass: float) -> Array:
     return np.diag(sd**-2.0)
 
 
-def judge(phi: Array, marginal: Marginal, prior_information: Array) -> Verdict:
+def unknown_acceleration(phi: Array, turning: float, gravity: float) -> Array:
+    """Covariance (10, 10) of phi (10,) where the motion tells rotation only.
+
+    The sensor then turns about a centre it does not know, and an acceleration of lever times
+    `turning` is taken for gravity; the inertia is off by the first moment times that lever.
+
+    Args:
+        turning: root mean square of ``(|alpha|^2 + |omega|^4)^(1/2)`` [rad/s^2]; 0 where the
+            acceleration is known; gravity: [m/s^2].
+    """
+    if turning == 0.0:
+        return np.zeros((10, 10))
+    share = _LEVER * turning / gravity
+    first_moment = float(np.linalg.norm(phi[1:4]))
+    sd = np.r_[share * phi[0], np.full(3, share * first_moment), np.full(6, _LEVER * first_moment)]
+    return np.diag(sd**2)
+
+
+def judge(phi: Array, marginal: Marginal, prior_information: Array,
+          beyond: Array | float = 0.0) -> Verdict:
     """Covariance and verdict of an estimate phi (10,).
 
     Args:
         marginal: the noise-weighted full problem.
         prior_information: (10, 10) what the estimator knew beside the data.
+        beyond: (10, 10) covariance of errors that the problem does not hold.
     """
     prior = vague_information(phi[0]) + prior_information
-    covariance = np.linalg.inv(marginal.information + prior)
+    covariance = np.linalg.inv(marginal.information + prior) + beyond
     covariance = 0.5 * (covariance + covariance.T)
     jacobian = report_jacobian(phi)
     posterior = np.diag(jacobian @ covariance @ jacobian.T)

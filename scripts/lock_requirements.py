@@ -1,4 +1,4 @@
-"""Writes requirements/constraints*.txt: the exact version of everything pip pulls in.
+"""Writes requirements/constraints.txt: the exact version of everything pip pulls in.
 
 Run it with `make lock` after changing a file in requirements/. It needs the network. The versions
 are resolved for each supported Python and merged, with a marker where they differ.
@@ -13,24 +13,16 @@ from pathlib import Path
 
 REQUIREMENTS = Path(__file__).resolve().parent.parent / "requirements"
 PLATFORM = "x86_64-manylinux_2_28"
-OUTPUTS = {
-    "constraints.txt": (
-        ("3.10", "3.11", "3.12", "3.13"),
-        ("build.txt", "ros.txt", "run.txt", "dev.txt"),
-    ),
-    "constraints-numpy1.txt": (
-        ("3.10", "3.11", "3.12"),
-        ("build.txt", "run-numpy1.txt", "dev.txt"),
-    ),
-}
-HEADER = "# Written by `make lock` from {sources}; do not edit.\n"
+PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+FILES = ("build.txt", "ros.txt", "run.txt", "dev.txt")
+HEADER = f"# Written by `make lock` from {', '.join(FILES)}; do not edit.\n"
 
 
-def resolve(python: str, files: tuple[str, ...]) -> dict[str, str]:
-    """Return name -> version of all packages that `files` need on Python `python`."""
+def resolve(python: str) -> dict[str, str]:
+    """Return name -> version of all packages that the requirements need on Python `python`."""
     command = [sys.executable, "-m", "uv", "pip", "compile", "--no-header", "--no-annotate"]
     command += ["--quiet", "--python-version", python, "--python-platform", PLATFORM]
-    command += [str(REQUIREMENTS / name) for name in files]
+    command += [str(REQUIREMENTS / name) for name in FILES]
     environment = {**os.environ, "UV_PYTHON_DOWNLOADS": "never"}
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
     pins = (line.split("==") for line in done.stdout.splitlines() if "==" in line)
@@ -53,12 +45,10 @@ def merge(resolved: dict[str, dict[str, str]]) -> list[str]:
 
 
 def main() -> int:
-    """Write all constraints files."""
-    for output, (pythons, files) in OUTPUTS.items():
-        lines = merge({python: resolve(python, files) for python in pythons})
-        text = HEADER.format(sources=", ".join(files)) + "\n".join(lines) + "\n"
-        (REQUIREMENTS / output).write_text(text)
-        print(f"requirements/{output}: {len(lines)} lines")
+    """Write the constraints file."""
+    lines = merge({python: resolve(python) for python in PYTHONS})
+    (REQUIREMENTS / "constraints.txt").write_text(HEADER + "\n".join(lines) + "\n")
+    print(f"requirements/constraints.txt: {len(lines)} lines")
     return 0
 
 

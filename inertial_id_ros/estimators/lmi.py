@@ -74,7 +74,8 @@ class Lmi:
             raise NotEnoughData(
                 f"no body that is allowed fits the data (mass without constraints: "
                 f"{data.optimum[MASS]:.4g} kg); does the shape lie where the load is?")
-        phi = body.to_phi @ x
+        # A margin in units of a very thin shape may be lost in rounding.
+        phi = body.with_extent(body.to_phi @ x)
         return Solution(phi, marginal.bias(phi), data.prior_information(body))
 
     def _linear_rows(self, data: Regularised, body: ReferenceBody,

@@ -42,7 +42,10 @@ def nonnegative_least_squares(columns: Array, target: Array, mu: float,
             break
         residual = residual + step * (newton - residual)
         pull = np.maximum(columns.T @ residual, 0.0)
-    return _by_primal_active_set(columns, target, mu)
+    try:
+        return _by_primal_active_set(columns, target, mu)
+    except RuntimeError:  # its limit of iterations: the last Newton point is the best there is
+        return pull / mu, residual
 
 
 def _step_length(columns: Array, target: Array, mu: float, residual: Array, pull: Array,

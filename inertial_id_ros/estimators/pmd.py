@@ -27,9 +27,7 @@ from .sum_of_norms import Optimum, least_sum_of_norms
 from .triangular import bias_of, eliminate_bias, triangular_factor
 from .weak_prior import regularise
 
-# Few active points give a body without extent along some axis; this part of its mass is then spread
-# over the shape, which makes J positive definite.
-SPREAD_SHARE = 1e-6
+# lambda [N/kg] that stands for none: without any the masses are not unique.
 SMALLEST_REGULARIZATION = 1e-6
 
 
@@ -85,7 +83,8 @@ class Pmd:
                                 "the load is?")
         bias = found.bias if problem.has_bias else problem.bias_mean.copy()
         information = found.tikhonov / _force_noise(problem) ** 2
-        return Solution(_with_extent(phi, points.body), bias,
+        # Few active points may give a body without extent along some axis.
+        return Solution(points.body.with_extent(phi), bias,
                         _prior_information(points, information))
 
     def _points_of(self, shape: Shape) -> _Points:
@@ -125,13 +124,6 @@ def _known_bias(rows: Array, bias: Array) -> Array:
     """Rows [A | y - B bias] of rows [A | B | y]."""
     target = rows[:, -1] - rows[:, PARAMETERS:-1] @ bias
     return np.concatenate([rows[:, :PARAMETERS], target[:, None]], axis=1)
-
-
-def _with_extent(phi: Array, body: ReferenceBody) -> Array:
-    """phi, or phi with a part SPREAD_SHARE of its mass spread over the shape if it needs it."""
-    if body.smallest_eigenvalue(phi) >= SPREAD_SHARE:
-        return phi
-    return (1.0 - SPREAD_SHARE) * phi + SPREAD_SHARE * phi[0] * body.unit_phi
 
 
 def _prior_information(points: _Points, information: float) -> Array:

@@ -16,7 +16,7 @@ from errors import SetupError
 from interfaces import build_package, packages_to_build, write_commands
 from layout import LOG, ROOT, VENV, say
 from machine import VERSION, check_machine, check_wheel_platform
-from packages import correct_cmake_exports, install_requirements, link_source_tree, make_venv
+from packages import correct_cmake_exports, install_requirements, make_venv, set_import_order
 from ros_environment import RosEnvironment, find_ros_environment
 from stamps import build_key, is_current, packages_key, set_current
 
@@ -27,11 +27,11 @@ def install_packages(ros: RosEnvironment | None) -> None:
     say(f"setting up .venv: Python {VERSION}, {where} (log: .venv/setup.log)")
     shutil.rmtree(VENV, ignore_errors=True)
     make_venv(ros)
-    say("installing the pinned packages (about a minute, up to 2 GB)")
+    say("installing the pinned packages (1 to 3 minutes, 2 GB)")
     install_requirements(ros)
     if ros is None:
         correct_cmake_exports()
-    link_source_tree()
+    set_import_order(ros)
 
 
 def write_mode(ros: RosEnvironment | None) -> None:

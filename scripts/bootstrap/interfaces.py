@@ -30,10 +30,15 @@ def missing_packages(ros: RosEnvironment | None) -> list[str]:
     ]
 
 
+def install_prefix(ros: RosEnvironment | None) -> Path:
+    """Return where to install: into the wheels' ROS 2, or as an overlay of the sourced one."""
+    return VENV / "ros" if ros else VENV
+
+
 def build_environment(ros: RosEnvironment | None) -> dict[str, str]:
-    """Return the environment to build in: the sourced ROS 2 if any, and .venv before it."""
+    """Return the environment to build in: the sourced ROS 2 if any, and our prefix before it."""
     environment = clean_environment()
-    prefixes = [str(VENV), *(ros.prefixes if ros else ())]
+    prefixes = [str(install_prefix(ros)), *(ros.prefixes if ros else ())]
     environment["AMENT_PREFIX_PATH"] = os.pathsep.join(prefixes)
     environment["PATH"] = os.pathsep.join([str(VENV / "bin"), environment.get("PATH", "")])
     return environment
@@ -47,7 +52,7 @@ def build_package(source: Path, name: str, ros: RosEnvironment | None) -> None:
     failure = f"building {name} failed"
     configure: list[str | Path] = [cmake, "-S", source, "-B", build, "-G", "Ninja"]
     configure += [
-        f"-DCMAKE_INSTALL_PREFIX={VENV}",
+        f"-DCMAKE_INSTALL_PREFIX={install_prefix(ros)}",
         f"-DCMAKE_PREFIX_PATH={environment['AMENT_PREFIX_PATH'].replace(os.pathsep, ';')}",
         f"-DPython3_EXECUTABLE={VENV_PYTHON}",
         "-DBUILD_TESTING=OFF",

@@ -12,6 +12,7 @@ from layout import ROOT, SITE_PACKAGES, VENV, VENV_PYTHON, clean_environment, ru
 from ros_environment import RosEnvironment
 
 REQUIREMENTS = ROOT / "requirements"
+CONSTRAINTS = REQUIREMENTS / "constraints.txt"  # exact versions of what the requirements pull in
 # The ROS 2 wheels export the include folders of the machine that built them.
 BUILD_MACHINE_NUMPY = re.compile(
     r"/opt/python/cp3\d+-cp3\d+/lib/python3\.\d+/site-packages/numpy/_?core/include"
@@ -22,15 +23,10 @@ PRINT_INCLUDES = (
 )
 
 
-def requirement_files(ros: RosEnvironment | None) -> tuple[list[Path], Path]:
-    """Return the requirements to install, and the versions of what these pull in."""
-    if ros is None:
-        return [
-            REQUIREMENTS / f"{name}.txt" for name in ("build", "ros", "run", "dev")
-        ], REQUIREMENTS / "constraints.txt"
-    suffix = "-numpy1" if ros.numpy_major < 2 else ""
-    files = [REQUIREMENTS / f"{name}.txt" for name in ("build", f"run{suffix}", "dev")]
-    return files, REQUIREMENTS / f"constraints{suffix}.txt"
+def requirement_files(ros: RosEnvironment | None) -> list[Path]:
+    """Return the requirements to install."""
+    names = ("build", "run", "dev") if ros else ("build", "ros", "run", "dev")
+    return [REQUIREMENTS / f"{name}.txt" for name in names]
 
 
 def make_venv(ros: RosEnvironment | None) -> None:
@@ -44,7 +40,7 @@ def make_venv(ros: RosEnvironment | None) -> None:
 
 def install_requirements(ros: RosEnvironment | None) -> None:
     """Install the pinned requirements with pip."""
-    files, constraints = requirement_files(ros)
+    files = requirement_files(ros)
     pip: list[str | Path] = [VENV_PYTHON, "-m", "pip", "install", "--no-input"]
     pip += ["--disable-pip-version-check"]
     failure = (
@@ -56,7 +52,7 @@ def install_requirements(ros: RosEnvironment | None) -> None:
     environment.pop("PYTHONPATH", None)
     pip_itself = [line for line in files[0].read_text().splitlines() if line.startswith("pip==")]
     run([*pip, pip_itself[0].split()[0]], environment, failure)
-    pip += ["--constraint", constraints]
+    pip += ["--constraint", CONSTRAINTS]
     for file in files:
         pip += ["--requirement", file]
     run(pip, environment, failure)
@@ -88,11 +84,14 @@ def correct_cmake_exports() -> None:
             file.write_text(fixed)
 
 
-def link_source_tree() -> None:
-    """Let Python in the virtual environment import the package from the source tree.
+def set_import_order(ros: RosEnvironment | None) -> None:
+    """Let Python in .venv import the package from the source tree, then what .venv has itself.
 
-    The root goes first on the path, so that an edited file always takes effect, whatever else is
-    installed; the package's `extend_path` then finds the generated msg and srv in .venv.
+    The root goes first, so that an edited file always takes effect, whatever else is installed; the
+    package's `extend_path` then finds the generated msg and srv. The packages of a sourced ROS 2
+    stand in PYTHONPATH, before .venv: its Pinocchio, say, was built for another NumPy than ours.
     """
-    line = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-    (SITE_PACKAGES / "inertial_id_ros_source_tree.pth").write_text(line)
+    cmeel = SITE_PACKAGES / "cmeel.prefix" / SITE_PACKAGES.relative_to(VENV)  # has Pinocchio
+    first = [ROOT, cmeel, SITE_PACKAGES] if ros else [ROOT]
+    line = f"import sys; sys.path[:0] = {[str(folder) for folder in first]!r}\n"
+    (SITE_PACKAGES / "inertial_id_ros_import_order.pth").write_text(line)

@@ -12,20 +12,16 @@ from errors import SetupError
 from layout import clean_environment, without_venv
 from machine import VERSION
 
-PROBE = "import rclpy, numpy; print(numpy.__version__.split('.')[0]); print(rclpy.__file__)"
+PROBE = "import rclpy; print(rclpy.__file__)"
 
 
 @dataclass(frozen=True)
 class RosEnvironment:
-    """A sourced ROS 2.
-
-    `prefixes`: all install prefixes, overlays first; `home`: the one that rclpy comes from.
-    """
+    """A sourced ROS 2: all its prefixes, overlays first; the one that has rclpy; its name."""
 
     prefixes: tuple[str, ...]
     home: str
     distro: str
-    numpy_major: int
 
 
 def find_ros_environment() -> RosEnvironment | None:
@@ -51,7 +47,7 @@ def find_ros_environment() -> RosEnvironment | None:
             f"{VERSION} cannot import its rclpy ({reason}): name the Python it was built for with "
             "PYTHON=, or use a shell without it to have ROS 2 installed into .venv."
         )
-    numpy_major, rclpy = probe.stdout.splitlines()[-2:]
-    homes = [prefix for prefix in prefixes if Path(prefix) in Path(rclpy).parents]
+    rclpy = Path(probe.stdout.splitlines()[-1])
+    homes = [prefix for prefix in prefixes if Path(prefix) in rclpy.parents]
     distro = os.environ.get("ROS_DISTRO", "unknown")
-    return RosEnvironment(prefixes, (homes or prefixes)[-1], distro, int(numpy_major))
+    return RosEnvironment(prefixes, (homes or prefixes)[-1], distro)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from interfaces import executables, missing_packages
 from layout import ROOT, VENV
-from packages import requirement_files
+from packages import CONSTRAINTS, requirement_files
 from ros_environment import RosEnvironment
 
 SCRIPTS = Path(__file__).resolve().parent
@@ -35,12 +35,12 @@ def packages_key(ros: RosEnvironment | None) -> str:
 
     Which stand-ins are needed belongs to it: none may stay once the real package is there.
     """
-    files, constraints = requirement_files(ros)
+    files = [*requirement_files(ros), CONSTRAINTS]
     code = [SCRIPTS / name for name in ("packages.py", "layout.py", "ros_environment.py")]
     identity = [str(ROOT), sys.executable, platform.python_version(), *missing_packages(ros)]
     if ros:
-        identity += [ros.home, ros.distro, str(ros.numpy_major)]
-    return digest([*identity, *(file.read_bytes() for file in (*files, constraints, *code))])
+        identity += [ros.home, ros.distro]
+    return digest([*identity, *(file.read_bytes() for file in (*files, *code))])
 
 
 def build_key(source: Path, ros: RosEnvironment | None) -> str:
