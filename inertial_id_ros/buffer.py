@@ -121,9 +121,11 @@ class RegressorBuffer:
         self._rows = np.zeros(self._leaves, dtype=int)
         self._samples = np.zeros(self._leaves)
         self._number = np.full(self._leaves, -1, dtype=np.int64)
+        self._first = np.full(self._leaves, -1, dtype=np.int64)
         self._dirty: set[int] = set()
         self._newest_slice = -1
         self._last = -1
+        self._content: Window | None = None
 
     def __bool__(self) -> bool:
         return self._last >= 0
@@ -137,6 +139,7 @@ class RegressorBuffer:
             self._advance_to(int(number))
             self._add_to_slice(int(number), rows, numbers == number)
         self._last = int(rows.number[-1])
+        self._content = None
 
     def _advance_to(self, number: int) -> None:
         """Forget the slices that fall out of the window when slice `number` begins."""
@@ -166,6 +169,8 @@ class RegressorBuffer:
                               (STATIC, static * (1.0 - weight))):
             for tree in self._trees[model]:
                 tree.add(leaf, scaled)
+        if self._rows[leaf] == 0:
+            self._first[leaf] = rows.number[mask][0]
         self._sums[leaf] += rows.full[mask].sum(axis=0)
         self._rows[leaf] += int(mask.sum())
         self._samples[leaf] += rows.samples[mask].sum()
@@ -182,16 +187,17 @@ class RegressorBuffer:
 
     def content(self) -> Window:
         """The combined factors of the window; the buffer must not be empty."""
-        if self._dirty:
-            self._combine()
+        if self._content is not None:
+            return self._content
+        self._combine()
         used = np.flatnonzero(self._rows > 0)
         used = used[np.argsort(self._number[used])]
-        first = int(self._number[used[0]]) * self._bins_per_slice
         factors = {model: _stack([tree.total() for tree in pair])
                    for model, pair in self._trees.items()}
-        return Window(factors, self._sums[used], self._rows[used],
-                      int(round(self._samples[used].sum())), first, self._last,
-                      self.slice_length)
+        self._content = Window(
+            factors, self._sums[used], self._rows[used], int(round(self._samples[used].sum())),
+            int(self._first[used[0]]), self._last, self.slice_length)
+        return self._content
 
 
 def _stack(parts: list[Array]) -> Array:

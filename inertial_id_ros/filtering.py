@@ -7,6 +7,7 @@ removes the noise of accelerations that would otherwise attenuate the estimate.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,8 @@ import numpy as np
 from .bins import BIN_NS
 from .inertia import Array
 
-_MIN_COVERAGE = 0.6  # share of the kernel that must fall on bins with data
+_MIN_COVERAGE = 0.6  # share of the kernel that must fall on or near bins with data
+_NEAR = 5  # bins; samples of a topic as slow as 10 Hz are not holes in it
 
 
 class FilteredRows(NamedTuple):
@@ -45,6 +47,7 @@ class TwoSidedFilter:
         offsets = np.arange(-self.reach, self.reach + 1)
         self.kernel = np.cos(0.5 * np.pi * offsets / (self.reach + 1)) ** 2
         self.step = max(taps // 8, 1)
+        self._near = (np.abs(offsets[:, None] - offsets) <= _NEAR).astype(float)
         self._width = width
         self.restart()
 
@@ -55,13 +58,13 @@ class TwoSidedFilter:
         self._columns = np.empty((0, self._width))
         self._next: int | None = None
 
-    def push(self, number: np.ndarray, samples: np.ndarray, columns: Array,
-             complete_until: int) -> FilteredRows:
-        """Add bins and take the rows that became complete.
+    def push(self, number: np.ndarray, samples: np.ndarray, columns: Array) -> FilteredRows:
+        """Add bins and take the rows whose kernel does not reach beyond the last of them.
+
+        Waiting for that bin makes the rows the same however the stream is cut into pieces.
 
         Args:
             number: (k,) increasing bin numbers; samples: (k,) raw samples; columns: (k, d).
-            complete_until: no bin below this number will come any more.
         """
         self._number = np.concatenate([self._number, number])
         self._samples = np.concatenate([self._samples, samples])
@@ -71,7 +74,7 @@ class TwoSidedFilter:
         if self._next is None:
             first = int(self._number[0]) + self.reach
             self._next = -(-first // self.step) * self.step
-        middles = np.arange(self._next, complete_until - self.reach, self.step)
+        middles = np.arange(self._next, int(self._number[-1]) + 1 - self.reach, self.step)
         if len(middles) == 0:
             return self._none()
         self._next = int(middles[-1]) + self.step
@@ -96,13 +99,14 @@ class TwoSidedFilter:
         window = starts[:, None] + np.arange(2 * self.reach + 1)
         weights = present[window] * self.kernel
         total = weights.sum(axis=1)
-        covered = (present[window] > 0) @ self.kernel
+        covered = ((present[window] > 0) @ self._near > 0) @ self.kernel
         own = starts[:, None] + self.reach - self.step // 2 + np.arange(self.step)
         samples = present[own].sum(axis=1)
         good = (covered >= _MIN_COVERAGE * self.kernel.sum()) & (samples > 0)
         sums = self.kernel @ weighted[window[good]]
         return FilteredRows(middles[good], samples[good], sums / total[good, None])
 
+    @cache  # noqa: B019  (one filter lives as long as its pipeline; a few block sizes)
     def block_gain(self, rows: int) -> float:
         """Variance of the mean of `rows` successive rows of filtered white noise, times the raw
         samples they stand for, over the variance of one sample (1 for independent rows)."""

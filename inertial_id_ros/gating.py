@@ -11,7 +11,7 @@ from .inertia import Array
 from .settings import WrenchSettings
 from .streams import LATE, REPEATED
 
-CLOCK_JUMP_NS = 1_000_000_000  # stamps that go back farther than this mean that the clock jumped
+_IMPOSSIBLE = 1e6  # N, N m: no wrist sensor reads this, uninitialised memory does
 
 
 class WrenchGate:
@@ -22,7 +22,7 @@ class WrenchGate:
         self._findings = findings
         # A channel within one part in a thousand of full scale is clipped.
         ranges = np.r_[np.full(3, settings.force_range), np.full(3, settings.torque_range)]
-        self._ceiling = np.where(ranges > 0.0, 0.999 * ranges, np.inf)
+        self._ceiling = np.where(ranges > 0.0, 0.999 * ranges, _IMPOSSIBLE)
 
     def check(self, stamp_ns: int, force: Sequence[float], torque: Sequence[float]) -> Array | None:
         """The sample as (6,) [N, N m], or None where it must not enter."""

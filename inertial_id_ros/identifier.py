@@ -17,11 +17,11 @@ import numpy as np
 from .bins import BIN_NS, Bins, bin_samples
 from .buffer import RegressorBuffer, Rows
 from .dynamism import dynamism, full_model_weight
-from .errors import InertialIdError, InvalidData, NotEnoughData, UnknownFrame
+from .errors import InertialIdError, InvalidSetting, NotEnoughData, UnknownFrame
 from .estimate import Estimate, NoEstimate, Outcome
 from .filtering import TwoSidedFilter
 from .findings import Finding, FindingLog
-from .gating import CLOCK_JUMP_NS, WrenchGate
+from .gating import WrenchGate
 from .inertia import Array, phi_from_body, tensor_from_six
 from .kinematics.motion import Motion
 from .motion_selection import MotionSelector
@@ -30,11 +30,12 @@ from .row_layout import PARAMETERS, PHI, stored_rows
 from .settings import Settings
 from .shape import Shape, shape_from_settings
 from .solving import Solver
-from .streams import SampleRing
+from .streams import CLOCK_JUMP_NS, SampleRing
 
 _RING = 65_536  # wrench samples kept until they settle
 _INBOX = 400_000  # samples that may wait; a node that falls this far behind says so
-_REORDER_NS = 20_000_000  # a wrench sample may overtake others by this much
+_BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
+_REORDER_NS = 20_000_000  # a sample may overtake others by this much
 # Columns of the filter: A (60), dA/dt (60), axes of the gravity frame (9), wrench (6), weight (1).
 _A, _RATE, _AXES, _Y, _W = slice(0, 60), slice(60, 120), slice(120, 129), slice(129, 135), 135
 
@@ -57,6 +58,7 @@ class Identifier:
     Raises:
         InvalidShape: the shape in the settings cannot be used.
         UnknownEstimator: estimator.method names none.
+        InvalidSetting: settings that contradict each other.
     """
 
     def __init__(self, settings: Settings, shape: Shape | None = None) -> None:
@@ -80,6 +82,7 @@ class Identifier:
         self._last: Estimate | None = None
         self._solved_rows = -1
         self._row_count = 0
+        self._turning = np.zeros(2)  # sum of squares, and number of bins
         self._finished = False
 
     # ---- intake: append only -------------------------------------------------------------------
@@ -124,10 +127,16 @@ class Identifier:
     def advance(self) -> CompensatedWrenches:
         """Move settled samples into the buffer; returns the newly settled wrenches, compensated."""
         with self._lock:
-            for _ in range(len(self._inbox)):
-                handler, sample = self._inbox.popleft()
-                handler(*sample)
-            return self._advance()
+            settled = []
+            waiting = len(self._inbox)
+            for begin in range(0, max(waiting, 1), _BATCH):
+                for _ in range(min(_BATCH, waiting - begin)):
+                    handler, sample = self._inbox.popleft()
+                    handler(*sample)
+                settled.append(self._advance())
+            return CompensatedWrenches(np.concatenate([s.stamps_ns for s in settled]),
+                                       np.concatenate([s.wrench for s in settled]),
+                                       self.sensor_frame)
 
     def finish(self) -> None:
         """No sample will come any more: let the last ones settle."""
@@ -164,8 +173,10 @@ class Identifier:
         settled = source.settled_until() if source is not None else None
         if source is None or settled is None:
             return nothing
-        slack = 0 if self._finished else _REORDER_NS
-        end = min(self._ring.newest - slack + BIN_NS * self._finished, settled) // BIN_NS
+        if self._finished:
+            end = min(self._ring.newest + BIN_NS, settled) // BIN_NS
+        else:
+            end = (min(self._ring.newest, settled) - _REORDER_NS) // BIN_NS
         if self._next_bin is None:
             self._next_bin = int(self._ring.stamps[0]) // BIN_NS
         if end <= self._next_bin:
@@ -176,41 +187,39 @@ class Identifier:
         source.close(end * BIN_NS)
         if len(bins.number) == 0:
             return nothing
-        return self._process(bins, source.motion_at(bins.stamps), end)
+        return self._process(bins, source.motion_at(bins.stamps))
 
-    def _process(self, bins: Bins, motion: Motion, end: int) -> CompensatedWrenches:
+    def _process(self, bins: Bins, motion: Motion) -> CompensatedWrenches:
         a = regressor(motion.proper_acceleration, motion.omega, motion.alpha)
         y = self._sign * bins.wrench + a @ self._removed
         nu = dynamism(motion.acceleration, motion.alpha, motion.omega)
         weight = full_model_weight(nu, self.settings.estimator.dynamism_c1)
-        keep = motion.valid
         flat = a.reshape(len(a), 60)
         columns = np.concatenate([flat, _rate(flat, bins.stamps), motion.axes.reshape(-1, 9), y,
                                   weight[:, None]], axis=1)
+        keep = motion.valid
+        turning = (motion.alpha**2).sum(axis=1) + (motion.omega**2).sum(axis=1) ** 2
+        self._turning += [turning[keep].sum(), keep.sum()]
         self._motion.report_coverage(keep)
-        self._filter_segments(bins.number[keep], bins.samples[keep], columns[keep], end)
+        self._filter_segments(bins.number[keep], bins.samples[keep], columns[keep])
         return self._compensate(bins.stamps[keep], a[keep], y[keep])
 
-    def _filter_segments(self, number: np.ndarray, samples: np.ndarray, columns: Array,
-                         end: int) -> None:
+    def _filter_segments(self, number: np.ndarray, samples: np.ndarray, columns: Array) -> None:
         """Filter and buffer; a long gap starts a new segment."""
+        if len(number) == 0:
+            return
         longest = int(self.settings.kinematics.max_gap * 1e9 / BIN_NS)
-        before = number[0] if self._last_bin is None and len(number) else self._last_bin
-        before = 0 if before is None else before
+        before = number[0] if self._last_bin is None else self._last_bin
         starts = np.flatnonzero(np.diff(np.r_[before, number]) > longest)
-        edges = [0, *starts.tolist(), len(number)] if len(number) else [0, 0]
+        edges = [0, *starts.tolist(), len(number)]
         for k, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
             if k > 0:
                 self._filter.restart()
-            last = k == len(edges) - 2
-            complete = end if last else int(number[high - 1]) + 1 if high > low else 0
-            self._buffer_rows(number[low:high], samples[low:high], columns[low:high], complete)
-        if len(number):
-            self._last_bin = int(number[-1])
+            self._buffer_rows(number[low:high], samples[low:high], columns[low:high])
+        self._last_bin = int(number[-1])
 
-    def _buffer_rows(self, number: np.ndarray, samples: np.ndarray, columns: Array,
-                     complete_until: int) -> None:
-        rows = self._filter.push(number, samples, columns, complete_until)
+    def _buffer_rows(self, number: np.ndarray, samples: np.ndarray, columns: Array) -> None:
+        rows = self._filter.push(number, samples, columns)
         r = len(rows.number)
         if r == 0:
             return
@@ -244,12 +253,19 @@ class Identifier:
                 return self._last.with_findings(self._sentences())
             try:
                 window = self._buffer.content()
-                self._last = self._solver.solve(window, self.sensor_frame, self._log)
+                self._last = self._solver.solve(window, self.sensor_frame, self._log,
+                                                self._unknown_turning())
             except InertialIdError as error:
                 self._last = None
                 return NoEstimate(stamp, self.sensor_frame, str(error), self._sentences())
             self._solved_rows = self._row_count
             return self._last.with_findings(self._sentences())
+
+    def _unknown_turning(self) -> float:
+        """How fast the sensor turns [rad/s^2, rms] where its acceleration is not known, else 0."""
+        if not self._motion.rotation_only or not self._turning[1]:
+            return 0.0
+        return float(np.sqrt(self._turning[0] / self._turning[1]))
 
     def _why_not(self) -> str:
         """Why no estimate can be made now; empty if one can."""
@@ -295,11 +311,9 @@ class Identifier:
         self._log.count("reset", f"buffers flushed: {reason}", "info")
         self._ring.clear()
         self._motion.reset()
-        self._filter.restart()
-        self._buffer.clear()
+        self._flush_rows()
         self._solver.reset()
-        self._next_bin = self._last_bin = None
-        self._last = None
+        self._next_bin = None
         self._row_count, self._solved_rows = 0, -1
 
     def tare(self) -> str:
@@ -321,6 +335,7 @@ class Identifier:
     def _flush_rows(self) -> None:
         self._filter.restart()
         self._buffer.clear()
+        self._turning[:] = 0.0
         self._last, self._last_bin = None, None
 
     def set_shape(self, shape: Shape | None) -> None:
@@ -354,7 +369,9 @@ def _removed_payload(settings: Settings) -> Array:
     removed = settings.precompensated
     if removed.mass == 0.0:
         if any(removed.com) or any(removed.inertia):
-            raise InvalidData("precompensated.com or .inertia is set but precompensated.mass is 0")
+            raise InvalidSetting(
+                f"precompensated.mass is 0 kg, but precompensated.com is {list(removed.com)} and "
+                f"precompensated.inertia is {list(removed.inertia)}; their payload needs a mass")
         return np.zeros(PARAMETERS)
     return phi_from_body(removed.mass, removed.com, tensor_from_six(removed.inertia))
 

@@ -41,6 +41,7 @@ class MotionSelector:
         self._pending: deque[tuple[int, Sequence[str], Sequence[float]]] = deque(maxlen=_PENDING)
         self._joints_seen: tuple[str, ...] | None = None
         self._outdated = False
+        self._version = self.tree.version
         self._moving_seen = False
         self.blocked = "waiting for the motion of the sensor"
         self.mounting_changed = False
@@ -91,21 +92,20 @@ class MotionSelector:
             self.tree.set_static(parent.lstrip("/"), child.lstrip("/"), translation, quaternion)
         except InvalidData as error:
             self._findings.count("transform_invalid", f"dropped: {error}")
-            return
-        self._outdated = True
 
     def reset(self) -> None:
         """Forget samples; keep robot description and fixed transforms."""
         self.tree.forget_motion()
         self._joint = self._tf = self._robot = None
         self._pending.clear()
+        self._joints_seen = None
         self._moving_seen = False
 
     # ---- choice --------------------------------------------------------------------------------
 
     def source(self, sensor_frame: str, wrench: SampleRing) -> MotionSource | None:
         """The source of motion, made when all it needs is there; None while `blocked` says why."""
-        if self._outdated:
+        if self._outdated or self._version != self.tree.version:
             self._rebuild(sensor_frame)
         if self._joint is not None:
             self._explain_joint_states()
@@ -134,7 +134,7 @@ class MotionSelector:
             except UnknownFrame:
                 if wish == "joint_states" or not self._tf_moves(sensor_frame):
                     raise
-                return self._use_tf(sensor_frame)
+                return self._tf or self._use_tf(sensor_frame)
         if wish == "joint_states":
             missing = ("robot description on '" + self._settings.robot_description.topic + "'"
                        if self._model is None
@@ -195,8 +195,12 @@ class MotionSelector:
         return source
 
     def _rebuild(self, sensor_frame: str) -> None:
-        """Take a new robot description or changed fixed transforms into use."""
+        """Take a new robot description or changed transforms into use."""
         self._outdated = False
+        self._version = self.tree.version
+        if self._tf is not None and not self._tf.is_current():
+            self._tf = None
+            self.mounting_changed = True
         if self._joint is None or self._robot is None:
             return
         gravity = self._settings.gravity
@@ -226,11 +230,18 @@ class MotionSelector:
         if not valid[first:].all():
             self._findings.count("motion_gap", "intervals without enough motion samples (joint "
                                  "states or transforms) left out", "info")
-        if self._tf is not None and self._tf.translation_is_constant:
+        if self.rotation_only:
             self._findings.set(
                 "translation_constant", "warning",
-                "TF carries rotation only (the translation never changes), so the acceleration of "
-                "the sensor is taken as zero")
+                "TF carries rotation only (the translation never changes): the acceleration of the "
+                "sensor is not known and taken as zero, so the inertia cannot be told")
+        else:
+            self._findings.clear("translation_constant")
+
+    @property
+    def rotation_only(self) -> bool:
+        """Whether the motion tells how the sensor turns and not how it moves."""
+        return self._tf is not None and self._tf.rotation_only
 
     def lookup(self, target: str, source: str) -> tuple[Array, Array]:
         """Newest rotation (3, 3) and translation (3,) with ``x_target = R x_source + t``."""

@@ -14,7 +14,7 @@ from .filtering import TwoSidedFilter
 from .inertia import Array
 from .row_layout import PARAMETERS
 
-_DATA_SHEET_SAMPLES = 3.0  # strength of the data sheet, in independent residuals per channel
+_DATA_SHEET_SAMPLES = 3.0  # strength of the data sheet, in independent residuals of force or torque
 
 
 def block_means(window: Window, slices: int) -> tuple[Array, np.ndarray]:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from .errors import InvalidSetting
 
 Vector = tuple[float, ...]
+_LARGEST = 2**63  # of a whole number; larger ones are mistakes, and too large for a float
 
 
 class Spec(NamedTuple):
@@ -235,7 +236,7 @@ class Settings:
         for name, value in changes.items():
             if name not in known:
                 raise InvalidSetting(
-                    f"unknown setting '{name}'; known in that group: {_similar(name, known)}")
+                    f"unknown setting '{name}'; {_similar(name, known)}")
             group, key = name.split(".")
             groups.setdefault(group, {})[key] = _coerce(name, value, known[name])
         return dataclasses.replace(self, **{
@@ -275,13 +276,18 @@ def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _is_ros_wrapper(key: str, value: Mapping[str, Any]) -> bool:
-    return key == "ros__parameters" or "ros__parameters" in value
+    """Whether a key is ``ros__parameters``, or a node or namespace above one."""
+    return key == "ros__parameters" or any(
+        k == "ros__parameters" or (isinstance(v, Mapping) and _is_ros_wrapper("", v))
+        for k, v in value.items())
 
 
 def _similar(name: str, known: Mapping[str, Any]) -> str:
     group = name.split(".")[0]
     same = [n for n in known if n.startswith(group + ".")]
-    return ", ".join(same) or "groups " + ", ".join(sorted({n.split(".")[0] for n in known}))
+    if same:
+        return f"known in that group: {', '.join(same)}"
+    return "known groups: " + ", ".join(sorted({n.split(".")[0] for n in known}))
 
 
 def _coerce(name: str, value: Any, default: Any) -> Any:
@@ -291,7 +297,7 @@ def _coerce(name: str, value: Any, default: Any) -> Any:
             return value
         raise InvalidSetting(f"{name} is {value!r}; it must be true or false")
     if isinstance(default, int):
-        if isinstance(value, int) and not isinstance(value, bool):
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST:
             return value
         raise InvalidSetting(f"{name} is {value!r}; it must be a whole number")
     if isinstance(default, float):
@@ -300,13 +306,14 @@ def _coerce(name: str, value: Any, default: Any) -> Any:
         if isinstance(value, str):
             return value
         raise InvalidSetting(f"{name} is {value!r}; it must be text")
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+    if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__"):
         raise InvalidSetting(f"{name} is {value!r}; it must be a list of numbers")
     return tuple(_number(name, v) for v in value)
 
 
 def _number(name: str, value: Any) -> float:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if isinstance(value, float) or (
+            isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST):
         return float(value)
     raise InvalidSetting(f"{name} is {value!r}; it must be a number")
 

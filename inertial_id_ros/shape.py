@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
 import numpy as np
-import trimesh
 from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
@@ -20,6 +20,9 @@ from scipy.spatial.transform import Rotation
 from .errors import InvalidShape
 from .inertia import Array, phi_from_pseudo_inertia, point_columns
 from .settings import ShapeSettings
+
+if TYPE_CHECKING:  # half a second of imports, which only shapes need
+    import trimesh
 
 INTERIOR_POINTS = 4000  # interior points asked for; enough for moments within a percent
 SURFACE_POINTS = 1000
@@ -160,6 +163,8 @@ def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,
     if lengths.shape != (sizes[kind],) or not np.all(np.isfinite(lengths) & (lengths > 0.0)):
         raise InvalidShape(f"a {kind} needs {sizes[kind]} positive sizes in metres, "
                            f"got {lengths.tolist()}")
+    import trimesh
+
     if kind == "box":
         mesh = trimesh.creation.box(extents=lengths)
     elif kind == "sphere":
@@ -184,6 +189,8 @@ def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = Fal
     if not mesh.is_watertight or not mesh.is_winding_consistent:
         raise InvalidShape(f"{name} is not a watertight mesh ({len(mesh.faces)} faces), so it has "
                            "no inside; repair it, or give a bounding box instead")
+    import trimesh
+
     placed = mesh.copy()
     placed.apply_transform(np.asarray(pose, dtype=float))
     if placed.volume < 0.0:
@@ -230,6 +237,8 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
     """
     if not path.is_file():
         raise InvalidShape(f"mesh file {path} does not exist")
+    import trimesh
+
     try:
         mesh = trimesh.load_mesh(path)
     except Exception as error:  # readers of many formats raise many kinds

@@ -10,7 +10,7 @@ from .alignment import prior_sd, report
 from .bins import BIN_NS
 from .buffer import DYNAMIC, FULL, STATIC, Window, triangle
 from .errors import InvalidData, NotEnoughData
-from .estimate import Estimate
+from .estimate import UNOBSERVED, Estimate
 from .estimators import Marginal, Problem, Solution, create
 from .estimators.base import COLUMNS
 from .filtering import TwoSidedFilter
@@ -20,7 +20,7 @@ from .noise import block_slices, effective_parameters, refine
 from .row_layout import ALIGNMENTS, BIASES, PARAMETERS, linearisation
 from .settings import Settings, WrenchSettings
 from .shape import Shape
-from .verdict import judge, vague_information
+from .verdict import judge, unknown_acceleration, vague_information
 
 _ROUNDS = 3
 _TARE_SAMPLES = 20
@@ -102,8 +102,12 @@ class Solver:
         return Problem(factors[FULL], factors[DYNAMIC], factors[STATIC], noise, sd, mean,
                        window.samples, aligned, self._alignment_sd[self._states])
 
-    def solve(self, window: Window, frame_id: str, log: FindingLog) -> Estimate:
+    def solve(self, window: Window, frame_id: str, log: FindingLog,
+              turning: float = 0.0) -> Estimate:
         """The estimate of a window.
+
+        Args:
+            turning: see `verdict.unknown_acceleration`; 0 where the acceleration is known.
 
         Raises:
             NotEnoughData, InvalidShape: the estimator cannot answer.
@@ -119,14 +123,20 @@ class Solver:
                 f"'{self._estimator.name}' gives a body that cannot exist (smallest eigenvalue of "
                 f"the pseudo-inertia {min_eigenvalue(solution.phi):.3g}); choose an estimator that "
                 "guarantees consistency, or move more")
+        rms = self._residual(problem, window, solution)
+        self._check_residual(rms, log)
         marginal = problem.marginal("noise")
-        verdict = judge(solution, marginal)
+        verdict = judge(solution, marginal, unknown_acceleration(
+            solution.phi, turning, self._settings.gravity.acceleration))
+        if verdict.verdict[0] == UNOBSERVED:
+            sd = float(np.sqrt(verdict.phi_covariance[0, 0]))
+            raise NotEnoughData(
+                f"the mass is not identified yet ({solution.phi[0]:.2f} ± {2.0 * sd:.2f} kg); tilt "
+                "the sensor by 20 to 30 degrees about two axes, or tare it without payload")
         log.set("verdict", "info", verdict.sentence)
         alignment, alignment_sigma = self._alignment(marginal, solution.phi,
                                                      verdict.phi_covariance)
         report(alignment, alignment_sigma, log)
-        rms = self._residual(problem, window, solution)
-        self._check_residual(rms, log)
         return Estimate(
             stamp_ns=(window.last + 1) * BIN_NS, frame_id=frame_id, phi=solution.phi,
             phi_covariance=verdict.phi_covariance, bias=self._sign * solution.bias,

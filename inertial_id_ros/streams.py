@@ -10,6 +10,7 @@ from .inertia import Array
 
 # What happened to a sample on its way into a ring.
 STORED, REORDERED, REPEATED, LATE = "stored", "reordered", "repeated", "late"
+CLOCK_JUMP_NS = 1_000_000_000  # stamps that go back farther than this mean that the clock jumped
 _REORDER_DEPTH = 256  # samples; a message that overtakes more than these counts as late
 
 
@@ -18,6 +19,8 @@ class SampleRing:
 
     Rows lie contiguously, so that views need no copy. A sample that arrives out of order is put
     where it belongs, unless it is older than `closed_until`, up to which rows were already used.
+    When the clock jumps back the ring starts anew, so that one stamp from the future cannot shut
+    out the samples after it.
     """
 
     def __init__(self, width: int, capacity: int) -> None:
@@ -54,6 +57,8 @@ class SampleRing:
         """Add one sample; returns STORED, REORDERED, REPEATED or LATE (the last two: not added)."""
         if self._end == 2 * self._capacity:
             self._compact()
+        if len(self) and stamp_ns < self.newest - CLOCK_JUMP_NS:
+            self.clear()
         if self._end == self._begin or stamp_ns > self._stamps[self._end - 1]:
             self._stamps[self._end] = stamp_ns
             self._rows[self._end] = row

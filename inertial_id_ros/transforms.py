@@ -13,6 +13,7 @@ from .inertia import Array
 from .streams import SampleRing
 
 _CAPACITY = 4096  # stamped transforms kept of each moving edge
+_IMPOSSIBLE = 1e9  # m: no frame is that far away, uninitialised memory is
 _MAX_DEPTH = 200  # a deeper tree is a loop
 
 
@@ -30,6 +31,11 @@ class Pose(NamedTuple):
         """The pose that undoes this one."""
         return Pose(self.rotation.T, -self.rotation.T @ self.translation)
 
+    def equals(self, other: Pose) -> bool:
+        """Whether both are the same to the last bit."""
+        return (np.array_equal(self.rotation, other.rotation)
+                and np.array_equal(self.translation, other.translation))
+
 
 class PoseSeries(NamedTuple):
     """Poses over time: stamps (n,) [ns], rotation (n, 3, 3), translation (n, 3) [m]."""
@@ -43,9 +49,14 @@ IDENTITY = Pose(np.eye(3), np.zeros(3))
 
 
 class TransformTree:
-    """Frames by name; each has one parent, by a static or a moving transform."""
+    """Frames by name; each has one parent, by a static or a moving transform.
+
+    Attributes:
+        version: changes whenever an edge appears, goes, or changes otherwise than by moving.
+    """
 
     def __init__(self) -> None:
+        self.version = 0
         self._static: dict[str, tuple[str, Pose]] = {}
         self._moving: dict[str, tuple[str, SampleRing]] = {}
 
@@ -63,8 +74,12 @@ class TransformTree:
             InvalidData: values not finite, a zero quaternion, or a frame that is its own parent.
         """
         row = _checked(parent, child, translation, quaternion)
-        self._static[child] = (
-            parent, Pose(Rotation.from_quat(row[3:]).as_matrix(), row[:3]))
+        pose = Pose(Rotation.from_quat(row[3:]).as_matrix(), row[:3])
+        known = self._static.get(child)
+        if known is not None and known[0] == parent and known[1].equals(pose):
+            return
+        self.version += 1
+        self._static[child] = (parent, pose)
         self._moving.pop(child, None)
 
     def add(self, stamp_ns: int, parent: str, child: str, translation: Sequence[float],
@@ -77,12 +92,14 @@ class TransformTree:
         row = _checked(parent, child, translation, quaternion)
         known = self._moving.get(child)
         if known is None or known[0] != parent:
+            self.version += 1
             self._static.pop(child, None)
             known = self._moving[child] = (parent, SampleRing(7, _CAPACITY))
         return known[1].append(stamp_ns, row)
 
     def forget_motion(self) -> None:
         """Drop all moving transforms."""
+        self.version += 1
         self._moving.clear()
 
     def ancestors(self, frame: str) -> list[str]:
@@ -121,6 +138,11 @@ class TransformTree:
         """Children of the moving edges between two frames (raises UnknownFrame)."""
         up, down = self.path(target, source)
         return [f for f in up + down if f in self._moving]
+
+    def static_edges(self, target: str, source: str) -> list[tuple[str, str, Pose]]:
+        """Child, parent and pose of the fixed edges between two frames (raises UnknownFrame)."""
+        up, down = self.path(target, source)
+        return [(f, *self._static[f]) for f in up + down if f in self._static]
 
     def static_pose(self, target: str, source: str) -> Pose | None:
         """Pose of source in target if only static edges lie between them, else None."""
@@ -212,9 +234,10 @@ def _interpolate(ring: SampleRing, stamps: np.ndarray) -> tuple[Array, Array]:
 def _checked(parent: str, child: str, translation: Sequence[float],
              quaternion: Sequence[float]) -> Array:
     row = np.array([*translation, *quaternion], dtype=float)
-    if not np.isfinite(row).all() or not np.any(row[3:]):
+    length = float(np.hypot.reduce(row[3:]))
+    if not (np.abs(row) < _IMPOSSIBLE).all() or not 1e-6 < length < 1e6:
         raise InvalidData(f"transform {parent} -> {child} is not a pose: {row.tolist()}")
     if parent == child or not child:
         raise InvalidData(f"transform {parent!r} -> {child!r} has no distinct parent")
-    row[3:] /= np.linalg.norm(row[3:])
+    row[3:] /= length
     return row

@@ -8,6 +8,9 @@ com         5 mm, or 5 % of its distance from the sensor if larger
 inertia     20 % of the mean principal moment (its lower 95 % bound)
 ==========  =====================================================
 
+The moments satisfy the triangle inequality, so the mean principal moment is at least two thirds of
+any one of them: after turning about one axis the moment about it can be judged by itself.
+
 A parameter within its threshold is `identified` when at least half of its information comes from
 the data, else `prior-dominated`; outside of it, it is `unobserved` by this motion.
 """
@@ -26,6 +29,7 @@ MASS_SHARE, COM_LENGTH, COM_SHARE, INERTIA_SHARE = 0.05, 0.005, 0.05, 0.20
 DATA_SHARE = 0.5
 _REACH = 1.0  # m; no payload is taken to reach farther from the sensor
 _MASS_SD = 100.0  # kg
+_LEVER = 0.3  # m; from the sensor to the centre it turns about, where that is not known
 
 
 class Verdict(NamedTuple):
@@ -53,13 +57,37 @@ def vague_information(mass: float) -> Array:
     return np.diag(sd**-2.0)
 
 
-def judge(solution: Solution, marginal: Marginal) -> Verdict:
-    """Covariance and verdict of an estimator's answer to the noise-weighted full problem."""
+def unknown_acceleration(phi: Array, turning: float, gravity: float) -> Array:
+    """Covariance (10, 10) of phi (10,) where the motion tells rotation only.
+
+    The sensor then turns about a centre it does not know, and an acceleration of lever times
+    `turning` is taken for gravity; the inertia is off by the first moment times that lever.
+
+    Args:
+        turning: root mean square of ``(|alpha|^2 + |omega|^4)^(1/2)`` [rad/s^2]; 0 where the
+            acceleration is known; gravity: [m/s^2].
+    """
+    if turning == 0.0:
+        return np.zeros((10, 10))
+    share = _LEVER * turning / gravity
+    first_moment = float(np.linalg.norm(phi[1:4]))
+    sd = np.r_[share * phi[0], np.full(3, share * first_moment), np.full(6, _LEVER * first_moment)]
+    return np.diag(sd**2)
+
+
+def judge(solution: Solution, marginal: Marginal, beyond: Array | float = 0.0) -> Verdict:
+    """Covariance and verdict of an estimator's answer.
+
+    Args:
+        marginal: the noise-weighted full problem.
+        beyond: (10, 10) covariance of errors that the problem does not hold.
+    """
     phi = solution.phi
     prior = vague_information(phi[0]) + solution.prior_information
     covariance = solution.covariance
     if covariance is None:
         covariance = np.linalg.inv(marginal.information + prior)
+    covariance = covariance + beyond
     covariance = 0.5 * (covariance + covariance.T)
     jacobian = report_jacobian(phi)
     posterior = np.diag(jacobian @ covariance @ jacobian.T)
@@ -68,7 +96,7 @@ def judge(solution: Solution, marginal: Marginal) -> Verdict:
     report = report_from_phi(phi)
     trace = jacobian[[4, 7, 9]].sum(axis=0)
     trace_sd = float(np.sqrt(max(trace @ covariance @ trace, 0.0)))
-    limits = _limits(report, trace_sd)
+    limits = _limits(report, np.sqrt(np.maximum(posterior, 0.0)), trace_sd)
     within = 2.0 * np.sqrt(np.maximum(posterior, 0.0)) <= limits
     verdict = tuple(
         UNOBSERVED if not ok else IDENTIFIED if s >= DATA_SHARE else PRIOR_DOMINATED
@@ -76,10 +104,13 @@ def judge(solution: Solution, marginal: Marginal) -> Verdict:
     return Verdict(covariance, share, verdict, sentence(verdict), _condition(marginal.matrix))
 
 
-def _limits(report: Array, trace_sd: float) -> Array:
+def _limits(report: Array, sd: Array, trace_sd: float) -> Array:
     """Largest allowed two-sigma interval (10,) of each reported parameter."""
     com = max(COM_LENGTH, COM_SHARE * float(np.linalg.norm(report[1:4])))
-    moment = max(float(report[[4, 7, 9]].sum()) - 2.0 * trace_sd, 0.0) / 3.0
+    diagonal = [4, 7, 9]
+    from_trace = float(report[diagonal].sum() - 2.0 * trace_sd) / 3.0
+    from_one = float((report - 2.0 * sd)[diagonal].max()) * 2.0 / 3.0
+    moment = max(from_trace, from_one, 0.0)
     return np.r_[MASS_SHARE * report[0], np.full(3, com), np.full(6, INERTIA_SHARE * moment)]
 
 

@@ -190,13 +190,14 @@ class Estimator(Protocol):
         ...
 
 
-_REGISTRY: dict[str, Callable[[Settings], Estimator]] = {}
+Factory = Callable[[Settings], Estimator]
+_REGISTRY: dict[str, Factory] = {}
 
 
-def register(name: str) -> Callable[[Callable[[Settings], Estimator]], Callable[[Settings], Estimator]]:
+def register(name: str) -> Callable[[Factory], Factory]:
     """Class decorator: make an estimator known by name."""
 
-    def add(factory: Callable[[Settings], Estimator]) -> Callable[[Settings], Estimator]:
+    def add(factory: Factory) -> Factory:
         _REGISTRY[name] = factory
         return factory
 

@@ -5,9 +5,9 @@ eliminated beforehand. The margin is linear in phi, scales with the mass, and do
 axes. Optional: the centre of mass in the shape's bounding box, a density realisable on the shape's
 bounding ellipsoid (eq. 23, which implies eq. 22 for the centre of mass), the largest mass.
 
-In the variables ``z = R (x - x0)``, x0 the unconstrained optimum, the problem is the least distance
-from the origin to a cone: the Hessian is 1 however badly conditioned the data are, and the objective
-holds no large constant. When x0 is feasible it is the optimum and no solver is called.
+In the variables ``z = R (x - x0)``, x0 the unconstrained optimum, the problem is the least
+distance from the origin to a cone: the Hessian is 1 however badly conditioned the data are, and the
+objective holds no large constant. When x0 is feasible it is the optimum and no solver is called.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..inertia import Array, pseudo_inertia
 from ..settings import Settings
 from ..shape import Shape
 from .base import Marginal, Problem, Solution, register
-from .reference_body import FIRST, MASS, ReferenceBodies, ReferenceBody
+from .reference_body import MASS, ReferenceBodies, ReferenceBody
 from .semidefinite import SVEC_SIZE, LeastDistance, smat, svec
 from .weak_prior import Regularised, regularise
 
@@ -27,7 +27,7 @@ from .weak_prior import Regularised, regularise
 MASS_FLOOR = 1e-4
 # Relative gap between the found point and the solver's lower bound at which a second, rescaled
 # attempt is made.
-ACCEPTED_GAP = 1e-7
+ACCEPTED_GAP = 1e-6
 _SECOND = svec(np.diag([1.0, 1.0, 1.0, 0.0]))
 
 
@@ -67,13 +67,15 @@ class Lmi:
         """As `solve`, for a problem whose biases are already eliminated."""
         body = self._bodies.of(shape)
         data = regularise(marginal.matrix, marginal.target, body)
+        data.require_mass()
         linear, floor = self._linear_rows(data, body, shape)
         x = self._nearest(data, linear, floor)
         if x[MASS] <= 2.0 * floor[0]:
             raise NotEnoughData(
-                f"no positive mass fits the data (unconstrained: {data.optimum[MASS]:.4g} kg); "
-                "is anything carried, and is the wrench convention right?")
-        phi = body.to_phi @ x
+                f"no body that is allowed fits the data (mass without constraints: "
+                f"{data.optimum[MASS]:.4g} kg); does the shape lie where the load is?")
+        # A margin in units of a very thin shape may be lost in rounding.
+        phi = body.with_extent(body.to_phi @ x)
         return Solution(phi, marginal.bias(phi), data.prior_information(body))
 
     def _linear_rows(self, data: Regularised, body: ReferenceBody,
@@ -126,13 +128,16 @@ class Lmi:
         return best
 
     def _repaired(self, x: Array) -> Array:
-        """x with the solver's tolerance taken out of the margin: ``J >= epsilon m 1`` exactly.
+        """x with the solver's tolerance taken out of the margin and of the largest mass.
 
-        Only second moments grow, by as much as the Schur complement about the centre of mass lacks;
-        the linear constraints on mass and first moment hold as the solver left them.
+        ``J >= epsilon m 1`` then holds exactly: second moments grow by as much as the Schur
+        complement about the centre of mass lacks. The constraints of the shape hold as the solver
+        left them.
         """
         if x[MASS] <= 0.0:
             return x
+        if self._max_mass > 0.0:
+            x = x * min(1.0, self._max_mass / x[MASS])
         margin = smat(self._margin @ x)
         central = margin[:3, :3] - np.outer(margin[:3, 3], margin[:3, 3]) / margin[3, 3]
         lack = max(0.0, -float(np.linalg.eigvalsh(central)[0]))
@@ -149,7 +154,7 @@ def _smallest(coordinates: Array) -> float:
 
 
 def _distance_bound(offset: Array, matrix: Array, linear: int) -> float:
-    """Lower bound of the distance to the cone: to the farthest of a few half-spaces that hold it."""
+    """Lower bound of the distance to the cone: to the farthest of some half-spaces around it."""
     values, vectors = np.linalg.eigh(smat(offset[linear:]))
     across = svec(np.outer(vectors[:, 0], vectors[:, 0]))
     levels = np.append(offset[:linear], values[0])

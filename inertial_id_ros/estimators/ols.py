@@ -1,7 +1,7 @@
 """`ols`: ordinary least squares (Atkeson, An, Hollerbach 1986), a reference row.
 
-Force and torque rows count alike, in N and N m; the biases are known (zero, or a tare); nothing keeps
-the answer physical. Directions that the data leave open are filled as `weak_prior` says.
+Force and torque rows count alike, in N and N m; the biases are known (zero, or a tare); nothing
+keeps the answer physical. Directions that the data leave open are filled as `weak_prior` says.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """`pmd`: point-mass discretization (Nadeau, Giamou, Kelly 2022, eqs 8 and 9).
 
-``min |F_static [P m; b; -1]| + |F_full [P m; b; -1]| + lambda |m|,  m >= 0``: masses at fixed points of
-the shape, P maps them to phi, b are the biases. The norms are not squared (form ``norm``); the
-prior of the biases, when they are states, is part of the full model's norm, one raw sample's noise
-being one unit. With the weighting ``noise`` there is one data norm, of the full model.
+``min |F_static [P m; b; -1]| + |F_full [P m; b; -1]| + lambda |m|,  m >= 0``: masses at fixed
+points of the shape, P maps them to phi, b are the biases. The norms are not squared (form
+``norm``); the prior of the biases, when they are states, is part of the full model's norm, one raw
+sample's noise being one unit. With the weighting ``noise`` there is one data norm, of the full
+model.
 
 The rows are in N: with ``whiten`` each is divided by its noise and multiplied by the force noise,
 so that lambda keeps the paper's unit; without, torque rows enter in N m as published.
@@ -22,17 +23,17 @@ from ..shape import Shape
 from .base import BIASES, COLUMNS, PARAMETERS, Problem, Solution, register
 from .quadratic import PointMassProgram
 from .reference_body import ReferenceBody, reference_body
-from .sum_of_norms import Optimum, bias_of, eliminate_bias, least_sum_of_norms
+from .sum_of_norms import Optimum, least_sum_of_norms
+from .triangular import bias_of, eliminate_bias, triangular_factor
+from .weak_prior import regularise
 
-# Few active points give a body without extent along some axis; this part of its mass is then spread
-# over the shape, which makes J positive definite.
-SPREAD_SHARE = 1e-6
+# lambda [N/kg] that stands for none: without any the masses are not unique.
 SMALLEST_REGULARIZATION = 1e-6
 
 
 @dataclass(frozen=True)
 class _Points:
-    """What depends on the shape only: the columns (10, n) of unit masses, and the reference body."""
+    """What depends on the shape only: columns (10, n) of unit masses, and the reference body."""
 
     shape: Shape
     columns: Array
@@ -69,21 +70,21 @@ class Pmd:
         if shape is None:
             raise InvalidShape("the estimator 'pmd' needs a shape")
         points = self._points_of(shape)
+        marginal = problem.marginal(self._weighting)
+        regularise(marginal.matrix, marginal.target, points.body).require_mass()
         factors = self._factors(problem)
-        mass_columns = [f[:, -11] for f in factors]
-        if not all(np.isfinite(f).all() for f in factors) or not np.any(mass_columns):
-            raise NotEnoughData("the window holds no usable sample of the wrench under gravity")
         if self._form == "norm":
             found = least_sum_of_norms(factors, points.columns, self._regularization)
         else:
             found = self._squares(factors, points)
         phi = points.columns @ found.masses
         if not phi[0] > 0.0:
-            raise NotEnoughData("no positive mass fits the data; is anything carried, and is the "
-                                "wrench convention right?")
+            raise NotEnoughData("no mass inside the shape fits the data; does the shape lie where "
+                                "the load is?")
         bias = found.bias if problem.has_bias else problem.bias_mean.copy()
         information = found.tikhonov / _force_noise(problem) ** 2
-        return Solution(_with_extent(phi, points.body), bias,
+        # Few active points may give a body without extent along some axis.
+        return Solution(points.body.with_extent(phi), bias,
                         _prior_information(points, information))
 
     def _points_of(self, shape: Shape) -> _Points:
@@ -101,11 +102,11 @@ class Pmd:
                  else [problem.dynamic, problem.static])
         stacks = [part * np.repeat(scale, COLUMNS)[:, None] for part in parts]
         if not problem.has_bias:
-            return [np.linalg.qr(_known_bias(s, problem.bias_mean), mode="r") for s in stacks]
+            return [triangular_factor(_known_bias(s, problem.bias_mean)) for s in stacks]
         prior = problem.bias_prior() * (scale * problem.noise)[:, None]
         stacks[0] = np.concatenate([stacks[0], prior])
         order = np.r_[PARAMETERS:COLUMNS - 1, 0:PARAMETERS, COLUMNS - 1]
-        return [np.linalg.qr(s[:, order], mode="r") for s in stacks]
+        return [triangular_factor(s[:, order]) for s in stacks]
 
     def _squares(self, factors: list[Array], points: _Points) -> Optimum:
         """All norms squared: a quadratic program."""
@@ -123,13 +124,6 @@ def _known_bias(rows: Array, bias: Array) -> Array:
     """Rows [A | y - B bias] of rows [A | B | y]."""
     target = rows[:, -1] - rows[:, PARAMETERS:-1] @ bias
     return np.concatenate([rows[:, :PARAMETERS], target[:, None]], axis=1)
-
-
-def _with_extent(phi: Array, body: ReferenceBody) -> Array:
-    """phi, or phi with a part SPREAD_SHARE of its mass spread over the shape if it needs it."""
-    if body.smallest_eigenvalue(phi) >= SPREAD_SHARE:
-        return phi
-    return (1.0 - SPREAD_SHARE) * phi + SPREAD_SHARE * phi[0] * body.unit_phi
 
 
 def _prior_information(points: _Points, information: float) -> Array:

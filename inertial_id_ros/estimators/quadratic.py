@@ -1,8 +1,8 @@
 """The squared form of the point-mass problem as a quadratic program, by OSQP called directly.
 
-``min |z|^2 + mu |m|^2  s.t.  z = G m - t,  m >= 0``. OSQP is set up once for a number of points; a
-new window replaces the data and starts from the last solution. Its first-order steps find the masses
-that matter; the last digits come from the exact active-set step of `nonnegative`.
+``min |z|^2 + mu |m|^2  s.t.  z = G m - t,  m >= 0``. OSQP is set up once for a number of points;
+a new window replaces the data and starts from the last solution. Its first-order steps find the
+masses that matter; the last digits come from the exact active-set step of `nonnegative`.
 """
 
 from __future__ import annotations

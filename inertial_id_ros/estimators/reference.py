@@ -1,4 +1,4 @@
-"""`lmi` and `pmd` stated with cvxpy on all rows: readable, slow, and what the fast paths must reach.
+"""`lmi` and `pmd` stated with cvxpy on all rows: readable, slow, what the fast paths must reach.
 
 Nothing on the timer imports this module.
 """
@@ -70,7 +70,7 @@ def lmi(rows: Rows, sensor: Sensor, weighting: str, unit_phi: Array, epsilon: fl
     """Whitened least squares with a positive pseudo-inertia (Wensing et al. 2017, Theorem 3).
 
     Args:
-        unit_phi: reference body of 1 kg (10,); the constraint is ``J(phi) >= epsilon m J(unit_phi)``.
+        unit_phi: reference body of 1 kg (10,); constraint ``J(phi) >= epsilon m J(unit_phi)``.
         shape, support: ``box``: centre of mass in the bounding box; ``ellipsoid``: eq. 23.
         max_mass: 0: no bound [kg].
     """
@@ -82,7 +82,8 @@ def lmi(rows: Rows, sensor: Sensor, weighting: str, unit_phi: Array, epsilon: fl
                                       - scale * y))
     constraints, prior = _bias_prior(bias, sensor)
     squares.append(cp.sum_squares(prior))
-    pseudo = sum(phi[k] * pseudo_inertia(e) for k, e in enumerate(np.eye(10)))
+    of_phi = np.stack([pseudo_inertia(e).ravel() for e in np.eye(10)], axis=1)
+    pseudo = cp.reshape(of_phi @ phi, (4, 4), order="C")
     constraints.append(pseudo - epsilon * phi[0] * pseudo_inertia(unit_phi) >> 0)
     if shape is not None and support == "box":
         lower, upper = shape.bounds
@@ -93,7 +94,7 @@ def lmi(rows: Rows, sensor: Sensor, weighting: str, unit_phi: Array, epsilon: fl
         constraints.append(phi[0] <= max_mass)
     problem = cp.Problem(cp.Minimize(cp.sum(cp.hstack(squares))), constraints)
     _solve(problem)
-    return Answer(phi.value, bias.value, float(problem.value))
+    return Answer(np.asarray(phi.value), np.asarray(bias.value), float(problem.value))
 
 
 def pmd(rows: Rows, sensor: Sensor, weighting: str, points: Array, regularization: float,
@@ -119,7 +120,7 @@ def pmd(rows: Rows, sensor: Sensor, weighting: str, points: Array, regularizatio
     objective = sum(measure(cp.hstack(s)) for s in stacks if s) + regularization * measure(masses)
     problem = cp.Problem(cp.Minimize(objective), constraints)
     _solve(problem)
-    return Answer(phi.value, bias.value, float(problem.value))
+    return Answer(np.asarray(phi.value), np.asarray(bias.value), float(problem.value))
 
 
 def _bias_prior(bias: cp.Variable, sensor: Sensor) -> tuple[list, cp.Expression]:

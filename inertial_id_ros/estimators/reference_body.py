@@ -11,7 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..inertia import Array, phi_from_body, phi_from_pseudo_inertia, pseudo_inertia
+from ..inertia import (
+    Array,
+    is_consistent,
+    phi_from_body,
+    phi_from_pseudo_inertia,
+    pseudo_inertia,
+)
 from ..shape import Shape
 from .semidefinite import SIDE, SVEC_SIZE, smat, svec
 
@@ -41,8 +47,20 @@ class ReferenceBody:
         """Pseudo-inertia (4, 4) in units of the reference body."""
         return smat(coordinates)
 
+    def with_extent(self, phi: Array) -> Array:
+        """phi, or as little of the reference body's extent in it as makes it consistent.
+
+        A part of the mass, 1e-6 or the next power of ten that suffices, goes to the reference body;
+        mass stays, centre and tensor move by that part.
+        """
+        for share in (0.0, 1e-6, 1e-5, 1e-4, 1e-3):
+            moved = (1.0 - share) * phi + share * phi[0] * self.unit_phi
+            if is_consistent(moved):
+                return moved
+        return phi[0] * self.unit_phi
+
     def smallest_eigenvalue(self, phi: Array) -> float:
-        """Smallest eigenvalue of ``J(phi)`` relative to J of the reference body of the same mass."""
+        """Smallest eigenvalue of J(phi) relative to J of the reference body of the same mass."""
         return float(np.linalg.eigvalsh(smat(self.from_phi @ phi))[0]) / float(phi[0])
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..inertia import Array
 from .nonnegative import nonnegative_least_squares
+from .triangular import bias_of, eliminate_bias
 
 # Rounds end when primal and dual objective agree to this part.
 RELATIVE_GAP = 1e-8
@@ -44,7 +45,7 @@ def least_sum_of_norms(factors: list[Array], columns: Array, regularization: flo
     norms = np.maximum(norms, 1e-3 * norms.sum())
     size = 1.0
     residual: Array | None = None
-    best = Optimum(np.zeros(columns.shape[1]), np.zeros(0), 0.0)
+    best = Optimum(np.zeros(columns.shape[1]), np.zeros(factors[0].shape[1] - 11), 0.0)
     least, idle = np.inf, 0
     for _ in range(MAX_ROUNDS):
         masses, bias, residual = _weighted(factors, columns, norms, regularization / size, residual)
@@ -72,21 +73,6 @@ def _weighted(factors: list[Array], columns: Array, norms: Array, mu: float,
         np.concatenate([f / np.sqrt(t) for f, t in zip(factors, norms, strict=True)]))
     masses, residual = nonnegative_least_squares(matrix @ columns, target, mu, start)
     return masses, bias_of(above, columns @ masses), residual
-
-
-def eliminate_bias(rows: Array) -> tuple[Array, Array, Array]:
-    """Matrix (10, 10), target (10,) in phi alone, and the rows (k, k + 11) that give the biases."""
-    upper = np.linalg.qr(rows, mode="r")
-    k = rows.shape[1] - 11
-    return upper[k:k + 10, k:k + 10], upper[k:k + 10, -1], upper[:k]
-
-
-def bias_of(above: Array, phi: Array) -> Array:
-    """The biases (k,) that go with phi."""
-    k = len(above)
-    if k == 0:
-        return np.zeros(0)
-    return np.linalg.solve(above[:, :k], above[:, -1] - above[:, k:-1] @ phi)
 
 
 def _dual(factors: list[Array], rows: list[Array], norms: Array, found: Array, size: float,

@@ -2,9 +2,9 @@
 
 Still poses, turning about one axis, or a load that hardly moves leave directions of phi without any
 information. There the answer is a compact body: as large as the reference body (the shape filled
-evenly, or a ball of usual size), with its centre of mass where the data put it. The prior's standard
-deviation is 1000 times that body, so a direction that the data know to 100 % of its own scale moves
-by no more than 1e-6 of it. The mass itself has no prior.
+evenly, or a ball of usual size), with its centre of mass where the data put it. The prior's
+standard deviation is 10000 times that body, so a direction that the data know to 100 % of its own
+scale moves by 1e-8 of its distance to the prior. The mass itself has no prior.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from ..errors import NotEnoughData
 from ..inertia import Array
 from .reference_body import FIRST, MASS, ReferenceBody
 from .semidefinite import SVEC_SIZE, svec
+from .triangular import triangular_factor
 
-RELATIVE_SD = 1000.0
+RELATIVE_SD = 1e4
 _UNIT = svec(np.eye(4))  # the reference body in its own coordinates
 _OTHERS = np.eye(SVEC_SIZE)[:MASS]  # every coordinate but the mass
 
@@ -30,6 +31,7 @@ class Regularised:
     Attributes:
         matrix: (10, 10) upper triangular; target: (10,): minimise ``|matrix x - target|^2``.
         compact: (10,) the prior's body, positive definite.
+        simple_mass: [kg] best mass with a free centre and the reference body's inertia, signed.
         mass_scale: [kg] mass by which to judge what is small; positive.
         prior_rows: (9, 10) whitened rows of the prior on x.
     """
@@ -37,6 +39,7 @@ class Regularised:
     matrix: Array
     target: Array
     compact: Array
+    simple_mass: float
     mass_scale: float
     prior_rows: Array
 
@@ -44,6 +47,17 @@ class Regularised:
     def optimum(self) -> Array:
         """Unconstrained optimum (10,) in the coordinates x."""
         return np.linalg.solve(self.matrix, self.target)
+
+    def require_mass(self) -> None:
+        """Raise NotEnoughData if no positive mass explains the wrench: no load, or a wrong sign.
+
+        A constrained fit could hide it: a wrong sign in force and torque looks, to the torque
+        alone, like a small mass on the opposite side.
+        """
+        free = float(self.optimum[MASS])
+        if self.simple_mass <= 0.0 and free <= 0.0:
+            raise NotEnoughData(f"the wrench asks for a mass of {free:.4g} kg; is anything "
+                                "carried, and is the wrench convention right?")
 
     def prior_information(self, body: ReferenceBody) -> Array:
         """Information (10, 10) of the prior about phi."""
@@ -63,18 +77,19 @@ def regularise(matrix: Array, target: Array, body: ReferenceBody) -> Regularised
         raise NotEnoughData("the window holds no usable sample of the wrench under gravity")
     # Size of the problem: the mass that fits best with a free centre and the reference's inertia.
     simple = np.linalg.lstsq(np.stack([rows @ _UNIT, *rows[:, FIRST].T], axis=1), target)[0]
-    scale = max(abs(float(simple[0])), 1.0 / np.sqrt(information))
+    mass = float(simple[0])
+    scale = max(abs(mass), 1.0 / np.sqrt(information))
     compact = _compact(rows, target, scale)
     prior = _OTHERS / (RELATIVE_SD * scale)
     upper = _triangular(rows, target, prior, prior @ compact)
-    return Regularised(upper[:-1, :-1], upper[:-1, -1], compact, scale, prior)
+    return Regularised(upper[:-1, :-1], upper[:-1, -1], compact, mass, scale, prior)
 
 
 def _compact(rows: Array, target: Array, scale: float) -> Array:
     """Coordinates (10,) of a body like the reference body, with the mass and centre of the data.
 
-    A pilot estimate with a prior as wide as the reference body itself gives both; where the data say
-    little the centre stays near that of the reference body.
+    A pilot estimate with a prior as wide as the reference body itself gives both; where the data
+    say little the centre stays near that of the reference body.
     """
     prior = (_OTHERS - np.outer(_UNIT[:MASS], np.eye(SVEC_SIZE)[MASS])) / scale
     upper = _triangular(rows, target, prior, np.zeros(MASS))
@@ -93,4 +108,4 @@ def _triangular(rows: Array, target: Array, prior: Array, mean: Array) -> Array:
     stacked = np.empty((len(rows) + len(prior), SVEC_SIZE + 1))
     stacked[:len(rows), :-1], stacked[:len(rows), -1] = rows, target
     stacked[len(rows):, :-1], stacked[len(rows):, -1] = prior, mean
-    return np.linalg.qr(stacked, mode="r")
+    return triangular_factor(stacked)

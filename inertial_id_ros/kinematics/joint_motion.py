@@ -21,6 +21,8 @@ from .motion import Motion
 _CAPACITY = 8192  # joint states kept: several seconds at 1 kHz
 _SETTLE = 50  # samples after which the period, and with it the window, is taken as known
 MAX_URDF_BYTES = 20_000_000
+_IMPOSSIBLE = 1e6  # rad or m: no joint stands there, uninitialised memory does
+_SAME_NAME = "joint::"  # before the name of a joint that has the name of a link
 MISSING_JOINT, NOT_FINITE = "missing_joint", "not_finite"
 
 
@@ -35,10 +37,22 @@ def parse_urdf(urdf: str) -> pin.Model:
     if "<!DOCTYPE" in urdf or "<!ENTITY" in urdf:
         raise InvalidModel("robot description declares XML entities, which are not accepted")
     try:
-        return pin.buildModelFromXML(urdf)
+        return _with_unique_names(pin.buildModelFromXML(urdf))
     except Exception as error:  # the parser raises several kinds
         reason = " ".join(str(error).split()) or "not a URDF"
         raise InvalidModel(f"robot description is not a usable URDF: {reason}") from error
+
+
+def _with_unique_names(model: pin.Model) -> pin.Model:
+    """The model with joints renamed that have the name of a link, which Pinocchio mixes up."""
+    links = set(_links(model))
+    for frame in model.frames:
+        if frame.type != pin.FrameType.BODY and frame.name in links:
+            frame.name = _SAME_NAME + frame.name
+    for k, name in enumerate(list(model.names)):
+        if name in links:
+            model.names[k] = _SAME_NAME + name
+    return model
 
 
 class RobotFrame:
@@ -60,18 +74,19 @@ class RobotFrame:
     def __init__(self, model: pin.Model, tree: TransformTree, sensor_frame: str,
                  gravity_frame: str, gravity: float) -> None:
         link, offset = _attach(model, tree, sensor_frame)
-        chain = _joints_above(model, model.frames[model.getFrameId(link)].parentJoint)
+        chain = _joints_above(model, _link(model, link).parentJoint)
         if not chain:
             raise InvalidModel(f"no joint of the robot description moves frame '{sensor_frame}'")
         self._gravity = gravity
         self._gravity_axes = _gravity_axes_in_root(model, tree, gravity_frame)
         locked = [j for j in range(1, model.njoints) if j not in chain]
         self._model = pin.buildReducedModel(model, locked, pin.neutral(model))
-        at = self._model.frames[self._model.getFrameId(link)]
+        at = _link(self._model, link)
         self._frame = self._model.addFrame(pin.Frame(
             "wrench sensor", at.parentJoint, at.placement * pin.SE3(*offset), pin.OP_FRAME))
         self._data = self._model.createData()
-        self.joint_names: list[str] = list(self._model.names)[1:]
+        names = list(self._model.names)[1:]
+        self.joint_names: list[str] = [name.removeprefix(_SAME_NAME) for name in names]
         joints = list(self._model.joints)[1:]
         for name, joint in zip(self.joint_names, joints, strict=True):
             if joint.nv != 1:
@@ -91,17 +106,21 @@ class RobotFrame:
     def same_geometry(self, other: RobotFrame) -> bool:
         """Whether another robot frame moves alike: joints, links, sensor offset and gravity."""
         return (self._model == other._model
-                and np.array_equal(self._gravity_axes, other._gravity_axes))
+                and np.allclose(self._gravity_axes, other._gravity_axes, rtol=0.0, atol=1e-9))
 
     def pose(self, frame: str, tree: TransformTree, positions: Array) -> Pose:
-        """Pose in the robot's root of a frame on the robot, at joint positions (joints,).
+        """Pose in the robot's root of a frame tied to the robot, at joint positions (joints,).
 
         Raises:
-            UnknownFrame: neither in the robot description nor fixed to it.
+            UnknownFrame: neither in the robot description nor fixed to it, above or below.
         """
+        above = tree.static_pose(_root(self._model), frame)
+        if above is not None:
+            return above
         link, offset = _attach(self._model, tree, frame)
         pin.forwardKinematics(self._model, self._data, self._configuration(positions[None])[0])
-        at = pin.updateFramePlacement(self._model, self._data, self._model.getFrameId(link))
+        at = pin.updateFramePlacement(
+            self._model, self._data, self._model.getFrameId(link, pin.FrameType.BODY))
         return Pose(at.rotation.copy(), at.translation.copy()) @ offset
 
     def motion(self, positions: Array, velocities: Array, accelerations: Array,
@@ -142,7 +161,7 @@ class JointMotion:
         if order is None or len(positions) < len(names):
             return MISSING_JOINT
         row = np.array([positions[k] for k in order], dtype=float)
-        if not np.isfinite(row).all():
+        if not (np.abs(row) < _IMPOSSIBLE).all():
             return NOT_FINITE
         result = self._ring.append(stamp_ns, row)
         if result not in (LATE, REPEATED):
@@ -189,14 +208,13 @@ class JointMotion:
         reach = int(0.5e9 * self._window) + 1
         near = self._ring.between(int(stamps[0]) - reach, int(stamps[-1]) + reach)
         times, rows = self._ring.stamps[near], self._ring.rows[near].copy()
+        if len(times) == 0:
+            still = np.zeros((len(stamps), rows.shape[1]))
+            return self.robot.motion(still, still, still, np.zeros(len(stamps), dtype=bool))
         turning = self.robot.revolute
         rows[:, turning] = np.unwrap(rows[:, turning], axis=0)  # some drivers wrap to +-pi
         index, u, weights = gather(times, stamps, self._window)
         valid = covered(u, weights)
-        if not len(times):
-            n, joints = len(stamps), rows.shape[1]
-            still = np.zeros((n, joints))
-            return self.robot.motion(still, still, still, np.zeros(n, dtype=bool))
         return self.robot.motion(*fit(u, weights, rows[index], self._window), valid)
 
 
@@ -208,9 +226,23 @@ def _joints_above(model: pin.Model, joint: int) -> list[int]:
     return chain
 
 
+def _links(model: pin.Model) -> list[str]:
+    """Names of all links; joints may have the same names."""
+    return [f.name for f in model.frames if f.type == pin.FrameType.BODY]
+
+
+def _root(model: pin.Model) -> str:
+    """The link that all others hang from."""
+    return next(name for name in _links(model) if _link(model, name).parentJoint == 0)
+
+
+def _link(model: pin.Model, name: str) -> pin.Frame:
+    return model.frames[model.getFrameId(name, pin.FrameType.BODY)]
+
+
 def _attach(model: pin.Model, tree: TransformTree, frame: str) -> tuple[str, Pose]:
     """The robot's frame to which a frame is fixed, and its pose in it."""
-    names = {f.name for f in model.frames}
+    names = _links(model)
     if frame in names:
         return frame, Pose(np.eye(3), np.zeros(3))
     if frame in tree.frames():
@@ -222,16 +254,16 @@ def _attach(model: pin.Model, tree: TransformTree, frame: str) -> tuple[str, Pos
     raise UnknownFrame(
         f"frame '{frame}' is neither in the robot description nor fixed to it by static "
         "transforms; "
-        f"robot frames: {_some(f.name for f in model.frames)}; transform frames: {tree.describe()}")
+        f"robot frames: {_some(names)}; transform frames: {tree.describe()}")
 
 
 def _gravity_axes_in_root(model: pin.Model, tree: TransformTree, gravity_frame: str) -> Array:
     """Axes of the gravity frame, in rows (3, 3), along the axes of the robot's root."""
-    root = next(f.name for f in list(model.frames)[1:] if f.parentJoint == 0)
+    names = _links(model)
+    root = _root(model)
     gravity_frame = gravity_frame or _static_root(tree, root)
-    names = {f.name for f in model.frames}
     if gravity_frame in names:
-        frame = model.frames[model.getFrameId(gravity_frame)]
+        frame = _link(model, gravity_frame)
         if frame.parentJoint != 0:
             raise UnknownFrame(f"gravity.frame '{gravity_frame}' moves with the robot; "
                                "it must be fixed to its base")

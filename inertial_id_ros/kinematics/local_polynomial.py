@@ -33,7 +33,7 @@ def gather(stamps: np.ndarray, wanted: np.ndarray,
     """Samples around each wanted time.
 
     Args:
-        stamps: (n,) increasing [ns]; wanted: (k,) [ns]; window: full length [s].
+        stamps: (n,) increasing [ns], not empty; wanted: (k,) [ns]; window: full length [s].
 
     Returns:
         index (k, w) of samples, their time u (k, w) scaled to [-1, 1], and Hann weights (k, w)
@@ -46,7 +46,7 @@ def gather(stamps: np.ndarray, wanted: np.ndarray,
     width = max(int((high - low).max(initial=0)), 1)
     index = low[:, None] + np.arange(width)
     inside = index < high[:, None]
-    index = np.minimum(index, max(len(stamps) - 1, 0))
+    index = np.minimum(index, len(stamps) - 1)
     u = (stamps[index] - wanted[:, None]) * (1e-9 / half)
     weights = np.where(inside, np.cos(0.5 * np.pi * np.clip(u, -1.0, 1.0)) ** 2, 0.0)
     return index, np.where(inside, u, 0.0), weights

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..errors import UnknownFrame
 from ..inertia import Array
 from ..transforms import PoseSeries, TransformTree
 from .local_polynomial import covered, fit, gather, window_for
@@ -27,17 +28,36 @@ class TfMotion:
                  gravity: float, window: float) -> None:
         self._tree = tree
         self._sensor = sensor_frame
+        self._gravity_frame = gravity_frame
         self._world = gravity_frame or tree.ancestors(sensor_frame)[-1]
         self._edges = tree.moving_edges(self._world, sensor_frame)
+        self._fixed = tree.static_edges(self._world, sensor_frame)
         self._gravity = gravity
         self._wish = window
         self._window: float | None = None
-        self.translation_is_constant = True
+        self._turned = self._shifted = False
 
     @property
     def edges(self) -> list[str]:
         """Child frames of the moving transforms between world and sensor."""
         return self._edges
+
+    @property
+    def rotation_only(self) -> bool:
+        """Whether the sensor has turned and never changed its place."""
+        return self._turned and not self._shifted
+
+    def is_current(self) -> bool:
+        """Whether the tree still leads from world to sensor over the same edges."""
+        try:
+            world = self._gravity_frame or self._tree.ancestors(self._sensor)[-1]
+            edges = self._tree.moving_edges(world, self._sensor)
+            fixed = self._tree.static_edges(world, self._sensor)
+        except UnknownFrame:
+            return False
+        return (world == self._world and edges == self._edges
+                and [f[:2] for f in fixed] == [f[:2] for f in self._fixed]
+                and all(a[2].equals(b[2]) for a, b in zip(fixed, self._fixed, strict=True)))
 
     @property
     def window(self) -> float | None:
@@ -77,7 +97,8 @@ class TfMotion:
             zero = np.zeros((n, 3))
             still = np.broadcast_to(np.eye(3), (n, 3, 3))
             return Motion(still, self._gravity, zero, zero, zero, np.zeros(n, dtype=bool))
-        self.translation_is_constant &= not np.ptp(series.translation, axis=0).any()
+        self._turned |= bool(np.ptp(series.rotation, axis=0).any())
+        self._shifted |= bool(np.ptp(series.translation, axis=0).any())
         index, u, weights = gather(series.stamps, stamps, self._window)
         valid = covered(u, weights)
         return self._smooth(series, index, u, weights, valid)

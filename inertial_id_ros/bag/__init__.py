@@ -1,0 +1,1 @@
+"""Offline identification of recorded motions, without a ROS installation."""

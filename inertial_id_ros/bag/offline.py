@@ -1,0 +1,276 @@
+"""Identification of a recording: the node's pipeline, driven by the recorded time.
+
+Messages are pushed in the order of their log times, and the pipeline is advanced and solved on the
+cadence of the node's timers in recorded time, so that the estimate over time is what the node would
+have published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+from xml.etree import ElementTree
+
+import numpy as np
+
+from ..errors import InvalidModel, InvalidSetting
+from ..estimate import Outcome
+from ..findings import Finding
+from ..inertia import Array
+from ..settings import Settings
+from .reader import Message, Recording
+from .topics import Selection
+
+ADVANCE_PERIOD = 0.25  # s of recorded time between two calls of advance; no influence on results
+_LONGEST_SILENCE = 10.0  # s of a gap without messages through which the timers keep ticking
+
+
+class Pipeline(Protocol):
+    """The part of the identifier that is used here."""
+
+    def set_robot_description(self, urdf: str) -> None: ...
+    def add_static_transform(self, parent: str, child: str, translation: Sequence[float],
+                             quaternion_xyzw: Sequence[float]) -> None: ...
+    def add_transform(self, stamp_ns: int, parent: str, child: str, translation: Sequence[float],
+                      quaternion_xyzw: Sequence[float]) -> None: ...
+    def add_joint_state(self, stamp_ns: int, names: Sequence[str],
+                        positions: Sequence[float]) -> None: ...
+    def add_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
+                   torque: Sequence[float]) -> None: ...
+    def advance(self) -> Any: ...
+    def solve(self) -> Outcome: ...
+    def finish(self) -> None: ...
+    def findings(self) -> tuple[Finding, ...]: ...
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What was known at one tick: seconds since the start of the recording, and the outcome."""
+
+    time: float
+    outcome: Outcome
+
+
+@dataclass
+class Trace:
+    """Wrenches over time, for the plot.
+
+    Attributes:
+        origin: stamp of the start of the recording [ns].
+        stamps: n stamps [ns] and measured: n wrenches as recorded [N, N m].
+        settled_stamps: arrays of stamps [ns] and compensated: arrays (k, 6) of wrenches, averaged
+            over the pipeline's bins, with the payload's part and the bias removed [N, N m].
+    """
+
+    origin: int = 0
+    stamps: list[int] = field(default_factory=list)
+    measured: list[tuple[float, ...]] = field(default_factory=list)
+    settled_stamps: list[np.ndarray] = field(default_factory=list)
+    compensated: list[Array] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Identification:
+    """The result of a run over a recording.
+
+    Attributes:
+        outcome: the last estimate, or why there is none.
+        history: the outcome at each tick of the timer, oldest first.
+        findings: of the pipeline at the end.
+        duration: length of the recording [s].
+        counts: messages read, by topic.
+        frames: names of all frames in the transforms and the robot description.
+        trace: wrenches over time; empty unless asked for.
+    """
+
+    outcome: Outcome
+    history: tuple[Snapshot, ...]
+    findings: tuple[Finding, ...]
+    duration: float
+    counts: dict[str, int]
+    frames: frozenset[str]
+    trace: Trace
+
+
+def identify(recording: Recording, selection: Selection, pipeline: Pipeline, settings: Settings,
+             on_progress: Callable[[float], None] | None = None,
+             keep_trace: bool = False) -> Identification:
+    """Run the pipeline over a recording.
+
+    Args:
+        selection: topics to read.
+        pipeline: a fresh identifier.
+        on_progress: called now and then with the recorded time reached [s].
+        keep_trace: keep the wrenches for a plot.
+
+    Raises:
+        RecordingError: the recording is damaged.
+        InvalidModel: the robot description cannot be used.
+    """
+    run = _Run(recording, selection, pipeline, settings, keep_trace)
+    run.preload()
+    for message in recording.messages(selection.all):
+        run.catch_up(message.log_time)
+        run.push(message)
+        if on_progress and run.ticked:
+            on_progress(run.seconds(message.log_time))
+            run.ticked = False
+    return run.result()
+
+
+class _Run:
+    """State of one pass over a recording."""
+
+    def __init__(self, recording: Recording, selection: Selection, pipeline: Pipeline,
+                 settings: Settings, keep_trace: bool) -> None:
+        self._recording = recording
+        self._selection = selection
+        self._pipeline = pipeline
+        self._settings = settings
+        self._trace = Trace() if keep_trace else None
+        self._history: list[Snapshot] = []
+        self._counts = dict.fromkeys(selection.all, 0)
+        self._description = ""
+        self._frames: set[str] = set()
+        self._start = recording.start
+        self._end = recording.start
+        self._solve_period = round(1e9 / settings.estimator.rate)
+        self._advance_period = min(round(ADVANCE_PERIOD * 1e9), self._solve_period)
+        self._next_solve = self._start + self._solve_period
+        self._next_advance = self._start + self._advance_period
+        self.ticked = False
+        self._handlers: dict[str, Callable[[Any], None]] = {
+            selection.tf: self._push_transforms, selection.joint_states: self._push_joints,
+            selection.tf_static: self._push_static, selection.wrench: self._push_wrench,
+            selection.robot_description: self._push_description}
+
+    def seconds(self, time_ns: int) -> float:
+        return (time_ns - self._start) * 1e-9
+
+    def preload(self) -> None:
+        """Robot description and static transforms first: live, they are latched, there at once."""
+        file = self._settings.robot_description.file
+        if file:
+            self._use_description(read_urdf(Path(file).expanduser()))
+        for message in self._recording.messages(self._selection.latched):
+            if message.topic == self._selection.tf_static or not self._description:
+                self._handlers[message.topic](message.content)
+
+    def push(self, message: Message) -> None:
+        self._end = message.log_time
+        self._counts[message.topic] += 1
+        self._handlers[message.topic](message.content)
+
+    def catch_up(self, now: int) -> None:
+        """Tick all timers that are due before a message that was recorded at `now`."""
+        silence = round(_LONGEST_SILENCE * 1e9)
+        if now - self._end > silence:
+            self._tick_until(self._end + silence)
+            self._next_solve += _whole_periods(now - self._next_solve, self._solve_period)
+            self._next_advance += _whole_periods(now - self._next_advance, self._advance_period)
+        self._tick_until(now)
+
+    def _tick_until(self, now: int) -> None:
+        while min(self._next_advance, self._next_solve) <= now:
+            due = min(self._next_advance, self._next_solve)
+            self._advance()
+            if self._next_advance == due:
+                self._next_advance += self._advance_period
+            if self._next_solve == due:
+                self._history.append(Snapshot(self.seconds(due), self._pipeline.solve()))
+                self._next_solve += self._solve_period
+            self.ticked = True
+
+    def _advance(self) -> None:
+        settled = self._pipeline.advance()
+        if self._trace is not None and len(settled.stamps_ns):
+            self._trace.settled_stamps.append(np.asarray(settled.stamps_ns))
+            self._trace.compensated.append(np.asarray(settled.wrench))
+
+    def result(self) -> Identification:
+        self._pipeline.finish()
+        self._advance()
+        outcome = self._pipeline.solve()
+        self._history.append(Snapshot(self.seconds(self._end), outcome))
+        return Identification(outcome, tuple(self._history), self._pipeline.findings(),
+                              self._recording.duration, self._counts,
+                              frozenset(self._frames | link_names(self._description)),
+                              self._trace or Trace())
+
+    def _push_wrench(self, message: Any) -> None:
+        f, t = message.wrench.force, message.wrench.torque
+        stamp = _nanoseconds(message.header.stamp)
+        self._pipeline.add_wrench(stamp, message.header.frame_id, (f.x, f.y, f.z), (t.x, t.y, t.z))
+        if self._trace is not None:
+            if not self._trace.stamps:
+                # Stamps and log times may come from different clocks.
+                self._trace.origin = stamp - (self._end - self._start)
+            self._trace.stamps.append(stamp)
+            self._trace.measured.append((f.x, f.y, f.z, t.x, t.y, t.z))
+
+    def _push_joints(self, message: Any) -> None:
+        self._pipeline.add_joint_state(_nanoseconds(message.header.stamp), message.name,
+                                       message.position)
+
+    def _push_transforms(self, message: Any) -> None:
+        for item in message.transforms:
+            edge = _edge(item)
+            self._frames.update(edge[:2])
+            self._pipeline.add_transform(_nanoseconds(item.header.stamp), *edge)
+
+    def _push_static(self, message: Any) -> None:
+        for item in message.transforms:
+            edge = _edge(item)
+            self._frames.update(edge[:2])
+            self._pipeline.add_static_transform(*edge)
+
+    def _push_description(self, message: Any) -> None:
+        if message.data != self._description:
+            self._use_description(message.data)
+
+    def _use_description(self, urdf: str) -> None:
+        self._description = urdf
+        self._pipeline.set_robot_description(urdf)
+
+
+def read_urdf(path: Path) -> str:
+    """The text of a URDF file.
+
+    Raises:
+        InvalidSetting: no such file, or not readable.
+        InvalidModel: not text.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidSetting(f"robot description file {path} cannot be read: "
+                             f"{error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidModel(f"robot description file {path} is not text") from error
+
+
+def link_names(urdf: str) -> set[str]:
+    """Names of the links in a URDF that was already accepted; none if it is empty."""
+    if not urdf:
+        return set()
+    try:
+        return {link.get("name", "") for link in ElementTree.fromstring(urdf).iter("link")}
+    except ElementTree.ParseError:
+        return set()
+
+
+def _whole_periods(gap: int, period: int) -> int:
+    """The largest multiple of period that is not above the gap; at least 0."""
+    return max(0, gap // period) * period
+
+
+def _nanoseconds(stamp: Any) -> int:
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+
+def _edge(item: Any) -> tuple[str, str, tuple[float, ...], tuple[float, ...]]:
+    """Parent, child, translation and quaternion (x, y, z, w) of a TransformStamped."""
+    p, q = item.transform.translation, item.transform.rotation
+    return (item.header.frame_id, item.child_frame_id, (p.x, p.y, p.z), (q.x, q.y, q.z, q.w))

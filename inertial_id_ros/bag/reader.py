@@ -1,0 +1,234 @@
+"""Reading rosbag2 recordings (mcap and sqlite3) without ROS, with errors a person can act on."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from rosbags.interfaces import Connection, Qos
+from rosbags.rosbag2 import Reader
+from rosbags.typesys import Stores, get_typestore
+from rosbags.typesys.store import Typestore
+
+from ..errors import RecordingError
+
+_STORAGE_SUFFIXES = (".mcap", ".db3")
+_MCAP_MAGIC = b"\x89MCAP0\r\n"
+_SQLITE_MAGIC = b"SQLite format 3\0"
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One topic of a recording."""
+
+    name: str
+    type: str
+    count: int
+
+
+class RawMessage(NamedTuple):
+    """A serialised message: topic, log time [ns], CDR bytes."""
+
+    topic: str
+    log_time: int
+    data: bytes
+
+
+class Message(NamedTuple):
+    """A deserialised message: topic, log time [ns], and an object with the message's fields."""
+
+    topic: str
+    log_time: int
+    content: Any
+
+
+class Recording:
+    """A rosbag2 recording opened for reading; use as a context manager.
+
+    Args:
+        path: folder with ``metadata.yaml``, folder with one storage file, or a bare ``.mcap`` or
+            ``.db3`` file.
+
+    Raises:
+        RecordingError: missing, cut off, or not a recording; the text says which.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path).expanduser()
+        self.notes: list[str] = []
+        storage = self._locate()
+        damage = _damage(storage)  # SQLite reads zeros beyond the end without a word
+        if damage:
+            raise RecordingError(f"recording {self.path} cannot be read: {damage}")
+        try:
+            self._reader = Reader(storage)
+            self._reader.open()
+        except Exception as error:  # damaged files raise errors of many kinds
+            raise RecordingError(_explain(self.path, error)) from error
+
+    def _locate(self) -> Path:
+        """The folder or file to hand to the reader."""
+        path = self.path
+        if not path.exists():
+            raise RecordingError(f"recording {path} does not exist")
+        if path.is_file():
+            if path.name == "metadata.yaml":
+                return path.parent
+            _check_suffix(path)
+            return path
+        if (path / "metadata.yaml").is_file():
+            return path
+        files = sorted(f for f in path.iterdir() if f.suffix in _STORAGE_SUFFIXES)
+        if not files:
+            raise RecordingError(f"folder {path} is not a rosbag2 recording: it holds neither "
+                                 "metadata.yaml nor a .mcap or .db3 file")
+        if len(files) > 1:
+            raise RecordingError(f"folder {path} has no metadata.yaml but {len(files)} storage "
+                                 f"files; run 'ros2 bag reindex {path}', or name one of the files")
+        self.notes.append(f"{path} has no metadata.yaml; reading {files[0].name} alone")
+        return files[0]
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files; harmless when repeated."""
+        if self._reader.is_open:
+            self._reader.close()
+
+    @property
+    def topics(self) -> tuple[Topic, ...]:
+        """All topics, sorted by name; a topic recorded with two types appears twice."""
+        counts: dict[tuple[str, str], int] = {}
+        for c in self._reader.connections:
+            counts[c.topic, c.msgtype] = counts.get((c.topic, c.msgtype), 0) + c.msgcount
+        return tuple(Topic(name, kind, n) for (name, kind), n in sorted(counts.items()))
+
+    @property
+    def start(self) -> int:
+        """Log time of the first message [ns]; 0 for an empty recording."""
+        return self._reader.start_time if self._reader.message_count else 0
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first to the last message."""
+        return max(0, self._reader.duration - 1) * 1e-9 if self._reader.message_count else 0.0
+
+    def offered_qos(self, topic: str) -> list[Qos]:
+        """The quality of service that the topic's publishers offered; empty if not recorded."""
+        return [q for c in self._reader.connections if c.topic == topic
+                for q in getattr(c.ext, "offered_qos_profiles", [])]
+
+    def raw(self, topics: Collection[str]) -> Iterator[RawMessage]:
+        """Serialised messages of the topics in the order of their log times.
+
+        Raises:
+            RecordingError: the file is damaged further on.
+        """
+        for connection, log_time, data in self._read(lambda c: c.topic in topics):
+            yield RawMessage(connection.topic, log_time, data)
+
+    def messages(self, topics: Mapping[str, str]) -> Iterator[Message]:
+        """Deserialised messages of the topics (type by name) in the order of their log times.
+
+        Standard message definitions are used in place of those in the file, so that a broken or
+        unknown type elsewhere in the recording does no harm.
+
+        Raises:
+            RecordingError: a message cannot be decoded, or the file is damaged further on.
+        """
+        deserialize = standard_types().deserialize_cdr
+        wanted = set(topics.items())
+        for connection, log_time, data in self._read(lambda c: (c.topic, c.msgtype) in wanted):
+            try:
+                content = deserialize(data, connection.msgtype)
+            except Exception as error:  # a cut payload raises struct, index or decoding errors
+                raise RecordingError(
+                    f"a message of {connection.topic} ({connection.msgtype}) at "
+                    f"{(log_time - self.start) * 1e-9:.3f} s cannot be decoded: {error}") from error
+            yield Message(connection.topic, log_time, content)
+
+    def _read(self, chooses: Callable[[Connection], bool]
+              ) -> Iterator[tuple[Connection, int, bytes]]:
+        chosen = [c for c in self._reader.connections if chooses(c)]
+        if not chosen:
+            return
+        try:
+            yield from self._reader.messages(connections=chosen)
+        except Exception as error:  # as in the constructor: the damage may lie further on
+            raise RecordingError(_explain(self.path, error)) from error
+
+
+@lru_cache(maxsize=1)
+def standard_types() -> Typestore:
+    """Standard message definitions; those that are read here are the same in all releases."""
+    return get_typestore(Stores.ROS2_JAZZY)
+
+
+def _check_suffix(path: Path) -> None:
+    if path.suffix == ".bag":
+        raise RecordingError(f"{path} is a ROS 1 bag; convert it with "
+                             f"'rosbags-convert --src {path} --dst {path.with_suffix('')}'")
+    if path.suffix not in _STORAGE_SUFFIXES:
+        raise RecordingError(f"{path} is not a recording; allowed: a rosbag2 folder, a .mcap or a "
+                             ".db3 file")
+
+
+def _explain(path: Path, error: Exception) -> str:
+    """One sentence why the recording cannot be read."""
+    reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    return f"recording {path} cannot be read: {reason}"
+
+
+def _damage(storage: Path) -> str:
+    """What is wrong with the outer frame of a storage file or a folder of them; empty if sound."""
+    if storage.is_dir():
+        files = sorted(f for f in storage.iterdir() if f.suffix in _STORAGE_SUFFIXES)
+    else:
+        files = [storage]
+    return next((damage for damage in map(_file_damage, files) if damage), "")
+
+
+def _file_damage(file: Path) -> str:
+    """As `_damage`, of one file."""
+    try:
+        size = file.stat().st_size
+        with file.open("rb") as stream:
+            head = stream.read(32)
+            stream.seek(max(0, size - 8))
+            tail = stream.read(8)
+    except OSError as error:
+        return f"{file.name}: {error.strerror}"
+    if size == 0:
+        return f"{file.name} is empty"
+    if file.suffix == ".mcap":
+        if head[:8] != _MCAP_MAGIC:
+            return f"{file.name} is not an MCAP file"
+        if tail != _MCAP_MAGIC:
+            return (f"{file.name} is cut off (no end record after {size} bytes, as when the "
+                    f"recorder was killed); repair it with 'mcap recover {file.name} -o new.mcap'")
+    if file.suffix == ".db3":
+        return _sqlite_damage(file.name, head, size)
+    return ""
+
+
+def _sqlite_damage(name: str, head: bytes, size: int) -> str:
+    """Compare the page count in the header (bytes 28-31) with the size of the file."""
+    if head[:16] != _SQLITE_MAGIC:
+        return f"{name} is not an SQLite file"
+    (page_size,) = struct.unpack(">H", head[16:18])
+    (pages,) = struct.unpack(">I", head[28:32])
+    expected = pages * (65536 if page_size == 1 else page_size)
+    if size < expected:
+        return (f"{name} is cut off ({size} of {expected} bytes); repair it with "
+                f"'sqlite3 {name} .recover'")
+    return ""

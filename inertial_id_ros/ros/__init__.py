@@ -1,0 +1,1 @@
+"""The ROS shell: the only part of the package that imports rclpy or message types."""

@@ -1,0 +1,107 @@
+"""Processes that live no longer than the one that started them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from types import TracebackType
+from typing import IO
+
+_PR_SET_PDEATHSIG = 1  # prctl: signal that a child gets when its parent dies
+_GRACE = 4.0  # s to end after a signal
+
+
+def private_environment() -> dict[str, str]:
+    """This process's environment, in a ROS domain of its own on this machine if none is set."""
+    environment = dict(os.environ)
+    if "ROS_DOMAIN_ID" not in environment:
+        environment["ROS_DOMAIN_ID"] = str(unused_domain())
+        environment.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")  # Iron and newer
+        environment.setdefault("ROS_LOCALHOST_ONLY", "1")  # Humble
+    if "ROS_AUTOMATIC_DISCOVERY_RANGE" in environment and _is_newer_than_humble():
+        environment.pop("ROS_LOCALHOST_ONLY", None)  # there it warns, and overrides
+    return environment
+
+
+def unused_domain() -> int:
+    """A random ROS domain, 1 to 100, in which nobody on this machine seems to be."""
+    domains = random.SystemRandom().sample(range(1, 101), 100)
+    return next((domain for domain in domains if _is_empty(domain)), domains[0])
+
+
+def _is_empty(domain: int) -> bool:
+    """Whether the port of the domain's first participant is free (DDSI-RTPS 2.5, 9.6.1.1)."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind(("", 7400 + 250 * domain + 10))
+        except OSError:
+            return False
+    return True
+
+
+def _is_newer_than_humble() -> bool:
+    return os.environ.get("ROS_DISTRO", "jazzy") not in ("humble", "galactic", "foxy")
+
+
+class Children:
+    """Python modules run as processes; a context manager that ends them on every way out."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self._environment = environment
+        self._running: list[tuple[str, subprocess.Popen[bytes], IO[bytes]]] = []
+
+    def start(self, module: str, arguments: Sequence[str]) -> None:
+        """Start a module; what it writes is kept for `dead`."""
+        output = tempfile.TemporaryFile()
+        process = subprocess.Popen(
+            [sys.executable, "-m", module, *arguments], env=self._environment,
+            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+            preexec_fn=_die_with_parent)
+        self._running.append((module, process, output))
+
+    def dead(self) -> str:
+        """What to say of a process that has ended by itself; empty while all run."""
+        for module, process, output in self._running:
+            if process.poll() is not None:
+                output.seek(0)
+                last = output.read().decode(errors="replace").strip().splitlines()[-1:]
+                return f"{module.split('.')[-1]} ended with status {process.returncode}" + (
+                    f": {last[0]}" if last else "")
+        return ""
+
+    def __enter__(self) -> Children:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        for number in (signal.SIGINT, signal.SIGKILL):
+            for _, process, _ in self._running:
+                if process.poll() is None:
+                    process.send_signal(number)
+            if self._all_ended():
+                break
+        for _, _, output in self._running:
+            output.close()
+
+    def _all_ended(self) -> bool:
+        for _, process, _ in self._running:
+            try:
+                process.wait(_GRACE)
+            except subprocess.TimeoutExpired:
+                return False
+        return True
+
+
+def _die_with_parent() -> None:
+    """In the child: end when the parent is killed (Linux; elsewhere nothing)."""
+    try:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    except (OSError, AttributeError):
+        pass

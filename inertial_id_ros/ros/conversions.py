@@ -1,0 +1,157 @@
+"""Between the package's values and ROS messages; every number is cast, as rclpy does not check."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from builtin_interfaces.msg import Duration, Time
+from geometry_msgs.msg import Inertia, Point, Pose, Quaternion, Vector3, Wrench
+from tf_transformations import quaternion_from_matrix, quaternion_matrix
+
+from inertial_id_ros.msg import InertialParameters
+
+from ..errors import InvalidData
+from ..estimate import VERDICT_WORDS, Estimate, NoEstimate, Outcome
+from ..inertia import Array, Body, is_consistent
+
+NAN = math.nan
+_GROUPS = (slice(0, 1), slice(1, 4), slice(4, 10))  # mass, com, inertia in the report
+
+
+def stamp_ns(stamp: Time) -> int:
+    """Nanoseconds since the epoch."""
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+
+def time_message(nanoseconds: int) -> Time:
+    """Time message of nanoseconds since the epoch."""
+    seconds, rest = divmod(int(nanoseconds), 1_000_000_000)
+    return Time(sec=seconds, nanosec=rest)
+
+
+def duration_message(seconds: float) -> Duration:
+    """Duration message of seconds."""
+    whole, rest = divmod(round(seconds * 1e9), 1_000_000_000)
+    return Duration(sec=int(whole), nanosec=int(rest))
+
+
+def vector(values: Sequence[float] | Array) -> Vector3:
+    """Vector message of (3,) numbers."""
+    x, y, z = (float(v) for v in values)
+    return Vector3(x=x, y=y, z=z)
+
+
+def point(values: Sequence[float] | Array) -> Point:
+    """Point message of (3,) numbers."""
+    x, y, z = (float(v) for v in values)
+    return Point(x=x, y=y, z=z)
+
+
+def wrench_message(values: Sequence[float] | Array) -> Wrench:
+    """Wrench message of force and torque (6,) [N, N m]."""
+    return Wrench(force=vector(values[:3]), torque=vector(values[3:]))
+
+
+def quaternion_message(rotation: Array) -> Quaternion:
+    """Quaternion message of a rotation matrix (3, 3)."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = rotation
+    x, y, z, w = (float(v) for v in quaternion_from_matrix(matrix))
+    return Quaternion(x=x, y=y, z=z, w=w)
+
+
+def pose_matrix(pose: Pose) -> Array:
+    """Homogeneous matrix (4, 4) of a pose.
+
+    Raises:
+        InvalidData: numbers that are not finite, or an orientation that is not of unit length.
+    """
+    q = np.array([pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w])
+    p = np.array([pose.position.x, pose.position.y, pose.position.z])
+    if not np.isfinite(p).all():
+        raise InvalidData(f"pose.position is {p.tolist()}; it must be finite")
+    length = float(np.linalg.norm(q))
+    if not abs(length - 1.0) < 1e-2:
+        raise InvalidData(f"pose.orientation has length {length:.3g}; it must be a unit quaternion")
+    matrix = np.array(quaternion_matrix(q / length), dtype=float)
+    matrix[:3, 3] = p
+    return matrix
+
+
+def inertia_message(body: Body) -> Inertia:
+    """Inertia message: tensor about the centre of mass."""
+    i = body.inertia_com
+    return Inertia(m=float(body.mass), com=vector(body.com), ixx=float(i[0, 0]),
+                   ixy=float(i[0, 1]), ixz=float(i[0, 2]), iyy=float(i[1, 1]),
+                   iyz=float(i[1, 2]), izz=float(i[2, 2]))
+
+
+def in_frame(estimate: Estimate, frame_id: str, rotation: Array, translation: Array) -> Estimate:
+    """The estimate in another frame, where ``x_new = rotation x + translation``.
+
+    The bias stays in the sensor frame: it belongs to the sensor's channels. A rotation mixes the
+    entries of the centre of mass, and of the tensor, among themselves; each then counts as no
+    better known than the worst of its group.
+    """
+    moved = estimate.in_frame(frame_id, rotation, translation)
+    if np.allclose(rotation, np.eye(3), atol=1e-9):
+        return moved
+    share, verdict = np.array(estimate.data_share, dtype=float), list(estimate.verdict)
+    for group in _GROUPS:
+        share[group] = share[group].min()
+        verdict[group] = [min(verdict[group])] * len(verdict[group])
+    return dataclasses.replace(moved, data_share=share, verdict=tuple(verdict))
+
+
+def checked(outcome: Outcome) -> Outcome:
+    """The outcome, or a refusal in its place where it is not physical: the last line of defence."""
+    if isinstance(outcome, NoEstimate) or is_consistent(outcome.phi):
+        return outcome
+    return NoEstimate(outcome.stamp_ns, outcome.frame_id,
+                      f"{outcome.method} gave parameters that no rigid body has",
+                      outcome.findings)
+
+
+def parameters_message(outcome: Outcome) -> InertialParameters:
+    """The message of an outcome; without an estimate all its numbers are NaN."""
+    if isinstance(outcome, NoEstimate):
+        return _empty_message(outcome)
+    message = InertialParameters(
+        valid=True, stale=bool(outcome.stale), status=status_sentence(outcome),
+        inertia=inertia_message(outcome.body), bias=wrench_message(outcome.bias),
+        method=outcome.method, weighting=outcome.weighting, samples=int(outcome.samples),
+        window=float(outcome.window), condition_number=float(outcome.condition_number),
+        min_eigenvalue=float(outcome.min_eigenvalue),
+        solve_time=duration_message(outcome.solve_time), diagnostics=list(outcome.findings))
+    message.header.frame_id = outcome.frame_id
+    message.header.stamp = time_message(outcome.stamp_ns)
+    message.covariance = np.asarray(outcome.covariance, dtype=np.float64).reshape(100)
+    message.data_share = np.asarray(outcome.data_share, dtype=np.float64)
+    message.verdict = np.asarray(outcome.verdict, dtype=np.uint8)
+    message.residual_rms = np.asarray(outcome.residual_rms, dtype=np.float64)
+    return message
+
+
+def _empty_message(outcome: NoEstimate) -> InertialParameters:
+    body = Body(NAN, np.full(3, NAN), np.full((3, 3), NAN))
+    message = InertialParameters(
+        valid=False, status=outcome.reason, inertia=inertia_message(body),
+        bias=wrench_message([NAN] * 6), window=NAN, condition_number=NAN, min_eigenvalue=NAN,
+        diagnostics=list(outcome.findings))
+    message.header.frame_id = outcome.frame_id
+    message.header.stamp = time_message(outcome.stamp_ns)
+    message.covariance, message.data_share = np.full(100, NAN), np.full(10, NAN)
+    message.residual_rms = np.full(6, NAN)
+    return message
+
+
+def status_sentence(estimate: Estimate) -> str:
+    """One sentence for a person: what was estimated from what, and what to trust."""
+    groups = zip(("mass", "centre of mass", "inertia"), _GROUPS, strict=True)
+    words = [f"{name} {VERDICT_WORDS[min(estimate.verdict[group])]}" for name, group in groups]
+    held = "held, no new data: " if estimate.stale else ""
+    return (f"{held}{estimate.method} on {estimate.samples} samples over {estimate.window:.1f} s: "
+            + ", ".join(words))

@@ -1,0 +1,122 @@
+"""Findings as diagnostics and as log lines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+
+from ..estimate import Estimate, Outcome
+from ..findings import LEVELS, Finding
+
+# Findings about what comes in, by the beginning of their names; all others are about the estimate.
+_INPUT_PREFIXES = ("wrench", "joint", "motion", "transform", "translation", "robot", "mounting",
+                   "clock", "overload")
+_LEVELS = {"info": DiagnosticStatus.OK, "warning": DiagnosticStatus.WARN,
+           "error": DiagnosticStatus.ERROR}
+_QUIET = 10.0  # s between log lines of one finding
+
+
+class TopicRate:
+    """Messages of one topic: how many, and how many a second."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._marks: list[tuple[float, int]] = []
+
+    def per_second(self, now: float) -> float:
+        """Rate since the call about two seconds ago [Hz]; now: monotonic [s]."""
+        self._marks = [m for m in self._marks if now - m[0] <= 2.5] + [(now, self.count)]
+        then, before = self._marks[0]
+        elapsed = now - then
+        return (self.count - before) / elapsed if elapsed > 0.0 else 0.0
+
+
+class NodeCounters(NamedTuple):
+    """What the node itself counts."""
+
+    rates: Mapping[str, float]  # Hz, by topic name
+    counts: Mapping[str, int]  # messages, by topic name
+    skipped_ticks: int
+    longest_round: float  # s, of the worker, since the start
+
+
+def statuses(node_name: str, findings: Iterable[Finding], outcome: Outcome | None,
+             counters: NodeCounters) -> list[DiagnosticStatus]:
+    """Two statuses, `inputs` and `estimate`, each with its findings and numbers."""
+    findings = tuple(findings)
+    about_inputs = [f for f in findings if f.name.startswith(_INPUT_PREFIXES)]
+    about_estimate = [f for f in findings if f not in about_inputs]
+    values = {f"{topic} [Hz]": f"{rate:.1f}" for topic, rate in counters.rates.items()}
+    values |= {f"{topic} [messages]": str(n) for topic, n in counters.counts.items()}
+    inputs = _status(f"{node_name}: inputs", about_inputs, "receiving", values)
+    if inputs.level == DiagnosticStatus.OK and counters.rates.get("wrench", 0.0) == 0.0:
+        inputs.level, inputs.message = DiagnosticStatus.WARN, "no wrench arrives"
+    return [inputs, _estimate_status(node_name, about_estimate, outcome, counters)]
+
+
+def _estimate_status(node_name: str, findings: list[Finding], outcome: Outcome | None,
+                     counters: NodeCounters) -> DiagnosticStatus:
+    values = {"skipped ticks": str(counters.skipped_ticks),
+              "longest round [s]": f"{counters.longest_round:.4f}"}
+    if isinstance(outcome, Estimate):
+        body = outcome.body
+        values |= {"valid": "true", "stale": str(outcome.stale).lower(),
+                   "method": outcome.method, "mass [kg]": f"{body.mass:.4f}",
+                   "samples": str(outcome.samples), "buffer length [s]": f"{outcome.window:.2f}",
+                   "solve time [s]": f"{outcome.solve_time:.5f}",
+                   "condition number": f"{outcome.condition_number:.3g}"}
+        return _status(f"{node_name}: estimate", findings, f"{body.mass:.3f} kg", values)
+    reason = outcome.reason if outcome is not None else "not started"
+    status = _status(f"{node_name}: estimate", findings, reason, values | {"valid": "false"})
+    if status.level == DiagnosticStatus.OK:
+        status.level, status.message = DiagnosticStatus.WARN, reason
+    return status
+
+
+def _status(name: str, findings: list[Finding], otherwise: str,
+            values: Mapping[str, str]) -> DiagnosticStatus:
+    worst = max(findings, key=lambda f: _LEVELS[f.level][0], default=None)
+    status = DiagnosticStatus(level=DiagnosticStatus.OK, name=name, message=otherwise)
+    if worst is not None and worst.level != "info":
+        status.level, status.message = _LEVELS[worst.level], worst.text
+    pairs = {**values, **{f.name: f.text for f in findings}}
+    status.values = [KeyValue(key=key, value=value) for key, value in pairs.items()]
+    return status
+
+
+class FindingLogger:
+    """Logs each finding when it comes up or gets worse, and its changes at most every 10 s.
+
+    Args:
+        write: takes level (`info`, `warning`, `error`) and text.
+    """
+
+    def __init__(self, write: Callable[[str, str], None]) -> None:
+        self._write = write
+        self._logged: dict[str, tuple[Finding, float]] = {}
+        self._present: dict[str, str] = {}
+
+    def update(self, findings: Iterable[Finding]) -> bool:
+        """Log what is new; True where a finding came, went or changed its level."""
+        now, present = time.monotonic(), {}
+        for finding in findings:
+            present[finding.name] = finding.level
+            if self._is_due(finding, now):
+                self._write(finding.level, finding.text)
+                self._logged[finding.name] = (finding, now)
+        for name in [n for n, (_, at) in self._logged.items()
+                     if n not in present and now - at >= _QUIET]:
+            del self._logged[name]
+        changed, self._present = present != self._present, present
+        return changed
+
+    def _is_due(self, finding: Finding, now: float) -> bool:
+        if finding.name not in self._logged:
+            return True
+        last, at = self._logged[finding.name]
+        if LEVELS.index(finding.level) > LEVELS.index(last.level):
+            return True
+        return finding != last and now - at >= _QUIET

@@ -1,0 +1,50 @@
+"""What a person sees in RViz: a ball at the centre of mass, and the equivalent-inertia box."""
+
+from __future__ import annotations
+
+import numpy as np
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
+
+from ..estimate import Estimate, Outcome
+from ..inertia import Array, Body, principal_moments
+from .conversions import point, quaternion_message, time_message, vector
+
+_DENSITY = 2700.0  # kg/m^3: the ball has the size of this much aluminium
+_BALL = ColorRGBA(r=0.9, g=0.3, b=0.1, a=1.0)
+_BOX = ColorRGBA(r=0.1, g=0.5, b=0.9, a=0.35)
+_NAMESPACE = "payload"
+
+
+def equivalent_box(body: Body) -> tuple[Array, Array]:
+    """Lengths (3,) [m] and axes (3, 3) of the uniform box with the body's mass and inertia.
+
+    For a box, ``I_x = m (b^2 + c^2) / 12``; the triangle inequalities make all lengths real.
+    """
+    moments, axes = principal_moments(body.inertia_com)
+    squares = 6.0 / body.mass * (moments.sum() - 2.0 * moments)
+    return np.sqrt(np.maximum(squares, 0.0)), axes
+
+
+def payload_markers(outcome: Outcome) -> MarkerArray:
+    """Ball and box of an estimate; without an estimate, the deletion of both."""
+    if not isinstance(outcome, Estimate):
+        return MarkerArray(markers=[_marker(outcome, k, Marker.DELETE) for k in (0, 1)])
+    body = outcome.body
+    ball = _marker(outcome, 0, Marker.ADD)
+    ball.type, ball.color = Marker.SPHERE, _BALL
+    diameter = (6.0 * body.mass / (np.pi * _DENSITY)) ** (1.0 / 3.0)
+    ball.pose.position, ball.scale = point(body.com), vector([diameter] * 3)
+    box = _marker(outcome, 1, Marker.ADD)
+    box.type, box.color = Marker.CUBE, _BOX
+    lengths, axes = equivalent_box(body)
+    box.pose.position, box.scale = point(body.com), vector(lengths)
+    box.pose.orientation = quaternion_message(axes)
+    return MarkerArray(markers=[ball, box])
+
+
+def _marker(outcome: Outcome, number: int, action: int) -> Marker:
+    marker = Marker(ns=_NAMESPACE, id=number, action=action, frame_locked=True)
+    marker.header.frame_id = outcome.frame_id
+    marker.header.stamp = time_message(outcome.stamp_ns)
+    return marker

@@ -1,0 +1,63 @@
+"""The node's topics out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from visualization_msgs.msg import MarkerArray
+
+from inertial_id_ros.msg import InertialParameters
+
+from ..estimate import Estimate, Outcome
+from ..identifier import CompensatedWrenches
+from .conversions import inertia_message, parameters_message, time_message, wrench_message
+from .markers import payload_markers
+
+# Late joiners get the last estimate.
+_LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
+                      durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Publishing:
+    """Publishers of a node, and what goes through them; may be used from any thread."""
+
+    def __init__(self, node: Node) -> None:
+        self._parameters = node.create_publisher(
+            InertialParameters, "~/inertial_parameters", _LATCHED)
+        self._inertia = node.create_publisher(InertiaStamped, "~/inertia", _LATCHED)
+        self._markers = node.create_publisher(MarkerArray, "~/markers", _LATCHED)
+        self._compensated = node.create_publisher(WrenchStamped, "~/wrench_compensated", 100)
+        self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._clock = node.get_clock()
+
+    def outcome(self, outcome: Outcome) -> None:
+        """Publish parameters and markers; the plain inertia only where there is an estimate."""
+        self._parameters.publish(parameters_message(outcome))
+        self._markers.publish(payload_markers(outcome))
+        if isinstance(outcome, Estimate):
+            message = InertiaStamped(inertia=inertia_message(outcome.body))
+            message.header.frame_id = outcome.frame_id
+            message.header.stamp = time_message(outcome.stamp_ns)
+            self._inertia.publish(message)
+
+    def compensated(self, wrenches: CompensatedWrenches) -> None:
+        """Publish wrenches without bias and payload, one message for each stamp."""
+        if not len(wrenches.stamps_ns) or not self._compensated.get_subscription_count():
+            return
+        message = WrenchStamped()
+        message.header.frame_id = wrenches.frame_id
+        for stamp, wrench in zip(wrenches.stamps_ns.tolist(), wrenches.wrench.tolist(),
+                                 strict=True):
+            message.header.stamp = time_message(stamp)
+            message.wrench = wrench_message(wrench)
+            self._compensated.publish(message)
+
+    def diagnostics(self, statuses: Sequence[DiagnosticStatus]) -> None:
+        """Publish diagnostic statuses with the time of now."""
+        message = DiagnosticArray(status=list(statuses))
+        message.header.stamp = self._clock.now().to_msg()
+        self._diagnostics.publish(message)

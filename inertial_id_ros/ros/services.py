@@ -1,0 +1,151 @@
+"""The node's services. Each handler turns what goes wrong into one sentence in the response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+from inertial_id_ros.srv import GetInertialParameters, Save, SetShape
+
+from ..errors import InertialIdError, NotEnoughData, UnknownFrame
+from ..estimate import Estimate, NoEstimate, Outcome
+from ..identifier import Identifier
+from ..inertia import Array
+from .compat import package_roots
+from .conversions import in_frame, parameters_message
+from .saving import plain_name, save_json
+from .shape_request import shape_from_request
+from .worker import Worker
+
+_WAIT = 2.0  # s; the executor's thread waits for the worker, never the other way round
+_WAIT_SHAPE = 5.0  # s; filling a large mesh with points takes its time
+
+
+class Backend(Protocol):
+    """What the services need of the node."""
+
+    identifier: Identifier
+    worker: Worker
+
+    @property
+    def outcome(self) -> Outcome:
+        """The last outcome."""
+        ...
+
+    @property
+    def state_directory(self) -> str:
+        """Folder to save under."""
+        ...
+
+    def solve_now(self) -> Outcome:
+        """Solve and publish; in the worker."""
+        ...
+
+
+class Services:
+    """Services of a node, answered from its backend."""
+
+    def __init__(self, node: Node, backend: Backend) -> None:
+        self._backend = backend
+        self._logger = node.get_logger()
+        for kind, name, answer in (
+                (GetInertialParameters, "get_inertial_parameters", self._get),
+                (SetShape, "set_shape", self._set_shape), (Trigger, "tare", self._tare),
+                (Trigger, "reset", self._reset), (Save, "save", self._save)):
+            node.create_service(kind, f"~/{name}", self._guarded(name, answer))
+
+    def _guarded(self, name: str, answer: Callable[[Any, Any], str]) -> Callable[[Any, Any], Any]:
+        """A handler that reports success with the answer's sentence, or failure with the reason."""
+
+        def handle(request: Any, response: Any) -> Any:
+            try:
+                response.message = answer(request, response)
+                response.success = True
+            except InertialIdError as error:
+                response.message, response.success = str(error), False
+            except Exception as error:  # a request must not end the node
+                self._logger.error(f"{name}: {type(error).__name__}: {error}")
+                response.message, response.success = f"internal error: {error}", False
+            return response
+
+        return handle
+
+    def _get(self, request: GetInertialParameters.Request,
+             response: GetInertialParameters.Response) -> str:
+        outcome = self._backend.outcome
+        target = request.target_frame.lstrip("/")
+        if target and outcome.frame_id and target != outcome.frame_id:
+            try:
+                rotation, translation = self._lookup(target, outcome.frame_id)
+            except InertialIdError:
+                # Numbers in another frame than asked for would be taken for the right ones.
+                response.parameters = parameters_message(NoEstimate(
+                    outcome.stamp_ns, target, f"no transform to '{target}'"))
+                raise
+            if isinstance(outcome, Estimate):
+                outcome = in_frame(outcome, target, rotation, translation)
+        response.parameters = parameters_message(outcome)
+        if isinstance(outcome, NoEstimate):
+            raise NotEnoughData(outcome.reason)
+        return response.parameters.status
+
+    def _lookup(self, target: str, source: str) -> tuple[Array, Array]:
+        """Rotation (3, 3) and translation (3,) with ``x_target = R x_source + t``."""
+        try:
+            return self._backend.worker.call(
+                lambda: self._backend.identifier.lookup(target, source), _WAIT)
+        except UnknownFrame as error:
+            text = str(error)
+            raise UnknownFrame(text if target in text else f"frame '{target}': {text}") from error
+
+    def _set_shape(self, request: SetShape.Request, response: SetShape.Response) -> str:
+        return self._backend.worker.call(lambda: self._use_shape(request), _WAIT_SHAPE)
+
+    def _use_shape(self, request: SetShape.Request) -> str:
+        shape = shape_from_request(request, self._to_sensor, package_roots())
+        self._backend.identifier.set_shape(shape)
+        self._backend.solve_now()
+        if shape is None:
+            return "the shape is forgotten"
+        x, y, z = shape.lengths
+        return (f"shape '{shape.name}' of {shape.volume * 1e6:.4g} cm^3, bounding box "
+                f"{x:.4g} x {y:.4g} x {z:.4g} m along the sensor axes")
+
+    def _to_sensor(self, frame: str) -> Array:
+        """Homogeneous transform (4, 4) from a frame to the sensor frame; in the worker."""
+        identifier = self._backend.identifier
+        if not identifier.sensor_frame:
+            raise UnknownFrame(f"frame '{frame}' cannot be related to the sensor frame, which is "
+                               "not known before the first wrench message")
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = identifier.lookup(identifier.sensor_frame, frame)
+        return matrix
+
+    def _tare(self, request: Trigger.Request, response: Trigger.Response) -> str:
+        def tare() -> str:
+            text = self._backend.identifier.tare()
+            self._backend.solve_now()
+            return text
+
+        return self._backend.worker.call(tare, _WAIT)
+
+    def _reset(self, request: Trigger.Request, response: Trigger.Response) -> str:
+        def reset() -> str:
+            self._backend.identifier.reset("the reset service was called")
+            self._backend.solve_now()
+            return "buffer and estimate are forgotten"
+
+        return self._backend.worker.call(reset, _WAIT)
+
+    def _save(self, request: Save.Request, response: Save.Response) -> str:
+        plain_name(request.name)
+        outcome = self._backend.outcome
+        if not isinstance(outcome, Estimate):
+            raise NotEnoughData(f"nothing to save: {outcome.reason}")
+        path = save_json(self._backend.state_directory, request.name, outcome.to_json())
+        response.path = str(path)
+        return f"saved to {path}"

@@ -1,0 +1,43 @@
+"""A clean exit on SIGINT and SIGTERM at any moment, also while the heavy imports still run.
+
+rclpy's own handlers raise KeyboardInterrupt in whatever Python runs at that moment; with a plain
+flag nothing is interrupted half-way, and a second signal (launch sends two) does no harm.
+Nothing heavy is imported here, so that an entry point can call `exit_at_once` first thing.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from types import FrameType
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def exit_at_once() -> None:
+    """Until `stop_flag` takes over, a signal ends the process with status 0; nothing is open."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        os._exit(0)
+
+    for number in _SIGNALS:
+        signal.signal(number, leave)
+
+
+def stop_flag() -> threading.Event:
+    """An event that a signal sets, from now on and as often as it comes."""
+    stop = threading.Event()
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in _SIGNALS:
+        signal.signal(number, ask)
+    return stop
+
+
+def ignore() -> None:
+    """No signal does anything any more: for the end, where Python puts the default action back."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)

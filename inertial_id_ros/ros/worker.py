@@ -1,0 +1,133 @@
+"""One thread that owns the Identifier: periodic work by name, and jobs that services post.
+
+Who waits for whom: the executor thread may wait (bounded) for the worker, the worker never waits
+for the executor, so the two cannot lock each other.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from typing import Any, TypeVar
+
+from ..errors import InertialIdError
+
+T = TypeVar("T")
+
+
+class Busy(InertialIdError):
+    """The worker could not take the job, or not finish it, in the time given."""
+
+
+class Worker:
+    """Runs periodic work and jobs one after the other; jobs first.
+
+    Args:
+        routines: periodic work by name, in order of precedence.
+        failed: called in the worker with what a routine raised; the worker lives on.
+    """
+
+    def __init__(self, routines: dict[str, Callable[[], None]],
+                 failed: Callable[[str, Exception], None]) -> None:
+        self._routines, self._failed = routines, failed
+        self._changed = threading.Condition()
+        self._jobs: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
+        self._asked: set[str] = set()
+        self._running = ""
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, name="identifier", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self, timeout: float) -> bool:
+        """Ask the thread to end and wait for it [s]; False where it still runs."""
+        with self._changed:
+            self._stopping = True
+            while self._jobs:
+                self._jobs.popleft()[0].cancel()
+            self._changed.notify()
+        if self._thread.ident is not None:  # started
+            self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether `stop` was called."""
+        return self._stopping
+
+    def ask(self, routine: str) -> bool:
+        """Ask for a run of a routine; False, and nothing asked, where one still waits or runs."""
+        with self._changed:
+            if routine in self._asked or routine == self._running:
+                return False
+            self._asked.add(routine)
+            self._changed.notify()
+            return True
+
+    def post(self, job: Callable[[], T]) -> Future[T]:
+        """Have the worker run a job; do not wait for it."""
+        future: Future[T] = Future()
+        with self._changed:
+            if self._stopping:
+                future.cancel()
+                return future
+            self._jobs.append((future, job))
+            self._changed.notify()
+        return future
+
+    def call(self, job: Callable[[], T], timeout: float) -> T:
+        """Have the worker run a job, and wait for its result at most `timeout` [s].
+
+        Raises:
+            Busy: not in that time; a job that had not begun will not run any more.
+            Exception: what the job raised.
+        """
+        future = self.post(job)
+        try:
+            return future.result(timeout)
+        except CancelledError:
+            raise Busy("the node is shutting down") from None
+        except FutureTimeout:
+            if future.cancel():
+                raise Busy(f"busy with an estimate for {timeout:g} s; try again") from None
+            if future.done():  # just now
+                return future.result()
+            raise Busy(f"not finished within {timeout:g} s; it goes on") from None
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._stopping or self._jobs or self._asked)
+                if self._stopping:
+                    return
+                job = self._jobs.popleft() if self._jobs else None
+                if job is None:
+                    self._running = next(n for n in self._routines if n in self._asked)
+                    self._asked.discard(self._running)
+            if job is not None:
+                _carry_out(*job)
+            else:
+                self._run_routine()
+
+    def _run_routine(self) -> None:
+        try:
+            self._routines[self._running]()
+        except Exception as error:  # one bad round must not end the identification
+            self._failed(self._running, error)
+        finally:
+            with self._changed:
+                self._running = ""
+
+
+def _carry_out(future: Future[Any], job: Callable[[], Any]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(job())
+    except Exception as error:  # handed to the thread that waits
+        future.set_exception(error)

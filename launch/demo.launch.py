@@ -1,0 +1,43 @@
+"""Starts a simulated cobot that carries a payload, and the node that identifies the payload.
+
+    ros2 launch inertial_id_ros demo.launch.py payload:=hammer
+    ros2 topic echo /inertial_id_node/inertia
+    ros2 topic echo /simulate_cobot/truth
+"""
+
+from pathlib import Path
+
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+from launch import LaunchDescription
+
+# Parameters of simulate_cobot: name, default, type, description.
+ARGUMENTS = (
+    ("payload", "drill", str, "Named payload, or a YAML file with its parts."),
+    ("motion", "sinusoid", str, "sinusoid, point_to_point or stop_and_go."),
+    ("speed", "1.0", float, "Angular speed of the tool [rad/s]."),
+    ("convention", "on_sensor", str, "Sign of the wrench: on_sensor or on_environment."),
+    ("seed", "0", int, "Seed of the noise."),
+)
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Arguments, cobot and node."""
+    arguments = [DeclareLaunchArgument(name, default_value=default, description=text)
+                 for name, default, _, text in ARGUMENTS]
+    method = DeclareLaunchArgument("method", default_value="", description="Estimator.")
+    cobot = Node(
+        package="inertial_id_ros", executable="simulate_cobot", name="simulate_cobot",
+        output="screen", emulate_tty=True,
+        parameters=[{name: ParameterValue(LaunchConfiguration(name), value_type=kind)
+                     for name, _, kind, _ in ARGUMENTS}])
+    identify = IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(str(Path(__file__).parent / "identify.launch.py")),
+        launch_arguments={"config": "simulation",
+                          "convention": LaunchConfiguration("convention"),
+                          "method": LaunchConfiguration("method")}.items())
+    return LaunchDescription([*arguments, method, cobot, identify])

@@ -1,0 +1,76 @@
+"""Starts inertial_id_node for a robot.
+
+    ros2 launch inertial_id_ros identify.launch.py config:=ur
+
+``config`` is the name of a file in this package's config folder, or a path. Every other argument
+overrides one setting of that file; an argument that is not given leaves the file's value.
+"""
+
+from pathlib import Path
+
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+from launch import LaunchContext, LaunchDescription
+
+CONFIG = Path(__file__).parent.parent / "config"
+# Launch argument: setting, description. All are text, as launch gives it.
+OVERRIDES = {
+    "wrench_topic": ("wrench.topic", "Topic of the wrench."),
+    "sensor_frame": ("wrench.sensor_frame", "Frame of the wrench."),
+    "convention": ("wrench.convention", "Sign of the wrench: on_sensor or on_environment."),
+    "joint_states_topic": ("joint_states.topic", "Topic of the joint states."),
+    "robot_description_topic": ("robot_description.topic", "Topic of the robot description."),
+    "gravity_frame": ("gravity.frame", "Frame whose z axis points up."),
+    "method": ("estimator.method", "Estimator."),
+    "state_directory": ("state.directory", "Folder under which ~/save writes."),
+}
+
+
+def config_file(name: str) -> Path:
+    """The parameter file of that name (raises FileNotFoundError)."""
+    for candidate in (CONFIG / f"{name}.yaml", CONFIG / name, Path(name).expanduser()):
+        if candidate.is_file():
+            return candidate
+    known = ", ".join(sorted(path.stem for path in CONFIG.glob("*.yaml")))
+    raise FileNotFoundError(f"config is '{name}'; it must be a file, or one of: {known}")
+
+
+def make_node(context: LaunchContext) -> list[Node]:
+    """The node with the arguments that were given."""
+
+    def value(argument: str) -> str:
+        return LaunchConfiguration(argument).perform(context)
+
+    overrides: dict[str, object] = {
+        setting: value(argument) for argument, (setting, _) in OVERRIDES.items()
+        if value(argument)}
+    if value("use_sim_time"):
+        overrides["use_sim_time"] = value("use_sim_time").lower() in ("true", "1", "yes")
+    logger = ".".join([*filter(None, value("namespace").split("/")), "inertial_id_node"])
+    return [Node(
+        package="inertial_id_ros", executable="inertial_id_node", name="inertial_id_node",
+        namespace=value("namespace"), output="screen", emulate_tty=True,
+        parameters=[str(config_file(value("config"))), overrides],
+        arguments=["--ros-args", "--log-level", f"{logger}:={value('log_level')}"])]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Arguments and node."""
+    names = ", ".join(sorted(path.stem for path in CONFIG.glob("*.yaml")))
+    arguments = [
+        DeclareLaunchArgument(
+            "config", default_value="default",
+            description=f"Parameter file: a path, or one of {names}."),
+        DeclareLaunchArgument("namespace", default_value="", description="Namespace of the node."),
+        DeclareLaunchArgument(
+            "use_sim_time", default_value="", description="true: time comes from /clock."),
+        DeclareLaunchArgument(
+            "log_level", default_value="info", description="debug, info, warn, error or fatal."),
+    ]
+    arguments += [
+        DeclareLaunchArgument(argument, default_value="",
+                              description=f"{text} Empty: as in the parameter file.")
+        for argument, (_, text) in OVERRIDES.items()]
+    return LaunchDescription([*arguments, OpaqueFunction(function=make_node)])

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Finds a Python that this project supports and starts the set-up with it.
+# usage: run.sh [python]    (python: a command or path; empty: search the PATH)
+set -u
+
+# Prints the interpreter to use, or fails where the version is not supported. Inside a virtual
+# environment (perhaps our own, about to be replaced) that is the interpreter it was made from.
+probe='
+import os, sys
+if not (3, 10) <= sys.version_info[:2] <= (3, 13): sys.exit(1)
+base = os.path.join(sys.base_prefix, "bin", "python%d.%d" % sys.version_info[:2])
+print(base if sys.prefix != sys.base_prefix and os.path.exists(base) else sys.executable)'
+
+fail() {
+  printf 'error: %s\n' "$*" >&2
+  exit 2
+}
+
+unset _ROS_WHEELS_BOOTSTRAP_COMPLETE # another environment of ROS 2 wheels may be active
+wanted=${1:-}
+python=
+if [ -n "$wanted" ]; then
+  command -v "$wanted" >/dev/null || fail "PYTHON=$wanted is not a command; name a Python 3.10 to 3.13."
+  python=$("$wanted" -c "$probe" 2>/dev/null) ||
+    fail "PYTHON=$wanted is $("$wanted" --version 2>&1), but Python 3.10 to 3.13 is needed."
+else
+  for candidate in python3 python3.13 python3.12 python3.11 python3.10; do
+    python=$("$candidate" -c "$probe" 2>/dev/null) && break
+  done
+  found=$(python3 --version 2>/dev/null) || found=missing
+  [ -n "$python" ] || fail "no Python 3.10 to 3.13 on the PATH (python3 is $found);" \
+    "install one, or name one: make PYTHON=/path/to/python3.12 setup"
+fi
+exec "$python" -B "$(dirname "${BASH_SOURCE[0]}")"

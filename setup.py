@@ -1,0 +1,42 @@
+"""Serves `pip install -e .`; colcon builds the package with CMakeLists.txt instead."""
+
+from setuptools import find_packages, setup
+
+setup(
+    name="inertial_id_ros",
+    version="0.1.0",
+    description="Online identification of the inertial parameters of a robot arm's payload",
+    author="inertial_id_ros developers",
+    author_email="maintainers@inertial-id-ros.org",
+    license="Apache-2.0",
+    python_requires=">=3.10",
+    packages=find_packages(include=["inertial_id_ros", "inertial_id_ros.*"]),
+    package_data={"inertial_id_ros.simulation": ["models/**"]},
+    # Exact versions that are known to work together: requirements/run.txt.
+    install_requires=[
+        "numpy>=1.26",
+        "scipy>=1.11",
+        "cvxpy>=1.6",
+        "clarabel>=0.9",
+        "osqp>=1.0",
+        "pin>=2.7",
+        "trimesh>=4",
+        "rtree>=1.0",
+        "rosbags>=0.11",
+        "mcap>=1.1",
+        "mujoco>=3.1",
+        "matplotlib>=3.6",
+        "rich>=13",
+        "PyYAML>=6",
+        "transforms3d>=0.4.1",
+    ],
+    entry_points={
+        "console_scripts": [
+            "identify_bag = inertial_id_ros.bag.identify_bag:main",
+            "inertial_id_demo = inertial_id_ros.ros.demo:main",
+            "inertial_id_node = inertial_id_ros.ros.node:main",
+            "replay_bag = inertial_id_ros.ros.replay_bag:main",
+            "simulate_cobot = inertial_id_ros.ros.simulate_cobot:main",
+        ],
+    },
+)

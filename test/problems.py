@@ -1,0 +1,101 @@
+"""Random identification problems: bodies, motions, noise, and the factors of all rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from inertial_id_ros.dynamism import dynamism, full_model_weight
+from inertial_id_ros.estimators.base import COLUMNS, Problem
+from inertial_id_ros.estimators.reference import Rows
+from inertial_id_ros.inertia import Array, phi_from_points
+from inertial_id_ros.newton_euler import regressor, static_regressor
+from inertial_id_ros.shape import Shape, shape_from_primitive
+
+GRAVITY = np.array([0.0, 0.0, -9.81])
+NOISE = np.repeat([0.1, 0.005], 3)
+BIAS_SD = np.repeat([5.0, 0.5], 3)
+
+
+def random_phi(rng: np.random.Generator, points: int = 8, size: float = 0.1,
+               offset: float = 0.1) -> Array:
+    """phi (10,) of random point masses, about 1 kg, around a random centre; singular if few."""
+    center = rng.normal(scale=offset, size=3)
+    where = center + rng.uniform(-0.5, 0.5, (points, 3)) * size * rng.uniform(0.2, 1.0, 3)
+    return phi_from_points(where, rng.uniform(0.2, 2.0, points) / points)
+
+
+def motion(rng: np.random.Generator, samples: int = 300, seconds: float = 3.0,
+           speed: float = 1.0) -> tuple[Array, Array, Array, Array]:
+    """a_g, omega, alpha (n, 3) and gravity (n, 3) in sensor axes of a sum of sinusoids.
+
+    Args:
+        speed: about the largest angular velocity [rad/s].
+    """
+    t = np.linspace(0.0, seconds, samples)[:, None]
+    frequency = rng.uniform(0.1, 0.4, 6) * 2.0 * np.pi
+    phase = rng.uniform(0.0, 2.0 * np.pi, 6)
+    amplitude = np.r_[speed / frequency[:3], rng.uniform(0.05, 0.3, 3) * speed]
+
+    def angles(s: Array) -> Array:
+        return (amplitude * np.sin(frequency * s + phase))[:, :3]
+
+    rotation = Rotation.from_euler("xyz", angles(t))
+
+    def omega_at(s: Array) -> Array:
+        h = 1e-4
+        before, after = (Rotation.from_euler("xyz", angles(s + d)) for d in (-h, h))
+        return (before.inv() * after).as_rotvec() / (2.0 * h)
+
+    omega = omega_at(t)
+    alpha = (omega_at(t + 1e-3) - omega_at(t - 1e-3)) / 2e-3
+    acceleration = -(amplitude * frequency**2 * np.sin(frequency * t + phase))[:, 3:]
+    back = rotation.inv()
+    gravity = back.apply(np.tile(GRAVITY, (samples, 1)))
+    return back.apply(acceleration - GRAVITY), omega, alpha, gravity
+
+
+def poses(rng: np.random.Generator, count: int, samples: int = 200) -> tuple[Array, ...]:
+    """Motion arrays of a payload held still in `count` random poses."""
+    gravity = Rotation.random(count, random_state=rng).apply(GRAVITY)
+    gravity = np.repeat(gravity, -(-samples // count), axis=0)[:samples]
+    zero = np.zeros_like(gravity)
+    return -gravity, zero, zero, gravity
+
+
+def make_rows(rng: np.random.Generator, phi: Array, moving: tuple[Array, ...],
+              noise: Array | float = NOISE, bias: Array | float = 0.0, c1: float = 5.0) -> Rows:
+    """All rows of a recording: both regressors, the noisy wrench, the weight of the full model."""
+    a_g, omega, alpha, gravity = moving
+    full = regressor(a_g, omega, alpha)
+    wrench = full @ phi + bias + rng.normal(size=(len(full), 6)) * noise
+    weight = full_model_weight(dynamism(a_g + gravity, alpha, omega), c1)
+    return Rows(full, static_regressor(gravity), wrench, weight)
+
+
+def compress(rows: Rows, noise: Array = NOISE, bias_sd: Array | None = None,
+             bias_mean: Array | None = None) -> Problem:
+    """The factors that stand for all rows; bias_sd None: six bias states, zeros: known biases."""
+
+    def factor(matrices: Array, weight: Array) -> Array:
+        out = np.zeros((6 * COLUMNS, COLUMNS))
+        for c in range(6):
+            block = np.zeros((len(matrices), COLUMNS))
+            block[:, :10], block[:, 10 + c], block[:, -1] = matrices[:, c], 1.0, rows.wrench[:, c]
+            upper = np.linalg.qr(block * weight[:, None], mode="r")
+            out[COLUMNS * c:COLUMNS * c + len(upper)] = upper
+        return out
+
+    one = np.ones(len(rows.full))
+    return Problem(factor(rows.full, one), factor(rows.full, rows.weight),
+                   factor(rows.static, 1.0 - rows.weight), noise,
+                   BIAS_SD if bias_sd is None else bias_sd,
+                   np.zeros(6) if bias_mean is None else bias_mean, len(one))
+
+
+def box(size: tuple[float, float, float] = (0.1, 0.06, 0.2),
+        center: tuple[float, float, float] = (0.02, 0.0, 0.12)) -> Shape:
+    """A box in the sensor frame."""
+    pose = np.eye(4)
+    pose[:3, 3] = center
+    return shape_from_primitive("box", size, pose)

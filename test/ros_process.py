@@ -1,0 +1,263 @@
+"""Helpers for tests of ROS processes: start one, feed it a simulated robot, listen, call, stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from array import array
+from pathlib import Path
+
+import numpy as np
+import rclpy
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import TransformStamped, WrenchStamped
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+
+from inertial_id_ros.ros.children import unused_domain
+from inertial_id_ros.simulation.cobot import SimulatedCobot
+from inertial_id_ros.simulation.settings import CobotSettings
+
+ROOT = Path(__file__).resolve().parent.parent
+NODE = (sys.executable, "-m", "inertial_id_ros.ros.node")
+LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
+                     durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class RosProcess:
+    """A process in a ROS domain, the leader of its group; its output is collected as text."""
+
+    def __init__(self, domain: int, *command: str, **variables: str) -> None:
+        environment = {
+            **os.environ, "ROS_DOMAIN_ID": str(domain), "ROS_PYTHON_CHECK_FIELDS": "1",
+            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "PYTHONUNBUFFERED": "1",
+            "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
+            **variables}
+        self.process = subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            start_new_session=True)
+        self._lines: list[str] = []
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._lines.append(line)
+
+    @property
+    def text(self) -> str:
+        """Everything it wrote so far."""
+        return "".join(self._lines)
+
+    def wait_for_text(self, text: str, timeout: float = 10.0) -> None:
+        """Wait until it wrote a text."""
+        wait_until(lambda: text in self.text or self.process.poll() is not None, timeout)
+        assert text in self.text, self.text
+
+    def wait_for_handlers(self, timeout: float = 10.0) -> None:
+        """Wait until the process catches SIGTERM: from then on it must leave cleanly."""
+        status = Path(f"/proc/{self.process.pid}/status")
+        if not status.exists():
+            self.wait_for_text("[inertial_id_node]", timeout)
+            return
+
+        def catches() -> bool:
+            mask = next(x for x in status.read_text().splitlines() if x.startswith("SigCgt"))
+            return bool(int(mask.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+        wait_until(catches, timeout)
+
+    def finish(self, timeout: float = 10.0) -> tuple[int, str]:
+        """Wait for its end; exit status and output."""
+        try:
+            status = self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+        self._reader.join(2.0)
+        return status, self.text
+
+    def stop(self, number: int = signal.SIGINT) -> tuple[int, str]:
+        """Send a signal and wait for its end."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.finish()
+
+
+_taken: set[int] = set()
+
+
+def own_domain() -> int:
+    """A ROS domain that neither this test run nor anybody else on this machine uses."""
+    domain = next(d for d in iter(unused_domain, None) if d not in _taken or len(_taken) > 90)
+    _taken.add(domain)
+    return domain
+
+
+class Client:
+    """A node of the test's own process, in a context of its own."""
+
+    def __init__(self, domain: int) -> None:
+        os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=domain,
+                   signal_handler_options=SignalHandlerOptions.NO)
+        self.node = rclpy.create_node("client", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.received: dict[str, list] = {}
+        self._publishers: dict[str, object] = {}
+
+    def listen(self, kind: type, topic: str, qos: QoSProfile | int = LATCHED) -> list:
+        """The list of messages of a topic, which grows while `spin_until` runs."""
+        if topic not in self.received:
+            self.received[topic] = []
+            self.node.create_subscription(kind, topic, self.received[topic].append, qos)
+        return self.received[topic]
+
+    def publish(self, topic: str, message: object, qos: QoSProfile | int = 100) -> None:
+        """Publish on a topic; waits for the first subscriber when the topic is new."""
+        if topic not in self._publishers:
+            publisher = self.node.create_publisher(type(message), topic, qos)
+            self._publishers[topic] = publisher
+            wait_until(lambda: publisher.get_subscription_count() > 0, 10.0)
+        self._publishers[topic].publish(message)  # type: ignore[attr-defined]
+
+    def spin_until(self, condition, timeout: float = 10.0) -> None:
+        """Run callbacks until the condition holds; fails after the timeout [s]."""
+        end = time.monotonic() + timeout
+        while not condition():
+            assert time.monotonic() < end, f"not within {timeout:g} s"
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def call(self, kind: type, service: str, request: object | None = None, timeout: float = 10.0):
+        """The response of a service."""
+        client = self.node.create_client(kind, service)
+        try:
+            assert client.wait_for_service(timeout), f"no service {service}"
+            future = client.call_async(kind.Request() if request is None else request)
+            self.spin_until(future.done, timeout)
+            return future.result()
+        finally:
+            self.node.destroy_client(client)
+
+    def close(self) -> None:
+        """Leave the ROS graph."""
+        self.executor.shutdown()
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)
+
+
+class Robot:
+    """A simulated cobot whose samples the test's client publishes, faster than real time."""
+
+    def __init__(self, client: Client, start_ns: int | None = None, **settings) -> None:
+        defaults = {"payload": "hammer", "rate": 250.0, "speed": 1.5}
+        self.cobot = SimulatedCobot(CobotSettings().replace({**defaults, **settings}))
+        self.client = client
+        self._stamp = time.time_ns() if start_ns is None else start_ns
+        self._next = 0  # sample of the motion
+
+    def introduce(self) -> None:
+        """Publish the robot description and the fixed transforms."""
+        self.client.publish("/robot_description", String(data=self.cobot.urdf), LATCHED)
+        message = TFMessage()
+        for edge in self.cobot.static_transforms():
+            t = TransformStamped(child_frame_id=edge.child)
+            t.header.frame_id = edge.parent
+            p, q = t.transform.translation, t.transform.rotation
+            p.x, p.y, p.z = (float(v) for v in edge.translation)
+            q.x, q.y, q.z, q.w = (float(v) for v in edge.quaternion)
+            message.transforms.append(t)
+        self.client.publish("/tf_static", message, LATCHED)
+
+    def play(self, seconds: float, wrench: np.ndarray | None = None, frame: str | None = None,
+             rest: bool = False, speed: float = 6.0, each=None) -> None:
+        """Publish the next seconds of motion.
+
+        Args:
+            wrench: (6,) reading to publish in place of the simulated one.
+            frame: frame_id in place of the cobot's; rest: the arm stands still where it is.
+            speed: times real time; each: called with the stamp [ns] before each sample.
+        """
+        count = round(seconds * self.cobot.settings.rate)
+        block = self.cobot.samples(self._next, 1 if rest else count)
+        begin, step = time.monotonic(), 1.0 / self.cobot.settings.rate
+        for i in range(count):
+            k = 0 if rest else i
+            self._stamp += round(step * 1e9)
+            if each is not None:
+                each(self._stamp)
+            self.client.publish("/joint_states", self._joints(self._stamp, block.q[k]), 1000)
+            self.client.publish("/wrench", wrench_message(
+                self._stamp, frame or self.cobot.sensor_frame,
+                block.wrench[k] if wrench is None else wrench), 1000)
+            time.sleep(max(0.0, begin + i * step / speed - time.monotonic()))
+        self.truth = block.truth
+        self._next += 0 if rest else count
+
+    def _joints(self, stamp: int, q: np.ndarray) -> JointState:
+        message = JointState(name=list(self.cobot.joint_names), position=array("d", q.tolist()))
+        message.header.stamp = time_message(stamp)
+        return message
+
+
+class Stage:
+    """One ROS domain with a client and any number of processes; a context manager."""
+
+    def __init__(self) -> None:
+        self.domain = own_domain()
+        self.processes: list[RosProcess] = []
+        self.client = Client(self.domain)
+
+    def start_node(self, **parameters: object) -> RosProcess:
+        """Start inertial_id_node with parameters; ``wrench__topic`` stands for ``wrench.topic``."""
+        words = []
+        for name, value in parameters.items():
+            words += ["-p", f"{name.replace('__', '.')}:={value}"]
+        process = RosProcess(self.domain, *NODE, "--ros-args", *words)
+        self.processes.append(process)
+        process.wait_for_text("[inertial_id_node]")
+        return process
+
+    def __enter__(self) -> Stage:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self.processes:
+            if process.process.poll() is None:
+                process.process.kill()
+                process.process.wait(5.0)
+        self.client.close()
+
+
+def wait_until(condition, timeout: float = 10.0) -> None:
+    """Wait until a condition holds; fails after the timeout [s]."""
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end, f"not within {timeout:g} s"
+        time.sleep(0.005)
+
+
+def time_message(nanoseconds: int) -> Time:
+    """Time message of nanoseconds."""
+    seconds, rest = divmod(nanoseconds, 1_000_000_000)
+    return Time(sec=seconds, nanosec=rest)
+
+
+def wrench_message(stamp: int, frame: str, reading: np.ndarray) -> WrenchStamped:
+    """Wrench message of a reading (6,)."""
+    message = WrenchStamped()
+    message.header.frame_id, message.header.stamp = frame, time_message(stamp)
+    f, t = message.wrench.force, message.wrench.torque
+    f.x, f.y, f.z, t.x, t.y, t.z = (float(v) for v in reading)
+    return message

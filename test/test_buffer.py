@@ -1,0 +1,147 @@
+"""The rolling buffer against dense least squares on exactly the rows of its window."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inertial_id_ros.buffer import DYNAMIC, FULL, STATIC, RegressorBuffer, Rows, Window
+from inertial_id_ros.estimators.base import COLUMNS
+
+START = 178_500_000_000  # bin number of July 2026
+STEP = 5  # bins between rows
+
+
+def _rows(rng: np.random.Generator, number: np.ndarray, scale: float = 1.0) -> Rows:
+    n = len(number)
+    full, static = rng.normal(size=(2, n, 6, COLUMNS)) * scale
+    return Rows(number, rng.integers(1, 50, n), full, static, rng.random(n))
+
+
+def _part(rows: Rows, keep: np.ndarray | slice) -> Rows:
+    return Rows(*(field[keep] for field in rows))
+
+
+def _joined(parts: list[Rows]) -> Rows:
+    return Rows(*(np.concatenate(f) for f in zip(*parts, strict=True)))
+
+
+def _in_window(rows: Rows, window: float, slice_length: float) -> Rows:
+    """Rows of the last slices, as many as make up the window."""
+    per_slice, slices = round(slice_length * 100), int(np.ceil(window / slice_length - 1e-9))
+    number = rows.number // per_slice
+    return _part(rows, number > number[-1] - slices)
+
+
+def _assert_equal_to_dense(content: Window, rows: Rows) -> None:
+    root = np.sqrt(rows.samples)[:, None]
+    for model, matrix, weight in ((FULL, rows.full, 1.0), (DYNAMIC, rows.full, rows.weight),
+                                  (STATIC, rows.static, 1.0 - rows.weight)):
+        for channel in range(6):
+            dense = matrix[:, channel] * root * np.reshape(weight, (-1, 1))
+            factor = content.factors[model, channel]
+            assert not np.tril(factor, -1).any()
+            scale = np.linalg.norm(dense, axis=0) + 1e-300
+            np.testing.assert_allclose(factor.T @ factor / np.outer(scale, scale),
+                                       dense.T @ dense / np.outer(scale, scale), atol=1e-9)
+    assert content.samples == rows.samples.sum()
+    assert (content.first, content.last) == (rows.number[0], rows.number[-1])
+    assert content.rows.sum() == len(rows.number)
+    np.testing.assert_allclose(content.sums.sum(axis=0), rows.full.sum(axis=0), rtol=1e-9,
+                               atol=1e-9 * np.abs(rows.full).sum())
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10_000), window=st.sampled_from([0.5, 1.0, 1.6, 3.0]),
+       slice_length=st.sampled_from([0.05, 0.1, 0.25, 0.7]),
+       gaps=st.lists(st.integers(0, 500), max_size=4), count=st.integers(1, 150))
+def test_the_factors_are_those_of_the_rows_in_the_window(
+        seed: int, window: float, slice_length: float, gaps: list[int], count: int) -> None:
+    rng = np.random.default_rng(seed)
+    number = START + STEP * np.arange(count)
+    for gap in gaps:
+        number[rng.integers(count):] += gap
+    rows = _rows(rng, number)
+    buffer = RegressorBuffer(window, slice_length)
+    cuts = np.sort(rng.integers(0, count + 1, rng.integers(0, 8)))
+    for low, high in zip([0, *cuts], [*cuts, count], strict=True):
+        buffer.add(_part(rows, slice(low, high)))
+        if buffer and rng.random() < 0.3:
+            buffer.content()  # reading must not change anything
+    _assert_equal_to_dense(buffer.content(), _in_window(rows, window, slice_length))
+
+
+def test_forgetting_stays_exact_after_hundreds_of_windows(rng: np.random.Generator) -> None:
+    buffer = RegressorBuffer(1.0, 0.1)
+    kept = []
+    for k in range(400):  # 200 s through a window of 1 s
+        kept.append(_rows(rng, START + STEP * np.arange(10 * k, 10 * k + 10)))
+        buffer.add(kept[-1])
+        if k % 50 == 49:
+            _assert_equal_to_dense(buffer.content(), _in_window(_joined(kept), 1.0, 0.1))
+
+
+def test_huge_rows_leave_no_trace_once_forgotten(rng: np.random.Generator) -> None:
+    buffer = RegressorBuffer(1.0, 0.25)
+    buffer.add(_rows(rng, START + STEP * np.arange(40), scale=1e9))
+    after = _rows(rng, START + STEP * np.arange(40, 100), scale=1e-3)
+    buffer.add(after)
+    _assert_equal_to_dense(buffer.content(), _in_window(after, 1.0, 0.25))
+
+
+def test_the_solution_is_the_dense_least_squares_solution(rng: np.random.Generator) -> None:
+    rows = _rows(rng, START + STEP * np.arange(300))
+    buffer = RegressorBuffer(2.0, 0.25)
+    buffer.add(rows)
+    window = _in_window(rows, 2.0, 0.25)
+    dense = (window.full * np.sqrt(window.samples)[:, None, None]).reshape(-1, COLUMNS)
+    factor = buffer.content().factors[FULL].reshape(-1, COLUMNS)
+    expected = np.linalg.lstsq(dense[:, :-1], dense[:, -1], rcond=None)[0]
+    found = np.linalg.lstsq(factor[:, :-1], factor[:, -1], rcond=None)[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_a_gap_longer_than_the_window_leaves_only_what_came_after(
+        rng: np.random.Generator) -> None:
+    buffer = RegressorBuffer(2.0, 0.25)
+    buffer.add(_rows(rng, START + STEP * np.arange(40)))
+    after = _rows(rng, START + 5000 + STEP * np.arange(3))
+    buffer.add(after)
+    _assert_equal_to_dense(buffer.content(), after)
+    assert buffer.content().duration == pytest.approx(0.11)
+
+
+def test_sums_come_slice_by_slice_in_order_of_time(rng: np.random.Generator) -> None:
+    """17 slices in a tree of 32 leaves: the newest slices wrap around to low leaf numbers."""
+    rows = _rows(rng, START + STEP * np.arange(500))
+    buffer = RegressorBuffer(1.7, 0.1)
+    buffer.add(rows)
+    content = buffer.content()
+    number = rows.number // 10
+    newest = np.unique(number)[-17:]
+    assert content.rows.tolist() == [(number == k).sum() for k in newest]
+    for k, sums in zip(newest, content.sums, strict=True):
+        np.testing.assert_allclose(sums, rows.full[number == k].sum(axis=0), atol=1e-12)
+
+
+def test_an_empty_buffer_says_so_and_clear_empties_it(rng: np.random.Generator) -> None:
+    buffer = RegressorBuffer(1.0, 0.1)
+    assert not buffer
+    buffer.add(_rows(rng, np.empty(0, np.int64)))
+    assert not buffer
+    buffer.add(_rows(rng, START + np.arange(1)))
+    assert buffer and buffer.content().duration == pytest.approx(0.01)
+    buffer.clear()
+    assert not buffer
+    rows = _rows(rng, START + np.arange(3))  # earlier than what was there: the clock jumped
+    buffer.add(rows)
+    _assert_equal_to_dense(buffer.content(), rows)
+
+
+def test_one_slice_for_the_whole_window_works(rng: np.random.Generator) -> None:
+    buffer = RegressorBuffer(0.5, 0.5)
+    rows = _rows(rng, START + STEP * np.arange(57))
+    buffer.add(rows)
+    _assert_equal_to_dense(buffer.content(), _in_window(rows, 0.5, 0.5))

@@ -1,0 +1,292 @@
+"""What the build files say about the package agrees with each other and with the source tree."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "inertial_id_ros"
+EXECUTABLES = {
+    "identify_bag": "inertial_id_ros.bag.identify_bag",
+    "inertial_id_demo": "inertial_id_ros.ros.demo",
+    "inertial_id_node": "inertial_id_ros.ros.node",
+    "replay_bag": "inertial_id_ros.ros.replay_bag",
+    "simulate_cobot": "inertial_id_ros.ros.simulate_cobot",
+}
+
+
+# Executables
+
+
+def call_argument(file: Path, function: str, keyword: str) -> ast.expr:
+    """Return the value of `keyword` in the call of `function` in a Python file."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == function:
+            return next(k.value for k in node.keywords if k.arg == keyword)
+    raise AssertionError(f"{file.name} does not call {function}")
+
+
+def test_setup_py_declares_each_executable_with_its_module():
+    points = ast.literal_eval(call_argument(ROOT / "setup.py", "setup", "entry_points"))
+    declared = dict(line.split(" = ") for line in points["console_scripts"])
+    assert declared == {name: f"{module}:main" for name, module in EXECUTABLES.items()}
+
+
+def test_cmake_installs_each_executable():
+    programs = re.search(r"install\(PROGRAMS(.*?)DESTINATION lib/", cmake_lists(), re.S)
+    assert programs is not None
+    assert sorted(programs[1].split()) == sorted(f"scripts/{name}" for name in EXECUTABLES)
+
+
+def test_scripts_are_executable_and_start_the_module_that_setup_py_names():
+    scripts = {p.name: p for p in (ROOT / "scripts").iterdir() if p.is_file() and not p.suffix}
+    assert set(scripts) == set(EXECUTABLES)
+    for name, script in scripts.items():
+        assert os.access(script, os.X_OK), name
+        assert script.read_text().startswith("#!/usr/bin/env python3\n"), name
+        imports = [n for n in ast.parse(script.read_text()).body if isinstance(n, ast.ImportFrom)]
+        assert [(i.module, i.names[0].name) for i in imports] == [(EXECUTABLES[name], "main")]
+
+
+@pytest.mark.parametrize("module", EXECUTABLES.values())
+def test_the_module_of_each_executable_defines_main(module: str):
+    file = ROOT / (module.replace(".", "/") + ".py")
+    functions = [n.name for n in ast.parse(file.read_text()).body if isinstance(n, ast.FunctionDef)]
+    assert "main" in functions
+
+
+# Source tree
+
+
+def python_files(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.rglob("*.py") if "__pycache__" not in file.parts)
+
+
+def imported_modules(file: Path) -> Iterator[str]:
+    """Yield the absolute names of the modules that a file imports, at any depth."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            package = file.parent.relative_to(ROOT).parts
+            base = package[: len(package) - node.level + 1]
+            name = ".".join([*base, *([node.module] if node.module else [])])
+            yield name
+            yield from (f"{name}.{alias.name}" for alias in node.names)
+
+
+ROS_MODULE = re.compile(
+    r"(rclpy|rpyutils|rosidl_\w+|launch|launch_ros|ament_index_python|tf2_\w+|tf_transformations"
+    r"|builtin_interfaces|rcl_interfaces|std_srvs|\w+_msgs|inertial_id_ros\.(ros|msg|srv|action))"
+    r"(\.|$)"
+)
+
+
+def test_only_the_ros_folder_imports_ros():
+    files = [file for file in python_files(PACKAGE) if PACKAGE / "ros" not in file.parents]
+    assert files
+    found = {
+        str(file.relative_to(ROOT)): name
+        for file in files
+        for name in imported_modules(file)
+        if ROS_MODULE.match(name)
+    }
+    # A command outside ros/ would not start on a machine without ROS.
+    assert not found
+
+
+def test_every_folder_with_python_files_is_a_package():
+    folders = {file.parent for file in python_files(PACKAGE)}
+    assert [str(f.relative_to(ROOT)) for f in folders if not (f / "__init__.py").exists()] == []
+
+
+def test_nothing_that_is_needed_stands_in_the_root_package():
+    # A newer ROS 2 may replace this file by an empty one.
+    body = ast.parse((PACKAGE / "__init__.py").read_text()).body
+    names = {n.id for statement in body for n in ast.walk(statement) if isinstance(n, ast.Name)}
+    assert names <= {"__path__", "__name__", "extend_path"}
+
+
+# Interfaces
+
+
+def cmake_lists() -> str:
+    lines = (ROOT / "CMakeLists.txt").read_text().splitlines()
+    return "\n".join(line.split("#")[0] for line in lines)
+
+
+def interface_files() -> list[Path]:
+    return sorted(f for kind in ("msg", "srv", "action") for f in (ROOT / kind).glob(f"*.{kind}"))
+
+
+def test_cmake_generates_every_interface_file():
+    listed = re.findall(r'"((?:msg|srv|action)/\w+\.\w+)"', cmake_lists())
+    assert sorted(listed) == [f.relative_to(ROOT).as_posix() for f in interface_files()]
+
+
+def test_packages_that_the_interfaces_use_are_declared():
+    used = {
+        name
+        for file in interface_files()
+        for name in re.findall(r"^(\w+)/\w+", file.read_text(), re.M)
+    }
+    declared = re.search(r"DEPENDENCIES ([\w\s]+)\)", cmake_lists())
+    assert declared is not None
+    assert set(declared[1].split()) == used
+    assert used <= {element.text for element in package_xml().findall("depend")}
+
+
+def fields(text: str) -> list[str]:
+    """Return the field names of one part of an interface file; constants are not fields."""
+    lines = (line.split("#")[0].split() for line in text.splitlines())
+    return [line[1] for line in lines if len(line) == 2 and "=" not in line[1]]
+
+
+def generated(kind: str, name: str) -> type:
+    """Return a generated class; where it is missing, say how it comes about."""
+    try:
+        module = importlib.import_module(f"inertial_id_ros.{kind}")
+    except ImportError as error:
+        pytest.fail(f"the interfaces are not built or not on the path (make setup): {error}")
+    return getattr(module, name)
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "msg").glob("*.msg")), ids=lambda file: file.stem)
+def test_generated_messages_have_the_fields_of_their_files(file: Path):
+    message = generated("msg", file.stem)
+    assert list(message.get_fields_and_field_types()) == fields(file.read_text())
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "srv").glob("*.srv")), ids=lambda file: file.stem)
+def test_generated_services_have_the_fields_of_their_files(file: Path):
+    service = generated("srv", file.stem)
+    request, response = re.split(r"^---$", file.read_text(), flags=re.M)
+    assert list(service.Request.get_fields_and_field_types()) == fields(request)
+    assert list(service.Response.get_fields_and_field_types()) == fields(response)
+
+
+def test_verdict_constants_of_the_message_are_those_documented():
+    message = generated("msg", "InertialParameters")
+    assert (message.UNOBSERVED, message.PRIOR_DOMINATED, message.IDENTIFIED) == (0, 1, 2)
+    assert message().covariance.shape == (100,)
+
+
+def test_modules_are_imported_from_the_source_tree():
+    import inertial_id_ros.errors
+
+    assert Path(inertial_id_ros.errors.__file__) == PACKAGE / "errors.py"
+
+
+# Versions and requirements
+
+
+def package_xml() -> ElementTree.Element:
+    return ElementTree.parse(ROOT / "package.xml").getroot()
+
+
+def test_package_xml_setup_py_and_changelog_name_one_version():
+    version = package_xml().findtext("version")
+    assert ast.literal_eval(call_argument(ROOT / "setup.py", "setup", "version")) == version
+    heads = re.findall(r"^(\d+\.\d+\.\d+) \(.*\)$", (ROOT / "CHANGELOG.rst").read_text(), re.M)
+    assert heads[0] == version
+
+
+def pinned_names(file: str) -> set[str]:
+    lines = (ROOT / "requirements" / file).read_text().splitlines()
+    lines = [line.split("#")[0].strip() for line in lines]
+    assert all("==" in line for line in lines if line), f"{file} has an open version"
+    return {line.split("==")[0].lower() for line in lines if line}
+
+
+def test_every_requirement_is_pinned():
+    for file in (ROOT / "requirements").glob("*.txt"):
+        assert pinned_names(file.name)
+
+
+def test_setup_py_and_both_lists_of_run_requirements_name_the_same_libraries():
+    requires = ast.literal_eval(call_argument(ROOT / "setup.py", "setup", "install_requires"))
+    names = {re.split(r"[<>=]", line)[0].lower() for line in requires}
+    assert names == pinned_names("run.txt") == pinned_names("run-numpy1.txt")
+
+
+# The stand-in for tf_transformations
+
+
+@pytest.fixture(scope="module")
+def tf() -> ModuleType:
+    """The stand-in itself, also where the ROS installation has the real package."""
+    file = ROOT / "underlay" / "tf_transformations" / "tf_transformations" / "__init__.py"
+    spec = importlib.util.spec_from_file_location("tf_transformations_stand_in", file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def same_rotation(quaternion: object, expected: Rotation) -> bool:
+    actual = Rotation.from_quat(np.asarray(quaternion, dtype=float))
+    return bool((actual.inv() * expected).magnitude() < 1e-7)
+
+
+@pytest.fixture(params=range(5))
+def rotation(request: pytest.FixtureRequest) -> Rotation:
+    quaternion = np.random.default_rng(request.param).normal(size=4)
+    return Rotation.from_quat(quaternion)
+
+
+def test_quaternion_matrix_is_the_homogeneous_matrix_of_scipy(tf: ModuleType, rotation: Rotation):
+    expected = np.identity(4)
+    expected[:3, :3] = rotation.as_matrix()
+    np.testing.assert_allclose(tf.quaternion_matrix(3.0 * rotation.as_quat()), expected, atol=1e-12)
+
+
+def test_quaternion_from_matrix_inverts_quaternion_matrix(tf: ModuleType, rotation: Rotation):
+    matrix = np.identity(4)
+    matrix[:3, :3] = rotation.as_matrix()
+    matrix[:3, 3] = 1.0, 2.0, 3.0
+    quaternion = tf.quaternion_from_matrix(matrix)
+    assert quaternion[3] >= 0.0
+    assert same_rotation(quaternion, rotation)
+
+
+def test_euler_angles_are_roll_pitch_yaw_about_fixed_axes(tf: ModuleType, rotation: Rotation):
+    angles = rotation.as_euler("xyz")
+    np.testing.assert_allclose(tf.euler_from_quaternion(rotation.as_quat()), angles, atol=1e-9)
+    assert same_rotation(tf.quaternion_from_euler(*angles), rotation)
+
+
+def test_euler_angles_about_moving_axes_follow_the_axes_argument(
+    tf: ModuleType, rotation: Rotation
+):
+    angles = rotation.as_euler("ZYX")
+    quaternion = rotation.as_quat()
+    np.testing.assert_allclose(tf.euler_from_quaternion(quaternion, "rzyx"), angles, atol=1e-9)
+    assert same_rotation(tf.quaternion_from_euler(*angles, "rzyx"), rotation)
+
+
+def test_quaternion_multiply_applies_the_second_argument_first(tf: ModuleType, rotation: Rotation):
+    other = Rotation.from_euler("xyz", [0.3, -0.7, 1.9])
+    product = tf.quaternion_multiply(rotation.as_quat(), other.as_quat())
+    assert same_rotation(product, rotation * other)
+
+
+def test_quaternion_inverse_undoes_a_quaternion_of_any_length(tf: ModuleType, rotation: Rotation):
+    quaternion = 2.0 * rotation.as_quat()
+    product = tf.quaternion_multiply(quaternion, tf.quaternion_inverse(quaternion))
+    np.testing.assert_allclose(product, [0.0, 0.0, 0.0, 1.0], atol=1e-12)

@@ -1,0 +1,187 @@
+"""Conventions of the inertial parameters, against Pinocchio, MuJoCo and finite differences."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pinocchio
+import pytest
+from scipy.spatial.transform import Rotation
+
+from inertial_id_ros import inertia
+from inertial_id_ros.errors import InvalidData
+
+
+def random_body(rng, points=6):
+    """Mass, centre of mass and tensor about it of random point masses."""
+    where = rng.normal(size=(points, 3)) * 0.1 + rng.normal(size=3) * 0.2
+    return inertia.body_from_phi(inertia.phi_from_points(where, rng.uniform(0.1, 1.0, points)))
+
+
+def test_phi_is_pinocchios_dynamic_parameters_in_another_order():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        mass, com, tensor = random_body(rng)
+        phi = inertia.phi_from_body(mass, com, tensor)
+        want = pinocchio.Inertia(mass, com, tensor).toDynamicParameters()
+        np.testing.assert_allclose(inertia.phi_to_pinocchio(phi), want, rtol=1e-12, atol=1e-15)
+        again = inertia.phi_from_pinocchio(inertia.phi_to_pinocchio(phi))
+        np.testing.assert_array_equal(again, phi)
+
+
+def test_moving_to_another_frame_agrees_with_pinocchio():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        body = random_body(rng)
+        rotation, translation = Rotation.random(random_state=rng).as_matrix(), rng.normal(size=3)
+        phi = inertia.phi_from_body(*body)
+        there = pinocchio.SE3(rotation, translation).act(pinocchio.Inertia(*body))
+        moved = inertia.transform_phi(phi, rotation, translation)
+        np.testing.assert_allclose(inertia.phi_to_pinocchio(moved), there.toDynamicParameters(),
+                                   rtol=1e-10, atol=1e-13)
+        matrix = inertia.transform_matrix(rotation, translation)
+        np.testing.assert_allclose(matrix @ phi, moved, rtol=1e-12, atol=1e-14)
+        back = inertia.transform_phi(moved, rotation.T, -rotation.T @ translation)
+        np.testing.assert_allclose(back, phi, rtol=1e-9, atol=1e-13)
+
+
+def test_the_sum_of_solids_agrees_with_mujocos_compiled_body():
+    model = mujoco.MjModel.from_xml_string("""
+    <mujoco><worldbody><body name="tool"><freejoint/>
+      <geom type="box" size="0.05 0.02 0.1" pos="0.1 0 0.05" euler="10 20 30" mass="0.7"/>
+      <geom type="sphere" size="0.03" pos="0 -0.1 0.2" mass="0.4"/>
+      <geom type="cylinder" size="0.02 0.08" pos="0 0.1 0" euler="40 0 15" mass="0.3"/>
+    </body></worldbody></mujoco>""")
+    total = np.zeros(10)
+    for k in range(model.ngeom):
+        x, y, z = model.geom_size[k]
+        mass = (0.7, 0.4, 0.3)[k]
+        moments = {int(mujoco.mjtGeom.mjGEOM_BOX): np.array([y * y + z * z, x * x + z * z,
+                                                        x * x + y * y]) / 3.0,
+                   int(mujoco.mjtGeom.mjGEOM_SPHERE): np.full(3, 0.4 * x * x),
+                   int(mujoco.mjtGeom.mjGEOM_CYLINDER): np.array([x * x / 4 + y * y / 3] * 2
+                                                            + [x * x / 2])}
+        centered = inertia.phi_from_body(mass, np.zeros(3),
+                                         np.diag(mass * moments[int(model.geom_type[k])]))
+        rotation = Rotation.from_quat(model.geom_quat[k], scalar_first=True).as_matrix()
+        total += inertia.transform_phi(centered, rotation, model.geom_pos[k])
+    body = model.body("tool")
+    axes = Rotation.from_quat(body.iquat, scalar_first=True).as_matrix()
+    mass, com, tensor = inertia.body_from_phi(total)
+    assert mass == pytest.approx(body.mass[0])
+    np.testing.assert_allclose(com, body.ipos, atol=1e-12)
+    np.testing.assert_allclose(tensor, axes @ np.diag(body.inertia) @ axes.T, atol=1e-12)
+    moments, _ = inertia.principal_moments(tensor)
+    np.testing.assert_allclose(moments, np.sort(body.inertia), rtol=1e-9)
+
+
+def test_off_diagonals_are_tensor_entries_as_in_mujocos_fullinertia():
+    mass, com, tensor = random_body(np.random.default_rng(2))
+    six = inertia.six_from_tensor(tensor)
+    full = " ".join(f"{v:.17g}" for v in six[[0, 3, 5, 1, 2, 4]])
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><worldbody><body name="b"><freejoint/><inertial mass="{mass:.17g}" '
+        f'pos="{com[0]:.17g} {com[1]:.17g} {com[2]:.17g}" fullinertia="{full}"/>'
+        "</body></worldbody></mujoco>")
+    axes = Rotation.from_quat(model.body("b").iquat, scalar_first=True).as_matrix()
+    np.testing.assert_allclose(axes @ np.diag(model.body("b").inertia) @ axes.T, tensor, atol=1e-9)
+    np.testing.assert_array_equal(inertia.tensor_from_six(six), tensor)
+
+
+def test_point_masses_have_the_moments_that_define_them():
+    rng = np.random.default_rng(3)
+    points, masses = rng.normal(size=(7, 3)), rng.uniform(0.1, 1.0, 7)
+    phi = inertia.phi_from_points(points, masses)
+    assert phi[0] == pytest.approx(masses.sum())
+    np.testing.assert_allclose(phi[1:4], masses @ points)
+    tensor = sum(m * (p @ p * np.eye(3) - np.outer(p, p))
+                 for m, p in zip(masses, points, strict=True))
+    np.testing.assert_allclose(inertia.tensor_from_six(phi[4:]), tensor)
+    lifted = np.hstack([points, np.ones((7, 1))])
+    np.testing.assert_allclose(inertia.pseudo_inertia(phi), lifted.T @ (masses[:, None] * lifted))
+
+
+def test_body_and_pseudo_inertia_lead_back_to_phi():
+    rng = np.random.default_rng(4)
+    for _ in range(10):
+        body = random_body(rng)
+        phi = inertia.phi_from_body(*body)
+        again = inertia.body_from_phi(phi)
+        for a, b in zip(again, body, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-14)
+        np.testing.assert_allclose(
+            inertia.phi_from_pseudo_inertia(inertia.pseudo_inertia(phi)), phi, atol=1e-14)
+
+
+def test_consistency_is_positive_mass_and_the_triangle_inequalities():
+    rng = np.random.default_rng(5)
+    seen = set()
+    for _ in range(300):
+        moments = rng.uniform(0.1, 1.0, 3) * 1e-3
+        axes = Rotation.random(random_state=rng).as_matrix()
+        mass, com = rng.uniform(0.1, 3.0), rng.normal(size=3) * 0.2
+        physical = bool(2.0 * moments.max() < moments.sum())
+        seen.add(physical)
+        phi = inertia.phi_from_body(mass, com, axes @ np.diag(moments) @ axes.T)
+        assert inertia.is_consistent(phi) is physical
+        assert (inertia.min_eigenvalue(phi) > 0.0) is physical
+        assert not inertia.is_consistent(-phi)
+    assert seen == {True, False}
+
+
+def test_bodies_without_extent_or_without_numbers_are_not_consistent():
+    rng = np.random.default_rng(6)
+    flat = rng.normal(size=(20, 3)) * [0.1, 0.1, 0.0]
+    assert not inertia.is_consistent(inertia.phi_from_points(flat, np.full(20, 0.1)))
+    assert not inertia.is_consistent(np.zeros(10))
+    assert not inertia.is_consistent(np.full(10, np.nan))
+
+
+def test_a_small_body_far_from_the_origin_is_still_consistent():
+    cube = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, 8).T * 1e-3
+    phi = inertia.phi_from_points(cube + [0.5, -0.3, 0.8], np.full(8, 0.05))
+    assert inertia.is_consistent(phi)
+
+
+def test_report_is_mass_centre_and_tensor_about_the_centre():
+    mass, com, tensor = random_body(np.random.default_rng(7))
+    report = inertia.report_from_phi(inertia.phi_from_body(mass, com, tensor))
+    np.testing.assert_allclose(
+        report, np.r_[mass, com, tensor[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]], rtol=1e-9)
+
+
+def test_report_jacobian_agrees_with_finite_differences():
+    rng = np.random.default_rng(8)
+    phi = inertia.phi_from_body(*random_body(rng))
+    report, step = inertia.report_from_phi, 1e-6
+    want = np.stack([(report(phi + step * e) - report(phi - step * e)) / (2.0 * step)
+                     for e in np.eye(10)], axis=1)
+    np.testing.assert_allclose(inertia.report_jacobian(phi), want, atol=1e-7)
+
+
+def test_skew_is_the_cross_product_for_stacks_too():
+    rng = np.random.default_rng(9)
+    a, b = rng.normal(size=(2, 5, 3))
+    np.testing.assert_allclose((inertia.skew(a) @ b[..., None])[..., 0], np.cross(a, b))
+
+
+def test_principal_axes_are_right_handed_and_diagonalise():
+    rng = np.random.default_rng(10)
+    for _ in range(20):
+        tensor = random_body(rng).inertia_com
+        moments, axes = inertia.principal_moments(tensor)
+        assert np.linalg.det(axes) == pytest.approx(1.0)
+        np.testing.assert_allclose(axes @ np.diag(moments) @ axes.T, tensor, atol=1e-12)
+        assert np.all(np.diff(moments) >= 0.0)
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(9), np.full(10, np.nan), np.zeros((10, 1))])
+def test_what_is_not_ten_finite_numbers_is_refused(wrong):
+    with pytest.raises(InvalidData, match="ten finite numbers"):
+        inertia.as_phi(wrong)
+
+
+@pytest.mark.parametrize("mass", [0.0, -1.0])
+def test_there_is_no_centre_without_positive_mass(mass):
+    with pytest.raises(InvalidData, match="positive mass"):
+        inertia.body_from_phi(np.r_[mass, np.zeros(9)])

@@ -1,0 +1,108 @@
+"""Launch files and parameter files."""
+
+import importlib.util
+import os
+import py_compile
+import runpy
+import signal
+import subprocess
+
+import pytest
+import yaml
+from conftest import ROOT
+
+from inertial_id_ros.estimators import create
+from inertial_id_ros.settings import Settings, flatten, iter_settings, settings_from_mapping
+
+CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
+LAUNCHES = sorted((ROOT / "launch").glob("*.launch.py"))
+DRIVERS = {"ur", "franka", "xarm", "kuka_lbr", "kinova", "ros2_control", "simulation"}
+
+
+def test_there_is_a_file_for_every_driver():
+    assert {path.stem for path in CONFIGS} == DRIVERS | {"default"}
+    assert {path.name for path in LAUNCHES} == {"identify.launch.py", "demo.launch.py"}
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
+def test_every_parameter_file_is_accepted(path):
+    tree = yaml.safe_load(path.read_text())
+    assert list(tree) == ["/**"] and list(tree["/**"]) == ["ros__parameters"]
+    settings = settings_from_mapping(tree)
+    create(settings)
+    for name, value in flatten(tree).items():  # ROS takes neither mixed nor empty lists
+        if isinstance(value, list):
+            assert value and all(isinstance(v, float) for v in value), name
+        elif isinstance(dict((n, d) for n, d, _ in iter_settings(settings))[name], float):
+            assert isinstance(value, float), name  # and 1e-6 would be text
+
+
+def test_the_default_file_is_made_from_the_settings_table():
+    made = runpy.run_path(str(ROOT / "scripts" / "make_default_config.py"))["text"]()
+    path = ROOT / "config" / "default.yaml"
+    assert path.read_text() == made
+    tree = yaml.safe_load(made)
+    assert settings_from_mapping(tree) == Settings()
+    assert set(flatten(tree)) == {n for n, value, _ in iter_settings(Settings()) if value != ()}
+    for name, _, spec in iter_settings(Settings()):
+        assert spec.description.split()[0] in made and f"{name.split('.')[1]}: " in made
+
+
+@pytest.mark.parametrize("name", sorted(DRIVERS - {"simulation"}))
+def test_the_file_of_a_driver_says_what_is_not_verified(name):
+    assert "# not verified" in (ROOT / "config" / f"{name}.yaml").read_text()
+
+
+def test_signs_are_those_of_the_drivers():
+    def convention(name):
+        tree = yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text())
+        return settings_from_mapping(tree).wrench.convention
+
+    assert convention("franka") == "on_environment"
+    assert convention("ur") == convention("simulation") == "on_sensor"
+
+
+@pytest.mark.parametrize("path", LAUNCHES, ids=lambda p: p.name)
+def test_every_launch_file_compiles(path, tmp_path):
+    py_compile.compile(str(path), cfile=str(tmp_path / "x.pyc"), doraise=True)
+
+
+def _needs_launch():
+    for module in ("launch", "launch_ros", "ros2launch"):
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"{module} is not installed (it is no part of the PyPI wheels of ROS 2)")
+    ament = pytest.importorskip("ament_index_python")
+    try:
+        ament.get_package_prefix("inertial_id_ros")
+    except (LookupError, OSError):
+        pytest.skip("inertial_id_ros is not in AMENT_PREFIX_PATH")
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("demo.launch.py", "payload:=hammer"), "mass is identified"),
+    (("identify.launch.py", "config:=ur", "wrench_topic:=/my/ft", "namespace:=left"),
+     "from /my/ft"),
+    (("identify.launch.py", f"config:={ROOT / 'config' / 'franka.yaml'}"),
+     "external_wrench_in_stiffness_frame"),
+])
+def test_ros2_launch_starts_and_stops_cleanly(words, said):
+    _needs_launch()
+    ros_process = pytest.importorskip("ros_process")
+    process = ros_process.RosProcess(
+        ros_process.own_domain(), "ros2", "launch", "inertial_id_ros", *words)
+    try:
+        process.wait_for_text(said, 15.0)
+    finally:
+        os.killpg(process.process.pid, signal.SIGINT)  # as Ctrl-C in a terminal: to all of them
+    status, text = process.finish()
+    assert "has died" not in text and "Traceback" not in text, text
+    assert text.count("finished cleanly") == (2 if words[0].startswith("demo") else 1)
+
+
+def test_an_unknown_config_is_refused_with_those_that_exist():
+    _needs_launch()
+    done = subprocess.run(
+        ["ros2", "launch", "inertial_id_ros", "identify.launch.py", "config:=nope"],
+        capture_output=True, text=True, timeout=15.0)
+    assert "config is 'nope'" in done.stdout + done.stderr
+    assert "kinova" in done.stdout + done.stderr

@@ -1,0 +1,200 @@
+"""Settings: every kind of bad value is refused in words; every layout of a file is read."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import pytest
+import yaml
+
+from inertial_id_ros.errors import InvalidSetting
+from inertial_id_ros.settings import (
+    Settings,
+    Spec,
+    WrenchSettings,
+    allowed_range,
+    flatten,
+    iter_settings,
+    settings_from_mapping,
+)
+
+ALL = list(iter_settings(Settings()))
+NUMBERS = [(n, v, s) for n, v, s in ALL if isinstance(v, int | float) and not isinstance(v, bool)]
+
+
+def _beyond(value: Any, spec: Spec) -> list[Any]:
+    """Values just outside of the range, in the type of the setting."""
+    out: list[Any] = []
+    step = 1 if isinstance(value, int) else 1e-6
+    for limit, sign in ((spec.low, -1), (spec.high, 1)):
+        if math.isfinite(limit):
+            out.append(type(value)(limit) + sign * step)
+    if math.isfinite(spec.above):
+        out.append(type(value)(spec.above))
+    return out
+
+
+def _ids(cases: list[tuple[Any, ...]]) -> list[str]:
+    return [f"{case[0]}={case[1]}" for case in cases]
+
+
+OUTSIDE = [(n, bad, s) for n, v, s in NUMBERS for bad in _beyond(v, s)]
+INSIDE = [(n, type(v)(limit)) for n, v, s in NUMBERS for limit in (s.low, s.high)
+          if math.isfinite(limit)]
+NOT_FINITE = [(n, bad) for n, v, _ in NUMBERS if isinstance(v, float)
+              for bad in (math.nan, math.inf, -math.inf)]
+CHOICES = [(n, "sideways", s) for n, _, s in ALL if s.choices]
+
+
+def test_the_defaults_are_allowed_and_every_setting_is_described() -> None:
+    for name, value, spec in ALL:
+        assert name.count(".") == 1 and spec.description.endswith("."), name
+        assert Settings().replace({name: value}) == Settings()
+
+
+def test_names_are_unique() -> None:
+    names = [name for name, _, _ in ALL]
+    assert len(names) == len(set(names)) > 30
+
+
+@pytest.mark.parametrize(("name", "bad", "spec"), OUTSIDE, ids=_ids(OUTSIDE))
+def test_a_number_outside_its_range_is_refused_with_name_value_and_range(
+        name: str, bad: float, spec: Spec) -> None:
+    with pytest.raises(InvalidSetting) as caught:
+        Settings().replace({name: bad})
+    text = str(caught.value)
+    assert text.startswith(f"{name} is {bad:g}") and text.endswith(
+        f"allowed: {allowed_range(spec)}") and "\n" not in text
+
+
+@pytest.mark.parametrize(("name", "value"), INSIDE, ids=_ids(INSIDE))
+def test_the_limits_themselves_are_allowed(name: str, value: float) -> None:
+    group, key = name.split(".")
+    assert getattr(getattr(Settings().replace({name: value}), group), key) == value
+
+
+@pytest.mark.parametrize(("name", "bad"), NOT_FINITE, ids=_ids(NOT_FINITE))
+def test_not_a_number_and_infinity_are_refused(name: str, bad: float) -> None:
+    with pytest.raises(InvalidSetting, match=f"^{name} is {bad:g}"):
+        Settings().replace({name: bad})
+
+
+@pytest.mark.parametrize(("name", "bad", "spec"), CHOICES, ids=_ids(CHOICES))
+def test_a_word_that_is_no_choice_is_refused_with_the_choices(
+        name: str, bad: str, spec: Spec) -> None:
+    with pytest.raises(InvalidSetting) as caught:
+        Settings().replace({name: bad})
+    assert str(caught.value) == f"{name} is '{bad}'; allowed: {', '.join(spec.choices)}"
+
+
+@pytest.mark.parametrize(("name", "value", "spec"), ALL, ids=[n for n, _, _ in ALL])
+def test_a_value_of_another_type_is_refused_by_name(name: str, value: Any, spec: Spec) -> None:
+    wrong: list[Any] = [None, {}, object()]
+    if isinstance(value, bool):
+        wrong += [1, 0, "true", 1.0]
+    elif isinstance(value, int | float):
+        wrong += ["1.0", "1e-3", True, [1.0], 10**400]
+        if isinstance(value, int):
+            wrong += [4.5, 4.0]
+    elif isinstance(value, str):
+        wrong += [1, 1.5, True, ["a"]]
+    else:
+        wrong += [1.0, "0, 0, 0", [10**400] * 3, [None] * 3, ["0"] * 3, [True] * 3]
+    for bad in wrong:
+        with pytest.raises(InvalidSetting, match=f"^{name} is .*; it must be"):
+            Settings().replace({name: bad})
+
+
+@pytest.mark.parametrize(("name", "bad", "says"), [
+    ("precompensated.com", [0.0, 0.0], "has 2 numbers; it needs 3"),
+    ("precompensated.inertia", [0.0] * 9, "has 9 numbers; it needs 6"),
+    ("shape.size", [0.1] * 4, "has 4 numbers; it needs 0 or 1 or 2 or 3"),
+    ("shape.rpy", [], "has 0 numbers; it needs 3"),
+    ("shape.size", [0.1, 0.0, 0.1], "is 0 m; allowed: above 0 m"),
+    ("shape.center", [0.0, math.nan, 0.0], "is nan m; allowed: any finite number m"),
+])
+def test_lists_are_checked_for_length_and_for_each_number(
+        name: str, bad: list[float], says: str) -> None:
+    with pytest.raises(InvalidSetting) as caught:
+        Settings().replace({name: bad})
+    assert str(caught.value) == f"{name} {says}"
+
+
+def test_an_unknown_name_is_refused_with_the_names_of_its_group() -> None:
+    with pytest.raises(InvalidSetting, match=r"unknown setting 'wrench\.topik'; known in that "
+                       r"group: wrench\.topic, wrench\.convention"):
+        Settings().replace({"wrench.topik": "/ft"})
+
+
+@pytest.mark.parametrize("name", ["wrist.topic", "topic", "wrench", "a.b.c", ""])
+def test_an_unknown_group_is_refused_with_the_groups(name: str) -> None:
+    with pytest.raises(InvalidSetting, match=f"unknown setting '{name}'; known .*wrench"):
+        Settings().replace({name: "/ft"})
+
+
+def test_values_set_directly_are_checked_as_well() -> None:
+    with pytest.raises(InvalidSetting, match="wrench.force_noise is -1 N; allowed: above 0 N"):
+        Settings(wrench=WrenchSettings(force_noise=-1.0))
+
+
+def test_whole_numbers_become_floats_and_lists_tuples() -> None:
+    changed = Settings().replace({"gravity.acceleration": 10, "shape.size": [1, 2]})
+    assert isinstance(changed.gravity.acceleration, float)
+    assert changed.shape.size == (1.0, 2.0)
+
+
+def test_replace_leaves_the_original_and_all_other_settings_alone() -> None:
+    before = Settings()
+    after = before.replace({"wrench.topic": "/ft", "estimator.method": "wls"})
+    assert before == Settings() and hash(after) != hash(before)
+    changed = {n for (n, a, _), (_, b, _) in zip(ALL, iter_settings(after), strict=True) if a != b}
+    assert changed == {"wrench.topic", "estimator.method"}
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        after.wrench.topic = "x"  # type: ignore[misc]
+
+
+EXPECTED = Settings().replace({"wrench.topic": "/ft", "wrench.force_noise": 0.2,
+                               "shape.size": [0.1, 0.2, 0.3], "estimator.estimate_bias": False})
+BODY = """
+wrench: {topic: /ft, force_noise: 0.2}
+shape: {size: [0.1, 0.2, 0.3]}
+estimator: {estimate_bias: false}
+"""
+INDENTED = BODY.replace("\n", "\n      ")
+
+
+@pytest.mark.parametrize("text", [
+    BODY,
+    "wrench.topic: /ft\nwrench.force_noise: 0.2\nshape.size: [0.1, 0.2, 0.3]\n"
+    "estimator.estimate_bias: false",
+    f"/**:\n  ros__parameters:{INDENTED}",
+    f"inertial_id:\n  ros__parameters:{INDENTED}",
+    f"/cell/left:\n  inertial_id:\n    ros__parameters:{INDENTED}",
+    "/**:\n  ros__parameters:\n    wrench.topic: /ft\n    wrench: {force_noise: 0.2}\n"
+    "    shape.size: [0.1, 0.2, 0.3]\n    estimator: {estimate_bias: false}",
+], ids=["nested", "dotted", "any node", "named node", "namespace", "mixed"])
+def test_nested_dotted_and_ros_layouts_mean_the_same(text: str) -> None:
+    assert settings_from_mapping(yaml.safe_load(text)) == EXPECTED
+
+
+def test_missing_names_keep_their_defaults() -> None:
+    assert settings_from_mapping({}) == Settings()
+
+
+def test_names_that_are_not_text_are_refused() -> None:
+    with pytest.raises(InvalidSetting, match="must be text, got 3"):
+        flatten({3: "x"})
+
+
+def test_a_bad_value_deep_in_a_file_is_named_by_its_dotted_name() -> None:
+    with pytest.raises(InvalidSetting, match=r"buffer\.window is 0\.1 s; allowed: at least 0\.5"):
+        settings_from_mapping({"/**": {"ros__parameters": {"buffer": {"window": 0.1}}}})
+
+
+def test_ranges_are_said_with_their_unit() -> None:
+    assert allowed_range(Spec("", unit="s", low=0.5, high=2.0)) == "at least 0.5 and at most 2 s"
+    assert allowed_range(Spec("", unit="N", above=0.0)) == "above 0 N"
+    assert allowed_range(Spec("")) == "any finite number"
+    assert allowed_range(Spec("", choices=("a", "b"))) == "a, b"
