@@ -45,7 +45,11 @@ class TwoSidedFilter:
         taps = max(int(round(length * 1e9 / BIN_NS)), 1)
         self.reach = taps // 2
         offsets = np.arange(-self.reach, self.reach + 1)
-        self.kernel = np.cos(0.5 * np.pi * offsets / (self.reach + 1)) ** 2
+        self._shortest = -(-self.reach // 2)
+        # Near the ends of a segment the kernel gets narrower: cut off, it would not cancel the
+        # noise of the accelerations.
+        self._kernels = np.stack([_hann(offsets, half) for half in range(self.reach + 1)])
+        self.kernel = self._kernels[-1]
         self.step = max(taps // 8, 1)
         self._near = (np.abs(offsets[:, None] - offsets) <= _NEAR).astype(float)
         self._width = width
@@ -56,7 +60,7 @@ class TwoSidedFilter:
         self._number = np.empty(0, dtype=np.int64)
         self._samples = np.empty(0)
         self._columns = np.empty((0, self._width))
-        self._next: int | None = None
+        self._next = self._first = 0
 
     def push(self, number: np.ndarray, samples: np.ndarray, columns: Array) -> FilteredRows:
         """Add bins and take the rows whose kernel does not reach beyond the last of them.
@@ -66,15 +70,24 @@ class TwoSidedFilter:
         Args:
             number: (k,) increasing bin numbers; samples: (k,) raw samples; columns: (k, d).
         """
+        if len(self._number) == 0 and len(number):
+            self._first = int(number[0])
+            self._next = -(-(self._first + self._shortest) // self.step) * self.step
         self._number = np.concatenate([self._number, number])
         self._samples = np.concatenate([self._samples, samples])
         self._columns = np.concatenate([self._columns, columns])
-        if len(self._number) == 0:
-            return self._none()
-        if self._next is None:
-            first = int(self._number[0]) + self.reach
-            self._next = -(-first // self.step) * self.step
-        middles = np.arange(self._next, int(self._number[-1]) + 1 - self.reach, self.step)
+        return self._take(self.reach)
+
+    def flush(self) -> FilteredRows:
+        """The last rows of the segment, whose kernels its end cuts off; then a new segment."""
+        rows = self._take(self._shortest)
+        self.restart()
+        return rows
+
+    def _take(self, ahead: int) -> FilteredRows:
+        """The rows not yet given that have at least `ahead` bins after their middle."""
+        last = int(self._number[-1]) if len(self._number) else self._next
+        middles = np.arange(self._next, last + 1 - ahead, self.step)
         if len(middles) == 0:
             return self._none()
         self._next = int(middles[-1]) + self.step
@@ -97,13 +110,15 @@ class TwoSidedFilter:
         weighted[position] = self._columns[inside] * self._samples[inside, None]
         starts = middles - middles[0]
         window = starts[:, None] + np.arange(2 * self.reach + 1)
-        weights = present[window] * self.kernel
+        half = np.minimum(middles - self._first, int(self._number[-1]) - middles)
+        kernels = self._kernels[np.minimum(half, self.reach)]
+        weights = present[window] * kernels
         total = weights.sum(axis=1)
-        covered = ((present[window] > 0) @ self._near > 0) @ self.kernel
+        covered = (((present[window] > 0) @ self._near > 0) * kernels).sum(axis=1)
         own = starts[:, None] + self.reach - self.step // 2 + np.arange(self.step)
         samples = present[own].sum(axis=1)
-        good = (covered >= _MIN_COVERAGE * self.kernel.sum()) & (samples > 0)
-        sums = self.kernel @ weighted[window[good]]
+        good = (covered >= _MIN_COVERAGE * kernels.sum(axis=1)) & (samples > 0)
+        sums = (kernels[good, None] @ weighted[window[good]])[:, 0]
         return FilteredRows(middles[good], samples[good], sums / total[good, None])
 
     @cache  # noqa: B019  (one filter lives as long as its pipeline; a few block sizes)
@@ -116,3 +131,8 @@ class TwoSidedFilter:
         for k in range(rows):
             combined[k * self.step:k * self.step + len(shape)] += shape / rows
         return float(combined @ combined) * self.step * rows
+
+
+def _hann(offsets: np.ndarray, half: int) -> Array:
+    """Hann weights at offsets (n,) that are zero beyond `half`."""
+    return np.where(np.abs(offsets) <= half, np.cos(0.5 * np.pi * offsets / (half + 1)) ** 2, 0.0)

@@ -19,7 +19,7 @@ from .buffer import RegressorBuffer, Rows
 from .dynamism import dynamism, full_model_weight
 from .errors import InertialIdError, InvalidSetting, NotEnoughData, UnknownFrame
 from .estimate import Estimate, NoEstimate, Outcome
-from .filtering import TwoSidedFilter
+from .filtering import FilteredRows, TwoSidedFilter
 from .findings import Finding, FindingLog
 from .gating import WrenchGate
 from .inertia import Array, phi_from_body, tensor_from_six
@@ -138,10 +138,17 @@ class Identifier:
                                        np.concatenate([s.wrench for s in settled]),
                                        self.sensor_frame)
 
-    def finish(self) -> None:
-        """No sample will come any more: let the last ones settle."""
+    def finish(self) -> CompensatedWrenches:
+        """No sample will come any more: let the last ones settle.
+
+        Returns:
+            the last compensated wrenches.
+        """
         self._finished = True
-        self.advance()
+        settled = self.advance()
+        with self._lock:
+            self._buffer_rows(self._filter.flush())
+        return settled
 
     def _take_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
                      torque: Sequence[float]) -> None:
@@ -214,12 +221,12 @@ class Identifier:
         edges = [0, *starts.tolist(), len(number)]
         for k, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
             if k > 0:
-                self._filter.restart()
-            self._buffer_rows(number[low:high], samples[low:high], columns[low:high])
+                self._buffer_rows(self._filter.flush())
+            self._buffer_rows(
+                self._filter.push(number[low:high], samples[low:high], columns[low:high]))
         self._last_bin = int(number[-1])
 
-    def _buffer_rows(self, number: np.ndarray, samples: np.ndarray, columns: Array) -> None:
-        rows = self._filter.push(number, samples, columns)
+    def _buffer_rows(self, rows: FilteredRows) -> None:
         r = len(rows.number)
         if r == 0:
             return

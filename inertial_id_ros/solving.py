@@ -15,7 +15,7 @@ from .estimators import Marginal, Problem, Solution, create
 from .estimators.base import COLUMNS
 from .filtering import TwoSidedFilter
 from .findings import FindingLog
-from .inertia import Array, is_consistent, min_eigenvalue
+from .inertia import Array, is_consistent, min_eigenvalue, skew
 from .noise import block_slices, effective_parameters, refine
 from .row_layout import ALIGNMENTS, BIASES, PARAMETERS, linearisation
 from .settings import Settings, WrenchSettings
@@ -139,7 +139,8 @@ class Solver:
         report(alignment, alignment_sigma, log)
         return Estimate(
             stamp_ns=(window.last + 1) * BIN_NS, frame_id=frame_id, phi=solution.phi,
-            phi_covariance=verdict.phi_covariance, bias=self._sign * solution.bias,
+            phi_covariance=verdict.phi_covariance,
+            bias=self._sign * _unrotated(solution.bias, alignment[:3]),
             method=self._estimator.name, weighting=self._settings.estimator.weighting,
             data_share=verdict.data_share, verdict=verdict.verdict,
             alignment=alignment, alignment_sigma=alignment_sigma, residual_rms=rms,
@@ -199,3 +200,9 @@ class Solver:
                     "sensor or gravity frame, or another payload within the window")
         else:
             log.clear("residual_large")
+
+
+def _unrotated(bias: Array, rotation: Array) -> Array:
+    """Biases (6,) corrected for a rotation state (3,) whose columns hold the biased wrench."""
+    turn = np.eye(3) - skew(rotation)
+    return np.concatenate([np.linalg.solve(turn, bias[:3]), np.linalg.solve(turn, bias[3:])])
