@@ -19,6 +19,7 @@ from .inertia import Array
 CHANNELS = 6
 FULL, DYNAMIC, STATIC = 0, 1, 2
 MODELS = 3
+_MAX_SLICES = 512  # bounds the memory: longer windows get longer slices
 
 
 class Rows(NamedTuple):
@@ -45,6 +46,7 @@ class Window(NamedTuple):
             each row scaled by the square root of the raw samples it stands for.
         sums: (b, 6, 17) sums of the unscaled full rows of each slice; rows: (b,) their number.
         samples: raw samples; first, last: bin numbers of oldest and newest row.
+        slice_length: [s].
     """
 
     factors: Array
@@ -53,6 +55,7 @@ class Window(NamedTuple):
     samples: int
     first: int
     last: int
+    slice_length: float
 
     @property
     def duration(self) -> float:
@@ -68,8 +71,10 @@ class RegressorBuffer:
     """
 
     def __init__(self, window: float, slice_length: float) -> None:
+        slice_length = max(slice_length, window / _MAX_SLICES)
         self._bins_per_slice = max(int(round(slice_length * 1e9 / BIN_NS)), 1)
-        self._slices = max(int(np.ceil(window / slice_length - 1e-9)), 1)
+        self.slice_length = self._bins_per_slice * BIN_NS * 1e-9
+        self._slices = max(int(np.ceil(window / self.slice_length - 1e-9)), 1)
         self._leaves = 1 << (self._slices - 1).bit_length()
         self.clear()
 
@@ -151,8 +156,10 @@ class RegressorBuffer:
         self._combine()
         used = np.flatnonzero(self._rows > 0)
         used = used[np.argsort(self._number[used])]
-        self._content = Window(self._tree[1], self._sums[used], self._rows[used],
-            int(round(self._samples[used].sum())), int(self._first[used[0]]), self._last)
+        self._content = Window(
+            self._tree[1], self._sums[used], self._rows[used],
+            int(round(self._samples[used].sum())), int(self._first[used[0]]), self._last,
+            self.slice_length)
         return self._content
 
 

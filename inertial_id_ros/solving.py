@@ -10,7 +10,7 @@ from .bins import BIN_NS
 from .buffer import DYNAMIC, FULL, STATIC, Window
 from .errors import InvalidData, NotEnoughData
 from .estimate import UNOBSERVED, Estimate
-from .estimators import Problem, Solution, create
+from .estimators import Problem, create
 from .estimators.base import BIASES, COLUMNS
 from .filtering import TwoSidedFilter
 from .findings import FindingLog
@@ -62,6 +62,11 @@ class Solver:
         Raises:
             NotEnoughData: too few samples, or the sensor is not at rest.
         """
+        removed = self._settings.precompensated.mass
+        if removed > 0.0:
+            raise NotEnoughData(
+                f"tare needs the sensor's own reading, but the driver removes a payload from it "
+                f"(precompensated.mass is {removed:g} kg); set the driver's payload to zero first")
         if len(readings) < _TARE_SAMPLES:
             raise NotEnoughData(f"tare needs {_TARE_SAMPLES} wrench samples within a second; "
                                 f"{len(readings)} were received")
@@ -110,7 +115,7 @@ class Solver:
                 f"'{self._estimator.name}' gives a body that cannot exist (smallest eigenvalue of "
                 f"the pseudo-inertia {min_eigenvalue(solution.phi):.3g}); choose an estimator that "
                 "guarantees consistency, or move more")
-        rms = self._residual(problem, window, solution)
+        rms = self._residual(problem, solution.phi, solution.bias)
         self._check_residual(rms, log)
         verdict = judge(solution.phi, problem.marginal("noise"), solution.prior_information,
                         unknown_acceleration(solution.phi, turning,
@@ -135,7 +140,7 @@ class Solver:
         noise: Array = sheet(self._settings.wrench)
         if not self._settings.estimator.estimate_noise:
             return noise
-        slices = block_slices(window.duration, self._settings.buffer.slice)
+        slices = block_slices(window.duration, window.slice_length)
         for _ in range(_NOISE_ROUNDS):
             problem = self._problem(window, noise)
             marginal = problem.marginal("noise")
@@ -147,28 +152,36 @@ class Solver:
                            np.r_[phi, marginal.bias(phi)], self._filter, slices, used)
         return noise
 
-    def _residual(self, problem: Problem, window: Window, solution: Solution) -> Array:
+    def _residual(self, problem: Problem, phi: Array, bias: Array) -> Array:
         """Root mean square (6,) of the low-passed residual [N, N m]."""
-        z = np.r_[solution.phi, solution.bias, -1.0]
+        z = np.r_[phi, bias, -1.0]
         residual = problem.full.reshape(6, COLUMNS, COLUMNS) @ z
-        return np.sqrt((residual**2).sum(axis=1) / max(window.samples, 1))
+        return np.sqrt((residual**2).sum(axis=1) / max(problem.samples, 1))
 
     def _check_sign(self, problem: Problem) -> None:
         """A clearly negative mass means that the sign of the wrench is wrong."""
         marginal = problem.marginal("noise")
         covariance = np.linalg.inv(marginal.information + vague_information(1.0))
-        mass = float((covariance @ (marginal.matrix.T @ marginal.target))[0])
+        phi = covariance @ (marginal.matrix.T @ marginal.target)
+        mass = float(phi[0])
         if mass < -5.0 * np.sqrt(covariance[0, 0]):
+            if self._misfit(self._residual(problem, phi, marginal.bias(phi))) > _MISFIT:
+                raise InvalidData(f"the mass fits as {mass:.3f} kg with a large residual: the "
+                                  "sensor frame or the gravity frame is wrong")
             now = self._settings.wrench.convention
             other = "on_environment" if now == "on_sensor" else "on_sensor"
             raise InvalidData(f"the mass fits as {mass:.3f} kg: the wrench has the opposite sign; "
                               f"wrench.convention is '{now}', set it to '{other}'")
 
+    def _misfit(self, rms: Array) -> float:
+        """Largest residual over the data-sheet noise of one sample."""
+        return float((rms / sheet(self._settings.wrench)).max())
+
     def _check_residual(self, rms: Array, log: FindingLog) -> None:
-        ratio = rms / sheet(self._settings.wrench)
-        if ratio.max() > _MISFIT:
+        ratio = self._misfit(rms)
+        if ratio > _MISFIT:
             log.set("residual_large", "warning",
-                    f"the residual is {ratio.max():.0f} times the sensor noise: contact, a wrong "
+                    f"the residual is {ratio:.0f} times the sensor noise: contact, a wrong "
                     "sensor or gravity frame, or another payload within the window")
         else:
             log.clear("residual_large")
