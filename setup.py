@@ -19,7 +19,7 @@ setup(
         "cvxpy>=1.6",
         "clarabel>=0.9",
         "osqp>=1.0",
-        "pin>=2.7",
+        "pin>=4.0",
         "trimesh>=4",
         "rtree>=1.0",
         "rosbags>=0.11",

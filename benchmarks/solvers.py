@@ -42,14 +42,17 @@ T = TypeVar("T")
 
 
 def timed(run: Callable[[], T], repeats: int) -> tuple[float, T]:
-    """Median time [ms] of repeated runs and the last result; a first run is not counted."""
+    """Median time [ms] of repeated runs and the last result; a first run is not counted.
+
+    Processor time, so that other work on the machine does not count.
+    """
     if repeats > 1:
         run()
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         result = run()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return 1e3 * float(np.median(times)), result
 
 

@@ -30,81 +30,83 @@ class Spec(NamedTuple):
     lengths: tuple[int, ...] = ()
 
 
-def _setting(default: Any, description: str, **limits: Any) -> Any:
+def setting(default: Any, description: str, **limits: Any) -> Any:
+    """A field of a settings class: default, meaning, and the limits of `Spec`."""
     return field(default=default, metadata={"spec": Spec(description, **limits)})
 
 
 @dataclass(frozen=True)
 class WrenchSettings:
-    topic: str = _setting("wrench", "Wrench topic (geometry_msgs/WrenchStamped).")
-    convention: str = _setting(
+    topic: str = setting("wrench", "Wrench topic (geometry_msgs/WrenchStamped).")
+    convention: str = setting(
         "on_sensor", "Sign at rest: on_sensor reads the payload's weight (+m g: ATI, UR, Gazebo), "
         "on_environment its opposite (Franka).", choices=("on_sensor", "on_environment"))
-    sensor_frame: str = _setting(
+    sensor_frame: str = setting(
         "", "Frame of the wrench; empty: the frame_id of the messages.")
-    force_noise: float = _setting(
+    force_noise: float = setting(
         0.1, "Standard deviation of one force sample (data sheet); corrected from the residual.",
         unit="N", above=0.0)
-    torque_noise: float = _setting(
+    torque_noise: float = setting(
         0.005, "Standard deviation of one torque sample (data sheet); corrected from the residual.",
         unit="N m", above=0.0)
-    force_bias_sd: float = _setting(
+    force_bias_sd: float = setting(
         5.0, "Standard deviation of the force bias before any data.", unit="N", above=0.0)
-    torque_bias_sd: float = _setting(
+    torque_bias_sd: float = setting(
         0.5, "Standard deviation of the torque bias before any data.", unit="N m", above=0.0)
-    force_range: float = _setting(
+    force_range: float = setting(
         0.0, "Force at which a channel saturates; 0: unknown.", unit="N", low=0.0)
-    torque_range: float = _setting(
+    torque_range: float = setting(
         0.0, "Torque at which a channel saturates; 0: unknown.", unit="N m", low=0.0)
 
 
 @dataclass(frozen=True)
 class JointStatesSettings:
-    topic: str = _setting("joint_states", "Joint state topic (sensor_msgs/JointState).")
+    topic: str = setting("joint_states", "Joint state topic (sensor_msgs/JointState).")
 
 
 @dataclass(frozen=True)
 class RobotDescriptionSettings:
-    topic: str = _setting("robot_description", "URDF topic (std_msgs/String, transient local).")
-    file: str = _setting("", "URDF file to use in place of the topic; empty: the topic.")
+    topic: str = setting("robot_description", "URDF topic (std_msgs/String, transient local).")
+    file: str = setting("", "URDF file to use in place of the topic; empty: the topic.")
 
 
 @dataclass(frozen=True)
 class TfSettings:
-    topic: str = _setting("/tf", "Transforms (tf2_msgs/TFMessage).")
-    static_topic: str = _setting("/tf_static", "Static transforms (transient local).")
+    topic: str = setting("/tf", "Transforms (tf2_msgs/TFMessage).")
+    static_topic: str = setting("/tf_static", "Static transforms (transient local).")
 
 
 @dataclass(frozen=True)
 class GravitySettings:
-    frame: str = _setting(
+    frame: str = setting(
         "", "Frame whose z axis points up; empty: the root of the robot (with the fixed transforms "
         "above it), or of TF.")
-    acceleration: float = _setting(9.81, "Gravity.", unit="m/s^2", low=0.1, high=30.0)
+    acceleration: float = setting(9.81, "Gravity.", unit="m/s^2", low=0.1, high=30.0)
 
 
 @dataclass(frozen=True)
 class KinematicsSettings:
-    source: str = _setting(
+    source: str = setting(
         "auto", "Motion of the sensor from joint_states with the URDF, or from tf alone; auto: "
         "joint_states where a robot description is there.",
         choices=("auto", "joint_states", "tf"))
-    window: float = _setting(
+    window: float = setting(
         0.15, "Length of the local quartic through joint positions; longer by itself for slow "
         "topics.", unit="s", low=0.02, high=1.0)
-    filter_window: float = _setting(
+    filter_window: float = setting(
         0.4, "Length of the Hann low-pass on both wrench and regressor.", unit="s",
         low=0.02, high=2.0)
-    max_gap: float = _setting(
+    max_gap: float = setting(
         0.5, "A longer gap in the wrench starts a new filter segment.", unit="s", low=0.02,
         high=5.0)
 
 
 @dataclass(frozen=True)
 class BufferSettings:
-    window: float = _setting(30.0, "Length of the rolling buffer.", unit="s", low=0.5, high=600.0)
-    slice: float = _setting(
-        0.25, "Length of the slices by which the buffer forgets.", unit="s", low=0.05, high=5.0)
+    window: float = setting(30.0, "Length of the rolling buffer.", unit="s", low=0.5, high=600.0)
+    slice: float = setting(
+        0.25, "Length of the slices by which the buffer forgets; at least window / 512.",
+        unit="s", low=0.05, high=5.0)
 
 
 @dataclass(frozen=True)
@@ -124,39 +126,39 @@ class AlignmentSettings:
 
 @dataclass(frozen=True)
 class EstimatorSettings:
-    method: str = _setting("lmi", "Estimator: ols, wls, uniform, pmd or lmi.")
-    weighting: str = _setting(
+    method: str = setting("lmi", "Estimator: ols, wls, uniform, pmd or lmi.")
+    weighting: str = setting(
         "noise", "noise: full model, whitened by the sensor noise; dynamism: blend of the full and "
         "the gravity-only model.", choices=("noise", "dynamism"))
-    rate: float = _setting(2.0, "Estimates a second.", unit="Hz", low=0.01, high=100.0)
-    dynamism_c1: float = _setting(
+    rate: float = setting(2.0, "Estimates a second.", unit="Hz", low=0.01, high=100.0)
+    dynamism_c1: float = setting(
         300.0, "Dynamism at which the full model has 99.5 % of the weight.", above=0.0)
-    estimate_bias: bool = _setting(True, "Estimate the six sensor biases with the payload.")
-    estimate_noise: bool = _setting(True, "Correct the data-sheet noise from the residual.")
-    min_duration: float = _setting(
+    estimate_bias: bool = setting(True, "Estimate the six sensor biases with the payload.")
+    estimate_noise: bool = setting(True, "Correct the data-sheet noise from the residual.")
+    min_duration: float = setting(
         0.5, "Seconds of data before the first estimate.", unit="s", low=0.0, high=60.0)
-    max_mass: float = _setting(
+    max_mass: float = setting(
         0.0, "Largest mass the payload can have; 0: no bound.", unit="kg", low=0.0)
 
 
 @dataclass(frozen=True)
 class PmdSettings:
-    form: str = _setting(
+    form: str = setting(
         "norm", "norm: Euclidean norms as published; squared: a quadratic program.",
         choices=("norm", "squared"))
-    regularization: float = _setting(0.1, "Weight of the norm of the point masses.", low=0.0)
-    whiten: bool = _setting(
+    regularization: float = setting(0.1, "Weight of the norm of the point masses.", low=0.0)
+    whiten: bool = setting(
         True, "Weigh torque against force by the sensor noise; false: N and N m as published.")
-    points: int = _setting(136, "Point masses to spread over the shape.", low=4, high=1000)
+    points: int = setting(136, "Point masses to spread over the shape.", low=4, high=1000)
 
 
 @dataclass(frozen=True)
 class LmiSettings:
-    support: str = _setting(
+    support: str = setting(
         "none", "Region of the shape that must hold the mass: none; box: centre of mass in the "
         "bounding box; ellipsoid: density realisable on the bounding ellipsoid.",
         choices=("none", "box", "ellipsoid"))
-    epsilon: float = _setting(
+    epsilon: float = setting(
         1e-6, "Smallest eigenvalue of the pseudo-inertia, relative to its scale.",
         low=1e-9, high=1e-2)
 
@@ -165,36 +167,36 @@ class LmiSettings:
 class PrecompensatedSettings:
     """Payload whose effect the driver has already removed from the wrench, in the sensor frame."""
 
-    mass: float = _setting(
+    mass: float = setting(
         0.0, "Mass of the payload that the driver already removes from the wrench; 0: none.",
         unit="kg", low=0.0)
-    com: Vector = _setting(
+    com: Vector = setting(
         (0.0, 0.0, 0.0), "Its centre of mass in the sensor frame.", unit="m", lengths=(3,))
-    inertia: Vector = _setting(
+    inertia: Vector = setting(
         (0.0,) * 6, "Its inertia about the centre of mass, sensor axes: xx, xy, xz, yy, yz, zz.",
         unit="kg m^2", lengths=(6,))
 
 
 @dataclass(frozen=True)
 class ShapeSettings:
-    type: str = _setting(
+    type: str = setting(
         "none", "Shape of the object in the sensor frame.",
         choices=("none", "box", "cylinder", "sphere", "mesh"))
-    size: Vector = _setting(
+    size: Vector = setting(
         (), "Box: lengths x, y, z. Cylinder: radius, height (along z). Sphere: radius.", unit="m",
         above=0.0, lengths=(0, 1, 2, 3))
-    center: Vector = _setting((0.0, 0.0, 0.0), "Centre, or origin of the mesh.", unit="m",
+    center: Vector = setting((0.0, 0.0, 0.0), "Centre, or origin of the mesh.", unit="m",
                               lengths=(3,))
-    rpy: Vector = _setting((0.0, 0.0, 0.0), "Roll, pitch, yaw.", unit="rad", lengths=(3,))
-    mesh: str = _setting("", "Mesh file, or file:// or package:// resource.")
-    mesh_scale: float = _setting(1.0, "Metres per unit of the mesh file.", unit="m", above=0.0)
-    bounding: bool = _setting(
+    rpy: Vector = setting((0.0, 0.0, 0.0), "Roll, pitch, yaw.", unit="rad", lengths=(3,))
+    mesh: str = setting("", "Mesh file, or file:// or package:// resource.")
+    mesh_scale: float = setting(1.0, "Metres per unit of the mesh file.", unit="m", above=0.0)
+    bounding: bool = setting(
         True, "The shape only bounds the object; false: the object fills it.")
 
 
 @dataclass(frozen=True)
 class StateSettings:
-    directory: str = _setting(
+    directory: str = setting(
         "~/.ros/inertial_id_ros", "Folder under which the save service writes.")
 
 
@@ -223,7 +225,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name, value, spec in iter_settings(self):
-            _check(name, value, spec)
+            check(name, value, spec)
 
     def replace(self, changes: Mapping[str, Any]) -> Settings:
         """A copy with dotted names changed, e.g. ``{"wrench.topic": "/ft"}``; values are coerced.
@@ -238,7 +240,7 @@ class Settings:
                 raise InvalidSetting(
                     f"unknown setting '{name}'; {_similar(name, known)}")
             group, key = name.split(".")
-            groups.setdefault(group, {})[key] = _coerce(name, value, known[name])
+            groups.setdefault(group, {})[key] = coerce(name, value, known[name])
         return dataclasses.replace(self, **{
             group: dataclasses.replace(getattr(self, group), **values)
             for group, values in groups.items()})
@@ -290,7 +292,7 @@ def _similar(name: str, known: Mapping[str, Any]) -> str:
     return "known groups: " + ", ".join(sorted({n.split(".")[0] for n in known}))
 
 
-def _coerce(name: str, value: Any, default: Any) -> Any:
+def coerce(name: str, value: Any, default: Any) -> Any:
     """The value in the setting's type; refuses what does not fit rather than guessing."""
     if isinstance(default, bool):
         if isinstance(value, bool):
@@ -318,7 +320,8 @@ def _number(name: str, value: Any) -> float:
     raise InvalidSetting(f"{name} is {value!r}; it must be a number")
 
 
-def _check(name: str, value: Any, spec: Spec) -> None:
+def check(name: str, value: Any, spec: Spec) -> None:
+    """Raises InvalidSetting where a value is not what its spec allows."""
     if spec.choices and value not in spec.choices:
         raise InvalidSetting(f"{name} is '{value}'; allowed: {', '.join(spec.choices)}")
     if spec.lengths and len(value) not in spec.lengths:

@@ -11,7 +11,7 @@ from .bins import BIN_NS
 from .buffer import DYNAMIC, FULL, STATIC, Window, triangle
 from .errors import InvalidData, NotEnoughData
 from .estimate import UNOBSERVED, Estimate
-from .estimators import Marginal, Problem, Solution, create
+from .estimators import Marginal, Problem, create
 from .estimators.base import COLUMNS
 from .filtering import TwoSidedFilter
 from .findings import FindingLog
@@ -66,6 +66,11 @@ class Solver:
         Raises:
             NotEnoughData: too few samples, or the sensor is not at rest.
         """
+        removed = self._settings.precompensated.mass
+        if removed > 0.0:
+            raise NotEnoughData(
+                f"tare needs the sensor's own reading, but the driver removes a payload from it "
+                f"(precompensated.mass is {removed:g} kg); set the driver's payload to zero first")
         if len(readings) < _TARE_SAMPLES:
             raise NotEnoughData(f"tare needs {_TARE_SAMPLES} wrench samples within a second; "
                                 f"{len(readings)} were received")
@@ -123,7 +128,7 @@ class Solver:
                 f"'{self._estimator.name}' gives a body that cannot exist (smallest eigenvalue of "
                 f"the pseudo-inertia {min_eigenvalue(solution.phi):.3g}); choose an estimator that "
                 "guarantees consistency, or move more")
-        rms = self._residual(problem, window, solution)
+        rms = self._residual(problem, solution.phi, solution.bias)
         self._check_residual(rms, log)
         marginal = problem.marginal("noise")
         verdict = judge(solution, marginal, unknown_acceleration(
@@ -162,7 +167,9 @@ class Solver:
             states = marginal.states(phi)
             alignment[self._states] = states[BIASES:]
             if self._settings.estimator.estimate_noise:
-                used = effective_parameters(marginal.information, covariance, len(states))
+                used = effective_parameters(
+                    marginal.information, covariance,
+                    len(states) - BIASES * (not problem.has_bias))
                 noise = refine(sheet(self._settings.wrench), window,
                                matrix @ np.r_[phi, states, -1.0], self._filter, slices, used)
         return self._problem(window, noise, phi, alignment)
@@ -175,7 +182,7 @@ class Solver:
         sigma[self._states] = np.sqrt(spread)
         return values, sigma
 
-    def _residual(self, problem: Problem, window: Window, solution: Solution) -> Array:
+    def _residual(self, problem: Problem, phi: Array, bias: Array) -> Array:
         """Root mean square (6,) of the low-passed residual [N, N m]."""
         z = np.r_[solution.phi, solution.bias, -1.0]
         residual = problem.full.reshape(6, -1, COLUMNS) @ z
@@ -185,18 +192,26 @@ class Solver:
         """A clearly negative mass means that the sign of the wrench is wrong."""
         marginal = problem.marginal("noise")
         covariance = np.linalg.inv(marginal.information + vague_information(1.0))
-        mass = float((covariance @ (marginal.matrix.T @ marginal.target))[0])
+        phi = covariance @ (marginal.matrix.T @ marginal.target)
+        mass = float(phi[0])
         if mass < -5.0 * np.sqrt(covariance[0, 0]):
+            if self._misfit(self._residual(problem, phi, marginal.bias(phi))) > _MISFIT:
+                raise InvalidData(f"the mass fits as {mass:.3f} kg with a large residual: the "
+                                  "sensor frame or the gravity frame is wrong")
             now = self._settings.wrench.convention
             other = "on_environment" if now == "on_sensor" else "on_sensor"
             raise InvalidData(f"the mass fits as {mass:.3f} kg: the wrench has the opposite sign; "
                               f"wrench.convention is '{now}', set it to '{other}'")
 
+    def _misfit(self, rms: Array) -> float:
+        """Largest residual over the data-sheet noise of one sample."""
+        return float((rms / sheet(self._settings.wrench)).max())
+
     def _check_residual(self, rms: Array, log: FindingLog) -> None:
-        ratio = rms / sheet(self._settings.wrench)
-        if ratio.max() > _MISFIT:
+        ratio = self._misfit(rms)
+        if ratio > _MISFIT:
             log.set("residual_large", "warning",
-                    f"the residual is {ratio.max():.0f} times the sensor noise: contact, a wrong "
+                    f"the residual is {ratio:.0f} times the sensor noise: contact, a wrong "
                     "sensor or gravity frame, or another payload within the window")
         else:
             log.clear("residual_large")

@@ -206,22 +206,32 @@ def test_package_xml_setup_py_and_changelog_name_one_version():
     assert heads[0] == version
 
 
-def pinned_names(file: str) -> set[str]:
+def requirements(file: str) -> dict[str, str]:
+    """Return the lines of a requirements file by the lower-case name they start with."""
     lines = (ROOT / "requirements" / file).read_text().splitlines()
-    lines = [line.split("#")[0].strip() for line in lines]
-    assert all("==" in line for line in lines if line), f"{file} has an open version"
-    return {line.split("==")[0].lower() for line in lines if line}
+    stripped = (line.split("#")[0].strip() for line in lines)
+    return {re.split(r"[<>=]", line)[0].lower(): line for line in stripped if line}
 
 
-def test_every_requirement_is_pinned():
-    for file in (ROOT / "requirements").glob("*.txt"):
-        assert pinned_names(file.name)
+@pytest.mark.parametrize("file", ["build.txt", "ros.txt", "run.txt", "dev.txt", "constraints.txt"])
+def test_every_requirement_is_pinned(file: str):
+    assert [line for line in requirements(file).values() if "==" not in line] == []
 
 
-def test_setup_py_and_both_lists_of_run_requirements_name_the_same_libraries():
+def test_constraints_were_locked_after_the_last_change_of_a_requirement():
+    constraints = (ROOT / "requirements" / "constraints.txt").read_text().lower().replace("_", "-")
+    locked = {line.split(";")[0] for line in constraints.splitlines()}
+    for file in ("build.txt", "ros.txt", "run.txt", "dev.txt"):
+        for line in requirements(file).values():
+            pin = line.split(";")[0].strip().lower().replace("_", "-")
+            assert pin in locked, f"{file}: {pin} (make lock)"
+
+
+def test_setup_py_names_the_libraries_of_the_run_requirements():
     requires = ast.literal_eval(call_argument(ROOT / "setup.py", "setup", "install_requires"))
     names = {re.split(r"[<>=]", line)[0].lower() for line in requires}
-    assert names == pinned_names("run.txt") == pinned_names("run-numpy1.txt")
+    assert names == set(requirements("run.txt"))
+    assert set(requirements("system.txt")) <= names
 
 
 # The stand-in for tf_transformations

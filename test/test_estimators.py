@@ -267,7 +267,7 @@ def test_pmd_reaches_the_optimum_of_all_rows(form):
     points = BOX.spread(24)
     kept: dict = {}
     solved = 0
-    for seed in range(48):
+    for seed in range(32):
         rows, problem = random_case(seed, samples=40)
         weighting = ("noise", "dynamism")[(seed // 2) % 2]
         whiten = (True, False)[(seed // 4) % 2]
@@ -287,7 +287,7 @@ def test_pmd_reaches_the_optimum_of_all_rows(form):
         solved += 1
         value = pmd_value(rows, problem, points, got, weighting, whiten, weight, form)
         assert value == pytest.approx(want.objective, rel=1e-6), seed
-    assert solved >= 44
+    assert solved >= 29
 
 
 def pmd_value(rows, problem, points, solution, weighting, whiten, weight, form):

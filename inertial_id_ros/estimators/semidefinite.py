@@ -21,7 +21,7 @@ _SCALE = np.where(_ROWS == _COLS, 1.0, np.sqrt(2.0))
 
 # The objective is the excess over the unconstrained optimum, not the whole sum of squares, so this
 # is far below what any digit of the data supports.
-TOLERANCE = 1e-10
+TOLERANCE = 1e-9
 
 
 def svec(matrix: Array) -> Array:

@@ -10,6 +10,7 @@ scale moves by 1e-8 of its distance to the prior. The mass itself has no prior.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,6 +23,10 @@ from .triangular import triangular_factor
 RELATIVE_SD = 1e4
 _UNIT = svec(np.eye(4))  # the reference body in its own coordinates
 _OTHERS = np.eye(SVEC_SIZE)[:MASS]  # every coordinate but the mass
+_SIMPLE = np.stack([_UNIT, *np.eye(SVEC_SIZE)[FIRST]], axis=1)  # mass and first moment
+# Information of "x is the mass times the reference body", one kilogram wide.
+_ROWS = _OTHERS - np.outer(_UNIT[:MASS], np.eye(SVEC_SIZE)[MASS])
+_LIKE_REFERENCE = _ROWS.T @ _ROWS
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class Regularised:
     mass_scale: float
     prior_rows: Array
 
-    @property
+    @cached_property
     def optimum(self) -> Array:
         """Unconstrained optimum (10,) in the coordinates x."""
         return np.linalg.solve(self.matrix, self.target)
@@ -76,8 +81,7 @@ def regularise(matrix: Array, target: Array, body: ReferenceBody) -> Regularised
     if not np.isfinite(information) or not np.isfinite(target).all() or information <= 0.0:
         raise NotEnoughData("the window holds no usable sample of the wrench under gravity")
     # Size of the problem: the mass that fits best with a free centre and the reference's inertia.
-    simple = np.linalg.lstsq(np.stack([rows @ _UNIT, *rows[:, FIRST].T], axis=1), target)[0]
-    mass = float(simple[0])
+    mass = float(_ridge(rows @ _SIMPLE, target, 1e-9 * information * np.eye(4))[0])
     scale = max(abs(mass), 1.0 / np.sqrt(information))
     compact = _compact(rows, target, scale)
     prior = _OTHERS / (RELATIVE_SD * scale)
@@ -91,9 +95,7 @@ def _compact(rows: Array, target: Array, scale: float) -> Array:
     A pilot estimate with a prior as wide as the reference body itself gives both; where the data
     say little the centre stays near that of the reference body.
     """
-    prior = (_OTHERS - np.outer(_UNIT[:MASS], np.eye(SVEC_SIZE)[MASS])) / scale
-    upper = _triangular(rows, target, prior, np.zeros(MASS))
-    pilot = np.linalg.solve(upper[:-1, :-1], upper[:-1, -1])
+    pilot = _ridge(rows, target, _LIKE_REFERENCE / scale**2)
     if pilot[MASS] <= 1e-3 * scale:  # no weight, or the wrong sign: nothing to take a centre from
         return scale * _UNIT
     center = pilot[FIRST] / (np.sqrt(2.0) * pilot[MASS])
@@ -101,6 +103,11 @@ def _compact(rows: Array, target: Array, scale: float) -> Array:
     pseudo[:3, :3] += np.outer(center, center)
     pseudo[:3, 3] = pseudo[3, :3] = center
     return pilot[MASS] * svec(pseudo)
+
+
+def _ridge(rows: Array, target: Array, information: Array) -> Array:
+    """Least squares with an information matrix about zero; for pilots, normal equations do."""
+    return np.linalg.solve(rows.T @ rows + information, rows.T @ target)
 
 
 def _triangular(rows: Array, target: Array, prior: Array, mean: Array) -> Array:

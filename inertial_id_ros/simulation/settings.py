@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InvalidSetting
-from ..settings import Spec, Vector, _check, _coerce, _setting
+from ..settings import Spec, Vector, check, coerce, setting
 
 CONVENTIONS = ("on_sensor", "on_environment")
 MOTIONS = ("sinusoid", "point_to_point", "stop_and_go")
@@ -25,56 +25,56 @@ class CobotSettings:
         InvalidSetting: a value is outside its range; the text names it.
     """
 
-    payload: str = _setting("drill", "Named payload, or a YAML file with its parts.")
-    motion: str = _setting("sinusoid", "How the arm moves.", choices=MOTIONS)
-    speed: float = _setting(
+    payload: str = setting("drill", "Named payload, or a YAML file with its parts.")
+    motion: str = setting("sinusoid", "How the arm moves.", choices=MOTIONS)
+    speed: float = setting(
         1.0, "Angular speed of the tool: mean of the sinusoids, peak of point-to-point moves.",
         unit="rad/s", above=0.0, high=4.0)
-    tool_speed: float = _setting(
+    tool_speed: float = setting(
         0.25, "Peak linear speed of the tool in point-to-point moves.", unit="m/s",
         above=0.0, high=2.0)
-    rest: float = _setting(
+    rest: float = setting(
         1.0, "Rest between point-to-point moves, or between the stretches of stop-and-go.",
         unit="s", low=0.0, high=60.0)
-    ramp: float = _setting(
+    ramp: float = setting(
         1.0, "Time in which sinusoids gain and lose their speed.", unit="s", low=0.1, high=60.0)
-    duration: float = _setting(0.0, "Length of the simulation; 0: endless.", unit="s", low=0.0)
-    rate: float = _setting(
+    duration: float = setting(0.0, "Length of the simulation; 0: endless.", unit="s", low=0.0)
+    rate: float = setting(
         500.0, "Samples of wrench and joint states a second.", unit="Hz", low=10.0, high=2000.0)
-    tf_rate: float = _setting(
+    tf_rate: float = setting(
         100.0, "Transforms a second, rounded to every n-th sample.", unit="Hz", low=1.0,
         high=2000.0)
-    convention: str = _setting(
+    convention: str = setting(
         "on_sensor", "Sign of the published wrench.", choices=CONVENTIONS)
-    noise: Vector = _setting(
+    noise: Vector = setting(
         (0.1, 0.005), "Standard deviations of the white noise of one force [N] and one torque "
         "[N m] sample.", low=0.0, lengths=(2,))
-    bias: Vector = _setting(
+    bias: Vector = setting(
         (0.0,) * 6, "Reading of the unloaded sensor in the on_sensor sign: three forces [N], "
         "three torques [N m].", lengths=(6,))
-    sensor_rotation_error: Vector = _setting(
+    sensor_rotation_error: Vector = setting(
         (0.0, 0.0, 0.0), "Rotation vector of the sensor's true axes against its declared frame.",
         unit="deg", low=-180.0, high=180.0, lengths=(3,))
-    clock_offset: float = _setting(
+    clock_offset: float = setting(
         0.0, "A wrench stamped t was measured at t minus this.", unit="s", low=-1.0, high=1.0)
-    encoder_noise: float = _setting(
+    encoder_noise: float = setting(
         1e-4, "Standard deviation of the white noise of one joint position.", unit="rad",
         low=0.0, high=0.1)
-    velocity_noise: float = _setting(
+    velocity_noise: float = setting(
         1e-3, "Standard deviation of the white noise of one joint velocity.", unit="rad/s",
         low=0.0, high=1.0)
-    velocities: bool = _setting(True, "Whether joint states hold velocities.")
-    tilt: Vector = _setting(
+    velocities: bool = setting(True, "Whether joint states hold velocities.")
+    tilt: Vector = setting(
         (0.0, 0.0), "Roll and pitch of the robot base against the world, declared in TF.",
         unit="deg", low=-180.0, high=180.0, lengths=(2,))
-    tilt_error: Vector = _setting(
+    tilt_error: Vector = setting(
         (0.0, 0.0), "Further roll and pitch of the base about the world's axes, not declared.",
         unit="deg", low=-45.0, high=45.0, lengths=(2,))
-    seed: int = _setting(0, "Seed of the noise and of the random poses.", low=0)
+    seed: int = setting(0, "Seed of the noise and of the random poses.", low=0)
 
     def __post_init__(self) -> None:
         for name, value, spec in iter_settings(self):
-            _check(name, value, spec)
+            check(name, value, spec)
 
     def replace(self, changes: Mapping[str, Any]) -> CobotSettings:
         """A copy with some settings changed; values are brought to their types.
@@ -87,7 +87,7 @@ class CobotSettings:
             if name not in known:
                 raise InvalidSetting(f"unknown setting '{name}'; known: {', '.join(known)}")
         return dataclasses.replace(
-            self, **{name: _coerce(name, value, known[name]) for name, value in changes.items()})
+            self, **{name: coerce(name, value, known[name]) for name, value in changes.items()})
 
 
 def iter_settings(settings: CobotSettings) -> Iterator[tuple[str, Any, Spec]]:
