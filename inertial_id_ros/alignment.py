@@ -1,4 +1,4 @@
-"""Small errors of the set-up: rotated sensor, tilted gravity, offset clocks; and what to say of them.
+"""Small errors of the set-up (sensor rotation, gravity tilt, clock offset), and their findings.
 
 A rotation of one degree and a tilt of half a degree cost more accuracy than any noise, so they are
 states with priors, estimated with the payload (see `row_layout` for their columns).
@@ -35,8 +35,9 @@ def report(values: Array, sigma: Array, log: FindingLog) -> None:
                 + _angles(values[3:5], far[3:5], "xy"))
     if far[5]:
         word = "late" if values[5] < 0.0 else "early"
-        log.set("clock_offset", "warning", f"the stamps of the wrench are {abs(values[5]) * 1e3:.1f}"
-                f" ms too {word} against those of the motion")
+        milliseconds = abs(values[5]) * 1e3
+        log.set("clock_offset", "warning", f"the stamps of the wrench are {milliseconds:.1f} ms too "
+                f"{word} against those of the motion")
 
 
 def _angles(values: Array, far: np.ndarray, names: str) -> str:

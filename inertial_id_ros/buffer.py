@@ -27,7 +27,7 @@ class Rows(NamedTuple):
 
     Attributes:
         number: (r,) bin numbers; samples: (r,) raw samples that each stands for.
-        full: (r, 6, 38) stored rows (see `row_layout`); static: the same with the gravity-only model.
+        full: (r, 6, 38) stored rows (see `row_layout`); static: those of the gravity-only model.
         weight: (r,) dynamism weight w.
     """
 

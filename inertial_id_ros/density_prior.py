@@ -30,7 +30,7 @@ class DensityPrior:
     Attributes:
         columns: (10, n) phi of unit masses at the nodes.
         volumes: (n,) share of the volume at each node; their moments are those of the even body.
-        modes: (n, r) modes of the log-density of unit variance: log density = modes @ w, w ~ N(0, 1).
+        modes: (n, r) of the log-density, of unit variance: log density = modes @ w, w ~ N(0, 1).
         slack: (10, 10) covariance of phi per kg^2 that nodes and size error leave open.
         width_penalty: exponent by which wide densities are discouraged.
     """

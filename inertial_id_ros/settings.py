@@ -113,13 +113,13 @@ class BufferSettings:
 class AlignmentSettings:
     """Small errors of the set-up that are estimated with the payload; 0 switches a group off."""
 
-    rotation_sd: float = _setting(
+    rotation_sd: float = setting(
         0.5, "Standard deviation of the sensor's rotation against its frame, about each axis; "
         "0: taken as exact.", unit="deg", low=0.0, high=10.0)
-    tilt_sd: float = _setting(
+    tilt_sd: float = setting(
         0.25, "Standard deviation of the tilt of gravity against its frame, about x and y; "
         "0: taken as exact.", unit="deg", low=0.0, high=10.0)
-    delay_sd: float = _setting(
+    delay_sd: float = setting(
         0.05, "Standard deviation of the offset between the clocks of wrench and motion; "
         "0: taken as exact.", unit="s", low=0.0, high=0.2)
 

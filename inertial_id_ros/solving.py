@@ -184,9 +184,9 @@ class Solver:
 
     def _residual(self, problem: Problem, phi: Array, bias: Array) -> Array:
         """Root mean square (6,) of the low-passed residual [N, N m]."""
-        z = np.r_[solution.phi, solution.bias, -1.0]
+        z = np.r_[phi, bias, -1.0]
         residual = problem.full.reshape(6, -1, COLUMNS) @ z
-        return np.sqrt((residual**2).sum(axis=1) / max(window.samples, 1))
+        return np.sqrt((residual**2).sum(axis=1) / max(problem.samples, 1))
 
     def _check_sign(self, problem: Problem) -> None:
         """A clearly negative mass means that the sign of the wrench is wrong."""
