@@ -19,6 +19,9 @@ LENGTH_SCALES = (0.1, 0.2, 0.4)  # of the box diagonal, averaged
 VOLUME_FLOOR = 0.02  # of the mean volume, so that no node is without mass
 MASS_SD = 3.0  # of the logarithm of the mass
 SIZE_ERROR = {True: 0.10, False: 0.03}  # relative, by Shape.bounding
+# A section much thinner than the object is long may hold its mass near the axis (a steel core in a
+# wooden handle), which densities of the length scales above cannot tell.
+THIN_ERROR, THIN_POWER = 0.4, 4
 WIDTH_PENALTY = {True: 0.0, False: 2.0}  # evidence is multiplied by width**-penalty
 _PIVOT_FLOOR = 1e-3
 
@@ -91,7 +94,8 @@ def _slack(nodes: Array, volumes: Array, spread: float, size_error: float) -> Ar
     of the shape."""
     center = nodes.T @ volumes
     second = (nodes - center).T * volumes @ (nodes - center)
-    _, axes = np.linalg.eigh(second)
+    moments, axes = np.linalg.eigh(second)
+    thinness = 1.0 - np.sqrt(np.maximum(moments, 0.0) / moments[-1])
     slack = np.zeros((10, 10))
     for i in range(3):
         for j in range(i, 3):
@@ -100,6 +104,7 @@ def _slack(nodes: Array, volumes: Array, spread: float, size_error: float) -> Ar
             column = inertia_columns(moment)
             slack += np.outer(column, column)
         stretch = np.outer(axes[:, i], axes[:, i]) @ second
-        column = size_error * inertia_columns(stretch + stretch.T)
+        error = size_error + THIN_ERROR * thinness[i] ** THIN_POWER
+        column = error * inertia_columns(stretch + stretch.T)
         slack += np.outer(column, column)
     return slack

@@ -12,7 +12,6 @@ import numpy as np
 from .buffer import CHANNELS, Window
 from .filtering import TwoSidedFilter
 from .inertia import Array
-from .row_layout import PARAMETERS
 
 _DATA_SHEET_SAMPLES = 3.0  # strength of the data sheet, in independent residuals of force or torque
 
@@ -33,7 +32,7 @@ def block_slices(duration: float, slice_length: float) -> int:
 
 
 def refine(noise: Array, window: Window, solution: Array, filtering: TwoSidedFilter,
-           slices: int, effective_parameters: float) -> Array:
+           slices: int, used: Array) -> Array:
     """Noise (6,) of one raw sample, corrected by the block means of the residual.
 
     Args:
@@ -41,7 +40,8 @@ def refine(noise: Array, window: Window, solution: Array, filtering: TwoSidedFil
         window: content of the buffer.
         solution: (38,) such that ``rows @ solution`` is the residual (see `row_layout`).
         slices: slices per block.
-        effective_parameters: degrees of freedom that the fit takes from each channel.
+        used: degrees of freedom that the fit takes from the three force and the three torque
+            channels (2,).
     """
     means, rows = block_means(window, slices)
     if len(rows) == 0:
@@ -50,15 +50,21 @@ def refine(noise: Array, window: Window, solution: Array, filtering: TwoSidedFil
     samples = rows * window.samples / window.rows.sum()
     gain = np.array([filtering.block_gain(int(r)) for r in rows])
     normalised = (residual**2 * (samples / gain)[:, None]).sum(axis=0) / noise**2
-    freedom = max(len(rows) - effective_parameters, 0.0)
     factor = np.empty(CHANNELS)
-    for part in (slice(0, 3), slice(3, 6)):
+    for part, taken in zip((slice(0, 3), slice(3, 6)), used, strict=True):
+        freedom = max(3.0 * len(rows) - float(taken), 0.0)
         seen = normalised[part].sum() * (freedom > 0.0)
-        factor[part] = (_DATA_SHEET_SAMPLES + seen) / (_DATA_SHEET_SAMPLES + 3.0 * freedom)
+        factor[part] = (_DATA_SHEET_SAMPLES + seen) / (_DATA_SHEET_SAMPLES + freedom)
     return noise * np.sqrt(factor)
 
 
-def effective_parameters(information: Array, covariance: Array, states: int) -> float:
-    """Degrees of freedom per channel: parameters the data determine, and states, over six."""
-    used = float(np.sum(information * covariance))
-    return (min(used, PARAMETERS) + states) / CHANNELS
+def degrees_of_freedom(rows: Array, prior: Array) -> Array:
+    """What a fit of all states takes from force and from torque (2,): the traces of their leverage.
+
+    Args:
+        rows: (6 n, k) whitened rows of the states, channel after channel.
+        prior: (k, k) information of the states before the data.
+    """
+    halves = [part.T @ part for part in np.split(rows, 2)]
+    covariance = np.linalg.inv(halves[0] + halves[1] + prior)
+    return np.array([np.sum(covariance * half) for half in halves])

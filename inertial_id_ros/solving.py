@@ -16,7 +16,7 @@ from .estimators.base import COLUMNS
 from .filtering import TwoSidedFilter
 from .findings import FindingLog
 from .inertia import Array, is_consistent, min_eigenvalue, skew
-from .noise import block_slices, effective_parameters, refine
+from .noise import block_slices, degrees_of_freedom, refine
 from .row_layout import ALIGNMENTS, BIASES, PARAMETERS, linearisation
 from .settings import Settings, WrenchSettings
 from .shape import Shape
@@ -167,12 +167,19 @@ class Solver:
             states = marginal.states(phi)
             alignment[self._states] = states[BIASES:]
             if self._settings.estimator.estimate_noise:
-                used = effective_parameters(
-                    marginal.information, covariance,
-                    len(states) - BIASES * (not problem.has_bias))
+                used = degrees_of_freedom(problem.whitened(problem.aligned)[:, :-1],
+                                          self._state_information(problem))
                 noise = refine(sheet(self._settings.wrench), window,
                                matrix @ np.r_[phi, states, -1.0], self._filter, slices, used)
         return self._problem(window, noise, phi, alignment)
+
+    def _state_information(self, problem: Problem) -> Array:
+        """Information (16 + q, 16 + q) of parameters, biases and alignment before the data."""
+        sd = np.r_[np.maximum(problem.bias_sd, 1e-9), problem.alignment_sd]
+        out = np.zeros((PARAMETERS + len(sd), PARAMETERS + len(sd)))
+        out[:PARAMETERS, :PARAMETERS] = vague_information(1.0)
+        out[PARAMETERS:, PARAMETERS:] = np.diag(sd**-2.0)
+        return out
 
     def _alignment(self, marginal: Marginal, phi: Array, covariance: Array) -> tuple[Array, Array]:
         """Alignment states (6,) and their standard deviations (6,), zero where not estimated."""
