@@ -26,11 +26,13 @@ class FilteredRows(NamedTuple):
         number: (r,) bin number at the middle of each row.
         samples: (r,) raw samples that each row stands for.
         columns: (r, d) weighted means of the columns.
+        rates: (r, k) the same means of the time derivatives of the first k columns [1/s].
     """
 
     number: np.ndarray
     samples: np.ndarray
     columns: Array
+    rates: Array
 
 
 class TwoSidedFilter:
@@ -38,10 +40,10 @@ class TwoSidedFilter:
 
     Args:
         length: of the kernel [s].
-        width: number of columns d.
+        width: number of columns d; rates: number k of first columns to differentiate as well.
     """
 
-    def __init__(self, length: float, width: int) -> None:
+    def __init__(self, length: float, width: int, rates: int = 0) -> None:
         taps = max(int(round(length * 1e9 / BIN_NS)), 1)
         self.reach = taps // 2
         offsets = np.arange(-self.reach, self.reach + 1)
@@ -52,7 +54,7 @@ class TwoSidedFilter:
         self.kernel = self._kernels[-1]
         self.step = max(taps // 8, 1)
         self._near = (np.abs(offsets[:, None] - offsets) <= _NEAR).astype(float)
-        self._width = width
+        self._width, self._rates = width, rates
         self.restart()
 
     def restart(self) -> None:
@@ -76,7 +78,7 @@ class TwoSidedFilter:
         self._number = np.concatenate([self._number, number])
         self._samples = np.concatenate([self._samples, samples])
         self._columns = np.concatenate([self._columns, columns])
-        return self._take(self.reach)
+        return self._take(self.reach + 1)
 
     def flush(self) -> FilteredRows:
         """The last rows of the segment, whose kernels its end cuts off; then a new segment."""
@@ -92,13 +94,14 @@ class TwoSidedFilter:
             return self._none()
         self._next = int(middles[-1]) + self.step
         rows = self._rows(middles)
-        keep = np.searchsorted(self._number, self._next - self.reach)
+        keep = np.searchsorted(self._number, self._next - self.reach - 1)
         self._number, self._samples = self._number[keep:], self._samples[keep:]
         self._columns = self._columns[keep:]
         return rows
 
     def _none(self) -> FilteredRows:
-        return FilteredRows(np.empty(0, np.int64), np.empty(0), np.empty((0, self._width)))
+        return FilteredRows(np.empty(0, np.int64), np.empty(0), np.empty((0, self._width)),
+                            np.empty((0, self._rates)))
 
     def _rows(self, middles: np.ndarray) -> FilteredRows:
         low, span = int(middles[0]) - self.reach, int(middles[-1] - middles[0]) + 2 * self.reach + 1
@@ -106,8 +109,8 @@ class TwoSidedFilter:
         position = self._number[inside] - low
         present = np.zeros(span)
         present[position] = self._samples[inside]
-        weighted = np.zeros((span, self._width))
-        weighted[position] = self._columns[inside] * self._samples[inside, None]
+        weighted = np.zeros((span, self._width + self._rates))
+        weighted[position] = self._with_rates()[inside] * self._samples[inside, None]
         starts = middles - middles[0]
         window = starts[:, None] + np.arange(2 * self.reach + 1)
         half = np.minimum(middles - self._first, int(self._number[-1]) - middles)
@@ -119,7 +122,18 @@ class TwoSidedFilter:
         samples = present[own].sum(axis=1)
         good = (covered >= _MIN_COVERAGE * kernels.sum(axis=1)) & (samples > 0)
         sums = (kernels[good, None] @ weighted[window[good]])[:, 0]
-        return FilteredRows(middles[good], samples[good], sums / total[good, None])
+        means = sums / total[good, None]
+        return FilteredRows(middles[good], samples[good], means[:, :self._width],
+                            means[:, self._width:])
+
+    def _with_rates(self) -> Array:
+        """Columns and time derivatives (k, d + k); one bin more is held than kernels reach."""
+        if not self._rates:
+            return self._columns
+        part = self._columns[:, :self._rates]
+        rates = (np.gradient(part, self._number * (BIN_NS * 1e-9), axis=0) if len(part) > 1
+                 else np.zeros_like(part))
+        return np.concatenate([self._columns, rates], axis=1)
 
     @cache  # noqa: B019  (one filter lives as long as its pipeline; a few block sizes)
     def block_gain(self, rows: int) -> float:

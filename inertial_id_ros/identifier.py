@@ -36,8 +36,8 @@ _RING = 65_536  # wrench samples kept until they settle
 _INBOX = 400_000  # samples that may wait; a node that falls this far behind says so
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
 _REORDER_NS = 20_000_000  # a sample may overtake others by this much
-# Columns of the filter: A (60), dA/dt (60), axes of the gravity frame (9), wrench (6), weight (1).
-_A, _RATE, _AXES, _Y, _W = slice(0, 60), slice(60, 120), slice(120, 129), slice(129, 135), 135
+# Columns of the filter: A (60), axes of the gravity frame (9), wrench (6), dynamism weight (1).
+_A, _AXES, _Y, _W = slice(0, 60), slice(60, 69), slice(69, 75), 75
 
 
 class CompensatedWrenches(NamedTuple):
@@ -69,7 +69,7 @@ class Identifier:
         self._gate = WrenchGate(settings.wrench, self._log)
         self._motion = MotionSelector(settings, self._log)
         self._ring = SampleRing(6, _RING)
-        self._filter = TwoSidedFilter(settings.kinematics.filter_window, _W + 1)
+        self._filter = TwoSidedFilter(settings.kinematics.filter_window, _W + 1, _A.stop)
         self._buffer = RegressorBuffer(settings.buffer.window, settings.buffer.slice)
         self._sign = -1.0 if settings.wrench.convention == "on_sensor" else 1.0
         self._removed = _removed_payload(settings)
@@ -201,9 +201,8 @@ class Identifier:
         y = self._sign * bins.wrench + a @ self._removed
         nu = dynamism(motion.acceleration, motion.alpha, motion.omega)
         weight = full_model_weight(nu, self.settings.estimator.dynamism_c1)
-        flat = a.reshape(len(a), 60)
-        columns = np.concatenate([flat, _rate(flat, bins.stamps), motion.axes.reshape(-1, 9), y,
-                                  weight[:, None]], axis=1)
+        columns = np.concatenate(
+            [a.reshape(len(a), 60), motion.axes.reshape(-1, 9), y, weight[:, None]], axis=1)
         keep = motion.valid
         turning = (motion.alpha**2).sum(axis=1) + (motion.omega**2).sum(axis=1) ** 2
         self._turning += [turning[keep].sum(), keep.sum()]
@@ -233,7 +232,7 @@ class Identifier:
         gravity = self.settings.gravity.acceleration
         axes = rows.columns[:, _AXES].reshape(r, 3, 3)
         full = stored_rows(rows.columns[:, _A].reshape(r, 6, PARAMETERS),
-                           rows.columns[:, _RATE].reshape(r, 6, PARAMETERS),
+                           rows.rates.reshape(r, 6, PARAMETERS),
                            axes[:, 0], axes[:, 1], gravity, rows.columns[:, _Y])
         static = full.copy()
         static[..., PHI] = static_regressor(-gravity * axes[:, 2])
@@ -362,13 +361,6 @@ class Identifier:
             self._solver.configure(settings)
             self.settings = settings
             self._solved_rows = -1
-
-
-def _rate(flat: Array, stamps: np.ndarray) -> Array:
-    """Time derivative (k, d) of columns (k, d) at stamps (k,) [ns]."""
-    if len(flat) < 2:
-        return np.zeros_like(flat)
-    return np.gradient(flat, (stamps - stamps[0]) * 1e-9, axis=0)
 
 
 def _removed_payload(settings: Settings) -> Array:
