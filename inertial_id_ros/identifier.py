@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .bins import BIN_NS, Bins, bin_samples
-from .buffer import RegressorBuffer, Rows
+from .buffer import RegressorBuffer, Rows, Window
 from .dynamism import dynamism, full_model_weight
 from .errors import InertialIdError, InvalidSetting, NotEnoughData, UnknownFrame
 from .estimate import Estimate, NoEstimate, Outcome
@@ -34,6 +34,7 @@ from .streams import CLOCK_JUMP_NS, SampleRing
 
 _RING = 65_536  # wrench samples kept until they settle
 _INBOX = 400_000  # samples that may wait; a node that falls this far behind says so
+_SHIFTS, _WORTH_SHIFTING = 3, 0.002  # times, s: an offset of the clocks is taken out of the stamps
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
 _REORDER_NS = 20_000_000  # a sample may overtake others by this much
 # Columns of the filter: A (60), axes of the gravity frame (9), wrench (6), dynamism weight (1).
@@ -84,6 +85,7 @@ class Identifier:
         self._row_count = 0
         self._turning = np.zeros(2)  # sum of squares, and number of bins
         self._finished = False
+        self._early_ns, self._shifts = 0, 0  # clock offset taken out of the stamps so far
 
     # ---- intake: append only -------------------------------------------------------------------
 
@@ -181,9 +183,9 @@ class Identifier:
         if source is None or settled is None:
             return nothing
         if self._finished:
-            end = min(self._ring.newest + BIN_NS, settled) // BIN_NS
+            end = min(self._ring.newest + BIN_NS, settled - self._early_ns) // BIN_NS
         else:
-            end = (min(self._ring.newest, settled) - _REORDER_NS) // BIN_NS
+            end = (min(self._ring.newest, settled - self._early_ns) - _REORDER_NS) // BIN_NS
         if self._next_bin is None:
             self._next_bin = int(self._ring.stamps[0]) // BIN_NS
         if end <= self._next_bin:
@@ -191,10 +193,10 @@ class Identifier:
         bins = bin_samples(self._ring, self._next_bin, end)
         self._next_bin = end
         self._ring.closed_until = end * BIN_NS - 1
-        source.close(end * BIN_NS)
+        source.close(end * BIN_NS + self._early_ns)
         if len(bins.number) == 0:
             return nothing
-        return self._process(bins, source.motion_at(bins.stamps))
+        return self._process(bins, source.motion_at(bins.stamps + self._early_ns))
 
     def _process(self, bins: Bins, motion: Motion) -> CompensatedWrenches:
         a = regressor(motion.proper_acceleration, motion.omega, motion.alpha)
@@ -259,13 +261,39 @@ class Identifier:
                 return self._last.with_findings(self._sentences())
             try:
                 window = self._buffer.content()
-                self._last = self._solver.solve(window, self.sensor_frame, self._log,
-                                                self._unknown_turning())
+                self._last = self._solve_window(window)
+                if self._shift_clock(self._last):
+                    self._last = self._solve_window(self._buffer.content())
             except InertialIdError as error:
                 self._last = None
                 return NoEstimate(stamp, self.sensor_frame, str(error), self._sentences())
             self._solved_rows = self._row_count
             return self._last.with_findings(self._sentences())
+
+    def _solve_window(self, window: Window) -> Estimate:
+        return self._solver.solve(window, self.sensor_frame, self._log, self._unknown_turning(),
+                                  self._early_ns * 1e-9)
+
+    def _shift_clock(self, estimate: Estimate) -> bool:
+        """Take a clock offset out of the stamps, and the window through the pipeline once more.
+
+        The offset is a linear state; what is quadratic in it would bias the parameters.
+        """
+        rest = estimate.alignment[5] - self._early_ns * 1e-9
+        sigma = estimate.alignment_sigma[5]
+        if self._shifts == _SHIFTS or not _WORTH_SHIFTING < abs(rest) > 5.0 * sigma > 0.0:
+            return False
+        self._shifts += 1
+        self._early_ns += int(rest * 1e9)
+        last = self._next_bin if self._next_bin is not None else 0
+        self._flush_rows()
+        self._next_bin = max(int(self._ring.stamps[0]) // BIN_NS,
+                             last - int(self.settings.buffer.window * 1e9) // BIN_NS)
+        self._motion.rewind()
+        self._advance()
+        if self._finished:
+            self._buffer_rows(self._filter.flush())
+        return bool(self._buffer)
 
     def _unknown_turning(self) -> float:
         """How fast the sensor turns [rad/s^2, rms] where its acceleration is not known, else 0."""
@@ -320,6 +348,7 @@ class Identifier:
         self._flush_rows()
         self._solver.reset()
         self._next_bin = None
+        self._early_ns, self._shifts = 0, 0
         self._row_count, self._solved_rows = 0, -1
 
     def tare(self) -> str:

@@ -218,6 +218,10 @@ class MotionSelector:
                 self._joint.robot = robot
             self._robot = robot
 
+    def rewind(self) -> None:
+        """The same time is gone through again: its beginning is not a gap."""
+        self._moving_seen = False
+
     # ---- questions -----------------------------------------------------------------------------
 
     def report_coverage(self, valid: np.ndarray) -> None:

@@ -108,11 +108,12 @@ class Solver:
                        window.samples, aligned, self._alignment_sd[self._states])
 
     def solve(self, window: Window, frame_id: str, log: FindingLog,
-              turning: float = 0.0) -> Estimate:
+              turning: float = 0.0, early: float = 0.0) -> Estimate:
         """The estimate of a window.
 
         Args:
             turning: see `verdict.unknown_acceleration`; 0 where the acceleration is known.
+            early: offset [s] that was already taken out of the wrench stamps.
 
         Raises:
             NotEnoughData, InvalidShape: the estimator cannot answer.
@@ -141,6 +142,7 @@ class Solver:
         log.set("verdict", "info", verdict.sentence)
         alignment, alignment_sigma = self._alignment(marginal, solution.phi,
                                                      verdict.phi_covariance)
+        alignment[5] += early
         report(alignment, alignment_sigma, log)
         return Estimate(
             stamp_ns=(window.last + 1) * BIN_NS, frame_id=frame_id, phi=solution.phi,

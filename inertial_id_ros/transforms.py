@@ -12,7 +12,7 @@ from .errors import InvalidData, UnknownFrame
 from .inertia import Array
 from .streams import SampleRing
 
-_CAPACITY = 4096  # stamped transforms kept of each moving edge
+_CAPACITY = 16_384  # stamped transforms kept of each moving edge
 _IMPOSSIBLE = 1e9  # m: no frame is that far away, uninitialised memory is
 _MAX_DEPTH = 200  # a deeper tree is a loop
 

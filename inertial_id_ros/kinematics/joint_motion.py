@@ -18,7 +18,7 @@ from ..transforms import Pose, TransformTree
 from .local_polynomial import covered, fit, gather, window_for
 from .motion import Motion
 
-_CAPACITY = 8192  # joint states kept: several seconds at 1 kHz
+_CAPACITY = 65_536  # joint states kept: a window can be gone through again
 _SETTLE = 50  # samples after which the period, and with it the window, is taken as known
 MAX_URDF_BYTES = 20_000_000
 _IMPOSSIBLE = 1e6  # rad or m: no joint stands there, uninitialised memory does
