@@ -36,8 +36,8 @@ def report(values: Array, sigma: Array, log: FindingLog) -> None:
     if far[5]:
         word = "late" if values[5] < 0.0 else "early"
         milliseconds = abs(values[5]) * 1e3
-        log.set("clock_offset", "warning", f"the stamps of the wrench are {milliseconds:.1f} ms too "
-                f"{word} against those of the motion")
+        log.set("clock_offset", "warning", f"the stamps of the wrench are {milliseconds:.1f} ms "
+                f"too {word} against those of the motion")
 
 
 def _angles(values: Array, far: np.ndarray, names: str) -> str:

@@ -94,7 +94,8 @@ class TwoSidedFilter:
             return self._none()
         self._next = int(middles[-1]) + self.step
         rows = self._rows(middles)
-        keep = np.searchsorted(self._number, self._next - self.reach - 1)
+        # One bin before the kernel as well, however far: rates need a neighbour on either side.
+        keep = max(int(np.searchsorted(self._number, self._next - self.reach)) - 1, 0)
         self._number, self._samples = self._number[keep:], self._samples[keep:]
         self._columns = self._columns[keep:]
         return rows

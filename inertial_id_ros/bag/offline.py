@@ -41,7 +41,7 @@ class Pipeline(Protocol):
                    torque: Sequence[float]) -> None: ...
     def advance(self) -> Any: ...
     def solve(self) -> Outcome: ...
-    def finish(self) -> CompensatedWrenches: ...
+    def finish(self) -> Any: ...
     def findings(self) -> tuple[Finding, ...]: ...
 
 
@@ -184,14 +184,16 @@ class _Run:
             self.ticked = True
 
     def _advance(self) -> None:
-        settled = self._pipeline.advance()
+        self._keep(self._pipeline.advance())
+
+    def _keep(self, settled: Any) -> None:
+        """Put compensated wrenches into the trace."""
         if self._trace is not None and len(settled.stamps_ns):
             self._trace.settled_stamps.append(np.asarray(settled.stamps_ns))
             self._trace.compensated.append(np.asarray(settled.wrench))
 
     def result(self) -> Identification:
-        self._pipeline.finish()
-        self._advance()
+        self._keep(self._pipeline.finish())
         outcome = self._pipeline.solve()
         self._history.append(Snapshot(self.seconds(self._end), outcome))
         return Identification(outcome, tuple(self._history), self._pipeline.findings(),

@@ -1,0 +1,1 @@
+"""Accuracy of every estimator on every scenario, with its own ground truth."""

@@ -1,0 +1,167 @@
+"""The two ways into the product: its own pipeline for recordings, and rows made of accelerations.
+
+`from_recording` pushes joint states and wrenches through `Identifier`, exactly as the bag tool
+does. `from_accelerations` is for motion that comes as accelerations (papers, workshop tools): it
+makes the same columns of the regressor as the identifier and gives them to the product's filter and
+buffer. Both end in the compressed window, which `Answers` solves with every estimator.
+
+This is the only file that reaches into the package's unnamed parts: the identifier refuses
+inconsistent answers, which a reference row must still show, and it prepares the problem anew for
+every estimator.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from inertial_id_ros.bins import BIN_NS
+from inertial_id_ros.buffer import RegressorBuffer, Rows, Window
+from inertial_id_ros.dynamism import dynamism, full_model_weight
+from inertial_id_ros.errors import InertialIdError, NotEnoughData
+from inertial_id_ros.estimators import Estimator, Problem, create
+from inertial_id_ros.filtering import TwoSidedFilter
+from inertial_id_ros.identifier import Identifier
+from inertial_id_ros.inertia import Array
+from inertial_id_ros.newton_euler import regressor, static_regressor
+from inertial_id_ros.row_layout import stored_rows
+from inertial_id_ros.settings import Settings
+from inertial_id_ros.shape import Shape
+from inertial_id_ros.solving import Solver
+from inertial_id_ros.verdict import judge
+
+from .motions import FRAME, GRAVITY, SensorMotion, arm_urdf, joint_names, mounting
+
+START_NS = 1_000_000_000_000
+_CHUNK = 0.5  # s of samples between two advances
+# Settings that an estimator's row uses where a paper defines them.
+AS_PUBLISHED: dict[str, dict[str, Any]] = {
+    "pmd": {"estimator.weighting": "dynamism", "pmd.whiten": False}}
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A compressed recording: window, the filter that made it, sign of the reading."""
+
+    window: Window
+    filtering: TwoSidedFilter
+    sign: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An estimator's answer; `failure` is empty unless there is none.
+
+    Attributes:
+        phi: (10,); covariance: (10, 10) of phi; alignment: (6,) see `Estimate`; seconds: of the
+        estimator alone.
+    """
+
+    phi: Array
+    covariance: Array
+    alignment: Array
+    seconds: float
+    failure: str = ""
+
+
+def from_recording(t: Array, q: Array, wrench: Array, settings: Settings) -> Data:
+    """A recording of joint positions q (n, 6) and readings (n, 6) at times t (n,) [s]."""
+    identifier = run_identifier(t, q, wrench, settings)
+    if not identifier._buffer:
+        raise NotEnoughData("the recording is shorter than the windows of the filters")
+    return Data(identifier._buffer.content(), identifier._filter, identifier._sign)
+
+
+def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,
+                   shape: Shape | None = None) -> Identifier:
+    """The product's identifier after a whole recording."""
+    identifier = Identifier(settings.replace({"wrench.sensor_frame": FRAME}), shape)
+    identifier.set_robot_description(arm_urdf())
+    identifier.add_static_transform(*mounting())
+    stamps = (START_NS + np.round(np.asarray(t) * 1e9)).astype(np.int64).tolist()
+    names, angles, readings = joint_names(), q.tolist(), wrench.tolist()
+    chunk = max(int(_CHUNK / (t[1] - t[0])), 1)
+    for k, stamp in enumerate(stamps):
+        identifier.add_joint_state(stamp, names, angles[k])
+        identifier.add_wrench(stamp, FRAME, readings[k][:3], readings[k][3:])
+        if k % chunk == chunk - 1:
+            identifier.advance()
+    identifier.finish()
+    return identifier
+
+
+def from_accelerations(motion: SensorMotion, wrench: Array, settings: Settings) -> Data:
+    """Rows at 100 Hz of measured motion and wrench (n, 6) of the sensor on the payload."""
+    a = regressor(motion.proper_acceleration(), motion.omega, motion.alpha)
+    nu = dynamism(motion.acceleration, motion.alpha, motion.omega)
+    weight = full_model_weight(nu, settings.estimator.dynamism_c1)
+    n = len(a)
+    columns = np.concatenate(
+        [a.reshape(n, 60), motion.axes.reshape(n, 9), wrench, weight[:, None]], axis=1)
+    number = START_NS // BIN_NS + np.arange(n)
+    filtering = TwoSidedFilter(settings.kinematics.filter_window, columns.shape[1], rates=60)
+    parts = [filtering.push(number, np.ones(n), columns), filtering.flush()]
+    buffer = RegressorBuffer(settings.buffer.window, settings.buffer.slice)
+    for rows in parts:
+        r = len(rows.number)
+        axes = rows.columns[:, 60:69].reshape(r, 3, 3)
+        full = stored_rows(rows.columns[:, :60].reshape(r, 6, 10), rows.rates.reshape(r, 6, 10),
+                           axes[:, 0], axes[:, 1], GRAVITY, rows.columns[:, 69:75])
+        static = full.copy()
+        static[..., :10] = static_regressor(-GRAVITY * axes[:, 2])
+        buffer.add(Rows(rows.number, rows.samples, full, static, rows.columns[:, 75]))
+    return Data(buffer.content(), filtering, 1.0)
+
+
+class Answers:
+    """Solves a window with any estimator; keeps estimators, which remember their shape."""
+
+    def __init__(self) -> None:
+        self._estimators: dict[tuple[str, int], tuple[Settings, Shape, Estimator]] = {}
+
+    def _estimator(self, name: str, settings: Settings, shape: Shape) -> Estimator:
+        key = (name, id(shape))
+        kept = self._estimators.get(key)
+        if kept is None or kept[0] != settings or kept[1] is not shape:
+            if len(self._estimators) > 400:
+                self._estimators.clear()
+            self._estimators[key] = kept = (settings, shape, create(settings))
+        return kept[2]
+
+    def solve(self, data: Data, shape: Shape, settings: Settings,
+              names: list[str]) -> dict[str, Answer]:
+        """The answer of each estimator; the problem is prepared once for all."""
+        out: dict[str, Answer] = {}
+        problems: dict[Settings, tuple[Solver, Problem]] = {}
+        for name in names:
+            chosen = estimator_settings(settings, name)
+            base = chosen.replace({"estimator.method": "uniform", "estimator.weighting": "noise"})
+            if base not in problems:
+                solver = Solver(base, shape, data.filtering, data.sign)
+                problems[base] = solver, solver._prepare(data.window)
+            out[name] = self._answer(self._estimator(name, chosen, shape), *problems[base], shape)
+        return out
+
+    def _answer(self, estimator: Estimator, solver: Solver, problem: Problem,
+                shape: Shape) -> Answer:
+        nothing = np.full(10, np.nan), np.full((10, 10), np.nan), np.full(6, np.nan)
+        started = time.perf_counter()
+        try:
+            solution = estimator.solve(problem, shape)
+            elapsed = time.perf_counter() - started
+            marginal = problem.marginal("noise")
+            covariance = judge(solution, marginal).phi_covariance
+            alignment, _ = solver._alignment(marginal, solution.phi, covariance)
+        except (InertialIdError, np.linalg.LinAlgError) as error:
+            return Answer(*nothing, time.perf_counter() - started, str(error) or repr(error))
+        return Answer(solution.phi, covariance, alignment, elapsed)
+
+
+def estimator_settings(settings: Settings, name: str) -> Settings:
+    """Settings of an estimator's row."""
+    changes: Mapping[str, Any] = {"estimator.method": name, **AS_PUBLISHED.get(name, {})}
+    return settings.replace(changes)

@@ -1,0 +1,130 @@
+"""Runs the benchmark and writes its tables and plots."""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from inertial_id_ros.errors import InertialIdError
+from inertial_id_ros.estimators import names
+from inertial_id_ros.settings import Settings
+
+from . import plots, tables
+from .objects import objects
+from .scenarios import SCENARIOS, Scenario
+from .trials import run
+
+RESULTS = Path(__file__).parent / "results"
+ALWAYS = ("uniform", "entropic")
+Task = tuple[str, int, list[str], dict[str, Any]]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Entry point; returns the exit status (2: wrong use, 1: nothing could be run)."""
+    options = _parser().parse_args(arguments)
+    try:
+        chosen, estimators, overrides = _choices(options)
+    except (InertialIdError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    tasks: list[Task] = []
+    for scenario in chosen:
+        if not objects(scenario.family):
+            print(f"skipped {scenario.name}: its data folder is missing (set INERTIAL_ID_DATA)")
+            continue
+        count = options.runs or (1 if options.quick else scenario.runs)
+        tasks += [(scenario.name, k, estimators, overrides) for k in range(count)]
+    if not tasks:
+        print("error: no scenario could be run", file=sys.stderr)
+        return 1
+    rows: list[dict[str, Any]] = []
+    started = time.monotonic()
+    for done, part in enumerate(_map(tasks, options.workers), 1):
+        rows += part
+        if sys.stderr.isatty() or done == len(tasks):
+            took = time.monotonic() - started
+            print(f"\r{done}/{len(tasks)} runs, {took:.0f} s", end="", file=sys.stderr)
+    print(file=sys.stderr)
+    folder = Path(options.output)
+    tables.write(rows, chosen, folder)
+    plots.write(rows, chosen, folder)
+    print(f"wrote {folder / 'summary.md'}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="benchmarks.accuracy", description=__doc__)
+    parser.add_argument("--scenario", nargs="+", default=[], metavar="NAME",
+                        help="names, or beginnings of names; default: all")
+    parser.add_argument("--estimator", nargs="+", default=[], metavar="NAME",
+                        help="default: all; uniform and entropic are always there")
+    parser.add_argument("--runs", type=int, default=0, help="for each object, in place of each "
+                        "scenario's own number")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
+    parser.add_argument("--quick", action="store_true", help="one run for each object")
+    parser.add_argument("--set", nargs="+", default=[], metavar="SETTING=VALUE", dest="changes",
+                        help="settings of the identification, e.g. kinematics.filter_window=0.2")
+    parser.add_argument("--output", default=str(RESULTS), help="folder of the results")
+    parser.add_argument("--list", action=_List, help="list scenarios and leave")
+    return parser
+
+
+class _List(argparse.Action):
+    def __init__(self, option_strings: Any, dest: str, **kwargs: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, **kwargs)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        for s in SCENARIOS.values():
+            print(f"{s.name:22s} {s.group}")
+        parser.exit()
+
+
+def _choices(options: argparse.Namespace) -> tuple[list[Scenario], list[str], dict[str, Any]]:
+    chosen = [s for s in SCENARIOS.values()
+              if not options.scenario or any(s.name.startswith(n) for n in options.scenario)]
+    for name in options.scenario:
+        if not any(s.startswith(name) for s in SCENARIOS):
+            raise ValueError(f"no scenario begins with '{name}'; --list shows them")
+    known = names()
+    for name in options.estimator:
+        if name not in known:
+            raise ValueError(f"no estimator '{name}'; allowed: {', '.join(known)}")
+    wanted = [*options.estimator] or known
+    estimators = [*dict.fromkeys([*wanted, *(n for n in ALWAYS if n in known)])]
+    overrides = dict(_assignment(text) for text in options.changes)
+    Settings().replace(overrides)
+    if options.runs < 0 or options.workers < 1:
+        raise ValueError("--runs must not be negative and --workers at least 1")
+    return chosen, estimators, overrides
+
+
+def _assignment(text: str) -> tuple[str, Any]:
+    name, mark, value = text.partition("=")
+    if not mark:
+        raise ValueError(f"'{text}' is not SETTING=VALUE")
+    if value in ("true", "false"):
+        return name, value == "true"
+    try:
+        return name, float(value)
+    except ValueError:
+        return name, value
+
+
+def _work(task: Task) -> list[dict[str, Any]]:
+    name, number, estimators, overrides = task
+    return run(SCENARIOS[name], number, estimators, overrides)
+
+
+def _map(tasks: list[Task], workers: int) -> Iterator[list[dict[str, Any]]]:
+    if workers == 1:
+        yield from map(_work, tasks)
+        return
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    with multiprocessing.get_context("spawn").Pool(workers) as pool:
+        yield from pool.imap(_work, tasks)  # in order, so that files do not depend on timing

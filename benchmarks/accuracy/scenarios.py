@@ -1,0 +1,147 @@
+"""The scenarios: objects, motion, sensors, what the identification is told, published numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .sensors import SetUpErrors
+
+# Settings where the set-up is known: neither bias nor alignment states.
+KNOWN: dict[str, Any] = {"estimator.estimate_bias": False, "alignment.rotation_sd": 0.0,
+                         "alignment.tilt_sd": 0.0, "alignment.delay_sd": 0.0}
+UNKNOWN_BIAS: dict[str, Any] = {**KNOWN, "estimator.estimate_bias": True}
+DEFAULTS: dict[str, Any] = {}  # everything as the product does it without being told
+ALIGNED: dict[str, Any] = {"alignment.delay_sd": 0.0}  # bias, rotation and tilt are states
+DELAYED: dict[str, Any] = {**UNKNOWN_BIAS, "alignment.delay_sd": 0.05}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One scenario.
+
+    Attributes:
+        group: scenarios that make one table.
+        family: of objects; source: `encoder` (joint states through the identifier), `raw` (noisy
+            accelerations), `savgol` (joint states through Savitzky-Golay windows), `tool` (stored).
+        motion: name in `motions.LAWS`; pace: its speed [rad/s], or duration of a move [s].
+        seconds, rate: of the recording [s], [Hz]; noise: level in `sensors.NOISE`.
+        errors: of the set-up; settings: what the identification is told besides the noise level.
+        runs: at the normal size of the benchmark, for each object.
+        reach: e_m / e_COM / e_J that is asked of `density`, in percent; published: best published;
+            study: what a study reached; empty: unknown.
+    """
+
+    name: str
+    group: str
+    family: str
+    source: str
+    motion: str
+    pace: float
+    seconds: float
+    rate: float = 100.0
+    noise: str = "moderate"
+    errors: SetUpErrors = SetUpErrors()
+    settings: dict[str, Any] = field(default_factory=dict)
+    runs: int = 10
+    window: int = 0
+    reach: str = ""
+    published: str = ""
+    study: str = ""
+
+
+def _modular() -> list[Scenario]:
+    out = []
+    raw = {1.0: ("28", "2.6"), 1.5: ("26", "1.3"), 2.0: ("12", "1.1"), 3.0: ("8", ".6"),
+           4.0: ("8", ".4")}
+    for level in ("low", "moderate", "high"):
+        for speed, (published, study) in raw.items():
+            known = level == "moderate"
+            out.append(Scenario(
+                f"raw-{level}-{speed:g}", "raw accelerations, 10 s", "modular", "raw", "sinusoid",
+                speed, 10.0, noise=level, settings=KNOWN, runs=5,
+                published=f"- / - / {published}" if known else "",
+                study=f"- / - / {study}" if known else "",
+                reach=f"- / - / {study}" if known else ""))
+    short = {1.0: (".056 / .080 / 3.45", ".06 / .08 / 3.4", "5.4", "5.2"),
+             1.5: (".056 / .075 / 2.16", ".06 / .08 / 2.1", "3.2", "3.1"),
+             2.0: (".056 / .069 / 1.45", ".06 / .08 / 1.4", "2.0", "1.9")}
+    for speed in (1.0, 1.5, 2.0, 3.0, 4.0):
+        study, reach, study_bias, reach_bias = short.get(speed, ("", "", "", ""))
+        published = "1.3-2.2 / 9.8-16 / 44" if speed in short else ""
+        common: dict[str, Any] = dict(family="modular", source="encoder", motion="sinusoid",
+                                      pace=speed, seconds=1.5)
+        out += [
+            Scenario(f"encoder-{speed:g}", "encoder kinematics, 150 samples", **common,
+                     settings=KNOWN, published=published, study=study, reach=reach),
+            Scenario(f"bias-{speed:g}", "the same with wrench bias", **common,
+                     errors=SetUpErrors(bias=True), settings=UNKNOWN_BIAS,
+                     study=f"- / - / {study_bias}" if study_bias else "",
+                     reach=f"- / - / {reach_bias}" if reach_bias else ""),
+            Scenario(f"defaults-{speed:g}", "the same with bias, all settings at their default",
+                     **common, errors=SetUpErrors(bias=True), settings=DEFAULTS),
+        ]
+    fixed: dict[str, Any] = dict(family="modular", source="encoder", motion="sinusoid", pace=1.5)
+    out += [
+        Scenario("samples-50", "50 samples", **fixed, seconds=0.5, settings=KNOWN),
+        Scenario("shape-pose", "shape misplaced by 5 mm and 3 deg, 150 samples", **fixed,
+                 seconds=1.5, errors=SetUpErrors(shape_shift=0.005, shape_turn=3.0),
+                 settings=KNOWN),
+        Scenario("clock-0", "clock offset, 10 s", **fixed, seconds=10.0,
+                 errors=SetUpErrors(bias=True), settings=DELAYED, runs=5),
+        Scenario("clock-40", "clock offset, 10 s", **fixed, seconds=10.0,
+                 errors=SetUpErrors(bias=True, clock_offset=0.04), settings=DELAYED, runs=5,
+                 study="offset within 0.1 ms", reach="offset within 2 ms; e_J <= 1.1 x clock-0"),
+        Scenario("clock-40-ignored", "clock offset, 10 s", **fixed, seconds=10.0,
+                 errors=SetUpErrors(bias=True, clock_offset=0.04), settings=UNKNOWN_BIAS, runs=5),
+        Scenario("stop-and-go", "stop-and-go, 10 s", "modular", "encoder", "stop_and_go", 1.0,
+                 10.0, settings=KNOWN, runs=5, published="< .1 / < .1 / -"),
+    ]
+    return out
+
+
+def _poor() -> list[Scenario]:
+    out = []
+    reach = {1.0: ("9.7", "9"), 3.0: ("7.7", "7"), 10.0: ("5.9", "5.5"), 30.0: ("5.0", "4.5")}
+    for seconds, (study, wanted) in reach.items():
+        for speed in (0.5, 1.0, 1.5):
+            out.append(Scenario(
+                f"poor-{seconds:g}s-{speed:g}", f"poor shape, 500 Hz, {seconds:g} s", "poor",
+                "encoder", "sinusoid", speed, seconds, 500.0, errors=SetUpErrors(bias=True),
+                settings=UNKNOWN_BIAS, runs=max(int(24 / max(seconds, 2.0)), 2),
+                study=f"hammer - / - / {study}", reach=f"hammer - / - / {wanted}"))
+    common: dict[str, Any] = dict(
+        group="poor shape, 10 s, misaligned", family="poor", source="encoder",
+        motion="sinusoid", pace=1.0, seconds=10.0, rate=500.0, runs=4)
+    wrong = SetUpErrors(bias=True, rotation=1.0, tilt=0.5)
+    out += [
+        Scenario("aligned", **common, errors=SetUpErrors(bias=True), settings=ALIGNED),
+        Scenario("misaligned", **common, errors=wrong, settings=ALIGNED,
+                 study="- / - / 5.1", reach="- / - / 5"),
+        Scenario("misaligned-ignored", **common, errors=wrong, settings=UNKNOWN_BIAS,
+                 study="- / - / 20"),
+    ]
+    return out
+
+
+def _tools() -> list[Scenario]:
+    published = {"low": ("0.64 / 0.53 / 10.0", ".14 / .12 / 4.1", "- / - / 3.8"),
+                 "moderate": ("0.51 / 0.30 / 10.8", ".27 / .17 / 4.6", "- / - / 4.3"),
+                 "high": ("2.80 / 1.18 / 13.7", ".61 / .23 / 5.0", "- / - / 4.7")}
+    return [Scenario(f"tools-{level}", "workshop tools, raw accelerations, 10 s", "tools", "tool",
+                     "stored", 0.0, 10.0, noise="high_tools" if level == "high" else level,
+                     settings=KNOWN, runs=10, published=best, study=study, reach=reach)
+            for level, (best, study, reach) in published.items()]
+
+
+def _moves() -> list[Scenario]:
+    """Traversaro et al. 2016: order-2 Savitzky-Golay windows for moves of each duration."""
+    return [Scenario(f"moves-{duration:g}s", "point-to-point moves of 60 s", "poor", "savgol",
+                     "point_to_point", duration, 60.0, settings=KNOWN, runs=2, window=window,
+                     published="unconstrained inconsistent" if duration >= 5.0
+                     else "both answers equal" if duration <= 1.0 else "")
+            for duration, window in ((10.0, 499), (5.0, 41), (2.0, 21), (1.0, 9), (0.5, 7))]
+
+
+SCENARIOS: dict[str, Scenario] = {s.name: s for s in
+                                  [*_modular(), *_poor(), *_tools(), *_moves()]}
