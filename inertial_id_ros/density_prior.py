@@ -52,7 +52,7 @@ def density_prior(shape: Shape) -> DensityPrior:
     nodes = cloud[farthest_points(cloud, NODES)]
     distance = ((shape.points[:, None] - nodes) ** 2).sum(axis=2)
     spread = float(share @ distance.min(axis=1))
-    nearest: Array = np.bincount(distance.argmin(axis=1), share, len(nodes))
+    nearest = np.bincount(distance.argmin(axis=1), share, len(nodes)).astype(float)
     volumes = np.maximum(nearest, VOLUME_FLOOR / len(nodes))
     columns = point_columns(nodes)
     volumes = _match_moments(columns, volumes / volumes.sum(), shape.unit_phi)

@@ -132,8 +132,10 @@ class TwoSidedFilter:
         if not self._rates:
             return self._columns
         part = self._columns[:, :self._rates]
-        rates = (np.gradient(part, self._number * (BIN_NS * 1e-9), axis=0) if len(part) > 1
-                 else np.zeros_like(part))
+        if len(part) < 2:
+            return np.concatenate([self._columns, np.zeros_like(part)], axis=1)
+        times = (self._number - self._number[0]) * (BIN_NS * 1e-9)
+        rates = np.gradient(part, times, axis=0)
         return np.concatenate([self._columns, rates], axis=1)
 
     @cache  # noqa: B019  (one filter lives as long as its pipeline; a few block sizes)

@@ -2,7 +2,7 @@
 
 A stored row holds everything that the wrench depends on, as columns of one linear model::
 
-    y = A phi + B bias - [y]x rotation + (T1 tilt_1 + T2 tilt_2) (m, h) + dA/dt phi delay
+    y = A phi + B bias + [y]x rotation + (T1 tilt_1 + T2 tilt_2) (m, h) + dA/dt phi delay
 
 The products of an alignment state with phi become plain columns once phi is put in. That is done
 at solve time, on the small triangular factors, so that the whole window is always linearised at
@@ -54,8 +54,8 @@ def stored_rows(a: Array, a_rate: Array, up_x: Array, up_y: Array, gravity: floa
     rows = np.zeros((len(a), 6, STORED))
     rows[..., PHI], rows[..., DELAY] = a, a_rate
     rows[..., BIAS] = np.eye(6)
-    rows[:, :3, ROTATION] = -skew(wrench[:, :3])
-    rows[:, 3:, ROTATION] = -skew(wrench[:, 3:])
+    rows[:, :3, ROTATION] = skew(wrench[:, :3])
+    rows[:, 3:, ROTATION] = skew(wrench[:, 3:])
     # e_k x g for g = -gravity e_z: turning gravity about x moves it along y, about y along -x.
     for tilt, change in ((TILT_1, gravity * up_y), (TILT_2, -gravity * up_x)):
         rows[:, :3, tilt.start] = -change

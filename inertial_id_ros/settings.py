@@ -126,7 +126,8 @@ class AlignmentSettings:
 
 @dataclass(frozen=True)
 class EstimatorSettings:
-    method: str = setting("lmi", "Estimator: ols, wls, uniform, pmd or lmi.")
+    method: str = setting("lmi", "Estimator: density, entropic, lmi, manifold, ols, pmd, rtls, "
+                          "uniform or wls (see methods.md).")
     weighting: str = setting(
         "noise", "noise: full model, whitened by the sensor noise; dynamism: blend of the full and "
         "the gravity-only model.", choices=("noise", "dynamism"))
@@ -161,6 +162,38 @@ class LmiSettings:
     epsilon: float = setting(
         1e-6, "Smallest eigenvalue of the pseudo-inertia, relative to its scale.",
         low=1e-9, high=1e-2)
+
+
+@dataclass(frozen=True)
+class ManifoldSettings:
+    """Its margin is ``lmi.epsilon``."""
+
+    max_iterations: int = setting(
+        100, "Steps after which the best body so far is the answer.", low=1, high=10000)
+    deadline: float = setting(
+        0.0, "Time after which the best body so far is the answer; 0: none.", unit="s", low=0.0,
+        high=10.0)
+
+
+@dataclass(frozen=True)
+class EntropicSettings:
+    gamma: float = setting(
+        8.0, "Weight of the prior, about one over the square of the relative difference expected "
+        "between the body and the evenly filled shape; with selection by evidence it bounds the "
+        "confidence that the prior adds.", low=1e-3, high=1e6)
+    selection: str = setting(
+        "evidence", "evidence: the data choose the weight; fixed: gamma as given.",
+        choices=("fixed", "evidence"))
+
+
+@dataclass(frozen=True)
+class RtlsSettings:
+    """Errors of the regressor; their size beside the sensor noise is what counts."""
+
+    acceleration_noise: float = setting(
+        0.05, "Standard deviation of a sample of linear acceleration.", unit="m/s^2", low=1e-9)
+    angular_acceleration_noise: float = setting(
+        0.5, "Standard deviation of a sample of angular acceleration.", unit="rad/s^2", low=1e-9)
 
 
 @dataclass(frozen=True)
@@ -217,8 +250,11 @@ class Settings:
     buffer: BufferSettings = field(default_factory=BufferSettings)
     alignment: AlignmentSettings = field(default_factory=AlignmentSettings)
     estimator: EstimatorSettings = field(default_factory=EstimatorSettings)
+    rtls: RtlsSettings = field(default_factory=RtlsSettings)
     pmd: PmdSettings = field(default_factory=PmdSettings)
     lmi: LmiSettings = field(default_factory=LmiSettings)
+    manifold: ManifoldSettings = field(default_factory=ManifoldSettings)
+    entropic: EntropicSettings = field(default_factory=EntropicSettings)
     precompensated: PrecompensatedSettings = field(default_factory=PrecompensatedSettings)
     shape: ShapeSettings = field(default_factory=ShapeSettings)
     state: StateSettings = field(default_factory=StateSettings)

@@ -228,5 +228,5 @@ class Solver:
 
 def _unrotated(bias: Array, rotation: Array) -> Array:
     """Biases (6,) corrected for a rotation state (3,) whose columns hold the biased wrench."""
-    turn = np.eye(3) - skew(rotation)
+    turn = np.eye(3) + skew(rotation)
     return np.concatenate([np.linalg.solve(turn, bias[:3]), np.linalg.solve(turn, bias[3:])])

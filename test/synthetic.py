@@ -14,6 +14,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.identifier import Identifier
+from inertial_id_ros.kinematics.motion import Motion
 from inertial_id_ros.settings import Settings
 
 START = 1_785_000_000_123_456_789  # ns: July 2026
@@ -128,11 +129,13 @@ class Scene:
 
     Attributes:
         base: base_link in the world whose z axis points up; mount: sensor frame in tool0.
+        gravity: in the world [m/s^2].
     """
 
     motion: Sinusoids = RICH
     base: Placement = NOWHERE
     mount: Placement = NOWHERE
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
 
     def flange_in_base(self, t: np.ndarray) -> tuple[Rotation, np.ndarray]:
         """Rotation and translation (n, 3) of tool0 in base_link."""
@@ -153,7 +156,7 @@ class Scene:
         for point, mass in zip(body.points, body.masses, strict=True):
             path = [r.apply(point) + p for r, p in around]
             acceleration = second_difference(path)
-            force = mass * (acceleration - GRAVITY)
+            force = mass * (acceleration - self.gravity)
             torque = np.cross(path[2] - origin, force)
             back = turn.inv()
             total += np.concatenate([back.apply(force), back.apply(torque)], axis=1)
@@ -170,6 +173,15 @@ def first_difference(path: list[np.ndarray], step: float = _STEP) -> np.ndarray:
     """First derivative from five values `step` seconds apart (error of fourth order)."""
     a, b, _, d, e = path
     return (a - 8.0 * b + 8.0 * d - e) / (12.0 * step)
+
+
+def gravity_of(motion: Motion) -> np.ndarray:
+    """Gravity (n, 3) in sensor axes [m/s^2]; its frame must have three right-handed unit axes."""
+    axes = motion.axes
+    unit = np.broadcast_to(np.eye(3), axes.shape)
+    np.testing.assert_allclose(axes @ axes.transpose(0, 2, 1), unit, atol=1e-9)
+    np.testing.assert_allclose(np.cross(axes[:, 0], axes[:, 1]), axes[:, 2], atol=1e-9)
+    return -motion.gravity * axes[:, 2]
 
 
 def forward(positions: np.ndarray) -> tuple[Rotation, np.ndarray]:

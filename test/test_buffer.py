@@ -8,15 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inertial_id_ros.buffer import DYNAMIC, FULL, STATIC, RegressorBuffer, Rows, Window
-from inertial_id_ros.estimators.base import COLUMNS
+from inertial_id_ros.row_layout import STORED, channel_columns
 
 START = 178_500_000_000  # bin number of July 2026
 STEP = 5  # bins between rows
 
 
+def _used(aligned: bool) -> np.ndarray:
+    """Which stored columns (6, 38) each channel uses."""
+    used = np.zeros((6, STORED), dtype=bool)
+    for channel in range(6):
+        used[channel, channel_columns(channel >= 3, aligned)[channel % 3]] = True
+    return used
+
+
 def _rows(rng: np.random.Generator, number: np.ndarray, scale: float = 1.0) -> Rows:
     n = len(number)
-    full, static = rng.normal(size=(2, n, 6, COLUMNS)) * scale
+    full, static = rng.normal(size=(2, n, 6, STORED)) * scale * _used(aligned=True)
     return Rows(number, rng.integers(1, 50, n), full, static, rng.random(n))
 
 
@@ -39,11 +47,14 @@ def _assert_equal_to_dense(content: Window, rows: Rows) -> None:
     root = np.sqrt(rows.samples)[:, None]
     for model, matrix, weight in ((FULL, rows.full, 1.0), (DYNAMIC, rows.full, rows.weight),
                                   (STATIC, rows.static, 1.0 - rows.weight)):
+        used = _used(aligned=model == FULL)
         for channel in range(6):
-            dense = matrix[:, channel] * root * np.reshape(weight, (-1, 1))
-            factor = content.factors[model, channel]
-            assert not np.tril(factor, -1).any()
-            scale = np.linalg.norm(dense, axis=0) + 1e-300
+            dense = matrix[:, channel] * root * np.reshape(weight, (-1, 1)) * used[channel]
+            factor = content.factors[model][channel]
+            own = channel_columns(channel >= 3, model == FULL)[channel % 3]
+            assert not np.tril(factor[:, own], -1).any()
+            scale = np.linalg.norm(dense, axis=0)
+            scale[scale == 0.0] = 1.0
             np.testing.assert_allclose(factor.T @ factor / np.outer(scale, scale),
                                        dense.T @ dense / np.outer(scale, scale), atol=1e-9)
     assert content.samples == rows.samples.sum()
@@ -96,8 +107,8 @@ def test_the_solution_is_the_dense_least_squares_solution(rng: np.random.Generat
     buffer = RegressorBuffer(2.0, 0.25)
     buffer.add(rows)
     window = _in_window(rows, 2.0, 0.25)
-    dense = (window.full * np.sqrt(window.samples)[:, None, None]).reshape(-1, COLUMNS)
-    factor = buffer.content().factors[FULL].reshape(-1, COLUMNS)
+    dense = (window.full * np.sqrt(window.samples)[:, None, None]).reshape(-1, STORED)
+    factor = buffer.content().factors[FULL].reshape(-1, STORED)
     expected = np.linalg.lstsq(dense[:, :-1], dense[:, -1], rcond=None)[0]
     found = np.linalg.lstsq(factor[:, :-1], factor[:, -1], rcond=None)[0]
     np.testing.assert_allclose(found, expected, rtol=1e-9)

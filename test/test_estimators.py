@@ -37,7 +37,7 @@ from inertial_id_ros.inertia import (
 from inertial_id_ros.settings import Settings
 
 BOX = box()
-CONSISTENT = ("lmi", "pmd", "uniform")
+CONSISTENT = ("lmi", "pmd", "uniform", "density")
 
 
 def estimator(name, **settings):
@@ -77,7 +77,7 @@ def random_case(seed, samples=60):
 
 
 def test_every_estimator_of_the_settings_is_registered():
-    assert set(names()) >= {"ols", "wls", "uniform", "pmd", "lmi"}
+    assert set(names()) >= {"ols", "wls", "uniform", "pmd", "lmi", "density"}
     with pytest.raises(UnknownEstimator, match="nonsense"):
         estimator("nonsense")
 
@@ -371,7 +371,7 @@ def test_degenerate_data_give_a_physical_answer_or_a_reason(name, case):
                 assert np.linalg.eigvalsh(information / np.outer(scale, scale))[0] > 0.0
 
 
-@pytest.mark.parametrize("name", ["ols", "wls", "uniform", "pmd", "lmi"])
+@pytest.mark.parametrize("name", ["ols", "wls", "uniform", "pmd", "lmi", "density"])
 def test_without_a_sample_there_is_no_answer(name):
     empty = np.zeros((6 * COLUMNS, COLUMNS))
     problem = Problem(empty, empty, empty, NOISE, BIAS_SD, np.zeros(6), 0)

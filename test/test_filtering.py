@@ -17,6 +17,10 @@ def _push(filtering: TwoSidedFilter, number: np.ndarray, samples: np.ndarray, co
     edges = [0, *sorted(cuts), len(number)]
     parts = [filtering.push(number[a:b], samples[a:b], columns[a:b])
              for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return _joined([*parts, filtering.flush()])
+
+
+def _joined(parts: list[FilteredRows]) -> FilteredRows:
     return FilteredRows(*(np.concatenate(p) for p in zip(*parts, strict=True)))
 
 
@@ -48,19 +52,22 @@ def test_rows_do_not_depend_on_how_the_stream_is_cut(
     rng = np.random.default_rng(seed)
     stream = _stream(rng, 300, keep)
     cuts = [c for c in cuts if c <= len(stream[0])]
-    whole = TwoSidedFilter(0.4, 3).push(*stream)
-    pieces = _push(TwoSidedFilter(0.4, 3), *stream, cuts)
+    whole = _push(TwoSidedFilter(0.4, 3, rates=2), *stream, [])
+    pieces = _push(TwoSidedFilter(0.4, 3, rates=2), *stream, cuts)
     np.testing.assert_array_equal(pieces.number, whole.number)
     np.testing.assert_array_equal(pieces.samples, whole.samples)
     np.testing.assert_allclose(pieces.columns, whole.columns, atol=1e-12)
+    np.testing.assert_allclose(pieces.rates, whole.rates, atol=1e-10)
 
 
 def test_each_row_is_the_hann_mean_of_the_samples_around_it(rng: np.random.Generator) -> None:
     number, samples, columns = _stream(rng, 200, 0.9)
     filtering = TwoSidedFilter(0.4, 3)
     rows = filtering.push(number, samples, columns)
-    reach = 20
+    rows = _joined([rows, filtering.flush()])
+    assert (rows.number < number[0] + 20).any() and (rows.number > number[-1] - 20).any()
     for k, middle in enumerate(rows.number):
+        reach = min(20, middle - number[0], number[-1] - middle)  # narrower at the ends
         away = (number - middle) / (reach + 1)
         hann = np.where(np.abs(away) < 1.0, 0.5 + 0.5 * np.cos(np.pi * away), 0.0) * samples
         np.testing.assert_allclose(rows.columns[k], hann @ columns / hann.sum(), atol=1e-12)
@@ -82,11 +89,44 @@ def test_the_middles_of_rows_are_tied_to_the_clock() -> None:
     assert all(n[0] - n[0] % 5 == n[0] for n in numbers)
 
 
-def test_a_row_waits_for_the_last_bin_its_kernel_reaches() -> None:
+def test_a_row_waits_for_the_bin_after_the_last_that_its_kernel_reaches() -> None:
+    """That bin gives the last one of the kernel its rate."""
     number = np.arange(START, START + 200)
     rows = TwoSidedFilter(0.4, 1).push(number, np.ones(200), np.ones((200, 1)))
-    assert rows.number[0] - 20 >= number[0] and rows.number[-1] + 20 <= number[-1]
-    assert rows.number[-1] + 25 > number[-1]
+    assert rows.number[-1] + 21 <= number[-1] < rows.number[-1] + 26
+
+
+def test_rows_go_on_to_half_a_kernel_from_both_ends_of_a_segment() -> None:
+    number = np.arange(START, START + 200)
+    filtering = TwoSidedFilter(0.4, 1)
+    rows = _push(filtering, number, np.ones(200), np.ones((200, 1)), [])
+    assert number[0] + 10 <= rows.number[0] < number[0] + 15
+    assert number[-1] - 15 < rows.number[-1] <= number[-1] - 10
+    assert (np.diff(rows.number) == 5).all()
+    assert len(filtering.flush().number) == 0
+
+
+def test_a_segment_shorter_than_half_a_kernel_has_no_rows() -> None:
+    number = np.arange(START, START + 9)
+    assert len(_push(TwoSidedFilter(0.4, 1), number, np.ones(9), np.ones((9, 1)), []).number) == 0
+
+
+def test_kernels_at_the_ends_of_a_segment_cancel_fast_noise_as_well() -> None:
+    """Cut off instead of narrowed, they would let through ten times as much."""
+    number = np.arange(START, START + 200)
+    fast = np.where(np.arange(200) % 2, 1.0, -1.0)[:, None]
+    rows = _push(TwoSidedFilter(0.4, 1), number, np.ones(200), fast, [])
+    assert np.abs(rows.columns).max() < 2e-3
+
+
+def test_rates_are_the_same_means_of_the_time_derivative() -> None:
+    number = np.arange(START, START + 300)
+    t = (number - START)[:, None] * 0.01
+    both = np.concatenate([np.sin(3.0 * t), 3.0 * np.cos(3.0 * t)], axis=1)
+    rows = _push(TwoSidedFilter(0.4, 2, rates=1), number, np.full(300, 5), both, [])
+    inner = (rows.number > START + 25) & (rows.number < START + 275)
+    np.testing.assert_allclose(rows.rates[inner, 0], rows.columns[inner, 1], atol=1e-3)
+    assert np.abs(rows.columns[:, 1]).max() > 2.5
 
 
 def test_a_line_passes_without_lag() -> None:
@@ -120,7 +160,7 @@ def test_rows_never_mix_samples_from_before_and_after_a_restart() -> None:
     second = filtering.push(np.arange(START + 90, START + 200), np.ones(110), np.ones((110, 1)))
     assert len(first.columns) and (first.columns == 0.0).all()
     np.testing.assert_allclose(second.columns, 1.0, atol=1e-12)
-    assert second.number[0] - 20 >= START + 90
+    assert second.number[0] - 10 >= START + 90
 
 
 def test_nothing_in_nothing_out() -> None:
@@ -138,8 +178,9 @@ def test_block_gain_is_what_white_noise_shows(rows: int, every: int) -> None:
     number = np.arange(START, START + 45 + 5 * rows, every)
     noise = rng.normal(size=(len(number), trials)) / np.sqrt(per_bin)
     out = filtering.push(number, np.full(len(number), per_bin), noise)
-    mean, stands_for = out.columns[:rows].mean(axis=0), out.samples[:rows].sum()
-    assert len(out.columns) >= rows
+    inner = np.flatnonzero(out.number >= START + 20)[:rows]  # those with the whole kernel
+    mean, stands_for = out.columns[inner].mean(axis=0), out.samples[inner].sum()
+    assert len(inner) == rows
     assert mean.var() * stands_for == pytest.approx(filtering.block_gain(rows), rel=0.1)
 
 

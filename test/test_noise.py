@@ -7,13 +7,13 @@ import pytest
 from problems import NOISE
 
 from inertial_id_ros.buffer import RegressorBuffer, Rows, Window
-from inertial_id_ros.estimators.base import COLUMNS
 from inertial_id_ros.filtering import TwoSidedFilter
-from inertial_id_ros.noise import block_means, block_slices, effective_parameters, refine
+from inertial_id_ros.noise import block_means, block_slices, degrees_of_freedom, refine
+from inertial_id_ros.row_layout import STORED, WRENCH
 
 START = 178_500_000_000
 SLICE = 0.25
-SOLUTION = np.zeros(16)  # residual = wrench: the true payload is none
+SOLUTION = -np.eye(STORED)[WRENCH]  # residual = -wrench: the true payload is none
 
 
 def _window(wrench: np.ndarray, per_bin: int = 5) -> Window:
@@ -21,7 +21,7 @@ def _window(wrench: np.ndarray, per_bin: int = 5) -> Window:
     filtering = TwoSidedFilter(0.4, 6)
     bins = len(wrench)
     rows = filtering.push(np.arange(START, START + bins), np.full(bins, per_bin), wrench)
-    full = np.zeros((len(rows.number), 6, COLUMNS))
+    full = np.zeros((len(rows.number), 6, STORED))
     full[:, :, -1] = rows.columns
     buffer = RegressorBuffer(bins * 0.01 + 1.0, SLICE)
     buffer.add(Rows(rows.number, rows.samples, full, full, np.ones(len(rows.number))))
@@ -29,8 +29,10 @@ def _window(wrench: np.ndarray, per_bin: int = 5) -> Window:
 
 
 def _refined(window: Window, parameters: float = 0.0, sheet: np.ndarray = NOISE) -> np.ndarray:
+    """Noise after a fit that took `parameters` degrees of freedom from each channel."""
     slices = block_slices(window.duration, SLICE)
-    return refine(sheet, window, SOLUTION, TwoSidedFilter(0.4, 6), slices, parameters)
+    return refine(sheet, window, SOLUTION, TwoSidedFilter(0.4, 6), slices,
+                  np.full(2, 3.0 * parameters))
 
 
 def _white(rng: np.random.Generator, bins: int, noise: np.ndarray, per_bin: int = 5) -> np.ndarray:
@@ -107,10 +109,30 @@ def test_block_means_are_means_of_all_rows_of_successive_slices(rng: np.random.G
     assert len(means) == len(window.rows) // 3
     np.testing.assert_allclose(means[1], window.sums[3:6].sum(axis=0) / window.rows[3:6].sum())
     assert rows[1] == window.rows[3:6].sum()
-    assert block_means(window, 1000)[0].shape == (0, 6, COLUMNS)
+    assert block_means(window, 1000)[0].shape == (0, 6, STORED)
 
 
-def test_parameters_count_as_far_as_the_data_determine_them() -> None:
-    sharp = np.diag([1e6] * 4 + [1e-9] * 6)
-    covariance = np.linalg.inv(sharp + np.eye(10))
-    assert effective_parameters(sharp, covariance, 6) == pytest.approx((4 + 6) / 6, abs=1e-4)
+def test_degrees_of_freedom_taken_from_one_kind_do_not_change_the_other(
+        rng: np.random.Generator) -> None:
+    window = _window(_white(rng, 1000, NOISE))
+    slices, filtering = block_slices(window.duration, SLICE), TwoSidedFilter(0.4, 6)
+    plain, force = (refine(NOISE, window, SOLUTION, filtering, slices, np.array([used, 0.0]))
+                    for used in (0.0, 6.0))
+    assert (force[:3] > plain[:3]).all()
+    np.testing.assert_array_equal(force[3:], plain[3:])
+
+
+def test_degrees_of_freedom_are_the_leverages_of_the_rows(rng: np.random.Generator) -> None:
+    rows, prior = rng.normal(size=(60, 7)), np.diag(rng.uniform(0.0, 30.0, 7))
+    rows[:30, 4:] = 0.0  # states that only the torque sees
+    leverage = np.diag(rows @ np.linalg.inv(rows.T @ rows + prior) @ rows.T)
+    np.testing.assert_allclose(degrees_of_freedom(rows, prior),
+                               [leverage[:30].sum(), leverage[30:].sum()])
+    assert degrees_of_freedom(rows, 1e-9 * np.eye(7)).sum() == pytest.approx(7.0)
+
+
+def test_states_count_as_far_as_the_data_determine_them() -> None:
+    sharp, blunt = np.zeros((6, 3)), 1e-9 * np.eye(3)
+    sharp[0, 0], sharp[1, 1], sharp[5, 2] = 1e3, 1e-3, 1e3
+    found = degrees_of_freedom(sharp, np.eye(3) + blunt)
+    np.testing.assert_allclose(found, [1.0, 1.0], atol=1e-4)

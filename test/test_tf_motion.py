@@ -10,6 +10,7 @@ from synthetic import (
     Placement,
     Scene,
     first_difference,
+    gravity_of,
     nanoseconds,
     second_difference,
     stamps,
@@ -48,7 +49,7 @@ def test_a_turn_about_a_fixed_axis_has_its_analytic_velocity_and_acceleration(
     np.testing.assert_allclose(motion.omega, np.outer(1.8 * np.cos(2.0 * wanted), axis), atol=1e-4)
     np.testing.assert_allclose(motion.alpha, np.outer(-3.6 * np.sin(2.0 * wanted), axis), atol=5e-3)
     now = Rotation.from_rotvec(np.outer(0.9 * np.sin(2.0 * wanted), axis))
-    np.testing.assert_allclose(motion.gravity, now.inv().apply(GRAVITY), atol=1e-5)
+    np.testing.assert_allclose(gravity_of(motion), now.inv().apply(GRAVITY), atol=1e-5)
     np.testing.assert_allclose(motion.acceleration, 0.0, atol=1e-9)
 
 
@@ -98,7 +99,7 @@ def test_transforms_of_a_robot_give_the_motion_of_its_chain(rate: float, tilted:
     # Slower transforms need a longer window, which follows a turn of 3 rad/s less closely.
     slow = 12.0 if rate < 100.0 else 1.0
     assert motion.valid.all()
-    np.testing.assert_allclose(motion.gravity, back.apply(GRAVITY), atol=1e-3 * slow)
+    np.testing.assert_allclose(gravity_of(motion), back.apply(GRAVITY), atol=1e-3 * slow)
     np.testing.assert_allclose(motion.omega, first_difference(turns), atol=4e-3 * slow)
     np.testing.assert_allclose(motion.alpha, second_difference(turns), atol=3e-2 * slow)
     np.testing.assert_allclose(motion.acceleration,
@@ -112,8 +113,8 @@ def test_gravity_is_down_in_the_frame_that_was_named() -> None:
     t = stamps(1.0, 100.0)
     _fill(tree, Rotation.identity(len(t)), np.zeros((len(t), 3)), t, "base_link", "sensor")
     at = nanoseconds(np.array([0.5]))
-    level = _source(tree, gravity_frame="base_link").motion_at(at).gravity[0]
-    tilted = _source(tree).motion_at(at).gravity[0]
+    level = gravity_of(_source(tree, gravity_frame="base_link").motion_at(at))[0]
+    tilted = gravity_of(_source(tree).motion_at(at))[0]
     np.testing.assert_allclose(level, GRAVITY, atol=1e-9)
     np.testing.assert_allclose(tilted, TILT.rotation.inv().apply(GRAVITY), atol=1e-9)
 

@@ -10,8 +10,7 @@ from synthetic import GRAVITY, RICH, Scene, settings
 
 from inertial_id_ros.buffer import RegressorBuffer, Rows
 from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, Estimate
-from inertial_id_ros.estimators import Problem, create
-from inertial_id_ros.estimators.base import COLUMNS
+from inertial_id_ros.estimators import Problem, Solution, create
 from inertial_id_ros.filtering import TwoSidedFilter
 from inertial_id_ros.findings import FindingLog
 from inertial_id_ros.inertia import (
@@ -21,11 +20,13 @@ from inertial_id_ros.inertia import (
     transform_phi,
 )
 from inertial_id_ros.newton_euler import regressor
+from inertial_id_ros.row_layout import BIAS, STORED, WRENCH
 from inertial_id_ros.solving import Solver
 from inertial_id_ros.verdict import Verdict, judge, sentence
 
 PHI = phi_from_body(1.3, [0.02, -0.03, 0.12], np.diag([4e-3, 5e-3, 3e-3]))
 NO_PRIOR = np.zeros((10, 10))
+ALIGNED = {"alignment__rotation_sd": 0.0, "alignment__tilt_sd": 0.0, "alignment__delay_sd": 0.0}
 MASS, COM, INERTIA = [0], [1, 2, 3], [4, 5, 6, 7, 8, 9]
 
 
@@ -33,9 +34,14 @@ def _problem(rng: np.random.Generator, moving: tuple[np.ndarray, ...]) -> Proble
     return compress(make_rows(rng, PHI, moving))
 
 
+def _answer(prior: np.ndarray = NO_PRIOR) -> Solution:
+    """The true payload, told with the help of a prior of this information."""
+    return Solution(PHI, np.zeros(6), prior)
+
+
 def _judge(rng: np.random.Generator, moving: tuple[np.ndarray, ...],
            prior: np.ndarray = NO_PRIOR) -> Verdict:
-    return judge(PHI, _problem(rng, moving).marginal("noise"), prior)
+    return judge(_answer(prior), _problem(rng, moving).marginal("noise"))
 
 
 def _one_axis(samples: int = 400) -> tuple[np.ndarray, ...]:
@@ -98,7 +104,7 @@ def test_what_only_a_prior_tells_is_prior_dominated(rng: np.random.Generator) ->
 
 def test_more_noise_never_makes_a_parameter_better_known(rng: np.random.Generator) -> None:
     rows = make_rows(rng, PHI, motion(rng, speed=2.0))
-    quiet, loud = (judge(PHI, compress(rows, noise=k * NOISE).marginal("noise"), NO_PRIOR)
+    quiet, loud = (judge(_answer(), compress(rows, noise=k * NOISE).marginal("noise"))
                    for k in (1.0, 5.0))
     assert (np.array(loud.verdict) <= np.array(quiet.verdict)).all()
     assert (np.diag(loud.phi_covariance) >= np.diag(quiet.phi_covariance)).all()
@@ -107,7 +113,7 @@ def test_more_noise_never_makes_a_parameter_better_known(rng: np.random.Generato
 def test_the_condition_number_is_that_of_the_regressor_with_unit_columns(
         rng: np.random.Generator) -> None:
     problem = _problem(rng, motion(rng, speed=2.0))
-    verdict = judge(PHI, problem.marginal("noise"), NO_PRIOR)
+    verdict = judge(_answer(), problem.marginal("noise"))
     matrix = problem.marginal("noise").matrix
     singular = np.linalg.svd(matrix / np.linalg.norm(matrix, axis=0), compute_uv=False)
     assert verdict.condition_number == pytest.approx(singular[0] / singular[-1], rel=1e-6)
@@ -116,7 +122,7 @@ def test_the_condition_number_is_that_of_the_regressor_with_unit_columns(
 def test_a_regressor_with_an_empty_column_has_no_finite_condition_number() -> None:
     rows = make_rows(np.random.default_rng(1), PHI, poses(np.random.default_rng(1), 3))
     known = compress(rows, bias_sd=np.zeros(6))
-    assert judge(PHI, known.marginal("noise"), NO_PRIOR).condition_number > 1e12
+    assert judge(_answer(), known.marginal("noise")).condition_number > 1e12
 
 
 def test_sentences_name_the_parameters_only_where_they_differ() -> None:
@@ -161,7 +167,7 @@ def test_intervals_of_wls_hold_the_truth_in_95_percent_of_runs() -> None:
         problem = compress(make_rows(rng, phi, motion(rng, samples=150, speed=2.0),
                                      bias=rng.normal(size=6) * np.repeat([2.0, 0.2], 3)))
         solution = create(settings()).solve(problem, None)
-        verdict = judge(solution.phi, problem.marginal("noise"), solution.prior_information)
+        verdict = judge(solution, problem.marginal("noise"))
         sigma = np.sqrt(np.diag(verdict.phi_covariance))
         hits.append(np.abs(solution.phi - phi) <= 1.96 * sigma)
     share = np.mean(hits, axis=0)
@@ -178,7 +184,7 @@ def test_reported_intervals_hold_the_truth_behind_filter_and_buffer(
     angles = RICH.derivatives(t)
     a, truth = _closed_form_regressor(t), report_from_phi(PHI)
     assert np.isfinite(angles).all()
-    config = settings(estimator__estimate_noise=estimate_noise,
+    config = settings(estimator__estimate_noise=estimate_noise, **ALIGNED,
                       wrench__force_noise=0.1 / sheet, wrench__torque_noise=0.005 / sheet)
     rng, hits, ratio = np.random.default_rng(11), [], []
     for _ in range(100):
@@ -208,10 +214,10 @@ def _estimate(config: object, a: np.ndarray, wrench: np.ndarray, per_bin: int) -
     number = 178_500_000_000 + np.arange(n)
     rows = filtering.push(number, np.full(n, per_bin),
                           np.concatenate([a.reshape(n, 60), wrench], axis=1))
-    full = np.zeros((len(rows.number), 6, COLUMNS))
+    full = np.zeros((len(rows.number), 6, STORED))
     full[:, :, :10] = rows.columns[:, :60].reshape(-1, 6, 10)
-    full[:, :, 10:16] = np.eye(6)
-    full[:, :, -1] = rows.columns[:, 60:]
+    full[:, :, BIAS] = np.eye(6)
+    full[:, :, WRENCH] = rows.columns[:, 60:]
     buffer = RegressorBuffer(30.0, 0.25)
     buffer.add(Rows(rows.number, rows.samples, full, full, np.ones(len(full))))
     solver = Solver(config, None, filtering, -1.0)  # type: ignore[arg-type]
@@ -221,7 +227,7 @@ def _estimate(config: object, a: np.ndarray, wrench: np.ndarray, per_bin: int) -
 def test_an_estimate_in_another_frame_is_the_same_body_there() -> None:
     rng = np.random.default_rng(3)
     a = _closed_form_regressor(np.arange(0.0, 5.0, 0.01))
-    here = _estimate(settings(), a, a @ PHI + rng.normal(size=(500, 6)) * 0.01, 5)
+    here = _estimate(settings(**ALIGNED), a, a @ PHI + rng.normal(size=(500, 6)) * 0.01, 5)
     turn = Rotation.from_euler("xyz", [0.4, 1.0, -0.3])
     there = here.in_frame("flange", turn.as_matrix(), np.array([0.1, -0.2, 0.3]))
     assert there.frame_id == "flange" and there.body.mass == pytest.approx(here.body.mass)

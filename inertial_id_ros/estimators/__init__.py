@@ -1,6 +1,16 @@
 """Estimators of the inertial parameters of one body, by name."""
 
-from . import density, lmi, ols, pmd, uniform, wls  # noqa: F401  (each registers itself)
+from . import (  # noqa: F401  (each registers itself)
+    density,
+    entropic,
+    lmi,
+    manifold,
+    ols,
+    pmd,
+    rtls,
+    uniform,
+    wls,
+)
 from .base import Estimator, Marginal, Problem, Solution, create, names
 
 __all__ = ["Estimator", "Marginal", "Problem", "Solution", "create", "names"]

@@ -12,6 +12,8 @@ from ..inertia import Array, is_consistent
 from ..settings import Settings
 from ..shape import Shape
 from .base import PARAMETERS, Problem, Solution, register
+from .reference_body import ReferenceBodies
+from .weak_prior import regularise
 
 WIDTHS = (3.0, 1.0, 0.3)  # of the log-density; weighted by evidence
 _LARGEST_STEP = 8.0  # of the log-density in one Newton step
@@ -39,6 +41,7 @@ class Density:
 
     def __init__(self, settings: Settings) -> None:
         self._prior: tuple[Shape, DensityPrior] | None = None
+        self._bodies = ReferenceBodies()
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """See `Estimator.solve`."""
@@ -47,6 +50,7 @@ class Density:
         if self._prior is None or self._prior[0] is not shape:
             self._prior = (shape, density_prior(shape))
         marginal = problem.marginal("noise")
+        regularise(marginal.matrix, marginal.target, self._bodies.of(shape)).require_mass()
         phi, covariance = posterior(marginal.information, marginal.matrix.T @ marginal.target,
                                     self._prior[1])
         prior_information = np.linalg.inv(covariance) - marginal.information

@@ -1,4 +1,4 @@
-"""`lmi` and `pmd` stated with cvxpy on all rows: readable, slow, what the fast paths must reach.
+"""`lmi`, `entropic`, `pmd` stated with cvxpy on all rows: readable, slow, what the others reach.
 
 Nothing on the timer imports this module.
 """
@@ -93,6 +93,31 @@ def lmi(rows: Rows, sensor: Sensor, weighting: str, unit_phi: Array, epsilon: fl
     if max_mass > 0.0:
         constraints.append(phi[0] <= max_mass)
     problem = cp.Problem(cp.Minimize(cp.sum(cp.hstack(squares))), constraints)
+    _solve(problem)
+    return Answer(np.asarray(phi.value), np.asarray(bias.value), float(problem.value))
+
+
+def entropic(rows: Rows, sensor: Sensor, weighting: str, prior_phi: Array, gamma: float) -> Answer:
+    """Whitened least squares plus the entropic divergence from a body (Lee et al. 2020, eq. 19).
+
+    ``gamma (-log det Z + tr Z)`` with ``Z = L^-1 J(phi) L^-T``, ``L L' = J(prior_phi)``: in
+    other units solvers fail, as J has entries of 1 and of 1e-4.
+
+    Args:
+        prior_phi: (10,) body of the measured mass.
+    """
+    phi, bias = cp.Variable(10), cp.Variable(6)
+    squares = []
+    for a, b, y in residuals(rows, weighting):
+        scale = 1.0 / np.tile(sensor.noise, len(y) // 6)
+        squares.append(cp.sum_squares((scale[:, None] * a) @ phi + (scale[:, None] * b) @ bias
+                                      - scale * y))
+    constraints, prior = _bias_prior(bias, sensor)
+    squares.append(cp.sum_squares(prior))
+    unit = np.linalg.inv(np.linalg.cholesky(pseudo_inertia(prior_phi)))
+    whitened = sum(phi[k] * (unit @ pseudo_inertia(e) @ unit.T) for k, e in enumerate(np.eye(10)))
+    divergence = cp.trace(whitened) - cp.log_det(whitened)
+    problem = cp.Problem(cp.Minimize(cp.sum(cp.hstack(squares)) + gamma * divergence), constraints)
     _solve(problem)
     return Answer(np.asarray(phi.value), np.asarray(bias.value), float(problem.value))
 

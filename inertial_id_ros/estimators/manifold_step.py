@@ -1,0 +1,238 @@
+"""Bodies (m, c, Q, L) and the steps of sequential quadratic programming between them.
+
+The manifold is R x R3 x SO(3) x R3 of Traversaro et al. 2016; the objective is least squares in the
+pseudo-inertia. See `manifold` for the estimator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..inertia import Array
+from .interior import COLS, DIAGONAL, ROWS, svec_rows
+from .semidefinite import SIDE, SVEC_SIZE, smat, svec
+
+_SMALLEST = 1e-14  # part of the largest moment that counts as zero
+_RELEASE = 0.3  # share of a step's promise at which freeing a moment comes first
+
+
+@dataclass(frozen=True)
+class Point:
+    """A body: mass, centre (3,), axes Q (3, 3) in columns, moments L (3,), ascending.
+
+    The first ``zeros`` moments are exactly zero, the others positive. An axis and its opposite are
+    the same axis, so the handedness of Q is left open.
+    """
+
+    mass: float
+    center: Array
+    axes: Array
+    moments: Array
+    zeros: int = 0
+
+    @classmethod
+    def of(cls, pseudo: Array, zeros: int = 0) -> Point:
+        """The body of a pseudo-inertia (4, 4) whose central part has rank 3 - zeros."""
+        return cls(1.0, np.zeros(3), np.eye(3), np.ones(3)).moved(pseudo, zeros)
+
+    def moved(self, pseudo: Array, zeros: int) -> Point:
+        """The body that a pseudo-inertia (4, 4) describes in the frame of this one."""
+        mass = float(pseudo[3, 3])
+        shift = pseudo[:3, 3] / mass
+        moments, turn = np.linalg.eigh(pseudo[:3, :3] - mass * np.outer(shift, shift))
+        while zeros < 3 and moments[zeros] <= _SMALLEST * max(moments[2], _SMALLEST * mass):
+            zeros += 1
+        moments[:zeros] = 0.0
+        return Point(mass, self.center + self.axes @ shift, self.axes @ turn, moments, zeros)
+
+    @property
+    def frame(self) -> Array:
+        """V (4, 4), from homogeneous coordinates in the body's frame."""
+        frame = np.zeros((SIDE, SIDE))
+        frame[:3, :3], frame[:3, 3], frame[3, 3] = self.axes, self.center, 1.0
+        return frame
+
+    @property
+    def levels(self) -> Array:
+        """L and m (4,): the pseudo-inertia in the body's frame is diagonal."""
+        return np.append(self.moments, self.mass)
+
+    @property
+    def pseudo(self) -> Array:
+        """Pseudo-inertia (4, 4) ``V diag(L, m) V'``."""
+        frame = self.frame
+        return frame * self.levels @ frame.T
+
+
+@dataclass(frozen=True)
+class Fit:
+    """``f(Y) = |A svec(Y) - t|^2`` over ``Y >= 0`` with a mass in [mass_low, mass_high].
+
+    Attributes:
+        tensor: (10, 4, 4) rows of A as symmetric matrices; target: t (10,).
+    """
+
+    tensor: Array
+    target: Array
+    mass_low: float
+    mass_high: float
+
+    def free_optimum(self) -> Point | None:
+        """The unconstrained optimum if it is a body."""
+        matrix = svec_rows(self.tensor)
+        pseudo = smat(np.linalg.solve(matrix, self.target))
+        if not self.mass_low < pseudo[3, 3] <= self.mass_high:
+            return None
+        point = Point.of(pseudo)
+        return point if point.zeros == 0 else None
+
+    def objective(self, point: Point) -> float:
+        """f at a body."""
+        residual = np.einsum("kij,ij->k", self.tensor, point.pseudo) - self.target
+        return float(residual @ residual)
+
+
+@dataclass(frozen=True)
+class Local:
+    """The problem seen from a body: ``r + matrix z`` for a change ``svec^-1(z)`` in its frame.
+
+    Attributes:
+        gradient: of f, (4, 4); diagonal among the zero moments.
+        held: the mass is at a limit and the gradient holds it there.
+        gap: proven bound of f - optimum.
+    """
+
+    point: Point
+    matrix: Array
+    residual: Array
+    objective: float
+    gradient: Array
+    held: bool
+    gap: float
+
+
+def seen_from(fit: Fit, point: Point) -> Local:
+    """The local problem; axes of zero moments are turned so that the gradient is diagonal there."""
+    n = point.zeros
+    matrix, residual, gradient = expand(fit, point)
+    if n > 1:
+        _, turn = np.linalg.eigh(gradient[:n, :n])
+        axes = point.axes.copy()
+        axes[:, :n] = axes[:, :n] @ turn
+        point = replace(point, axes=axes)
+        matrix, residual, gradient = expand(fit, point)
+    held = bool(point.mass <= fit.mass_low and gradient[3, 3] > 0.0
+                or point.mass >= fit.mass_high and gradient[3, 3] < 0.0)
+    open_part = gradient.copy()
+    open_part[:n, :n] = np.diag(np.minimum(gradient.diagonal()[:n], 0.0))
+    if held:
+        open_part[3, 3] = 0.0
+    distance = np.linalg.solve(matrix.T, svec(open_part))
+    return Local(point, matrix, residual, float(residual @ residual), gradient, held,
+                  0.25 * float(distance @ distance))
+
+
+def expand(fit: Fit, point: Point) -> tuple[Array, Array, Array]:
+    """Matrix (10, 10), residual (10,) and gradient (4, 4) in the frame of a body."""
+    frame = point.frame
+    matrix = svec_rows(frame.T @ fit.tensor @ frame)
+    residual = matrix[:, DIAGONAL] @ point.levels - fit.target
+    return matrix, residual, smat(2.0 * (matrix.T @ residual))
+
+
+def next_body(fit: Fit, local: Local) -> Point | None:
+    """The next body, lower than this one; None where no step leads down."""
+    point, held = local.point, local.held
+    change, promise = _quadratic_program(local, held)
+    freed = _freed(local, promise)
+    if freed is not None:
+        return freed
+    outward = (point.mass <= fit.mass_low and change[3, 3] < 0.0
+               or point.mass >= fit.mass_high and change[3, 3] > 0.0)
+    if outward and not held:
+        change, promise = _quadratic_program(local, True)
+    step, limit = _longest(fit, point, change)
+    while step > 1e-9:
+        moved = _retract(point, change, step)
+        residual = local.matrix @ svec(moved) - fit.target
+        gain = local.objective - float(residual @ residual)
+        if gain > 1e-4 * promise * step * (2.0 - step):
+            if limit == "mass":
+                moved[3, 3] = fit.mass_low if change[3, 3] < 0.0 else fit.mass_high
+            return point.moved(moved, point.zeros + (limit == "moment"))
+        step, limit = 0.5 * step, ""
+    return None
+
+
+def _quadratic_program(local: Local, held: bool) -> tuple[Array, float]:
+    """Best change (4, 4) of the quadratic model, zero moments kept, and the descent it promises.
+
+    The change z_np between a zero moment n and a level p turns the body by z_np / p, which adds
+    z_np^2 / p to the moment n: the curvature of the chart, times the gradient there. Its modulus is
+    taken, so that a gradient that pulls the moment away from zero does not make the turn unbounded.
+    """
+    point = local.point
+    n = point.zeros
+    free = np.flatnonzero(COLS >= n)[:-1 if held else None]
+    turning = np.flatnonzero(ROWS[free] < n)
+    rows = np.zeros((SVEC_SIZE + len(turning), len(free) + 1))
+    rows[:SVEC_SIZE, :-1], rows[:SVEC_SIZE, -1] = local.matrix[:, free], -local.residual
+    pull = np.abs(local.gradient.diagonal())[ROWS[free[turning]]]
+    rows[SVEC_SIZE + np.arange(len(turning)), turning] = np.sqrt(
+        0.5 * pull / point.levels[COLS[free[turning]]])
+    upper = np.asarray(np.linalg.qr(rows, mode="r"))
+    size = len(free)
+    z = np.zeros(SVEC_SIZE)
+    z[free] = np.linalg.solve(upper[:size, :size], upper[:size, size])
+    return smat(z), float(upper[:size, size] @ upper[:size, size])
+
+
+def _freed(local: Local, promise: float) -> Point | None:
+    """The body with one zero moment freed, where the gradient asks for it strongly enough.
+
+    Adding t along an axis n lowers f by ``-g t - a^2 t^2`` at most at ``t = -g / (2 a^2)``.
+    """
+    point = local.point
+    if point.zeros == 0:
+        return None
+    pull = local.gradient.diagonal()[:point.zeros]
+    k = int(pull.argmin())
+    strength = float(np.sum(local.matrix[:, DIAGONAL[k]] ** 2))
+    if pull[k] >= 0.0 or pull[k] ** 2 < 4.0 * strength * _RELEASE * promise:
+        return None
+    moments = point.moments.copy()
+    moments[k] = -0.5 * pull[k] / strength
+    order = np.argsort(moments)
+    return replace(point, axes=point.axes[:, order], moments=moments[order],
+                   zeros=point.zeros - 1)
+
+
+def _longest(fit: Fit, point: Point, change: Array) -> tuple[float, str]:
+    """The step at most 1 that stays inside, and what ends it: moment, mass or nothing."""
+    n = point.zeros
+    root = 1.0 / np.sqrt(point.levels[n:])
+    smallest = float(np.linalg.eigvalsh(change[n:, n:] * root[:, None] * root)[0])
+    step, limit = (-1.0 / smallest, "moment") if smallest < -1.0 else (1.0, "")
+    mass = point.mass + step * change[3, 3]
+    if mass < fit.mass_low:
+        return (fit.mass_low - point.mass) / change[3, 3], "mass"
+    if mass > fit.mass_high:
+        return (fit.mass_high - point.mass) / change[3, 3], "mass"
+    return step, limit
+
+
+def _retract(point: Point, change: Array, step: float) -> Array:
+    """Pseudo-inertia (4, 4), in the body's frame, after a step: ``[K; 1] B [K' 1]``.
+
+    B is the block of positive levels, changed linearly; K turns the plane or line it occupies.
+    """
+    n = point.zeros
+    block = np.diag(point.levels[n:]) + step * change[n:, n:]
+    turn = step * change[:n, n:] / point.levels[n:]
+    out = np.empty((SIDE, SIDE))
+    across = block @ turn.T
+    out[n:, n:], out[n:, :n], out[:n, n:] = block, across, across.T
+    out[:n, :n] = turn @ across
+    return out
