@@ -148,6 +148,16 @@ def test_ols_is_unweighted_least_squares_with_known_biases():
     np.testing.assert_array_equal(got.bias, mean)
 
 
+def test_uniform_measures_the_mass_of_a_body_whose_centre_is_not_the_shapes():
+    """A load at one end of the box must not pull the mass through the torque."""
+    rng = np.random.default_rng(8)
+    lower, upper = BOX.bounds
+    phi = phi_from_points(lower + (upper - lower) * rng.uniform([0, 0, 0], [1, 1, 0.2], (20, 3)),
+                          np.full(20, 1.3 / 20))
+    got = estimator("uniform").solve(compress(make_rows(rng, phi, motion(rng, 500))), BOX)
+    assert got.phi[0] == pytest.approx(1.3, rel=5e-3)
+
+
 def test_uniform_measures_the_mass_of_an_evenly_filled_shape():
     rng = np.random.default_rng(4)
     rows = make_rows(rng, BOX.uniform(1.3), motion(rng, 500), bias=np.full(6, 0.1))

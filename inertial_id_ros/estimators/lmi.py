@@ -68,11 +68,11 @@ class Lmi:
         body = self._bodies.of(shape)
         data = regularise(marginal.matrix, marginal.target, body)
         data.require_mass()
-        linear, floor = self._linear_rows(data, body, shape)
-        x = self._nearest(data, linear, floor)
-        if x[MASS] <= 2.0 * floor[0]:
+        linear, limits = self._linear_rows(data, body, shape)
+        x = self._nearest(data, linear, limits)
+        if x[MASS] <= 2.0 * limits[0]:  # at the floor
             raise NotEnoughData(
-                f"no body that is allowed fits the data (mass without constraints: "
+                "no body that is allowed fits the data (mass without constraints: "
                 f"{data.optimum[MASS]:.4g} kg); does the shape lie where the load is?")
         # A margin in units of a very thin shape may be lost in rounding.
         phi = body.with_extent(body.to_phi @ x)
@@ -103,21 +103,26 @@ class Lmi:
     def _nearest(self, data: Regularised, linear: Array, limits: Array) -> Array:
         """Optimum (10,) in the coordinates x."""
         free = data.optimum
-        if np.all(linear @ free > limits) and _smallest(self._margin @ free) > 0.0:
-            return free
         cone = np.concatenate([linear, self._margin])
         offset = cone @ free
         offset[:len(limits)] -= limits
+        values, vectors = np.linalg.eigh(smat(offset[len(limits):]))
+        if np.all(offset[:len(limits)] > 0.0) and values[0] > 0.0:
+            return free
         inverse = np.linalg.inv(data.matrix)
         matrix = cone @ inverse
-        unit = max(1.0, _distance_bound(offset, matrix, len(limits)))
+        # Half-spaces that hold the cone; the farthest bounds the distance from below.
+        across = svec(np.outer(vectors[:, 0], vectors[:, 0]))
+        levels = np.append(offset[:len(limits)], values[0])
+        normals = np.concatenate([matrix[:len(limits)], (across @ matrix[len(limits):])[None]])
+        unit = max(1.0, float(np.max(-levels / np.linalg.norm(normals, axis=1))))
         best, smallest = None, np.inf
         for _ in range(2):
             found = self._solver.solve(offset / data.mass_scale,
                                        matrix * (unit / data.mass_scale))
             if found is not None:
                 x = self._repaired(free + inverse @ (unit * found.z))
-                square = float(np.sum((data.matrix @ x - data.target) ** 2)) - _rest(data, free)
+                square = float(np.sum((data.matrix @ x - data.target) ** 2))
                 if square < smallest:
                     best, smallest = x, square
                 if square - unit**2 * found.lower_bound <= ACCEPTED_GAP * (1.0 + square):
@@ -142,24 +147,6 @@ class Lmi:
         central = margin[:3, :3] - np.outer(margin[:3, 3], margin[:3, 3]) / margin[3, 3]
         lack = max(0.0, -float(np.linalg.eigvalsh(central)[0]))
         return x + lack * _SECOND
-
-
-def _rest(data: Regularised, free: Array) -> float:
-    """Sum of squares at the unconstrained optimum: rounding only, the system is square."""
-    return float(np.sum((data.matrix @ free - data.target) ** 2))
-
-
-def _smallest(coordinates: Array) -> float:
-    return float(np.linalg.eigvalsh(smat(coordinates))[0])
-
-
-def _distance_bound(offset: Array, matrix: Array, linear: int) -> float:
-    """Lower bound of the distance to the cone: to the farthest of some half-spaces around it."""
-    values, vectors = np.linalg.eigh(smat(offset[linear:]))
-    across = svec(np.outer(vectors[:, 0], vectors[:, 0]))
-    levels = np.append(offset[:linear], values[0])
-    normals = np.concatenate([matrix[:linear], (across @ matrix[linear:])[None]])
-    return float(np.max(-levels / np.linalg.norm(normals, axis=1)))
 
 
 def _ellipsoid_row(shape: Shape) -> Array:

@@ -1,18 +1,19 @@
 """`uniform`: the measured mass, spread evenly over the known shape; always worth reporting beside.
 
-One parameter, ``phi = m unit_phi``, by whitened least squares with bias states.
+The mass comes from whitened least squares with bias states and a free centre of mass.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..errors import InvalidShape, NotEnoughData
+from ..errors import InvalidShape
 from ..settings import Settings
 from ..shape import Shape
 from .base import Problem, Solution, register
 from .reference_body import MASS, ReferenceBodies
 from .semidefinite import SVEC_SIZE, svec
+from .weak_prior import regularise
 
 # The shape is taken for granted: its parameters per kilogram are known to this part of the body.
 SHAPE_SD = 1e-6
@@ -40,16 +41,12 @@ class Uniform:
         if shape is None:
             raise InvalidShape("the estimator 'uniform' needs a shape")
         marginal = problem.marginal(self._weighting)
-        column = marginal.matrix @ shape.unit_phi
-        information = float(column @ column)
-        if not np.isfinite(information) or information <= 0.0:
-            raise NotEnoughData("the window holds no usable sample of the wrench under gravity")
-        mass = float(column @ marginal.target) / information
-        if not mass > 0.0:
-            raise NotEnoughData(f"no positive mass fits the data (best: {mass:.4g} kg); "
-                                "is anything carried, and is the wrench convention right?")
-        phi = shape.uniform(mass)
         body = self._bodies.of(shape)
+        # The torque would pull the mass of a wrong centre: the mass is measured with a free one.
+        data = regularise(marginal.matrix, marginal.target, body)
+        data.require_mass()
+        mass = data.simple_mass
+        phi = shape.uniform(mass)
         # x - m x(unit) = 0 in the nine coordinates that are not the mass
         unit = np.eye(SVEC_SIZE)
         rows = (unit - np.outer(svec(np.eye(4)), unit[MASS]))[:MASS]

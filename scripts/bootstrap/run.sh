@@ -24,7 +24,10 @@ if [ -n "$wanted" ]; then
   python=$("$wanted" -c "$probe" 2>/dev/null) ||
     fail "PYTHON=$wanted is $("$wanted" --version 2>&1), but Python 3.10 to 3.13 is needed."
 else
-  for candidate in python3 python3.13 python3.12 python3.11 python3.10; do
+  # Stay with the Python that .venv has, unless a ROS 2 is sourced, which brings its own.
+  venv=$(dirname "${BASH_SOURCE[0]}")/../../.venv
+  [ "${AMENT_PREFIX_PATH:-}" -ef "$venv" ] || [ -z "${AMENT_PREFIX_PATH:-}" ] || venv=
+  for candidate in ${venv:+"$venv/bin/python"} python3 python3.13 python3.12 python3.11 python3.10; do
     python=$("$candidate" -c "$probe" 2>/dev/null) && break
   done
   found=$(python3 --version 2>/dev/null) || found=missing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import sys
 from pathlib import Path
@@ -37,7 +38,8 @@ def packages_key(ros: RosEnvironment | None) -> str:
     """
     files = [*requirement_files(ros), CONSTRAINTS]
     code = [SCRIPTS / name for name in ("packages.py", "layout.py", "ros_environment.py")]
-    identity = [str(ROOT), sys.executable, platform.python_version(), *missing_packages(ros)]
+    python = os.path.realpath(sys.executable)
+    identity = [str(ROOT), python, platform.python_version(), *missing_packages(ros)]
     if ros:
         identity += [ros.home, ros.distro]
     return digest([*identity, *(file.read_bytes() for file in (*files, *code))])
