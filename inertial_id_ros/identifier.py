@@ -15,18 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .bins import BIN_NS, Bins, bin_samples
-from .buffer import RegressorBuffer, Rows, Window
-from .dynamism import dynamism, full_model_weight
+from .buffer import RegressorBuffer, Window
 from .errors import InertialIdError, InvalidSetting, NotEnoughData, UnknownFrame
 from .estimate import Estimate, NoEstimate, Outcome
-from .filtering import FilteredRows, TwoSidedFilter
+from .filtering import FilteredRows
 from .findings import Finding, FindingLog
 from .gating import WrenchGate
 from .inertia import Array, phi_from_body, tensor_from_six
 from .kinematics.motion import Motion
 from .motion_selection import MotionSelector
-from .newton_euler import regressor, static_regressor
-from .row_layout import PARAMETERS, PHI, stored_rows
+from .newton_euler import regressor
+from .regressor_rows import buffer_rows, filter_columns, make_filter
+from .row_layout import PARAMETERS
 from .settings import Settings
 from .shape import Shape, shape_from_settings
 from .solving import Solver
@@ -37,8 +37,6 @@ _INBOX = 400_000  # samples that may wait; a node that falls this far behind say
 _SHIFTS, _WORTH_SHIFTING = 3, 0.002  # times, s: an offset of the clocks is taken out of the stamps
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
 _REORDER_NS = 20_000_000  # a sample may overtake others by this much
-# Columns of the filter: A (60), axes of the gravity frame (9), wrench (6), dynamism weight (1).
-_A, _AXES, _Y, _W = slice(0, 60), slice(60, 69), slice(69, 75), 75
 
 
 class CompensatedWrenches(NamedTuple):
@@ -70,7 +68,7 @@ class Identifier:
         self._gate = WrenchGate(settings.wrench, self._log)
         self._motion = MotionSelector(settings, self._log)
         self._ring = SampleRing(6, _RING)
-        self._filter = TwoSidedFilter(settings.kinematics.filter_window, _W + 1, _A.stop)
+        self._filter = make_filter(settings.kinematics.filter_window)
         self._buffer = RegressorBuffer(settings.buffer.window, settings.buffer.slice)
         self._sign = -1.0 if settings.wrench.convention == "on_sensor" else 1.0
         self._removed = _removed_payload(settings)
@@ -201,10 +199,7 @@ class Identifier:
     def _process(self, bins: Bins, motion: Motion) -> CompensatedWrenches:
         a = regressor(motion.proper_acceleration, motion.omega, motion.alpha)
         y = self._sign * bins.wrench + a @ self._removed
-        nu = dynamism(motion.acceleration, motion.alpha, motion.omega)
-        weight = full_model_weight(nu, self.settings.estimator.dynamism_c1)
-        columns = np.concatenate(
-            [a.reshape(len(a), 60), motion.axes.reshape(-1, 9), y, weight[:, None]], axis=1)
+        columns = filter_columns(motion, a, y, self.settings.estimator.dynamism_c1)
         keep = motion.valid
         turning = (motion.alpha**2).sum(axis=1) + (motion.omega**2).sum(axis=1) ** 2
         self._turning += [turning[keep].sum(), keep.sum()]
@@ -228,18 +223,9 @@ class Identifier:
         self._last_bin = int(number[-1])
 
     def _buffer_rows(self, rows: FilteredRows) -> None:
-        r = len(rows.number)
-        if r == 0:
-            return
-        gravity = self.settings.gravity.acceleration
-        axes = rows.columns[:, _AXES].reshape(r, 3, 3)
-        full = stored_rows(rows.columns[:, _A].reshape(r, 6, PARAMETERS),
-                           rows.rates.reshape(r, 6, PARAMETERS),
-                           axes[:, 0], axes[:, 1], gravity, rows.columns[:, _Y])
-        static = full.copy()
-        static[..., PHI] = static_regressor(-gravity * axes[:, 2])
-        self._buffer.add(Rows(rows.number, rows.samples, full, static, rows.columns[:, _W]))
-        self._row_count += r
+        if len(rows.number):
+            self._buffer.add(buffer_rows(rows, self.settings.gravity.acceleration))
+            self._row_count += len(rows.number)
 
     def _compensate(self, stamps: np.ndarray, a: Array, y: Array) -> CompensatedWrenches:
         if self._last is None:

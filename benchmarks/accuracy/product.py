@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 
 from inertial_id_ros.bins import BIN_NS
-from inertial_id_ros.buffer import RegressorBuffer, Rows, Window
-from inertial_id_ros.dynamism import dynamism, full_model_weight
+from inertial_id_ros.buffer import RegressorBuffer, Window
 from inertial_id_ros.errors import InertialIdError, NotEnoughData
 from inertial_id_ros.estimators import Estimator, Problem, create
 from inertial_id_ros.filtering import TwoSidedFilter
 from inertial_id_ros.identifier import Identifier
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.newton_euler import regressor, static_regressor
-from inertial_id_ros.row_layout import stored_rows
+from inertial_id_ros.kinematics.motion import Motion
+from inertial_id_ros.newton_euler import regressor
+from inertial_id_ros.regressor_rows import buffer_rows, filter_columns, make_filter
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.shape import Shape
 from inertial_id_ros.solving import Solver
@@ -97,23 +97,14 @@ def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,
 def from_accelerations(motion: SensorMotion, wrench: Array, settings: Settings) -> Data:
     """Rows at 100 Hz of measured motion and wrench (n, 6) of the sensor on the payload."""
     a = regressor(motion.proper_acceleration(), motion.omega, motion.alpha)
-    nu = dynamism(motion.acceleration, motion.alpha, motion.omega)
-    weight = full_model_weight(nu, settings.estimator.dynamism_c1)
-    n = len(a)
-    columns = np.concatenate(
-        [a.reshape(n, 60), motion.axes.reshape(n, 9), wrench, weight[:, None]], axis=1)
-    number = START_NS // BIN_NS + np.arange(n)
-    filtering = TwoSidedFilter(settings.kinematics.filter_window, columns.shape[1], rates=60)
-    parts = [filtering.push(number, np.ones(n), columns), filtering.flush()]
+    moved = Motion(motion.axes, GRAVITY, motion.acceleration, motion.omega, motion.alpha,
+                   np.ones(len(a), dtype=bool))
+    columns = filter_columns(moved, a, wrench, settings.estimator.dynamism_c1)
+    number = START_NS // BIN_NS + np.arange(len(a))
+    filtering = make_filter(settings.kinematics.filter_window)
     buffer = RegressorBuffer(settings.buffer.window, settings.buffer.slice)
-    for rows in parts:
-        r = len(rows.number)
-        axes = rows.columns[:, 60:69].reshape(r, 3, 3)
-        full = stored_rows(rows.columns[:, :60].reshape(r, 6, 10), rows.rates.reshape(r, 6, 10),
-                           axes[:, 0], axes[:, 1], GRAVITY, rows.columns[:, 69:75])
-        static = full.copy()
-        static[..., :10] = static_regressor(-GRAVITY * axes[:, 2])
-        buffer.add(Rows(rows.number, rows.samples, full, static, rows.columns[:, 75]))
+    for rows in (filtering.push(number, np.ones(len(a)), columns), filtering.flush()):
+        buffer.add(buffer_rows(rows, GRAVITY))
     return Data(buffer.content(), filtering, 1.0)
 
 
