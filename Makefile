@@ -33,7 +33,7 @@ unit: setup ## pytest (TESTS=… for some files)
 	@source ./activate && export ROS_DOMAIN_ID=$${ROS_DOMAIN_ID:-$$((RANDOM % 100 + 1))} && \
 	  ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_PYTHON_CHECK_FIELDS=1 python -m pytest $(TESTS)
 
-lock: setup ## resolve requirements/*.txt into requirements/constraints*.txt
+lock: setup ## resolve requirements/*.txt into requirements/constraints.txt
 	@source ./activate && python -m pip install --quiet uv && python scripts/lock_requirements.py
 
 clean: ## remove .venv and everything built

@@ -22,6 +22,7 @@ setup(
         "pin>=4.0",
         "trimesh>=4",
         "rtree>=1.0",
+        "embreex>=4.4",
         "rosbags>=0.11",
         "mcap>=1.1",
         "mujoco>=3.1",

@@ -69,6 +69,11 @@ class Estimate:
         return body_from_phi(self.phi)
 
     @property
+    def inertia_is_known(self) -> bool:
+        """Whether every inertia entry is told by the data or by the shape."""
+        return UNOBSERVED not in self.verdict[4:]
+
+    @property
     def report(self) -> Array:
         """mass, com, and tensor entries about the centre of mass (10,)."""
         return report_from_phi(self.phi)

@@ -156,6 +156,10 @@ class Identifier:
         if sample is None:
             return
         frame_id = frame_id.lstrip("/")
+        if self._sensor_frame and frame_id not in ("", self._sensor_frame):
+            self._log.set("sensor_frame_replaced", "warning",
+                          f"wrench.sensor_frame is '{self._sensor_frame}', the messages say "
+                          f"'{frame_id}'; if these differ in place or axes, the result is wrong")
         if not self._sensor_frame and frame_id != self._frame_seen:
             if self._frame_seen:
                 self._log.count("wrench_frame_changed", f"wrench samples in frame '{frame_id}' "
@@ -387,7 +391,11 @@ def _removed_payload(settings: Settings) -> Array:
                 f"precompensated.mass is 0 kg, but precompensated.com is {list(removed.com)} and "
                 f"precompensated.inertia is {list(removed.inertia)}; their payload needs a mass")
         return np.zeros(PARAMETERS)
-    return phi_from_body(removed.mass, removed.com, tensor_from_six(removed.inertia))
+    tensor = tensor_from_six(removed.inertia)
+    if np.linalg.eigvalsh(0.5 * np.trace(tensor) * np.eye(3) - tensor)[0] < -1e-12:
+        raise InvalidSetting(f"precompensated.inertia is {list(removed.inertia)} kg m^2; no body "
+                             "has it (moments must not be negative, nor one above the other two)")
+    return phi_from_body(removed.mass, removed.com, tensor)
 
 
 __all__ = ["CompensatedWrenches", "Identifier", "UnknownFrame"]

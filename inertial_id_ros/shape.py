@@ -17,8 +17,15 @@ from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
+from . import primitives
 from .errors import InvalidShape
-from .inertia import Array, phi_from_pseudo_inertia, point_columns
+from .inertia import (
+    Array,
+    phi_from_body,
+    phi_from_pseudo_inertia,
+    point_columns,
+    transform_phi,
+)
 from .settings import ShapeSettings
 
 if TYPE_CHECKING:  # half a second of imports, which only shapes need
@@ -27,6 +34,8 @@ if TYPE_CHECKING:  # half a second of imports, which only shapes need
 INTERIOR_POINTS = 4000  # interior points asked for; enough for moments within a percent
 SURFACE_POINTS = 1000
 MAX_FACES = 2_000_000
+MAX_GRID = 100_000  # points tried for a mesh that fills little of its box
+_PORTION = 1000
 
 
 @dataclass(frozen=True)
@@ -156,25 +165,17 @@ def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,
     Raises:
         InvalidShape: unknown kind, or sizes that do not fit it.
     """
-    sizes = {"box": 3, "cylinder": 2, "sphere": 1, "cone": 2}
-    if kind not in sizes:
-        raise InvalidShape(f"shape type is '{kind}'; allowed: {', '.join(sizes)}")
-    lengths = np.asarray(size, dtype=float)
-    if lengths.shape != (sizes[kind],) or not np.all(np.isfinite(lengths) & (lengths > 0.0)):
-        raise InvalidShape(f"a {kind} needs {sizes[kind]} positive sizes in metres, "
-                           f"got {lengths.tolist()}")
-    import trimesh
-
-    if kind == "box":
-        mesh = trimesh.creation.box(extents=lengths)
-    elif kind == "sphere":
-        mesh = trimesh.creation.icosphere(subdivisions=4, radius=lengths[0])
-    elif kind == "cylinder":
-        mesh = trimesh.creation.cylinder(radius=lengths[0], height=lengths[1], sections=96)
-    else:
-        mesh = trimesh.creation.cone(radius=lengths[0], height=lengths[1], sections=96)
-        mesh.apply_translation([0.0, 0.0, -0.5 * lengths[1]])
-    return shape_from_mesh(mesh, pose, bounding, name=kind)
+    sizes = np.asarray(size, dtype=float)
+    primitives.check_sizes(kind, sizes)
+    placement = np.asarray(pose, dtype=float)
+    rotation, translation = placement[:3, :3], placement[:3, 3]
+    volume, body = primitives.volume_and_body(kind, sizes)
+    mesh = primitives.surface_mesh(kind, sizes)
+    grid = _grid(mesh.bounds, volume)
+    points = grid[primitives.inside(kind, sizes, grid)] @ rotation.T + translation
+    surface = _surface_points(mesh) @ rotation.T + translation
+    return Shape(points, np.full(len(points), volume / len(points)), surface,
+                 transform_phi(phi_from_body(*body), rotation, translation), bounding, kind)
 
 
 def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = False,
@@ -189,8 +190,6 @@ def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = Fal
     if not mesh.is_watertight or not mesh.is_winding_consistent:
         raise InvalidShape(f"{name} is not a watertight mesh ({len(mesh.faces)} faces), so it has "
                            "no inside; repair it, or give a bounding box instead")
-    import trimesh
-
     placed = mesh.copy()
     placed.apply_transform(np.asarray(pose, dtype=float))
     if placed.volume < 0.0:
@@ -201,12 +200,8 @@ def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = Fal
     if len(points) < 50:
         raise InvalidShape(f"{name} is too thin to sample its inside ({len(points)} points found); "
                            "give a bounding box instead")
-    corners = placed.convex_hull.vertices
-    rng = np.random.default_rng(0)
-    scattered, _ = trimesh.sample.sample_surface(placed, SURFACE_POINTS, seed=rng)
-    surface = np.concatenate([corners[farthest_points(corners, SURFACE_POINTS)], scattered])
     volumes = np.full(len(points), placed.volume / len(points))
-    return Shape(points, volumes, surface, _mesh_unit_phi(placed), bounding, name)
+    return Shape(points, volumes, _surface_points(placed), _mesh_unit_phi(placed), bounding, name)
 
 
 def shape_from_points(points: ArrayLike, volumes: ArrayLike | None = None,
@@ -284,15 +279,32 @@ def _mesh_unit_phi(mesh: trimesh.Trimesh) -> Array:
     return phi_from_pseudo_inertia(pseudo)
 
 
+def _surface_points(mesh: trimesh.Trimesh) -> Array:
+    """Corners of the convex hull, and points spread over the surface (m, 3)."""
+    import trimesh
+
+    corners = mesh.convex_hull.vertices
+    scattered, _ = trimesh.sample.sample_surface(
+        mesh, SURFACE_POINTS, seed=np.random.default_rng(0))
+    return np.concatenate([corners[farthest_points(corners, SURFACE_POINTS)], scattered])
+
+
 def _interior_points(mesh: trimesh.Trimesh) -> Array:
     """Points (n, 3) on a regular grid inside the mesh, about INTERIOR_POINTS of them."""
-    lower, upper = mesh.bounds
-    pitch = (mesh.volume / INTERIOR_POINTS) ** (1.0 / 3.0)
+    grid = _grid(mesh.bounds, mesh.volume)
+    # In portions: without the ray caster that trimesh prefers, memory grows with each of them.
+    return grid[np.concatenate([mesh.contains(part) for part in
+                                np.array_split(grid, -(-len(grid) // _PORTION))])]
+
+
+def _grid(bounds: ArrayLike, volume: float) -> Array:
+    """Regular grid (n, 3) over a box, with INTERIOR_POINTS in a volume [m^3] of it."""
+    lower, upper = np.asarray(bounds, dtype=float)
+    pitch = (volume / INTERIOR_POINTS) ** (1.0 / 3.0)
     # A grid that fits the box exactly keeps the moments of boxes exact.
     counts = np.clip(np.round((upper - lower) / pitch), 1, 400).astype(int)
-    while counts.prod() > 400_000:  # thin diagonal shells: bound the work, not the pitch
+    while counts.prod() > MAX_GRID:  # thin diagonal shells: bound the work, not the pitch
         counts = np.maximum(counts * 4 // 5, 1)
     axes = [lo + (np.arange(n) + 0.5) * (hi - lo) / n
             for lo, hi, n in zip(lower, upper, counts, strict=True)]
-    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
-    return grid[mesh.contains(grid)]
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)

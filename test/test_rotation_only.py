@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.estimate import UNOBSERVED, Estimate
@@ -48,3 +49,14 @@ def test_intervals_hold_the_truth_and_no_inertia_is_claimed() -> None:
     assert abs(outcome.report[7] - 1.1e-3) < 2.0 * outcome.sigma[7]
     assert set(outcome.verdict[4:]) == {UNOBSERVED}
     assert any(f.name == "translation_constant" for f in made.findings())
+
+
+def test_parameters_do_not_show_an_inertia_that_nothing_tells() -> None:
+    """Readers of parameters see no verdict, so the numbers are NaN; mass and centre are there."""
+    pytest.importorskip("rclpy")
+    from inertial_id_ros.ros.parameters import payload_parameters
+
+    outcome = pitching(8.0).solve()
+    values = {p.name: p.value for p in payload_parameters(outcome)}
+    assert np.isnan(values["payload.inertia"]).all()
+    assert values["payload.valid"] and values["payload.mass"] == pytest.approx(MASS, rel=0.03)

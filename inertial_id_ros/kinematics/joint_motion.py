@@ -7,6 +7,7 @@ nothing, and many drivers make them by differences.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
@@ -37,6 +38,7 @@ def parse_urdf(urdf: str) -> pin.Model:
     if "<!DOCTYPE" in urdf or "<!ENTITY" in urdf:
         raise InvalidModel("robot description declares XML entities, which are not accepted")
     try:
+        ElementTree.fromstring(urdf)  # says where the text breaks, and prints nothing
         return _with_unique_names(pin.buildModelFromXML(urdf))
     except Exception as error:  # the parser raises several kinds
         reason = " ".join(str(error).split()) or "not a URDF"

@@ -36,7 +36,7 @@ _PAYLOAD_DESCRIPTIONS = {
     "payload.mass": "Mass [kg]; NaN: no estimate.",
     "payload.com": "Centre of mass x, y, z in payload.frame_id [m].",
     "payload.inertia": "Inertia about the centre of mass along the axes of payload.frame_id: xx, "
-                       "xy, xz, yy, yz, zz [kg m^2].",
+                       "xy, xz, yy, yz, zz [kg m^2]; NaN while the motion does not tell it.",
     "payload.sigma": "Standard deviations of mass, com (3) and inertia (6), in their units.",
     "payload.valid": "Whether there is a physically consistent estimate now.",
     "payload.frame_id": "Frame of the numbers: the sensor frame.",
@@ -136,7 +136,10 @@ def payload_parameters(outcome: Outcome | None) -> list[Parameter]:
     """The ``payload.*`` parameters of an outcome; NaN where there is no estimate."""
     if isinstance(outcome, Estimate):
         body = outcome.body
-        values = [body.mass, body.com, six_from_tensor(body.inertia_com), outcome.sigma,
+        # Who reads parameters sees no verdict: a number that nothing tells must not look like one.
+        inertia = (six_from_tensor(body.inertia_com) if outcome.inertia_is_known
+                   else np.full(6, np.nan))
+        values = [body.mass, body.com, inertia, outcome.sigma,
                   True, outcome.frame_id, outcome.stamp_ns]
     else:
         frame = outcome.frame_id if outcome is not None else ""

@@ -35,10 +35,11 @@ class Publishing:
         self._clock = node.get_clock()
 
     def outcome(self, outcome: Outcome) -> None:
-        """Publish parameters and markers; the plain inertia only where there is an estimate."""
+        """Publish parameters and markers; the plain inertia, which carries no verdict, only where
+        all of it is known."""
         self._parameters.publish(parameters_message(outcome))
         self._markers.publish(payload_markers(outcome))
-        if isinstance(outcome, Estimate):
+        if isinstance(outcome, Estimate) and outcome.inertia_is_known:
             message = InertiaStamped(inertia=inertia_message(outcome.body))
             message.header.frame_id = outcome.frame_id
             message.header.stamp = time_message(outcome.stamp_ns)
