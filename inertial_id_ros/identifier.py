@@ -16,17 +16,17 @@ import numpy as np
 
 from .bins import BIN_NS, Bins, bin_samples
 from .buffer import RegressorBuffer, Window
-from .errors import InertialIdError, InvalidSetting, NotEnoughData, UnknownFrame
+from .errors import InertialIdError, NotEnoughData, UnknownFrame
 from .estimate import Estimate, NoEstimate, Outcome
 from .filtering import FilteredRows
 from .findings import Finding, FindingLog
 from .gating import WrenchGate
-from .inertia import Array, phi_from_body, tensor_from_six
+from .inertia import Array
 from .kinematics.motion import Motion
 from .motion_selection import MotionSelector
 from .newton_euler import regressor
+from .precompensation import removed_payload
 from .regressor_rows import buffer_rows, filter_columns, make_filter
-from .row_layout import PARAMETERS
 from .settings import Settings
 from .shape import Shape, shape_from_settings
 from .solving import Solver
@@ -71,7 +71,7 @@ class Identifier:
         self._filter = make_filter(settings.kinematics.filter_window)
         self._buffer = RegressorBuffer(settings.buffer.window, settings.buffer.slice)
         self._sign = -1.0 if settings.wrench.convention == "on_sensor" else 1.0
-        self._removed = _removed_payload(settings)
+        self._removed = removed_payload(settings)
         shape = shape if shape is not None else shape_from_settings(settings.shape)
         self._solver = Solver(settings, shape, self._filter, self._sign)
         self._sensor_frame = settings.wrench.sensor_frame.lstrip("/")
@@ -234,7 +234,11 @@ class Identifier:
     def _compensate(self, stamps: np.ndarray, a: Array, y: Array) -> CompensatedWrenches:
         if self._last is None:
             return CompensatedWrenches(np.empty(0, np.int64), np.empty((0, 6)), self.sensor_frame)
-        wrench = self._sign * (y - a @ self._last.phi) - self._last.bias
+        measured = y - self._sign * self._last.bias
+        turn = self._last.alignment[:3]
+        measured -= np.concatenate(
+            [np.cross(measured[:, :3], turn), np.cross(measured[:, 3:], turn)], axis=1)
+        wrench = self._sign * (measured - a @ self._last.phi)
         return CompensatedWrenches(stamps, wrench, self.sensor_frame)
 
     # ---- answers -------------------------------------------------------------------------------
@@ -380,22 +384,6 @@ class Identifier:
             self._solver.configure(settings)
             self.settings = settings
             self._solved_rows = -1
-
-
-def _removed_payload(settings: Settings) -> Array:
-    """phi (10,) of the payload that the driver already removes from the wrench."""
-    removed = settings.precompensated
-    if removed.mass == 0.0:
-        if any(removed.com) or any(removed.inertia):
-            raise InvalidSetting(
-                f"precompensated.mass is 0 kg, but precompensated.com is {list(removed.com)} and "
-                f"precompensated.inertia is {list(removed.inertia)}; their payload needs a mass")
-        return np.zeros(PARAMETERS)
-    tensor = tensor_from_six(removed.inertia)
-    if np.linalg.eigvalsh(0.5 * np.trace(tensor) * np.eye(3) - tensor)[0] < -1e-12:
-        raise InvalidSetting(f"precompensated.inertia is {list(removed.inertia)} kg m^2; no body "
-                             "has it (moments must not be negative, nor one above the other two)")
-    return phi_from_body(removed.mass, removed.com, tensor)
 
 
 __all__ = ["CompensatedWrenches", "Identifier", "UnknownFrame"]

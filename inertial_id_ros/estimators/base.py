@@ -28,8 +28,8 @@ class Problem:
 
     The squared norm ``|F [phi; bias; -1]|^2`` of each factor F is the sum of squared residuals of
     all raw samples it stands for. Factors are not whitened; each holds the same number of rows for
-    each channel (fx, fy, fz [N], tx, ty, tz [N m]), one channel after the other. In ``full`` and
-    the two of the blend the alignment states are fixed at their estimate.
+    each channel (fx, fy, fz [N], tx, ty, tz [N m]), one channel after the other. In ``full`` the
+    alignment states are fixed at their estimate; the two of the blend do not know them.
 
     Attributes:
         full: (6*17, 17) full model, weight 1.

@@ -1,4 +1,4 @@
-"""`density`: maximum a posteriori over positive densities in the shape; the default estimator."""
+"""`density`: maximum a posteriori over positive densities in the shape."""
 
 from __future__ import annotations
 
