@@ -145,10 +145,7 @@ class Identifier:
             the last compensated wrenches.
         """
         self._finished = True
-        settled = self.advance()
-        with self._lock:
-            self._buffer_rows(self._filter.flush())
-        return settled
+        return self.advance()
 
     def _take_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
                      torque: Sequence[float]) -> None:
@@ -285,8 +282,6 @@ class Identifier:
                              last - int(self.settings.buffer.window * 1e9) // BIN_NS)
         self._motion.rewind()
         self._advance()
-        if self._finished:
-            self._buffer_rows(self._filter.flush())
         return bool(self._buffer)
 
     def _unknown_turning(self) -> float:
