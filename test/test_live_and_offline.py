@@ -27,7 +27,7 @@ DURATION = 6.0  # s
 def live(bag: Path, **parameters: str) -> InertialParameters:
     """Last message of the node while a recording is played at its own speed with /clock."""
     with Stage() as stage:
-        node = stage.start_node(use_sim_time="true", **parameters)
+        node = stage.start_node(use_sim_time="true", estimator__rate="10.0", **parameters)
         received = stage.client.listen(
             InertialParameters, "/inertial_id_node/inertial_parameters")
         player = RosProcess(stage.domain, sys.executable, "-m", "inertial_id_ros.ros.replay_bag",
@@ -50,8 +50,9 @@ def stamp(message: InertialParameters) -> float:
 
 
 def offline(bag: Path, folder: Path, *options: str) -> dict:
-    """The JSON report of identify_bag."""
-    assert identify_bag([str(bag), "--json", str(folder / "out.json"), "--quiet", *options]) == 0
+    """The JSON report of identify_bag, with as many estimates a second as the node."""
+    assert identify_bag([str(bag), "--json", str(folder / "out.json"), "--quiet",
+                         "--set", "estimator.rate=10.0", *options]) == 0
     return json.loads((folder / "out.json").read_text())
 
 

@@ -128,6 +128,8 @@ class Lmi:
                 if square - unit**2 * found.lower_bound <= ACCEPTED_GAP * (1.0 + square):
                     break
                 unit = max(1.0, unit * float(np.linalg.norm(found.z)))
+            else:  # another scale takes the solver around the point where it broke down
+                unit *= 3.0
         if best is None:
             raise NotEnoughData("the data are too badly conditioned to find a consistent body")
         return best

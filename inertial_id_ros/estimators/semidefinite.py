@@ -64,34 +64,56 @@ class LeastDistance:
 
     def solve(self, offset: Array, matrix: Array) -> Nearest | None:
         """The nearest point for offset (rows,) and matrix (rows, n); None if the solver gave up."""
-        if self._solver is None:
-            self._solver = self._build(offset, matrix)
-        else:
-            self._solver.update(A=np.ascontiguousarray(-matrix.T).ravel(), b=offset)
-        found = self._solver.solve()
+        found = self._run(offset, matrix)
+        if found is None:
+            return None
         z = np.asarray(found.x)
         if not np.isfinite(z).all() or not np.isfinite(found.obj_val_dual):
             return None
         return Nearest(z, max(0.0, 2.0 * found.obj_val_dual))
 
-    def _build(self, offset: Array, matrix: Array) -> clarabel.DefaultSolver:
+    def _run(self, offset: Array, matrix: Array) -> clarabel.DefaultSolution | None:
+        """What the solver finds; a breakdown gets a second try with all its safeguards."""
+        try:
+            if self._solver is None:
+                self._solver = self._build(offset, matrix, _settings())
+            else:
+                self._solver.update(A=np.ascontiguousarray(-matrix.T).ravel(), b=offset)
+            return self._solver.solve()
+        except BaseException as error:
+            _let_panics_pass(error)
+        self._solver = None
+        try:
+            return self._build(offset, matrix, _settings(careful=True)).solve()
+        except BaseException as error:
+            _let_panics_pass(error)
+        return None
+
+    def _build(self, offset: Array, matrix: Array,
+               settings: clarabel.DefaultSettings) -> clarabel.DefaultSolver:
         rows, n = self._rows, self._variables
         # All entries are stored, zeros too: the pattern must fit every later problem.
         dense = sparse.csc_matrix((np.ascontiguousarray(-matrix.T).ravel(),
                                    np.tile(np.arange(rows), n), np.arange(n + 1) * rows),
                                   shape=(rows, n))
         return clarabel.DefaultSolver(sparse.csc_matrix(np.eye(n)), np.zeros(n), dense, offset,
-                                      self._cones, _settings())
+                                      self._cones, settings)
 
 
-def _settings() -> clarabel.DefaultSettings:
+def _let_panics_pass(error: BaseException) -> None:
+    """Raise again what is no panic of the compiled solver, whose type cannot be imported."""
+    if type(error).__name__ != "PanicException":
+        raise error
+
+
+def _settings(careful: bool = False) -> clarabel.DefaultSettings:
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
-    settings.equilibrate_enable = False
+    settings.equilibrate_enable = careful
     # With a unit Hessian a step is accurate as it is; refining each costs a sixth of the time.
-    settings.iterative_refinement_enable = False
+    settings.iterative_refinement_enable = careful
     # Data updates need the problem as it was given.
     settings.presolve_enable = settings.chordal_decomposition_enable = False
     return settings
