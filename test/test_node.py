@@ -379,11 +379,15 @@ def test_bad_messages_are_named_and_nothing_wrong_is_published():
         stage.client.publish("/robot_description", String(data="<robot name='x'><link"), LATCHED)
         nan = np.full(6, np.nan)
         robot.play(1.0, wrench=nan)
-        stage.client.publish("/joint_states", JointState())
-        stage.client.publish("/wrench", wrench_message(0, "ft_sensor", np.zeros(6)))
         wanted = {"robot_description_invalid", "wrench_not_finite", "joint_names_empty",
                   "wrench_stamp_missing"}
-        stage.client.spin_until(lambda: wanted <= findings(stage).keys())
+
+        def all_named():  # best effort: a single message may be lost on a busy machine
+            stage.client.publish("/joint_states", JointState())
+            stage.client.publish("/wrench", wrench_message(0, "ft_sensor", np.zeros(6)))
+            return wanted <= findings(stage).keys()
+
+        stage.client.spin_until(all_named)
         times = int(findings(stage)["wrench_not_finite"].split("(")[1].split(" times")[0])
         assert 20 < times <= 250
         assert got and all(not m.valid and all_numbers_nan(m) for m in got)
