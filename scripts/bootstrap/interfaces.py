@@ -62,7 +62,8 @@ def build_package(source: Path, name: str, ros: RosEnvironment | None) -> None:
     ]
     run(configure, environment, failure)
     run([cmake, "--build", build], environment, failure)
-    run([cmake, "--install", build], environment, failure)
+    # The list of installed links, which the next install reads, is kept in the current folder.
+    run([cmake, "--install", build], environment, failure, folder=build)
 
 
 def packages_to_build(ros: RosEnvironment | None) -> dict[str, Path]:

@@ -35,14 +35,21 @@ def clean_environment() -> dict[str, str]:
     return environment
 
 
-def run(command: list[str | Path], environment: dict[str, str], failure: str) -> None:
-    """Run `command` with its output in the log; raise SetupError(failure) where it fails."""
+def run(
+    command: list[str | Path], environment: dict[str, str], failure: str, folder: Path = VENV
+) -> None:
+    """Run `command` in `folder`, log its output; raise SetupError(failure) where it fails."""
     arguments = [str(part) for part in command]
     with LOG.open("a") as log:
         log.write(f"\n$ {' '.join(arguments)}\n")
         log.flush()
         done = subprocess.run(
-            arguments, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT, check=False
+            arguments,
+            cwd=folder,
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            check=False,
         )
     if done.returncode:
         raise SetupError(f"{failure}; the whole output is in {LOG.relative_to(ROOT)}.")
