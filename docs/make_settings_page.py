@@ -8,7 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from inertial_id_ros.settings import Settings, allowed_range, iter_settings  # noqa: E402
+from inertial_id_ros.setting_spec import allowed_range  # noqa: E402
+from inertial_id_ros.settings import Settings, iter_settings  # noqa: E402
 
 PAGE = ROOT / "docs" / "settings.md"
 HEAD = """# Settings

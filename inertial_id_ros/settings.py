@@ -7,32 +7,12 @@ the documentation page is made from it, so that a setting means the same everywh
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from .errors import InvalidSetting
-
-Vector = tuple[float, ...]
-_LARGEST = 2**63  # of a whole number; larger ones are mistakes, and too large for a float
-
-
-class Spec(NamedTuple):
-    """What a value of one setting must be: unit, allowed range, choices, allowed lengths."""
-
-    description: str
-    unit: str = ""
-    low: float = -math.inf
-    high: float = math.inf
-    above: float = -math.inf  # exclusive lower limit
-    choices: tuple[str, ...] = ()
-    lengths: tuple[int, ...] = ()
-
-
-def setting(default: Any, description: str, **limits: Any) -> Any:
-    """A field of a settings class: default, meaning, and the limits of `Spec`."""
-    return field(default=default, metadata={"spec": Spec(description, **limits)})
+from .setting_spec import Spec, Vector, check, coerce, setting
 
 
 @dataclass(frozen=True)
@@ -326,64 +306,3 @@ def _similar(name: str, known: Mapping[str, Any]) -> str:
     if same:
         return f"known in that group: {', '.join(same)}"
     return "known groups: " + ", ".join(sorted({n.split(".")[0] for n in known}))
-
-
-def coerce(name: str, value: Any, default: Any) -> Any:
-    """The value in the setting's type; refuses what does not fit rather than guessing."""
-    if isinstance(default, bool):
-        if isinstance(value, bool):
-            return value
-        raise InvalidSetting(f"{name} is {value!r}; it must be true or false")
-    if isinstance(default, int):
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST:
-            return value
-        raise InvalidSetting(f"{name} is {value!r}; it must be a whole number")
-    if isinstance(default, float):
-        return _number(name, value)
-    if isinstance(default, str):
-        if isinstance(value, str):
-            return value
-        raise InvalidSetting(f"{name} is {value!r}; it must be text")
-    if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__"):
-        raise InvalidSetting(f"{name} is {value!r}; it must be a list of numbers")
-    return tuple(_number(name, v) for v in value)
-
-
-def _number(name: str, value: Any) -> float:
-    if isinstance(value, float) or (
-            isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST):
-        return float(value)
-    raise InvalidSetting(f"{name} is {value!r}; it must be a number")
-
-
-def check(name: str, value: Any, spec: Spec) -> None:
-    """Raises InvalidSetting where a value is not what its spec allows."""
-    if spec.choices and value not in spec.choices:
-        raise InvalidSetting(f"{name} is '{value}'; allowed: {', '.join(spec.choices)}")
-    if spec.lengths and len(value) not in spec.lengths:
-        allowed = " or ".join(str(n) for n in spec.lengths)
-        raise InvalidSetting(f"{name} has {len(value)} numbers; it needs {allowed}")
-    numbers = value if isinstance(value, tuple) else (value,)
-    for x in numbers:
-        if isinstance(x, str | bool):
-            continue
-        if not math.isfinite(x) or x < spec.low or x > spec.high or x <= spec.above:
-            raise InvalidSetting(f"{name} is {x:g}{_unit(spec)}; allowed: {allowed_range(spec)}")
-
-
-def _unit(spec: Spec) -> str:
-    return f" {spec.unit}" if spec.unit else ""
-
-
-def allowed_range(spec: Spec) -> str:
-    """The allowed range in words, with its unit."""
-    if spec.choices:
-        return ", ".join(spec.choices)
-    parts = []
-    if math.isfinite(spec.above):
-        parts.append(f"above {spec.above:g}")
-    if math.isfinite(spec.low):
-        parts.append(f"at least {spec.low:g}")
-    if math.isfinite(spec.high):
-        parts.append(f"at most {spec.high:g}")
-    return (" and ".join(parts) or "any finite number") + _unit(spec)

@@ -10,11 +10,10 @@ import pytest
 import yaml
 
 from inertial_id_ros.errors import InvalidSetting
+from inertial_id_ros.setting_spec import Spec, allowed_range
 from inertial_id_ros.settings import (
     Settings,
-    Spec,
     WrenchSettings,
-    allowed_range,
     flatten,
     iter_settings,
     settings_from_mapping,

@@ -25,7 +25,8 @@ from ..errors import InvalidSetting
 from ..estimate import Estimate, Outcome
 from ..estimators import create
 from ..inertia import six_from_tensor
-from ..settings import Settings, Spec, allowed_range, iter_settings
+from ..setting_spec import Spec, allowed_range
+from ..settings import Settings, iter_settings
 from .compat import parameter_overrides
 
 RUNTIME_GROUPS = ("estimator", "pmd", "lmi")

@@ -32,7 +32,7 @@ from tf2_msgs.msg import TFMessage
 
 from ..errors import InertialIdError, InvalidSetting
 from ..inertia import six_from_tensor
-from ..settings import allowed_range
+from ..setting_spec import allowed_range
 from ..simulation.cobot import SimulatedCobot
 from ..simulation.command_line import Options, parse, write_simulation
 from ..simulation.description import Transform

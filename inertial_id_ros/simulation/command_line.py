@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ..errors import InertialIdError, InvalidSetting
-from ..settings import Spec, allowed_range
+from ..setting_spec import Spec, allowed_range
 from .cobot import SimulatedCobot
 from .record import STORAGES, write_bag
 from .settings import CobotSettings, iter_settings

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InvalidSetting
-from ..settings import Spec, Vector, check, coerce, setting
+from ..setting_spec import Spec, Vector, check, coerce, setting
 
 CONVENTIONS = ("on_sensor", "on_environment")
 MOTIONS = ("sinusoid", "point_to_point", "stop_and_go")
