@@ -31,6 +31,7 @@ from .settings import Settings
 from .shape import Shape, shape_from_settings
 from .solving import Solver
 from .streams import CLOCK_JUMP_NS, SampleRing
+from .tool import Tool
 
 _RING = 65_536  # wrench samples kept until they settle
 _INBOX = 400_000  # samples that may wait; a node that falls this far behind says so
@@ -235,7 +236,7 @@ class Identifier:
         turn = self._last.alignment[:3]
         measured -= np.concatenate(
             [np.cross(measured[:, :3], turn), np.cross(measured[:, 3:], turn)], axis=1)
-        wrench = self._sign * (measured - a @ self._last.phi)
+        wrench = self._sign * (measured - a @ self._solver.carried(self._last.phi))
         return CompensatedWrenches(stamps, wrench, self.sensor_frame)
 
     # ---- answers -------------------------------------------------------------------------------
@@ -361,6 +362,17 @@ class Identifier:
         self._buffer.clear()
         self._turning[:] = 0.0
         self._last, self._last_bin = None, None
+
+    @property
+    def tool(self) -> Tool | None:
+        """The stored tool."""
+        return self._solver.tool
+
+    def set_tool(self, tool: Tool | None) -> None:
+        """Estimate what is carried beside this tool, from data to come; None: all there is."""
+        with self._lock:
+            self._solver.tool = tool
+            self._flush_rows()
 
     def set_shape(self, shape: Shape | None) -> None:
         """Use another shape from the next estimate on; None forgets it."""

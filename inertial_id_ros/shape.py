@@ -26,6 +26,7 @@ from .inertia import (
     point_columns,
     transform_phi,
 )
+from .limits import MAX_FACES
 from .settings import ShapeSettings
 
 if TYPE_CHECKING:  # half a second of imports, which only shapes need
@@ -33,7 +34,6 @@ if TYPE_CHECKING:  # half a second of imports, which only shapes need
 
 INTERIOR_POINTS = 4000  # interior points asked for; enough for moments within a percent
 SURFACE_POINTS = 1000
-MAX_FACES = 2_000_000
 MAX_GRID = 100_000  # points tried for a mesh that fills little of its box
 _PORTION = 1000
 

@@ -20,6 +20,7 @@ from .noise import block_slices, degrees_of_freedom, refine
 from .row_layout import ALIGNMENTS, BIASES, PARAMETERS, linearisation
 from .settings import Settings, WrenchSettings
 from .shape import Shape
+from .tool import Tool, tool_apart
 from .verdict import judge, unknown_acceleration, vague_information
 
 _ROUNDS = 3
@@ -44,6 +45,7 @@ class Solver:
     def __init__(self, settings: Settings, shape: Shape | None, filtering: TwoSidedFilter,
                  sign: float) -> None:
         self.shape = shape
+        self.tool: Tool | None = None
         self._filter = filtering
         self._sign = sign
         self._tare: Array | None = None
@@ -96,16 +98,27 @@ class Solver:
 
     def _problem(self, window: Window, noise: Array, at: Array, alignment: Array) -> Problem:
         """The compressed problem, linearised at phi (10,) and with these alignment values (6,)."""
-        matrix = linearisation(at, self._states)
+        matrix = self._matrix(at)
         fixed = matrix.copy()
-        fixed[:, -1] -= matrix[:, PARAMETERS + BIASES:-1] @ alignment[self._states]
+        states = slice(PARAMETERS + BIASES, PARAMETERS + BIASES + len(self._states))
+        fixed[:, -1] -= matrix[:, states] @ alignment[self._states]
         plain = np.delete(fixed, np.s_[PARAMETERS + BIASES:-1], axis=1)
         mean, sd = self._bias_prior()
         factors = {model: triangle(f @ plain).reshape(-1, plain.shape[1])
                    for model, f in window.factors.items()}
         aligned = triangle(window.factors[FULL] @ matrix).reshape(-1, matrix.shape[1])
+        unit = np.ones(0 if self.tool is None else PARAMETERS)
         return Problem(factors[FULL], factors[DYNAMIC], factors[STATIC], noise, sd, mean,
-                       window.samples, aligned, self._alignment_sd[self._states])
+                       window.samples, aligned, np.r_[self._alignment_sd[self._states], unit])
+
+    def carried(self, phi: Array) -> Array:
+        """phi (10,) of all that hangs on the sensor, the tool included."""
+        return phi if self.tool is None else phi + self.tool.phi
+
+    def _matrix(self, phi: Array) -> Array:
+        """Matrix from stored columns to ``[A | B | alignment | tool | y]`` at phi (10,)."""
+        matrix = linearisation(self.carried(phi), self._states)
+        return matrix if self.tool is None else tool_apart(matrix, self.tool)
 
     def solve(self, window: Window, frame_id: str, log: FindingLog,
               turning: float = 0.0, early: float = 0.0) -> Estimate:
@@ -120,6 +133,7 @@ class Solver:
             InvalidData: the answer is not physical (the text says what that points to).
         """
         started = time.perf_counter()
+        self._check_tool(frame_id)
         problem = self._prepare(window)
         self._check_sign(problem)
         solution = self._estimator.solve(problem, self.shape)
@@ -136,6 +150,9 @@ class Solver:
             solution.phi, turning, self._settings.gravity.acceleration))
         if verdict.verdict[0] == UNOBSERVED:
             sd = float(np.sqrt(verdict.phi_covariance[0, 0]))
+            if self.tool is not None:
+                raise NotEnoughData(f"no object can be told apart from the tool: "
+                                    f"{solution.phi[0]:.3f} ± {2.0 * sd:.3f} kg beside it")
             raise NotEnoughData(
                 f"the mass is not identified yet ({solution.phi[0]:.2f} ± {2.0 * sd:.2f} kg); tilt "
                 "the sensor by 20 to 30 degrees about two axes, or tare it without payload")
@@ -153,7 +170,13 @@ class Solver:
             alignment=alignment, alignment_sigma=alignment_sigma, residual_rms=rms,
             samples=window.samples, window=window.duration,
             condition_number=verdict.condition_number,
-            min_eigenvalue=min_eigenvalue(solution.phi), solve_time=elapsed)
+            min_eigenvalue=min_eigenvalue(solution.phi), solve_time=elapsed,
+            tool_apart=self.tool is not None)
+
+    def _check_tool(self, frame_id: str) -> None:
+        if self.tool is not None and self.tool.frame_id != frame_id:
+            raise InvalidData(f"the stored tool is given in frame '{self.tool.frame_id}' and the "
+                              f"wrench in '{frame_id}'; clear the tool and store it again")
 
     def _prepare(self, window: Window) -> Problem:
         """The problem, linearised and with its noise corrected, in a few cheap rounds."""
@@ -164,10 +187,10 @@ class Solver:
             problem = self._problem(window, noise, phi, alignment)
             marginal = problem.marginal("noise")
             covariance = np.linalg.inv(marginal.information + vague_information(1.0))
-            matrix = linearisation(phi, self._states)
+            matrix = self._matrix(phi)
             phi = covariance @ (marginal.matrix.T @ marginal.target)
             states = marginal.states(phi)
-            alignment[self._states] = states[BIASES:]
+            alignment[self._states] = states[BIASES:][:len(self._states)]
             if self._settings.estimator.estimate_noise:
                 used = degrees_of_freedom(problem.whitened(problem.aligned)[:, :-1],
                                           self._state_information(problem))
@@ -186,8 +209,9 @@ class Solver:
     def _alignment(self, marginal: Marginal, phi: Array, covariance: Array) -> tuple[Array, Array]:
         """Alignment states (6,) and their standard deviations (6,), zero where not estimated."""
         values, sigma = np.zeros((2, ALIGNMENTS))
-        values[self._states] = marginal.states(phi)[BIASES:]
-        spread = np.diag(marginal.state_covariance(covariance))[BIASES:]
+        of_alignment = slice(BIASES, BIASES + len(self._states))
+        values[self._states] = marginal.states(phi)[of_alignment]
+        spread = np.diag(marginal.state_covariance(covariance))[of_alignment]
         sigma[self._states] = np.sqrt(spread)
         return values, sigma
 
@@ -204,6 +228,10 @@ class Solver:
         phi = covariance @ (marginal.matrix.T @ marginal.target)
         mass = float(phi[0])
         if mass < -5.0 * np.sqrt(covariance[0, 0]):
+            if self.tool is not None:
+                raise InvalidData(
+                    f"what hangs on the sensor is {-mass:.3f} kg lighter than the stored tool "
+                    f"({self.tool.phi[0]:.3f} kg); clear the tool, or store it again")
             if self._misfit(self._residual(problem, phi, marginal.bias(phi))) > _MISFIT:
                 raise InvalidData(f"the mass fits as {mass:.3f} kg with a large residual: the "
                                   "sensor frame or the gravity frame is wrong")
