@@ -10,12 +10,14 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from .bins import BIN_NS, Bins, bin_samples
 from .buffer import RegressorBuffer, Window
+from .compensation import CompensatedWrenches, compensate, no_wrenches
 from .errors import InertialIdError, NotEnoughData, UnknownFrame
 from .estimate import Estimate, NoEstimate, Outcome
 from .filtering import FilteredRows
@@ -26,10 +28,12 @@ from .kinematics.motion import Motion
 from .motion_selection import MotionSelector
 from .newton_euler import regressor
 from .precompensation import removed_payload
+from .readiness import why_not
 from .regressor_rows import buffer_rows, filter_columns, make_filter
 from .settings import Settings
 from .shape import Shape, shape_from_settings
 from .solving import Solver
+from .state import State
 from .streams import CLOCK_JUMP_NS, SampleRing
 from .tool import Tool
 
@@ -38,18 +42,6 @@ _INBOX = 400_000  # samples that may wait; a node that falls this far behind say
 _SHIFTS, _WORTH_SHIFTING = 3, 0.002  # times, s: an offset of the clocks is taken out of the stamps
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
 _REORDER_NS = 20_000_000  # a sample may overtake others by this much
-
-
-class CompensatedWrenches(NamedTuple):
-    """Wrenches with bias, weight and inertia of the payload removed.
-
-    Attributes:
-        stamps_ns: (k,); wrench: (k, 6) [N, N m], sign of the incoming topic; frame_id.
-    """
-
-    stamps_ns: np.ndarray
-    wrench: Array
-    frame_id: str
 
 
 class Identifier:
@@ -80,6 +72,7 @@ class Identifier:
         self._next_bin: int | None = None
         self._last_bin: int | None = None
         self._last: Estimate | None = None
+        self._restored: Estimate | None = None  # shown until there are data
         self._solved_rows = -1
         self._row_count = 0
         self._turning = np.zeros(2)  # sum of squares, and number of bins
@@ -170,7 +163,7 @@ class Identifier:
         self._gate.stored(self._ring.append(stamp_ns, sample))
 
     def _advance(self) -> CompensatedWrenches:
-        nothing = CompensatedWrenches(np.empty(0, np.int64), np.empty((0, 6)), self.sensor_frame)
+        nothing = no_wrenches(self.sensor_frame)
         if not len(self._ring):
             return nothing
         source = self._motion.source(self.sensor_frame, self._ring)
@@ -231,12 +224,8 @@ class Identifier:
 
     def _compensate(self, stamps: np.ndarray, a: Array, y: Array) -> CompensatedWrenches:
         if self._last is None:
-            return CompensatedWrenches(np.empty(0, np.int64), np.empty((0, 6)), self.sensor_frame)
-        measured = y - self._sign * self._last.bias
-        turn = self._last.alignment[:3]
-        measured -= np.concatenate(
-            [np.cross(measured[:, :3], turn), np.cross(measured[:, 3:], turn)], axis=1)
-        wrench = self._sign * (measured - a @ self._solver.carried(self._last.phi))
+            return no_wrenches(self.sensor_frame)
+        wrench = compensate(a, y, self._last, self._solver.carried(self._last.phi), self._sign)
         return CompensatedWrenches(stamps, wrench, self.sensor_frame)
 
     # ---- answers -------------------------------------------------------------------------------
@@ -245,7 +234,10 @@ class Identifier:
         """The estimate of the window: physically consistent, or the reason why there is none."""
         with self._lock:
             stamp = self._ring.newest if len(self._ring) else 0
-            reason = self._why_not()
+            reason = why_not(self.settings, self._ring, self._motion, self._buffer)
+            if reason and self._restored is not None and self.sensor_frame in (
+                    "", self._restored.frame_id):
+                return self._restored.with_findings(self._sentences())
             if reason:
                 return NoEstimate(stamp, self.sensor_frame, reason, self._sentences())
             if self._row_count == self._solved_rows and self._last is not None:
@@ -290,21 +282,6 @@ class Identifier:
         if not self._motion.rotation_only or not self._turning[1]:
             return 0.0
         return float(np.sqrt(self._turning[0] / self._turning[1]))
-
-    def _why_not(self) -> str:
-        """Why no estimate can be made now; empty if one can."""
-        if not len(self._ring):
-            return f"no wrench received on '{self.settings.wrench.topic}'"
-        blocked = self._motion.blocked
-        if blocked:
-            return blocked
-        if not self._buffer:
-            return "waiting for the first second of data"
-        duration = self._buffer.content().duration
-        if duration < self.settings.estimator.min_duration:
-            return (f"{duration:.2f} s of data; estimator.min_duration is "
-                    f"{self.settings.estimator.min_duration:g} s")
-        return ""
 
     def _sentences(self) -> tuple[str, ...]:
         return tuple(f.text for f in self._log.all())
@@ -353,15 +330,30 @@ class Identifier:
                 raise NotEnoughData("tare needs a second of wrench data; none was received")
             recent = self._ring.rows[self._ring.between(
                 self._ring.newest - 1_000_000_000, self._ring.newest + 1)]
-            text = self._solver.tare(recent)
+            text = self._solver.tare(recent, self._ring.newest, self.sensor_frame)
             self._flush_rows()
             return text
+
+    def state(self) -> State:
+        """What should outlive this run."""
+        with self._lock:
+            return State(self._solver.tool, self._solver.tared, self._last or self._restored)
+
+    def restore(self, state: State) -> None:
+        """Go on from the state of an earlier run; `state` says what its parts then mean."""
+        with self._lock:
+            self._flush_rows()
+            self._solver.tool = state.tool
+            self._solver.restore_tare(state.tare)
+            self._restored = state.estimate and replace(state.estimate, stale=True, restored=True)
+            if state != State():
+                self._log.set("restored", "info", f"restored: {state.describe()}")
 
     def _flush_rows(self) -> None:
         self._filter.restart()
         self._buffer.clear()
         self._turning[:] = 0.0
-        self._last, self._last_bin = None, None
+        self._last, self._last_bin, self._restored = None, None, None
 
     @property
     def tool(self) -> Tool | None:

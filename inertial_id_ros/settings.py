@@ -208,9 +208,26 @@ class ShapeSettings:
 
 
 @dataclass(frozen=True)
+class ToolSettings:
+    file: str = setting(
+        "", "Tool file; the object is then estimated apart from this tool. Empty: none.")
+
+
+@dataclass(frozen=True)
 class StateSettings:
     directory: str = setting(
-        "~/.ros/inertial_id_ros", "Folder under which the save service writes.")
+        "~/.ros/inertial_id_ros", "The only folder in which files are written: estimates and tools "
+        "that services save, and the state that outlives a run.")
+    restore: bool = setting(
+        True, "Begin with the tool, the bias and the estimate that an earlier run kept in "
+        "state.directory.")
+
+
+@dataclass(frozen=True)
+class ResourcesSettings:
+    folders: str = setting(
+        "", "Folders, separated by ':', from which services may name file:// meshes, beside "
+        "state.directory; package:// is always allowed.")
 
 
 @dataclass(frozen=True)
@@ -237,7 +254,9 @@ class Settings:
     entropic: EntropicSettings = field(default_factory=EntropicSettings)
     precompensated: PrecompensatedSettings = field(default_factory=PrecompensatedSettings)
     shape: ShapeSettings = field(default_factory=ShapeSettings)
+    tool: ToolSettings = field(default_factory=ToolSettings)
     state: StateSettings = field(default_factory=StateSettings)
+    resources: ResourcesSettings = field(default_factory=ResourcesSettings)
 
     def __post_init__(self) -> None:
         for name, value, spec in iter_settings(self):

@@ -20,12 +20,14 @@ from .noise import block_slices, degrees_of_freedom, refine
 from .row_layout import ALIGNMENTS, BIASES, PARAMETERS, linearisation
 from .settings import Settings, WrenchSettings
 from .shape import Shape
+from .state import Tare
 from .tool import Tool, tool_apart
 from .verdict import judge, unknown_acceleration, vague_information
 
 _ROUNDS = 3
 _TARE_SAMPLES = 20
 _REST = 5.0  # a reading that varies by more than this many standard deviations is not at rest
+_OLD_TARE = 0.2  # uncertainty of an earlier run's tare, as part of that before any data
 _MISFIT = 5.0  # residual over data-sheet noise from which a wrong frame is suspected
 
 
@@ -48,7 +50,8 @@ class Solver:
         self.tool: Tool | None = None
         self._filter = filtering
         self._sign = sign
-        self._tare: Array | None = None
+        self.tared: Tare | None = None
+        self._tare_is_old = False
         self.configure(settings)
 
     def configure(self, settings: Settings) -> None:
@@ -62,8 +65,12 @@ class Solver:
         """Forget what was learnt from earlier data, except the tare."""
         self._estimator = create(self._settings)
 
-    def tare(self, readings: Array) -> str:
-        """Use the mean of readings (n, 6) as the bias.
+    def restore_tare(self, tared: Tare | None) -> None:
+        """Use the tare of an earlier run, about which less is sure; None: none."""
+        self.tared, self._tare_is_old = tared, True
+
+    def tare(self, readings: Array, stamp_ns: int, frame_id: str) -> str:
+        """Use the mean of readings (n, 6), the last of that time, as the bias.
 
         Raises:
             NotEnoughData: too few samples, or the sensor is not at rest.
@@ -81,20 +88,23 @@ class Solver:
             raise NotEnoughData(
                 f"tare needs a sensor at rest; its readings vary by {spread.max():.0f} times the "
                 "noise in the settings")
-        self._tare = readings.mean(axis=0)
-        f, t = self._tare[:3], self._tare[3:]
+        self.tared, self._tare_is_old = Tare(readings.mean(axis=0), stamp_ns, frame_id), False
+        f, t = self.tared.reading[:3], self.tared.reading[3:]
         return ("bias set to force [" + ", ".join(f"{v:.3f}" for v in f) + "] N, torque ["
                 + ", ".join(f"{v:.4f}" for v in t) + f"] N m from {len(readings)} samples")
 
     def _bias_prior(self) -> tuple[Array, Array]:
         """Mean and standard deviation (6,) of the biases before the window's data."""
         wrench, estimator = self._settings.wrench, self._settings.estimator
-        mean = np.zeros(BIASES) if self._tare is None else self._sign * self._tare
+        mean = np.zeros(BIASES) if self.tared is None else self._sign * self.tared.reading
+        unknown = np.repeat([wrench.force_bias_sd, wrench.torque_bias_sd], 3)
         if not estimator.estimate_bias:
             return mean, np.zeros(BIASES)
-        if self._tare is not None:
-            return mean, sheet(wrench)  # a tared sensor drifts by about its noise
-        return mean, np.repeat([wrench.force_bias_sd, wrench.torque_bias_sd], 3)
+        if self.tared is None:
+            return mean, unknown
+        if self._tare_is_old:
+            return mean, _OLD_TARE * unknown
+        return mean, sheet(wrench)  # a tared sensor drifts by about its noise
 
     def _problem(self, window: Window, noise: Array, at: Array, alignment: Array) -> Problem:
         """The compressed problem, linearised at phi (10,) and with these alignment values (6,)."""
@@ -133,7 +143,7 @@ class Solver:
             InvalidData: the answer is not physical (the text says what that points to).
         """
         started = time.perf_counter()
-        self._check_tool(frame_id)
+        self._check_frames(frame_id)
         problem = self._prepare(window)
         self._check_sign(problem)
         solution = self._estimator.solve(problem, self.shape)
@@ -173,7 +183,9 @@ class Solver:
             min_eigenvalue=min_eigenvalue(solution.phi), solve_time=elapsed,
             tool_apart=self.tool is not None)
 
-    def _check_tool(self, frame_id: str) -> None:
+    def _check_frames(self, frame_id: str) -> None:
+        if self.tared is not None and self.tared.frame_id != frame_id:
+            self.restore_tare(None)  # an earlier run had another sensor
         if self.tool is not None and self.tool.frame_id != frame_id:
             raise InvalidData(f"the stored tool is given in frame '{self.tool.frame_id}' and the "
                               f"wrench in '{frame_id}'; clear the tool and store it again")

@@ -29,10 +29,13 @@ from ..findings import Finding
 from ..identifier import Identifier
 from ..settings import Settings
 from ..shape import Shape, shape_from_settings
+from ..state import State, StateFile
+from ..tool import load_tool
 from . import compat
 from .conversions import checked, stamp_ns
 from .diagnostics import FindingLogger, NodeCounters, TopicRate, statuses
 from .publishing import Publishing
+from .saving import CannotSave, state_path
 from .services import Services
 from .settings_node import SettingsNode
 from .signals import ignore, stop_flag
@@ -67,6 +70,9 @@ class InertialIdNode(SettingsNode):
         super().__init__("inertial_id_node")
         self.identifier = Identifier(self.settings, _shape(self.settings))
         self._own_findings: dict[str, Finding] = {}
+        self._state = StateFile(state_path(self.settings.state.directory,
+                                           self.get_fully_qualified_name()))
+        self._restore()
         self._findings: tuple[Finding, ...] = ()
         self._outcome: Outcome = NoEstimate(0, "", "waiting for the first estimate")
         self._outbox: deque[Outcome] = deque(maxlen=1)
@@ -91,6 +97,26 @@ class InertialIdNode(SettingsNode):
     def stop(self) -> bool:
         """End the worker; False where it could not end in time."""
         return self.worker.stop(_FAREWELL)
+
+    # ---- what outlives a run -------------------------------------------------------------------
+
+    def _restore(self) -> None:
+        state = State()
+        if self.settings.state.restore:
+            state, complaint = self._state.load()
+            if complaint:
+                self._set_finding("state_damaged", complaint)
+        if self.settings.tool.file:
+            state = State(load_tool(Path(self.settings.tool.file).expanduser()), state.tare)
+        self.identifier.restore(state)
+
+    def keep_state(self) -> None:
+        """Write what should outlive this run; in the worker (raises CannotSave)."""
+        try:
+            self._state.save(self.identifier.state())
+        except OSError as error:
+            raise CannotSave(f"cannot write {self._state.path}: "
+                             f"{error.strerror or error}") from error
 
     # ---- topics in: append only ----------------------------------------------------------------
 
@@ -266,6 +292,12 @@ class InertialIdNode(SettingsNode):
     def state_directory(self) -> str:
         """Folder that the save service writes under."""
         return self.settings.state.directory
+
+    @property
+    def mesh_folders(self) -> tuple[Path, ...]:
+        """Folders that file:// resources may lie in."""
+        names = [n for n in self.settings.resources.folders.split(":") if n]
+        return tuple(Path(n) for n in [*names, self.settings.state.directory])
 
     def on_settings(self, before: Settings, after: Settings) -> None:
         """Hand changed settings to the worker; another rate needs another timer."""

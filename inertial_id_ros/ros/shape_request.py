@@ -13,10 +13,10 @@ from inertial_id_ros.srv import SetShape
 
 from ..errors import InvalidShape
 from ..inertia import Array
+from ..resources import allowed_resource
 from ..shape import (
     Shape,
     load_mesh,
-    resolve_resource,
     shape_from_mesh,
     shape_from_points,
     shape_from_primitive,
@@ -29,12 +29,14 @@ Lookup = Callable[[str], Array]  # homogeneous (4, 4) from the named frame to th
 
 
 def shape_from_request(request: SetShape.Request, to_sensor: Lookup,
-                       roots: tuple[Path, ...] = ()) -> Shape | None:
+                       roots: tuple[Path, ...] = (), folders: tuple[Path, ...] = ()
+                       ) -> Shape | None:
     """The requested shape in the sensor frame; None where the request asks to forget it.
 
     Args:
         to_sensor: transform (4, 4) from a frame to the sensor frame (raises UnknownFrame).
         roots: `package://` resources are looked for under these folders.
+        folders: `file://` resources may lie in these folders.
 
     Raises:
         InvalidShape: none, more than one, or an unusable shape; InvalidData: a bad pose;
@@ -63,7 +65,7 @@ def shape_from_request(request: SetShape.Request, to_sensor: Lookup,
     scale = request.mesh_scale or 1.0
     if not (np.isfinite(scale) and scale > 0.0):
         raise InvalidShape(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
-    path = resolve_resource(request.mesh_resource, roots)
+    path = allowed_resource(request.mesh_resource, roots, folders)
     return shape_from_mesh(load_mesh(path, scale), pose, bounding, name=path.name)
 
 
