@@ -20,8 +20,8 @@ def allowed_resource(resource: str, roots: tuple[Path, ...], folders: tuple[Path
     """
     scheme = urlparse(resource).scheme
     if scheme not in ("file", "package"):
-        raise InvalidShape(f"mesh_resource is '{resource[:200]}'; it must begin with file:// or "
-                           "package://")
+        raise InvalidShape(f"mesh_resource is '{resource[:200]}' with scheme '{scheme}'; "
+                           "allowed: file, package")
     path = resolve_resource(resource, roots)
     if scheme == "package":
         return path

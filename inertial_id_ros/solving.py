@@ -69,17 +69,16 @@ class Solver:
         """Use the tare of an earlier run, about which less is sure; None: none."""
         self.tared, self._tare_is_old = tared, True
 
+    def forget_tare(self) -> None:
+        """The zero of the sensor is another than when it was tared."""
+        self.tared = None
+
     def tare(self, readings: Array, stamp_ns: int, frame_id: str) -> str:
         """Use the mean of readings (n, 6), the last of that time, as the bias.
 
         Raises:
             NotEnoughData: too few samples, or the sensor is not at rest.
         """
-        removed = self._settings.precompensated.mass
-        if removed > 0.0:
-            raise NotEnoughData(
-                f"tare needs the sensor's own reading, but the driver removes a payload from it "
-                f"(precompensated.mass is {removed:g} kg); set the driver's payload to zero first")
         if len(readings) < _TARE_SAMPLES:
             raise NotEnoughData(f"tare needs {_TARE_SAMPLES} wrench samples within a second; "
                                 f"{len(readings)} were received")
@@ -185,7 +184,7 @@ class Solver:
 
     def _check_frames(self, frame_id: str) -> None:
         if self.tared is not None and self.tared.frame_id != frame_id:
-            self.restore_tare(None)  # an earlier run had another sensor
+            self.forget_tare()  # an earlier run had another sensor
         if self.tool is not None and self.tool.frame_id != frame_id:
             raise InvalidData(f"the stored tool is given in frame '{self.tool.frame_id}' and the "
                               f"wrench in '{frame_id}'; clear the tool and store it again")

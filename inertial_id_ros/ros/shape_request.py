@@ -13,6 +13,7 @@ from inertial_id_ros.srv import SetShape
 
 from ..errors import InvalidShape
 from ..inertia import Array
+from ..limits import MAX_FACES, MAX_POINTS
 from ..resources import allowed_resource
 from ..shape import (
     Shape,
@@ -51,6 +52,11 @@ def shape_from_request(request: SetShape.Request, to_sensor: Lookup,
         return None
     if len(given) > 1:
         raise InvalidShape(f"the request gives {' and '.join(given)}; give exactly one")
+    for what, count, limit in (("mesh.vertices", len(request.mesh.vertices), MAX_POINTS),
+                               ("mesh.triangles", len(request.mesh.triangles), MAX_FACES),
+                               ("points", len(request.points), MAX_POINTS)):
+        if count > limit:
+            raise InvalidShape(f"{what} has {count} entries; at most {limit} are allowed")
     pose = pose_matrix(request.pose)
     if request.frame_id:
         pose = to_sensor(request.frame_id) @ pose
