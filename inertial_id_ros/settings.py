@@ -302,7 +302,7 @@ class Settings:
         for name, value in changes.items():
             if name not in known:
                 raise InvalidSetting(
-                    f"unknown setting '{name}'; {_similar(name, known)}")
+                    f"unknown setting '{name[:200]}'; {_similar(name, known)}")
             group, key = name.split(".")
             groups.setdefault(group, {})[key] = coerce(name, value, known[name])
         return dataclasses.replace(self, **{
@@ -332,7 +332,7 @@ def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     out: dict[str, Any] = {}
     for key, value in tree.items():
         if not isinstance(key, str):
-            raise InvalidSetting(f"setting names must be text, got {key!r}")
+            raise InvalidSetting(f"setting names must be text, got {str(key)[:200]}")
         if isinstance(value, Mapping):
             inside = prefix if _is_ros_wrapper(key, value) else f"{prefix}{key}."
             out.update(flatten(value, inside))

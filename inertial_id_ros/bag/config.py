@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-import yaml
-
-from ..errors import InvalidSetting
+from ..errors import DamagedFile, InvalidSetting
+from ..files import read_text
+from ..limits import MAX_YAML_BYTES
 from ..settings import Settings, flatten
+from .safe_yaml import load_yaml
 
 # Parameters that every ROS node has; they mean nothing without ROS.
 _NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
 _PRIMITIVES = {"box": "three lengths x,y,z", "cylinder": "radius,height", "sphere": "radius"}
-
-
-class _Loader(yaml.SafeLoader):
-    """Safe YAML that also reads 1e-6 as a number, which YAML 1.1 takes for text."""
-
-
-_Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+[eE][-+]?[0-9]+$"),
-                              list("-+0123456789"))
 
 
 @dataclass(frozen=True)
@@ -109,12 +101,11 @@ def read_settings_file(path: Path) -> dict[str, Any]:
         InvalidSetting: no such file, no YAML, or no mapping.
     """
     try:
-        tree = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+        tree = load_yaml(read_text(path, MAX_YAML_BYTES))
     except OSError as error:
         raise InvalidSetting(f"settings file {path} cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InvalidSetting(f"settings file {path} is not valid YAML: {_one_line(error)}"
-                             ) from error
+    except DamagedFile as error:
+        raise InvalidSetting(f"settings file {path} cannot be used: {error}") from error
     if tree is None:
         return {}
     if not isinstance(tree, Mapping):
@@ -122,13 +113,6 @@ def read_settings_file(path: Path) -> dict[str, Any]:
                              f"{'a list' if isinstance(tree, list) else repr(tree)}")
     return {name: value for name, value in flatten(tree).items()
             if not name.startswith(_NODE_PARAMETERS)}
-
-
-def _one_line(error: Exception) -> str:
-    """A YAML error without its code excerpt: the problem and where it is."""
-    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    mark = getattr(error, "problem_mark", None)
-    return f"{problem} at line {mark.line + 1}" if mark is not None else str(problem)
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:
@@ -154,9 +138,9 @@ def _assignment(text: str) -> tuple[str, Any]:
     if not equals or not name:
         raise InvalidSetting(f"--set {text}: write NAME=VALUE, e.g. estimator.rate=5")
     try:
-        return name, yaml.load(value, _Loader) if value else ""
-    except yaml.YAMLError as error:
-        raise InvalidSetting(f"--set {text}: {_one_line(error)}") from error
+        return name, load_yaml(value) if value else ""
+    except DamagedFile as error:
+        raise InvalidSetting(f"--set {text[:200]}: {error}") from error
 
 
 def parse_shape(text: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from rosbags.typesys.store import Typestore
 
 from ..dynamic_joint_state import DEFINITIONS
 from ..errors import RecordingError
+from ..limits import MAX_BAG_BYTES, MAX_MESSAGE_BYTES, MAX_METADATA_BYTES
 
 _STORAGE_SUFFIXES = (".mcap", ".db3")
 _MCAP_MAGIC = b"\x89MCAP0\r\n"
@@ -150,6 +151,9 @@ class Recording:
         deserialize = standard_types().deserialize_cdr
         wanted = set(topics.items())
         for connection, log_time, data in self._read(lambda c: (c.topic, c.msgtype) in wanted):
+            if len(data) > MAX_MESSAGE_BYTES:
+                raise RecordingError(f"a message of {connection.topic} has {len(data)} bytes; at "
+                                     f"most {MAX_MESSAGE_BYTES} are allowed")
             try:
                 content = deserialize(data, connection.msgtype)
             except Exception as error:  # a cut payload raises struct, index or decoding errors
@@ -189,13 +193,19 @@ def _check_suffix(path: Path) -> None:
 
 def _explain(path: Path, error: Exception) -> str:
     """One sentence why the recording cannot be read."""
-    reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    if isinstance(error, MemoryError):
+        return (f"recording {path} cannot be read: it is damaged, or it asks for more memory than "
+                "there is")
+    reason = " ".join(str(error).split())[:500].rstrip(".") or type(error).__name__
     return f"recording {path} cannot be read: {reason}"
 
 
 def _damage(storage: Path) -> str:
     """What is wrong with the outer frame of a storage file or a folder of them; empty if sound."""
     if storage.is_dir():
+        metadata = storage / "metadata.yaml"
+        if metadata.is_file() and metadata.stat().st_size > MAX_METADATA_BYTES:
+            return f"metadata.yaml has more than {MAX_METADATA_BYTES} bytes"
         files = sorted(f for f in storage.iterdir() if f.suffix in _STORAGE_SUFFIXES)
     else:
         files = [storage]
@@ -214,6 +224,8 @@ def _file_damage(file: Path) -> str:
         return f"{file.name}: {error.strerror}"
     if size == 0:
         return f"{file.name} is empty"
+    if size > MAX_BAG_BYTES:
+        return f"{file.name} has {size} bytes; at most {MAX_BAG_BYTES} are allowed"
     if file.suffix == ".mcap":
         if head[:8] != _MCAP_MAGIC:
             return f"{file.name} is not an MCAP file"

@@ -218,5 +218,5 @@ def create(settings: Settings, name: str | None = None) -> Estimator:
     wanted = settings.estimator.method if name is None else name
     if wanted not in _REGISTRY:
         raise UnknownEstimator(
-            f"estimator.method is '{wanted}'; allowed: {', '.join(names())}")
+            f"estimator.method is '{wanted[:200]}'; allowed: {', '.join(names())}")
     return _REGISTRY[wanted](settings)

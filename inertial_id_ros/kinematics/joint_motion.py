@@ -17,6 +17,7 @@ from ..inertia import Array
 from ..limits import MAX_URDF_BYTES, MAX_URDF_LINKS
 from ..streams import LATE, REPEATED, SampleRing
 from ..transforms import Pose, TransformTree
+from .console import caught_errors
 from .local_polynomial import covered, fit, gather, window_for
 from .motion import Motion
 
@@ -42,10 +43,21 @@ def parse_urdf(urdf: str) -> pin.Model:
         count = sum(1 for _ in tree.iter("link"))
         if count > MAX_URDF_LINKS:
             raise ValueError(f"it has {count} links; at most {MAX_URDF_LINKS} are allowed")
-        return _with_unique_names(pin.buildModelFromXML(urdf))
     except Exception as error:  # the parser raises several kinds
-        reason = " ".join(str(error).split()) or "not a URDF"
-        raise InvalidModel(f"robot description is not a usable URDF: {reason}") from error
+        raise _unusable(str(error)) from error
+    with caught_errors() as said:
+        try:
+            model = _with_unique_names(pin.buildModelFromXML(urdf))
+        except Exception as error:
+            reason = str(error)
+        else:
+            return model
+    raise _unusable(said[0].removeprefix("Error:") if said else reason)
+
+
+def _unusable(reason: str) -> InvalidModel:
+    words = " ".join(reason.split())[:500] or "not a URDF"
+    return InvalidModel(f"robot description is not a usable URDF: {words}")
 
 
 def _with_unique_names(model: pin.Model) -> pin.Model:
