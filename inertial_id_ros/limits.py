@@ -2,7 +2,7 @@
 
 MEGABYTE = 1_000_000
 MAX_URDF_BYTES = 20 * MEGABYTE
-MAX_URDF_LINKS = 5000  # deeper chains exhaust the stack of the parser
+MAX_URDF_LINKS = 1000  # a chain of 5000 exhausts the stack of the parser
 MAX_MESH_BYTES = 200 * MEGABYTE
 MAX_FACES = 2_000_000
 MAX_POINTS = 1_000_000

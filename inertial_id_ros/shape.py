@@ -6,6 +6,7 @@ moments of the filled body (`uniform`), or a bounding region (`lmi`).
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -248,8 +249,8 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
     import trimesh
 
     try:
-        with path.open("rb") as file:  # a stream has no folder in which materials are looked for
-            mesh = trimesh.load_mesh(file, file_type=kind)
+        # From memory: trimesh looks for materials in the folder of a file.
+        mesh = trimesh.load_mesh(io.BytesIO(path.read_bytes()), file_type=kind)
     except Exception as error:  # readers of many formats raise many kinds
         raise InvalidShape(f"mesh file {path} cannot be read: {error}") from error
     if not isinstance(mesh, trimesh.Trimesh) or len(mesh.faces) == 0:

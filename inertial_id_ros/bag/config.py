@@ -105,7 +105,7 @@ def read_settings_file(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise InvalidSetting(f"settings file {path} cannot be read: {error.strerror}") from error
     except DamagedFile as error:
-        raise InvalidSetting(f"settings file {path} cannot be used: {error}") from error
+        raise InvalidSetting(f"settings file {path} {str(error).removeprefix('it ')}") from error
     if tree is None:
         return {}
     if not isinstance(tree, Mapping):
