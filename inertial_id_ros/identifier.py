@@ -17,7 +17,7 @@ from . import intake
 from .bins import BIN_NS, Bins, bin_samples
 from .buffer import RegressorBuffer, Window
 from .compensation import CompensatedWrenches, compensate, no_wrenches
-from .errors import InertialIdError, NotEnoughData, UnknownFrame
+from .errors import InertialIdError, NotEnoughData, UnknownFrame, in_words
 from .estimate import Estimate, NoEstimate, Outcome
 from .filtering import FilteredRows
 from .findings import Finding, FindingLog
@@ -241,9 +241,9 @@ class Identifier(intake.Intake):
                 self._last = self._solve_window(window)
                 if self._shift_clock(self._last):
                     self._last = self._solve_window(self._buffer.content())
-            except InertialIdError as error:
+            except (InertialIdError, np.linalg.LinAlgError) as error:
                 self._last = None
-                return NoEstimate(stamp, self.sensor_frame, str(error), self._sentences())
+                return NoEstimate(stamp, self.sensor_frame, in_words(error), self._sentences())
             self._solved_rows = self._row_count
             return self._last.with_findings(self._sentences())
 

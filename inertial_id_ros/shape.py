@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # half a second of imports, which only shapes need
 
 INTERIOR_POINTS = 4000  # interior points asked for; enough for moments within a percent
 SURFACE_POINTS = 1000
+FARTHEST, THINNEST = 100.0, 1e-5  # m
 MESH_KINDS = ("stl", "ply", "obj", "off")
 MAX_GRID = 100_000  # points tried for a mesh that fills little of its box
 _PORTION = 1000
@@ -176,8 +177,9 @@ def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,
     grid = _grid(mesh.bounds, volume)
     points = grid[primitives.inside(kind, sizes, grid)] @ rotation.T + translation
     surface = _surface_points(mesh) @ rotation.T + translation
-    return Shape(points, np.full(len(points), volume / len(points)), surface,
-                 transform_phi(phi_from_body(*body), rotation, translation), bounding, kind)
+    return _of_usable_size(Shape(
+        points, np.full(len(points), volume / len(points)), surface,
+        transform_phi(phi_from_body(*body), rotation, translation), bounding, kind))
 
 
 def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = False,
@@ -203,7 +205,8 @@ def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = Fal
         raise InvalidShape(f"{name} is too thin to sample its inside ({len(points)} points found); "
                            "give a bounding box instead")
     volumes = np.full(len(points), placed.volume / len(points))
-    return Shape(points, volumes, _surface_points(placed), _mesh_unit_phi(placed), bounding, name)
+    return _of_usable_size(Shape(points, volumes, _surface_points(placed), _mesh_unit_phi(placed),
+                                 bounding, name))
 
 
 def shape_from_points(points: ArrayLike, volumes: ArrayLike | None = None,
@@ -225,7 +228,18 @@ def shape_from_points(points: ArrayLike, volumes: ArrayLike | None = None,
     if spans[2] < 1e-9 * max(spans[0], 1e-12):
         raise InvalidShape("the points of the shape lie in one plane; they enclose no volume")
     unit = point_columns(cloud) @ (share / share.sum())
-    return Shape(cloud, share, cloud, unit, bounding, name)
+    return _of_usable_size(Shape(cloud, share, cloud, unit, bounding, name))
+
+
+def _of_usable_size(shape: Shape) -> Shape:
+    """The shape, if it is of a size that is carried (raises InvalidShape)."""
+    lower, upper = shape.bounds
+    farthest, thinnest = float(np.abs([lower, upper]).max()), float((upper - lower).min())
+    if not (farthest <= FARTHEST and thinnest >= THINNEST):
+        raise InvalidShape(
+            f"{shape.name} reaches {farthest:.4g} m from the sensor and is {thinnest:.4g} m thin; "
+            f"allowed: at most {FARTHEST:g} m and at least {THINNEST:g} m (are the units metres?)")
+    return shape
 
 
 def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:

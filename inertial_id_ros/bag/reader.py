@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from rosbags.interfaces import Connection, Qos
 from rosbags.rosbag2 import Reader
@@ -72,6 +72,29 @@ class Recording:
             self._reader.open()
         except Exception as error:  # damaged files raise errors of many kinds
             raise RecordingError(_explain(self.path, error)) from error
+        self._check_metadata()
+
+    def _check_metadata(self) -> None:
+        """Times and counts must be whole numbers, names must be text (raises RecordingError)."""
+        reader = self._reader
+        numbers: list[Any] = [("message count", reader.message_count)]
+        texts: list[Any] = []
+        if reader.message_count:
+            numbers += [("start", reader.start_time), ("duration", reader.duration)]
+        for c in reader.connections:
+            numbers.append(("message count of a topic", c.msgcount))
+            texts += [("topic name", c.topic), ("message type", c.msgtype)]
+        for what, value in numbers:
+            if not isinstance(value, int) or not 0 <= value < 2**63:
+                self._refuse(what, value, "a whole number, not negative")
+        for what, value in texts:
+            if not isinstance(value, str):
+                self._refuse(what, value, "text")
+
+    def _refuse(self, what: str, value: Any, wanted: str) -> NoReturn:
+        self.close()
+        raise RecordingError(f"recording {self.path} cannot be read: its {what} is "
+                             f"{str(value)[:100]!r}; it must be {wanted}")
 
     def _locate(self) -> Path:
         """The folder or file to hand to the reader."""
