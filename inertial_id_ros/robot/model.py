@@ -76,6 +76,7 @@ class RobotModel:
             if name not in self.joint_names:
                 raise InvalidModel(f"there is no joint '{name}' for a rotor; joints: "
                                    + ", ".join(self.joint_names))
+        self._description = model
         self._model = _with_rotors(model, self.rotors)
         self._model.gravity.linear = np.asarray(gravity, dtype=float)
         self._data = self._model.createData()
@@ -114,6 +115,15 @@ class RobotModel:
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidModel(f"robot description '{path}' cannot be read: {error}") from error
         return cls.from_urdf(text, terms, rotors, floating_base, gravity)
+
+    @property
+    def gravity(self) -> Array:
+        """Acceleration of gravity (3,) [m/s^2] in root axes."""
+        return np.array(self._model.gravity.linear)
+
+    def with_gravity(self, gravity: ArrayLike) -> RobotModel:
+        """The same robot under another gravity (3,) [m/s^2], such as a tilted mounting."""
+        return RobotModel(self._description, self.terms, self.rotors, gravity)
 
     # Layout of phi
 
