@@ -13,9 +13,15 @@ import numpy as np
 from benchmarks.robot.robots import WAM_A, WAM_ALPHA, WAM_D, arm_bodies, standard_dh, urdf
 from inertial_id_ros.inertia import phi_from_body, transform_matrix
 from inertial_id_ros.robot.base_parameters import BaseParameters, base_parameters
+from inertial_id_ros.robot.constraints import Constraint, consistent, consistent_robot
+from inertial_id_ros.robot.feasibility import (
+    Feasibility,
+    feasibility_correction,
+    feasibility_test,
+)
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import BODY_SIZE, RobotModel
-from inertial_id_ros.robot.reference import Reference, reference
+from inertial_id_ros.robot.reference import Reference, description_reference, reference
 
 _BODY = ("m", "lx", "ly", "lz", "Lxx", "Lxy", "Lxz", "Lyy", "Lyz", "Lzz")
 
@@ -119,3 +125,74 @@ def legible(base: BaseParameters) -> tuple[BaseParameters, np.ndarray]:
     beta = np.array([WAM_OLS[base.names[k]] for k in independent])
     return BaseParameters(base.names, independent, dependent, matrix[:, dependent], base.kept,
                           base.dropped), beta
+
+
+class WamAnswers(NamedTuple):
+    """What is found for the published estimate of the WAM.
+
+    Attributes:
+        links: the test with the links' 6x6 consistency alone; drives: with friction and drives.
+        indefinite: share of random positions at which its mass matrix is not positive definite,
+            with illegible entries at values of a feasible neighbour.
+        corrected: the same share for that neighbour.
+    """
+
+    links: Feasibility
+    drives: Feasibility
+    indefinite: float
+    corrected: float
+
+
+def wam_answers(positions: int = 500) -> WamAnswers:
+    """Feasibility of the ordinary least squares of Table 6."""
+    arm = wam()
+    base, beta = legible(arm.base)
+    design = description_reference(arm.model)
+    limits = [Constraint(c.matrix @ arm.to_model, c.offset, c.auxiliary, c.cones, c.text)
+              for c in consistent_robot(arm.model, "spatial")]
+    scale = Reference(np.linalg.solve(arm.to_model, design.phi),
+                      np.linalg.solve(arm.to_model, design.unit), design.inverse @ arm.to_model)
+    neighbour = feasibility_correction(base, beta, limits, scale).witness
+    filled = neighbour.copy()
+    filled[base.independent] = beta - base.coupling @ filled[base.dependent]
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (positions, 7))
+    shares = [float(np.mean(np.linalg.eigvalsh(
+        arm.model.mass_matrix(arm.to_model @ phi, q))[:, 0] < 0.0)) for phi in (filled, neighbour)]
+    links = limits[:len(arm.model.bodies)]
+    return WamAnswers(feasibility_test(base, beta, links, scale),
+                      feasibility_test(base, beta, limits, scale), *shares)
+
+
+def table() -> list[str]:
+    """Markdown rows."""
+    robot = three_links()
+    forms = {form: [consistent(30, where, form, STRICT) for where in robot.bodies]
+             for form in ("spatial", "pseudo")}
+    tests = {(form, name): feasibility_test(robot.base, beta, forms[form], robot.scale)
+             for form in forms for name, beta in (("first", FEASIBLE), ("second", INFEASIBLE))}
+    corrected = feasibility_correction(robot.base, INFEASIBLE, forms["spatial"], robot.scale)
+    arm = wam()
+    answers = wam_answers()
+    lines = ["| | published | here |", "|---|---|---|"]
+    lines += [f"| Table 1, {name} vector, 6x6 | {'feasible' if name == 'first' else 'infeasible'} "
+              f"| {_verdict(tests['spatial', name])} |" for name in ("first", "second")]
+    lines += [f"| Table 1, {name} vector, 4x4 (full consistency) | - | "
+              f"{_verdict(tests['pseudo', name])} |" for name in ("first", "second")]
+    off = np.abs(corrected.beta - CORRECTED).max()
+    lines += [f"| distance to the corrected vector | {DISTANCE:.2e} | {corrected.distance:.4e} |",
+              f"| corrected vector, largest difference | - | {off:.1e} |",
+              f"| WAM: base parameters of {len(arm.base.names)} | 69 | {arm.base.count} |",
+              f"| WAM, least squares of Table 6, links and drives | infeasible | "
+              f"{_verdict(answers.drives)} |",
+              f"| the same, links alone | - | {_verdict(answers.links)} |",
+              "| positions with an indefinite mass matrix | some | "
+              f"{100 * answers.indefinite:.0f} % |",
+              f"| the same, nearest feasible vector | none | {100 * answers.corrected:.0f} % |"]
+    return lines
+
+
+def _verdict(answer: Feasibility) -> str:
+    proof = answer.certificate
+    if proof is None:
+        return f"feasible, margin {answer.margin:.2g}"
+    return f"infeasible, certificate {proof.value:.2g} (leak {proof.leak:.0e})"
