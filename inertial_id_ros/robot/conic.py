@@ -130,7 +130,7 @@ def scale(stacked: Stacked, unit: Array, reference: Array) -> Scaled:
     own_unit = np.ones(stacked.auxiliary.shape[1])
     maps = []
     for rows, cone in zip(stacked.slices, stacked.cones, strict=True):
-        scaled_rows = stacked.matrix[rows] @ unit
+        scaled_rows = np.hstack([stacked.matrix[rows] @ unit, stacked.auxiliary[rows]])
         maps.append(_row_scale(cone, at_reference[rows], scaled_rows))
     blocks = list(zip(stacked.slices, maps, strict=True))
     matrix = np.concatenate([np.zeros((0, len(unit))),
