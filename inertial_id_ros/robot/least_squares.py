@@ -22,7 +22,7 @@ from .reference import Reference
 ACCEPTED_GAP = 1e-7
 SMALLEST_GAP = 1e-10  # squared standard deviations: no data support that digit
 SMALLEST_UNIT = 1e-4
-_ATTEMPTS = 3
+_ATTEMPTS = 4
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,9 @@ def _nearest(singular: _Singular, stacked: Stacked, scaled: Scaled) -> Optimum:
     size, own = len(singular.sigma), scaled.auxiliary.shape[1]
     across = scaled.matrix @ singular.axes / singular.step
     offset = scaled.offset + scaled.matrix @ singular.center
-    unit = 1.0
+    unit, failures = 1.0, 0
     best: Optimum | None = None
-    for _ in range(_ATTEMPTS):
+    for _ in range(2 * _ATTEMPTS):
         # Known coordinates in units of the excess; those without Hessian stay as they are.
         units = 1.0 / np.sqrt(singular.weights / unit**2 + 1.0 - singular.weights)
         weights = np.concatenate([singular.weights * (units / unit)**2, np.zeros(own)])
@@ -116,9 +116,14 @@ def _nearest(singular: _Singular, stacked: Stacked, scaled: Scaled) -> Optimum:
         try:
             found = minimise(weights, linear, offset, columns, scaled.cones)
         except SolverFailure:
-            if best is None:
+            if best is not None:
+                break
+            # Perhaps the constraints are far from the data, in standard deviations.
+            unit *= 100.0
+            failures += 1
+            if failures == _ATTEMPTS:
                 raise
-            break
+            continue
         d = units * found.x[:size]
         excess = singular.excess(d)
         gap = excess - singular.constant - 2.0 * unit**2 * found.lower_bound
