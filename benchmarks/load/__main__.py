@@ -2,8 +2,8 @@
 
     python -m benchmarks.load [--seconds 20]
 
-streams wrench / joint states / TF at 1000/500/100 Hz and at 2000/1000/100 Hz to the node and, in the
-same run and on the same core, to a subscriber with empty callbacks. Needs a built package.
+streams wrench / joint states / TF at 1000/500/100 Hz and at 2000/1000/100 Hz to the node and, in
+the same run and on the same core, to a subscriber with empty callbacks. Needs a built package.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def main() -> int:
     options = parser.parse_args()
     os.environ.update(private_environment())
     compat.init([])
-    print("| wrench/joints/TF Hz | node, % of a core | bare, % | ratio | lost by node | lost by bare"
-          " | estimates | behind, beyond the filter's lag: median, worst ms |")
+    print("| wrench/joints/TF Hz | node, % of a core | bare, % | ratio | lost by node "
+          "| lost by bare | estimates | behind, beyond the filter's lag: median, worst ms |")
     print("|---|---|---|---|---|---|---|---|")
     for rates in LOADS:
         _run(rates, options.seconds, options.method)

@@ -10,6 +10,7 @@ import json
 import struct
 import sys
 import time
+from collections.abc import Iterable
 
 import rclpy
 from geometry_msgs.msg import TransformStamped, WrenchStamped
@@ -83,13 +84,14 @@ _MARK = struct.pack("<iI", 1_234_567_890, 123_456_789)
 _known_places: dict[int, list[int]] = {}
 
 
-def _transform(parent: str, child: str, translation: object, quaternion: object) -> TransformStamped:
+def _transform(parent: str, child: str, translation: Iterable[float],
+               quaternion: Iterable[float]) -> TransformStamped:
     message = TransformStamped()
     message.header.stamp.sec, message.header.stamp.nanosec = struct.unpack("<iI", _MARK)
     message.header.frame_id, message.child_frame_id = parent, child
     t, r = message.transform.translation, message.transform.rotation
-    t.x, t.y, t.z = (float(v) for v in translation)  # type: ignore[attr-defined]
-    r.x, r.y, r.z, r.w = (float(v) for v in quaternion)  # type: ignore[attr-defined]
+    t.x, t.y, t.z = (float(v) for v in translation)
+    r.x, r.y, r.z, r.w = (float(v) for v in quaternion)
     return message
 
 
