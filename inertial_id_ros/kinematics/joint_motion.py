@@ -27,8 +27,8 @@ _SAME_NAME = "joint::"  # before the name of a joint that has the name of a link
 MISSING_JOINT, NOT_FINITE = "missing_joint", "not_finite"
 
 
-def parse_urdf(urdf: str) -> pin.Model:
-    """Kinematic model of a URDF text.
+def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None) -> pin.Model:
+    """Model of a URDF text; its root link is fixed to the world, or tied to it by `root_joint`.
 
     Raises:
         InvalidModel: not a URDF, or too large.
@@ -39,7 +39,9 @@ def parse_urdf(urdf: str) -> pin.Model:
         raise InvalidModel("robot description declares XML entities, which are not accepted")
     try:
         ElementTree.fromstring(urdf)  # says where the text breaks, and prints nothing
-        return _with_unique_names(pin.buildModelFromXML(urdf))
+        model = (pin.buildModelFromXML(urdf) if root_joint is None
+                 else pin.buildModelFromXML(urdf, root_joint))
+        return _with_unique_names(model)
     except Exception as error:  # the parser raises several kinds
         reason = " ".join(str(error).split()) or "not a URDF"
         raise InvalidModel(f"robot description is not a usable URDF: {reason}") from error
