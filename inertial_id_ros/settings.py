@@ -82,6 +82,21 @@ class KinematicsSettings:
 
 
 @dataclass(frozen=True)
+class AccelerationsSettings:
+    """Noise of measured motion: for recordings of accelerations, and for the estimator rtls."""
+
+    linear_noise: float = setting(
+        0.05, "Standard deviation of one sample of linear acceleration; 0: exact.", unit="m/s^2",
+        low=0.0)
+    angular_noise: float = setting(
+        0.5, "Standard deviation of one sample of angular acceleration; 0: exact.",
+        unit="rad/s^2", low=0.0)
+    angular_velocity_noise: float = setting(
+        0.005, "Standard deviation of one sample of angular velocity, where the angular "
+        "acceleration is its derivative; 0: exact.", unit="rad/s", low=0.0)
+
+
+@dataclass(frozen=True)
 class BufferSettings:
     window: float = setting(30.0, "Length of the rolling buffer.", unit="s", low=0.5, high=600.0)
     slice: float = setting(
@@ -167,16 +182,6 @@ class EntropicSettings:
 
 
 @dataclass(frozen=True)
-class RtlsSettings:
-    """Errors of the regressor; their size beside the sensor noise is what counts."""
-
-    acceleration_noise: float = setting(
-        0.05, "Standard deviation of a sample of linear acceleration.", unit="m/s^2", low=1e-9)
-    angular_acceleration_noise: float = setting(
-        0.5, "Standard deviation of a sample of angular acceleration.", unit="rad/s^2", low=1e-9)
-
-
-@dataclass(frozen=True)
 class PrecompensatedSettings:
     """Payload whose effect the driver has already removed from the wrench, in the sensor frame."""
 
@@ -227,10 +232,10 @@ class Settings:
     tf: TfSettings = field(default_factory=TfSettings)
     gravity: GravitySettings = field(default_factory=GravitySettings)
     kinematics: KinematicsSettings = field(default_factory=KinematicsSettings)
+    accelerations: AccelerationsSettings = field(default_factory=AccelerationsSettings)
     buffer: BufferSettings = field(default_factory=BufferSettings)
     alignment: AlignmentSettings = field(default_factory=AlignmentSettings)
     estimator: EstimatorSettings = field(default_factory=EstimatorSettings)
-    rtls: RtlsSettings = field(default_factory=RtlsSettings)
     pmd: PmdSettings = field(default_factory=PmdSettings)
     lmi: LmiSettings = field(default_factory=LmiSettings)
     manifold: ManifoldSettings = field(default_factory=ManifoldSettings)

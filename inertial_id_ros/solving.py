@@ -11,18 +11,21 @@ from .bins import BIN_NS
 from .buffer import DYNAMIC, FULL, STATIC, Window, triangle
 from .errors import InvalidData, NotEnoughData
 from .estimate import UNOBSERVED, Estimate
-from .estimators import Marginal, Problem, create
+from .estimators import Estimator, Marginal, Problem, Solution, create
 from .estimators.base import COLUMNS
 from .filtering import TwoSidedFilter
 from .findings import FindingLog
 from .inertia import Array, is_consistent, min_eigenvalue, skew
 from .noise import block_slices, degrees_of_freedom, refine
+from .regressor_noise import linearised, residual_covariance
 from .row_layout import ALIGNMENTS, BIASES, PARAMETERS, linearisation
 from .settings import Settings, WrenchSettings
 from .shape import Shape
 from .verdict import judge, unknown_acceleration, vague_information
 
 _ROUNDS = 3
+_NOISY_ROUNDS = 5
+_SETTLED = 0.03  # standard deviations by which the answer may still move
 _TARE_SAMPLES = 20
 _REST = 5.0  # a reading that varies by more than this many standard deviations is not at rest
 _MISFIT = 5.0  # residual over data-sheet noise from which a wrong frame is suspected
@@ -122,7 +125,7 @@ class Solver:
         started = time.perf_counter()
         problem = self._prepare(window)
         self._check_sign(problem)
-        solution = self._estimator.solve(problem, self.shape)
+        problem, solution = self._answer(self._estimator, problem, window)
         elapsed = time.perf_counter() - started
         if not is_consistent(solution.phi):
             raise InvalidData(
@@ -174,6 +177,42 @@ class Solver:
                 noise = refine(sheet(self._settings.wrench), window,
                                matrix @ np.r_[phi, states, -1.0], self._filter, slices, used)
         return self._problem(window, noise, phi, alignment)
+
+    def _answer(self, estimator: Estimator, problem: Problem,
+                window: Window) -> tuple[Problem, Solution]:
+        """The estimator's answer, and the problem that it belongs to.
+
+        Where the regressor is noisy that problem depends on the answer: a few rounds. An estimator
+        that takes no notice of it keeps the problem it solves.
+        """
+        solution = estimator.solve(problem, self.shape)
+        for _ in range(_NOISY_ROUNDS if window.joint is not None else 0):
+            before = solution.phi
+            noisy = self._with_regressor_noise(problem, window, before)
+            solution = estimator.solve(noisy, self.shape)
+            if np.array_equal(solution.phi, before):
+                break
+            problem = noisy
+            change = problem.marginal("noise").matrix @ (solution.phi - before)
+            if np.linalg.norm(change) < _SETTLED:
+                break
+        return problem, solution
+
+    def _with_regressor_noise(self, problem: Problem, window: Window, phi: Array) -> Problem:
+        """The problem with the noise of the accelerations in its regressor, at phi (10,)."""
+        assert window.joint is not None
+        states = problem.marginal("noise").states(phi)
+        matrix = linearisation(phi, self._states)
+        covariance = residual_covariance(phi, sheet(self._settings.wrench),
+                                         window.joint.acceleration_noise)
+        if self._settings.estimator.estimate_noise:
+            expected = np.sqrt(np.diag(covariance))
+            used = degrees_of_freedom(problem.whitened(problem.aligned)[:, :-1],
+                                      self._state_information(problem))
+            scale = refine(expected, window, matrix @ np.r_[phi, states, -1.0], self._filter,
+                           block_slices(window.duration, window.slice_length), used) / expected
+            covariance = covariance * np.outer(scale, scale)
+        return linearised(problem, window.joint, matrix, np.r_[phi, states], covariance)
 
     def _state_information(self, problem: Problem) -> Array:
         """Information (16 + q, 16 + q) of parameters, biases and alignment before the data."""

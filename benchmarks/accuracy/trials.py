@@ -40,10 +40,16 @@ def identification_settings(scenario: Scenario, overrides: dict[str, Any]) -> Se
     """Settings of the scenario: the right data sheet, and what it says is known."""
     noise = sensors.NOISE[scenario.noise]
     changes = {"wrench.force_noise": noise.force, "wrench.torque_noise": noise.torque,
+               "accelerations.linear_noise": noise.linear,
+               "accelerations.angular_noise": noise.angular,
+               "accelerations.angular_velocity_noise": sensors.GYROSCOPE_NOISE,
                "buffer.window": min(max(scenario.seconds + 1.0, 30.0), _LONGEST),
                **scenario.settings}
     if scenario.source == "savgol":
-        changes["kinematics.filter_window"] = 0.02  # the paper's windows are all the filtering
+        changes |= {"kinematics.filter_window": 0.02,  # the paper's windows are all the filtering
+                    "accelerations.linear_noise": 0.0, "accelerations.angular_noise": 0.0}
+    if scenario.source == "gyroscope":
+        changes["accelerations.angular_noise"] = 0.0  # far below that of the other sensors
     return Settings().replace({**changes, **overrides})
 
 
@@ -83,7 +89,7 @@ def _record(scenario: Scenario, item: BenchmarkObject, settings: Settings,
     t = np.arange(round(scenario.seconds * scenario.rate)) / scenario.rate
     law = LAWS[scenario.motion](scenario.pace, motion_rng)
     exact = _exact(scenario, law, motion_rng, t, 0.0)
-    if scenario.source == "raw":
+    if scenario.source in ("raw", "gyroscope"):
         wrench = sensors.rigid_body_wrench(item.phi, exact)
         return Recording(_noisy_rows(exact, wrench, scenario, settings, rng), exact)
     readings = _readings(scenario, item, law, motion_rng, t, exact, rng)
@@ -128,8 +134,12 @@ def _noisy_rows(exact: SensorMotion, wrench: Array, scenario: Scenario, settings
     measured = exact._replace(
         acceleration=exact.acceleration + noise.linear * rng.normal(size=exact.acceleration.shape),
         alpha=exact.alpha + noise.angular * rng.normal(size=exact.alpha.shape))
-    return from_accelerations(measured, wrench + noise.wrench * rng.normal(size=wrench.shape),
-                              settings)
+    wrench = wrench + noise.wrench * rng.normal(size=wrench.shape)
+    gyroscope = scenario.source == "gyroscope"
+    if gyroscope:
+        measured = measured._replace(
+            omega=exact.omega + sensors.GYROSCOPE_NOISE * rng.normal(size=exact.omega.shape))
+    return from_accelerations(measured, wrench, settings, 1.0 / scenario.rate, derive=gyroscope)
 
 
 def _savgol_rows(q: Array, wrench: Array, scenario: Scenario, settings: Settings) -> Data:
@@ -137,7 +147,7 @@ def _savgol_rows(q: Array, wrench: Array, scenario: Scenario, settings: Settings
     step = 1.0 / scenario.rate
     q, dq, ddq = (savgol_filter(q, scenario.window, 2, deriv=k, delta=step, axis=0)
                   for k in range(3))
-    return from_accelerations(sensor_motion(JointMotion(q, dq, ddq)), wrench, settings)
+    return from_accelerations(sensor_motion(JointMotion(q, dq, ddq)), wrench, settings, step)
 
 
 @lru_cache(maxsize=16)
