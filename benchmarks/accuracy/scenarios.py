@@ -142,7 +142,7 @@ def _tools() -> list[Scenario]:
 
 def _moves() -> list[Scenario]:
     """Traversaro et al. 2016: order-2 Savitzky-Golay windows for moves of each duration."""
-    return [Scenario(f"moves-{duration:g}s", "point-to-point moves of 60 s", "poor", "savgol",
+    return [Scenario(f"moves-{duration:g}s", "point-to-point moves of 60 s", "arm", "savgol",
                      "point_to_point", duration, 60.0, settings=KNOWN, runs=2, window=window,
                      published="unconstrained inconsistent" if duration >= 5.0
                      else "both answers equal" if duration <= 1.0 else "")
