@@ -368,6 +368,10 @@ class Identifier:
             self._solver.shape = shape
             self._solved_rows = -1
 
+    def check_settings(self, settings: Settings) -> None:
+        """Raise what `Solver.check_settings` raises: why these settings could not be used now."""
+        self._solver.check_settings(settings)
+
     def set_settings(self, settings: Settings) -> None:
         """Use other estimator settings from the next estimate on (groups estimator, pmd, lmi,
         and the noise of wrench).

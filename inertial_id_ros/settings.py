@@ -121,11 +121,12 @@ class AlignmentSettings:
 
 @dataclass(frozen=True)
 class EstimatorSettings:
-    method: str = setting("lmi", "Estimator: density, entropic, lmi, manifold, ols, pmd, rtls, "
+    method: str = setting("density", "Estimator: density, entropic, lmi, manifold, ols, pmd, rtls, "
                           "uniform or wls (see methods.md).")
     weighting: str = setting(
         "noise", "noise: full model, whitened by the sensor noise; dynamism: blend of the full and "
-        "the gravity-only model.", choices=("noise", "dynamism"))
+        "the gravity-only model, for entropic, lmi, manifold, pmd, uniform and wls, without "
+        "alignment states.", choices=("noise", "dynamism"))
     rate: float = setting(2.0, "Estimates a second.", unit="Hz", low=0.01, high=100.0)
     dynamism_c1: float = setting(
         300.0, "Dynamism at which the full model has 99.5 % of the weight.", above=0.0)
@@ -134,7 +135,8 @@ class EstimatorSettings:
     min_duration: float = setting(
         0.5, "Seconds of data before the first estimate.", unit="s", low=0.0, high=60.0)
     max_mass: float = setting(
-        0.0, "Largest mass the payload can have; 0: no bound.", unit="kg", low=0.0)
+        0.0, "Largest mass the payload can have, for density, lmi and manifold; 0: no bound.",
+        unit="kg", low=0.0)
 
 
 @dataclass(frozen=True)
@@ -210,6 +212,9 @@ class ShapeSettings:
     mesh_scale: float = setting(1.0, "Metres per unit of the mesh file.", unit="m", above=0.0)
     bounding: bool = setting(
         True, "The shape only bounds the object; false: the object fills it.")
+    max_reach: float = setting(
+        0.5, "Farthest that an object of unknown shape (type none) reaches from the origin of the "
+        "sensor frame, in any direction; for density.", unit="m", low=0.01, high=5.0)
 
 
 @dataclass(frozen=True)

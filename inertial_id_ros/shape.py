@@ -74,6 +74,11 @@ class Shape:
         lower, upper = self.bounds
         return upper - lower
 
+    @cached_property
+    def hull(self) -> Array:
+        """Faces (k, 4) of the convex hull: ``n . x + d`` is the distance outside of each [m]."""
+        return np.asarray(ConvexHull(self.surface).equations)
+
     def uniform(self, mass: float) -> Array:
         """phi (10,) of the region filled evenly with the given mass [kg]."""
         return mass * self.unit_phi

@@ -9,19 +9,21 @@ import numpy as np
 from .alignment import prior_sd, report
 from .bins import BIN_NS
 from .buffer import DYNAMIC, FULL, STATIC, Window, triangle
-from .errors import InvalidData, NotEnoughData
+from .containment import usable_shape
+from .errors import InvalidData, InvalidShape, NotEnoughData
 from .estimate import UNOBSERVED, Estimate
 from .estimators import Estimator, Marginal, Problem, Solution, create
 from .estimators.base import COLUMNS
 from .filtering import TwoSidedFilter
 from .findings import FindingLog
+from .free_fit import free_fit, vague_information
 from .inertia import Array, is_consistent, min_eigenvalue, skew
 from .noise import block_slices, degrees_of_freedom, refine
 from .regressor_noise import linearised, residual_covariance
 from .row_layout import ALIGNMENTS, BIASES, PARAMETERS, linearisation
 from .settings import Settings, WrenchSettings
 from .shape import Shape
-from .verdict import judge, unknown_acceleration, vague_information
+from .verdict import judge, unknown_acceleration
 
 _ROUNDS = 3
 _NOISY_ROUNDS = 5
@@ -58,6 +60,20 @@ class Solver:
         self._settings = settings
         self._alignment_sd = prior_sd(settings.alignment)
         self._states = np.flatnonzero(self._alignment_sd)
+
+    def check_settings(self, settings: Settings) -> None:
+        """Raise why these settings could not be used with the present shape.
+
+        Raises:
+            UnknownEstimator, InvalidSetting: the estimator cannot be made.
+            InvalidShape: it needs a shape, unlike the present one, and none is there.
+        """
+        estimator = create(settings)
+        waits_already = self._estimator.needs_shape
+        if estimator.needs_shape and self.shape is None and not waits_already:
+            raise InvalidShape(
+                f"the estimator '{estimator.name}' of these settings needs the shape of the "
+                "object, and none is given: call set_shape first, or set shape.type at start")
 
     def reset(self) -> None:
         """Forget what was learnt from earlier data, except the tare."""
@@ -125,7 +141,9 @@ class Solver:
         started = time.perf_counter()
         problem = self._prepare(window)
         self._check_sign(problem)
-        problem, solution = self._answer(self._estimator, problem, window)
+        shape = usable_shape(self.shape, self._settings.shape.max_reach,
+                             problem.marginal("noise"), self._estimator, log)
+        problem, solution = self._answer(self._estimator, problem, window, shape)
         elapsed = time.perf_counter() - started
         if not is_consistent(solution.phi):
             raise InvalidData(
@@ -134,6 +152,7 @@ class Solver:
                 "guarantees consistency, or move more")
         rms = self._residual(problem, solution.phi, solution.bias)
         self._check_residual(rms, log)
+        self._check_settings(solution.phi, log)
         marginal = problem.marginal("noise")
         verdict = judge(solution, marginal, unknown_acceleration(
             solution.phi, turning, self._settings.gravity.acceleration))
@@ -162,13 +181,13 @@ class Solver:
         """The problem, linearised and with its noise corrected, in a few cheap rounds."""
         noise: Array = sheet(self._settings.wrench)
         slices = block_slices(window.duration, window.slice_length)
-        phi, alignment = np.zeros(PARAMETERS), np.zeros(ALIGNMENTS)
+        phi: Array = np.zeros(PARAMETERS)
+        alignment = np.zeros(ALIGNMENTS)
         for _ in range(_ROUNDS):
             problem = self._problem(window, noise, phi, alignment)
             marginal = problem.marginal("noise")
-            covariance = np.linalg.inv(marginal.information + vague_information(1.0))
             matrix = linearisation(phi, self._states)
-            phi = covariance @ (marginal.matrix.T @ marginal.target)
+            phi, _ = free_fit(marginal.information, marginal.matrix.T @ marginal.target)
             states = marginal.states(phi)
             alignment[self._states] = states[BIASES:]
             if self._settings.estimator.estimate_noise:
@@ -178,18 +197,18 @@ class Solver:
                                matrix @ np.r_[phi, states, -1.0], self._filter, slices, used)
         return self._problem(window, noise, phi, alignment)
 
-    def _answer(self, estimator: Estimator, problem: Problem,
-                window: Window) -> tuple[Problem, Solution]:
+    def _answer(self, estimator: Estimator, problem: Problem, window: Window,
+                shape: Shape | None) -> tuple[Problem, Solution]:
         """The estimator's answer, and the problem that it belongs to.
 
         Where the regressor is noisy that problem depends on the answer: a few rounds. An estimator
         that takes no notice of it keeps the problem it solves.
         """
-        solution = estimator.solve(problem, self.shape)
+        solution = estimator.solve(problem, shape)
         for _ in range(_NOISY_ROUNDS if window.joint is not None else 0):
             before = solution.phi
             noisy = self._with_regressor_noise(problem, window, before)
-            solution = estimator.solve(noisy, self.shape)
+            solution = estimator.solve(noisy, shape)
             if np.array_equal(solution.phi, before):
                 break
             problem = noisy
@@ -239,8 +258,7 @@ class Solver:
     def _check_sign(self, problem: Problem) -> None:
         """A clearly negative mass means that the sign of the wrench is wrong."""
         marginal = problem.marginal("noise")
-        covariance = np.linalg.inv(marginal.information + vague_information(1.0))
-        phi = covariance @ (marginal.matrix.T @ marginal.target)
+        phi, covariance = free_fit(marginal.information, marginal.matrix.T @ marginal.target)
         mass = float(phi[0])
         if mass < -5.0 * np.sqrt(covariance[0, 0]):
             if self._misfit(self._residual(problem, phi, marginal.bias(phi))) > _MISFIT:
@@ -250,6 +268,19 @@ class Solver:
             other = "on_environment" if now == "on_sensor" else "on_sensor"
             raise InvalidData(f"the mass fits as {mass:.3f} kg: the wrench has the opposite sign; "
                               f"wrench.convention is '{now}', set it to '{other}'")
+
+    def _check_settings(self, phi: Array, log: FindingLog) -> None:
+        """Say where a setting and the data disagree, or a setting has no effect."""
+        log.clear("mass_at_bound", "blend_without_alignment")
+        bound = self._settings.estimator.max_mass
+        if 0.0 < bound <= phi[0] * (1.0 + 1e-6):
+            log.set("mass_at_bound", "warning",
+                    f"the mass is {phi[0]:.3f} kg, estimator.max_mass is {bound:g} kg: the bound "
+                    "is too low, or something pulls at the payload")
+        if self._settings.estimator.weighting == "dynamism" and len(self._states):
+            log.set("blend_without_alignment", "info", "estimator.weighting 'dynamism' takes the "
+                    "sensor's rotation, the tilt of gravity and the clock offset as zero; "
+                    "alignment.* has an effect with weighting 'noise' only")
 
     def _misfit(self, rms: Array) -> float:
         """Largest residual over the data-sheet noise of one sample."""

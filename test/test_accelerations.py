@@ -11,7 +11,6 @@ from scipy.spatial.transform import Rotation
 from benchmarks.accuracy.product import Answers, Data
 from inertial_id_ros.accelerations import Recording, identify, window_of
 from inertial_id_ros.errors import InvalidData, NotEnoughData
-from inertial_id_ros.filtering import TwoSidedFilter
 from inertial_id_ros.inertia import Array, body_from_phi
 from inertial_id_ros.newton_euler import regressor
 from inertial_id_ros.regressor_noise import residual_covariance

@@ -207,6 +207,7 @@ def test_nobody_but_the_node_writes_the_payload_parameters(identified):
     ("estimator.method", "magic", "estimator.method is 'magic'; allowed: "),
     ("wrench.topic", "/ft", "wrench.topic can only be set when the node starts"),
     ("pmd.points", 2, "pmd.points is 2; allowed: at least 4"),
+    ("estimator.method", "pmd", "'pmd' of these settings needs the shape of the object"),
 ])
 def test_a_bad_value_while_running_is_refused_with_its_name(identified, name, value, said):
     before = query(identified, name)[0]

@@ -149,7 +149,7 @@ class Answers:
         nothing = np.full(10, np.nan), np.full((10, 10), np.nan), np.full(6, np.nan)
         started = time.perf_counter()
         try:
-            problem, solution = solver._answer(estimator, problem, data.window)
+            problem, solution = solver._answer(estimator, problem, data.window, solver.shape)
             elapsed = time.perf_counter() - started
             marginal = problem.marginal("noise")
             covariance = judge(solution, marginal).phi_covariance

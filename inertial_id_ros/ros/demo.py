@@ -45,7 +45,7 @@ def make_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--payload", default="drill", help="payload of simulate_cobot (default: drill)")
     add("--motion", default="sinusoid", help="its motion (default: sinusoid)")
-    add("--method", default="lmi", help="estimator (default: lmi)")
+    add("--method", default="density", help="estimator (default: density)")
     add("--seconds", type=float, default=20.0,
         help="time to watch, 5 to 45 s (default: 20)")
     add("--seed", type=int, default=0, help="seed of the sensor noise (default: 0)")

@@ -267,6 +267,10 @@ class InertialIdNode(SettingsNode):
         """Folder that the save service writes under."""
         return self.settings.state.directory
 
+    def check_settings(self, settings: Settings) -> None:
+        """Refuse an estimator that could not answer, such as one that lacks its shape."""
+        self.identifier.check_settings(settings)
+
     def on_settings(self, before: Settings, after: Settings) -> None:
         """Hand changed settings to the worker; another rate needs another timer."""
         self.worker.post(lambda: self.identifier.set_settings(after))
