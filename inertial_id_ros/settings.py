@@ -45,6 +45,17 @@ class JointStatesSettings:
 
 
 @dataclass(frozen=True)
+class DynamicJointStatesSettings:
+    """Wrench and joints in one message; needs wrench.sensor_frame, which that does not carry."""
+
+    topic: str = setting(
+        "", "Topic with wrench and joint states (control_msgs/DynamicJointState), used in place of "
+        "wrench.topic and joint_states.topic; empty: those two.")
+    sensor: str = setting("tcp_fts_sensor", "Name of the force-torque sensor in it.")
+    payload: str = setting("payload", "Name under which it tells the driver's payload.")
+
+
+@dataclass(frozen=True)
 class RobotDescriptionSettings:
     topic: str = setting("robot_description", "URDF topic (std_msgs/String, transient local).")
     file: str = setting("", "URDF file to use in place of the topic; empty: the topic.")
@@ -185,8 +196,20 @@ class EntropicSettings:
 
 @dataclass(frozen=True)
 class PrecompensatedSettings:
-    """Payload whose effect the driver has already removed from the wrench, in the sensor frame."""
+    """Payload whose effect the driver has already removed from the wrench; the estimate is the sum
+    of it and of what is measured."""
 
+    source: str = setting(
+        "settings", "Who tells it. settings: mass, com and inertia below; inertia: a topic with "
+        "geometry_msgs/InertiaStamped; franka: inertia_load of franka_msgs/FrankaRobotState; "
+        "dynamic_joint_states: that topic. When it changes, all data before are forgotten.",
+        choices=("settings", "inertia", "franka", "dynamic_joint_states"))
+    topic: str = setting("", "Topic of the sources inertia and franka.")
+    frame: str = setting(
+        "", "Frame of what the driver tells; empty: that of its messages, or the sensor's.")
+    program_topic: str = setting(
+        "", "Topic (std_msgs/Bool) that turns true when the robot's program starts, which makes "
+        "drivers zero the sensor: data and bias are then forgotten. Empty: none.")
     mass: float = setting(
         0.0, "Mass of the payload that the driver already removes from the wrench; 0: none.",
         unit="kg", low=0.0)
@@ -218,9 +241,26 @@ class ShapeSettings:
 
 
 @dataclass(frozen=True)
+class ToolSettings:
+    file: str = setting(
+        "", "Tool file; the object is then estimated apart from this tool. Empty: none.")
+
+
+@dataclass(frozen=True)
 class StateSettings:
     directory: str = setting(
-        "~/.ros/inertial_id_ros", "Folder under which the save service writes.")
+        "~/.ros/inertial_id_ros", "The only folder in which files are written: estimates and tools "
+        "that services save, and the state that outlives a run.")
+    restore: bool = setting(
+        True, "Begin with the tool, the bias and the estimate that an earlier run kept in "
+        "state.directory.")
+
+
+@dataclass(frozen=True)
+class ResourcesSettings:
+    folders: str = setting(
+        "", "Folders, separated by ':', from which services may name file:// meshes, beside "
+        "state.directory; package:// is always allowed.")
 
 
 @dataclass(frozen=True)
@@ -233,6 +273,8 @@ class Settings:
 
     wrench: WrenchSettings = field(default_factory=WrenchSettings)
     joint_states: JointStatesSettings = field(default_factory=JointStatesSettings)
+    dynamic_joint_states: DynamicJointStatesSettings = field(
+        default_factory=DynamicJointStatesSettings)
     robot_description: RobotDescriptionSettings = field(default_factory=RobotDescriptionSettings)
     tf: TfSettings = field(default_factory=TfSettings)
     gravity: GravitySettings = field(default_factory=GravitySettings)
@@ -247,11 +289,17 @@ class Settings:
     entropic: EntropicSettings = field(default_factory=EntropicSettings)
     precompensated: PrecompensatedSettings = field(default_factory=PrecompensatedSettings)
     shape: ShapeSettings = field(default_factory=ShapeSettings)
+    tool: ToolSettings = field(default_factory=ToolSettings)
     state: StateSettings = field(default_factory=StateSettings)
+    resources: ResourcesSettings = field(default_factory=ResourcesSettings)
 
     def __post_init__(self) -> None:
         for name, value, spec in iter_settings(self):
             check(name, value, spec)
+        if self.dynamic_joint_states.topic and not self.wrench.sensor_frame:
+            raise InvalidSetting(
+                f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}', which does "
+                "not tell the frame of the wrench; set wrench.sensor_frame")
 
     def replace(self, changes: Mapping[str, Any]) -> Settings:
         """A copy with dotted names changed, e.g. ``{"wrench.topic": "/ft"}``; values are coerced.
