@@ -60,6 +60,10 @@ class Solver:
         """Forget what was learnt from earlier data, except the tare."""
         self._estimator = create(self._settings)
 
+    def forget_tare(self) -> None:
+        """The zero of the sensor is another than when it was tared."""
+        self._tare = None
+
     def tare(self, readings: Array) -> str:
         """Use the mean of readings (n, 6) as the bias.
 
