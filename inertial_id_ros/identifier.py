@@ -15,11 +15,12 @@ import numpy as np
 
 from . import intake
 from .bins import BIN_NS, Bins, bin_samples
-from .buffer import RegressorBuffer, Window
+from .buffer import RegressorBuffer, Rows, Window
 from .compensation import CompensatedWrenches, compensate, no_wrenches
+from .contact import BEGAN, ENDED, ZERO, Event
+from .disturbances import Disturbances
 from .errors import InertialIdError, NotEnoughData, UnknownFrame
 from .estimate import Estimate, NoEstimate, Outcome
-from .filtering import FilteredRows
 from .findings import Finding, FindingLog
 from .gating import WrenchGate
 from .inertia import Array
@@ -27,10 +28,11 @@ from .kinematics.motion import Motion
 from .motion_selection import MotionSelector
 from .newton_euler import regressor
 from .precompensation import SETTLING_NS, RemovedPayload
-from .regressor_rows import buffer_rows, filter_columns, make_filter
+from .regressor_rows import filter_columns
+from .segments import Segments
 from .settings import Settings
 from .shape import Shape, shape_from_settings
-from .solving import Solver
+from .solving import Solver, sheet
 from .state import State
 from .streams import CLOCK_JUMP_NS, SampleRing
 from .tool import Tool
@@ -58,17 +60,19 @@ class Identifier(intake.Intake):
         self._gate = WrenchGate(settings.wrench, self._log)
         self._motion = MotionSelector(settings, self._log)
         self._ring = SampleRing(6, _RING)
-        self._filter = make_filter(settings.kinematics.filter_window)
+        self._segments = Segments(settings, sheet(settings.wrench), self._log)
+        self._disturbances = Disturbances(self._log)
         self._buffer = RegressorBuffer(settings.buffer.window, settings.buffer.slice)
         self._sign = -1.0 if settings.wrench.convention == "on_sensor" else 1.0
         self._removed = RemovedPayload(settings)
         self._deaf_from = -SETTLING_NS  # ns; wrenches are not heard for a while from then on
         shape = shape if shape is not None else shape_from_settings(settings.shape)
-        self._solver = Solver(settings, shape, self._filter, self._sign)
+        self._solver = Solver(settings, shape, self._segments.filter, self._sign)
         self._sensor_frame = settings.wrench.sensor_frame.lstrip("/")
         self._frame_seen = ""
         self._next_bin: int | None = None
-        self._last_bin: int | None = None
+        self._begin_bin = 0  # earlier bins belong to another payload
+        self._news = ""  # what flushed the buffer, until the next estimate
         self._last: Estimate | None = None
         self._restored: Estimate | None = None  # shown until there are data
         self._solved_rows = -1
@@ -192,28 +196,24 @@ class Identifier(intake.Intake):
         turning = (motion.alpha**2).sum(axis=1) + (motion.omega**2).sum(axis=1) ** 2
         self._turning += [turning[keep].sum(), keep.sum()]
         self._motion.report_coverage(keep)
-        self._filter_segments(bins.number[keep], bins.samples[keep], columns[keep])
+        for item in self._segments.push(bins.number[keep], bins.samples[keep], columns[keep],
+                                        self._motion.rotation_only):
+            if isinstance(item, Rows):
+                self._buffer.add(item)
+                self._row_count += len(item.number)
+            else:
+                self._obey(item)
         return self._compensate(bins.stamps[keep], a[keep], y[keep])
 
-    def _filter_segments(self, number: np.ndarray, samples: np.ndarray, columns: Array) -> None:
-        """Filter and buffer; a long gap starts a new segment."""
-        if len(number) == 0:
+    def _obey(self, event: Event) -> None:
+        """Another payload, or another zero of the sensor: what came before is of no use."""
+        news = self._disturbances.take(event)
+        if event.kind in (BEGAN, ENDED):
             return
-        longest = int(self.settings.kinematics.max_gap * 1e9 / BIN_NS)
-        before = number[0] if self._last_bin is None else self._last_bin
-        starts = np.flatnonzero(np.diff(np.r_[before, number]) > longest)
-        edges = [0, *starts.tolist(), len(number)]
-        for k, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
-            if k > 0:
-                self._buffer_rows(self._filter.flush())
-            self._buffer_rows(
-                self._filter.push(number[low:high], samples[low:high], columns[low:high]))
-        self._last_bin = int(number[-1])
-
-    def _buffer_rows(self, rows: FilteredRows) -> None:
-        if len(rows.number):
-            self._buffer.add(buffer_rows(rows, self.settings.gravity.acceleration))
-            self._row_count += len(rows.number)
+        if event.kind == ZERO:
+            self._solver.forget_tare()
+        self._news, self._begin_bin = news, event.row
+        self._forget_rows()
 
     def _compensate(self, stamps: np.ndarray, a: Array, y: Array) -> CompensatedWrenches:
         if self._last is None:
@@ -243,7 +243,9 @@ class Identifier(intake.Intake):
                     self._last = self._solve_window(self._buffer.content())
             except InertialIdError as error:
                 self._last = None
-                return NoEstimate(stamp, self.sensor_frame, str(error), self._sentences())
+                reason = f"{self._news}; {error}" if self._news else str(error)
+                return NoEstimate(stamp, self.sensor_frame, reason, self._sentences())
+            self._news = ""
             self._solved_rows = self._row_count
             return self._last.with_findings(self._sentences())
 
@@ -264,8 +266,9 @@ class Identifier(intake.Intake):
         self._early_ns += int(rest * 1e9)
         last = self._next_bin if self._next_bin is not None else 0
         self._flush_rows()
-        self._next_bin = max(int(self._ring.stamps[0]) // BIN_NS,
+        self._next_bin = max(int(self._ring.stamps[0]) // BIN_NS, self._begin_bin,
                              last - int(self.settings.buffer.window * 1e9) // BIN_NS)
+        self._disturbances.forget_from(self._next_bin)
         self._motion.rewind()
         self._advance()
         return bool(self._buffer)
@@ -285,10 +288,11 @@ class Identifier(intake.Intake):
         if blocked:
             return blocked
         if not self._buffer:
-            return "waiting for the first second of data"
+            return self._news or "waiting for the first second of data"
         duration = self._buffer.content().duration
         if duration < self.settings.estimator.min_duration:
-            return (f"{duration:.2f} s of data; estimator.min_duration is "
+            news = f"{self._news}; " if self._news else ""
+            return (f"{news}{duration:.2f} s of data; estimator.min_duration is "
                     f"{self.settings.estimator.min_duration:g} s")
         return ""
 
@@ -326,6 +330,8 @@ class Identifier(intake.Intake):
         self._next_bin = None
         self._early_ns, self._shifts = 0, 0
         self._row_count, self._solved_rows = 0, -1
+        self._begin_bin, self._news = 0, ""
+        self._disturbances = Disturbances(self._log)
 
     def tare(self) -> str:
         """Take the mean reading of the last second as the bias; the arm must rest, without payload.
@@ -360,10 +366,13 @@ class Identifier(intake.Intake):
                 self._log.set("restored", "info", f"restored: {state.describe()}")
 
     def _flush_rows(self) -> None:
-        self._filter.restart()
+        self._segments.restart()
+        self._forget_rows()
+
+    def _forget_rows(self) -> None:
         self._buffer.clear()
         self._turning[:] = 0.0
-        self._last, self._last_bin, self._restored = None, None, None
+        self._last, self._restored = None, None
 
     @property
     def tool(self) -> Tool | None:
