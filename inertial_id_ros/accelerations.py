@@ -113,8 +113,11 @@ def _with_joint(window: Window, rows: list[Rows], noise: Array,
     if not noise.any():
         return window
     scaled = np.concatenate([part.full * np.sqrt(part.samples)[:, None, None] for part in rows])
-    return window._replace(joint=joint_rows(scaled, noise,
-                                            len(scaled) * filtering.block_gain(1)))
+    kernel, step = filtering.kernel, filtering.step
+    overlap = np.correlate(kernel, kernel, "full")[(len(kernel) - 1) % step::step]
+    independent = len(scaled) / np.sum((overlap / overlap.max()) ** 2)
+    return window._replace(joint=joint_rows(
+        scaled, noise, len(scaled) * filtering.block_gain(1), float(independent)))
 
 
 def _binned(stamps: np.ndarray, columns: Array) -> tuple[np.ndarray, np.ndarray, Array]:

@@ -47,11 +47,13 @@ class JointRows(NamedTuple):
         acceleration_noise: (6,) standard deviation of one raw sample of linear [m/s^2] and angular
             acceleration [rad/s^2].
         energy: sum over the rows of what is left of one sample's variance, times samples.
+        independent: independent rows that would tell a variance as well as the rows do.
     """
 
     rows: Array
     acceleration_noise: Array
     energy: float
+    independent: float
 
 
 class Window(NamedTuple):

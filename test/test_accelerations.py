@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from benchmarks.accuracy.product import Answers, Data
 from inertial_id_ros.accelerations import Recording, identify, window_of
 from inertial_id_ros.errors import InvalidData, NotEnoughData
-from inertial_id_ros.inertia import Array, body_from_phi
+from inertial_id_ros.inertia import Array
 from inertial_id_ros.newton_euler import regressor
 from inertial_id_ros.regressor_noise import residual_covariance
 from inertial_id_ros.row_layout import PHI, WRENCH
@@ -24,6 +24,8 @@ ACCELERATION = np.repeat([0.05, 0.5], 3)
 KNOWN = Settings().replace({
     "estimator.method": "wls", "estimator.estimate_bias": False, "alignment.rotation_sd": 0.0,
     "alignment.tilt_sd": 0.0, "alignment.delay_sd": 0.0})
+
+EXACT = KNOWN.replace({"accelerations.linear_noise": 0.0, "accelerations.angular_noise": 0.0})
 
 
 def moving(rng: np.random.Generator, seconds: float = 6.0, rate: float = 100.0,
@@ -58,7 +60,8 @@ def test_an_exact_recording_gives_the_body(rng: np.random.Generator) -> None:
     """Whatever the sign convention, and with angular acceleration measured or derived."""
     recording = moving(rng)
     other = KNOWN.replace({"wrench.convention": "on_environment"})
-    for settings, made in ((KNOWN, recording), (other, recording._replace(wrench=-recording.wrench)),
+    opposite = recording._replace(wrench=-recording.wrench)
+    for settings, made in ((KNOWN, recording), (other, opposite),
                            (KNOWN, recording._replace(alpha=None))):
         estimate = identify(made, settings)
         np.testing.assert_allclose(estimate.phi, PHI_TRUE, rtol=2e-3, atol=2e-5)
@@ -68,11 +71,10 @@ def test_an_exact_recording_gives_the_body(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("method", ["wls", "lmi", "density"])
 def test_intervals_hold_the_truth_and_are_narrower_than_those_without_covariance_of_channels(
         method: str, rng: np.random.Generator) -> None:
-    """60 noisy recordings: 95 % intervals, and the error against accelerations taken as exact."""
-    settings = KNOWN.replace({"estimator.method": method})
-    exact = settings.replace({"accelerations.linear_noise": 0.0, "accelerations.angular_noise": 0.0})
+    """95 % intervals, and the error against accelerations taken as exact."""
+    settings, exact = (s.replace({"estimator.method": method}) for s in (KNOWN, EXACT))
     recording, inside, errors = moving(rng), [], []
-    for _ in range(30):
+    for _ in range(20):
         made = noisy(rng, recording)
         found, naive = identify(made, settings, SHAPE), identify(made, exact, SHAPE)
         sd = np.sqrt(np.diag(found.phi_covariance))
@@ -104,7 +106,7 @@ def test_least_squares_reaches_the_optimum_of_the_likelihood_of_all_filtered_row
 
 def test_noise_of_a_derivative_after_the_low_pass_is_as_stated(rng: np.random.Generator) -> None:
     """White noise in the angular velocity, at rest, against the white noise it is taken for."""
-    n, sd = 40_000, 0.01
+    n, sd = 15_000, 0.01
     rest = Recording(np.arange(n) / 100.0, np.tile(np.eye(3), (n, 1, 1)), np.zeros((n, 3)),
                      sd * rng.normal(size=(n, 3)), np.zeros((n, 6)))
     window, filtering = window_of(rest, KNOWN.replace({
@@ -127,20 +129,22 @@ def test_faster_samples_are_worth_as_much_as_they_are_many(rng: np.random.Genera
 
 
 def test_at_rest_noise_is_not_taken_for_motion(rng: np.random.Generator) -> None:
-    """A body at rest in changing poses: mass and centre are found, its inertia is not claimed."""
-    n, inside, share = 1000, [], []
-    for _ in range(20):
+    """Mass and centre of a body in a few poses are found, while the information about its inertia
+    that noise seems to bring is not claimed."""
+    n, zero, ratios = 1000, np.zeros((1000, 3)), []
+    settings = KNOWN.replace({"estimator.method": "lmi", "estimator.estimate_noise": False})
+    for _ in range(8):
         axes = Rotation.random(5, random_state=rng).as_matrix()[np.arange(n) // (n // 5)]
-        a = regressor(9.81 * axes[:, 2], np.zeros((n, 3)), np.zeros((n, 3)))
-        zero = np.zeros((n, 3))
+        a = regressor(9.81 * axes[:, 2], zero, zero)
         made = noisy(rng, Recording(np.arange(n) / 100.0, axes, zero, zero, -a @ PHI_TRUE, zero))
-        found = identify(made, KNOWN.replace({"estimator.method": "density"}), SHAPE)
-        z = (found.phi - PHI_TRUE) / np.sqrt(np.diag(found.phi_covariance))
-        inside.append(np.abs(z) < 1.96)
-        share.append(found.data_share[4:])
-    assert np.mean(inside) > 0.9
-    assert body_from_phi(found.phi).mass == pytest.approx(1.2, rel=0.01)
-    assert np.mean(share) < 0.5
+        found = identify(made, settings)
+        np.testing.assert_allclose(found.phi[:4], PHI_TRUE[:4], atol=0.01)
+        joint = window_of(made, settings)[0].joint
+        assert joint is not None
+        weight = np.linalg.inv(residual_covariance(found.phi, NOISE, ACCELERATION))
+        seeming = np.einsum("nik,ij,njl->kl", joint.rows[..., 4:10], weight, joint.rows[..., 4:10])
+        ratios.append(np.diag(found.phi_covariance)[4:] / np.diag(np.linalg.inv(seeming)))
+    assert np.sqrt(np.median(ratios)) > 3.0
 
 
 def test_the_benchmark_answers_as_the_product_does(rng: np.random.Generator) -> None:
