@@ -21,6 +21,10 @@ from ..errors import InvalidData
 from ..inertia import Array, point_columns, pseudo_inertia, skew, tensor_from_six
 from .joint_terms import COULOMB, DRIVE, VISCOUS
 from .model import BODY_SIZE, RobotModel
+from .reference import Reference, description_reference
+
+# Margin of consistency, relative to a reference body: above the solver's tolerance, below any data.
+MARGIN = 1e-6
 
 
 class Kind(Enum):
@@ -104,13 +108,15 @@ _PSEUDO = np.stack([triangle_vector(pseudo_inertia(e)) for e in _UNITS], axis=1)
 _SPATIAL = np.stack([triangle_vector(spatial_inertia(e)) for e in _UNITS], axis=1)
 
 
-def consistent(size: int, where: slice, form: str = "pseudo", epsilon: float = 0.0) -> Constraint:
-    """A body that exists: ``J(phi) >= epsilon 1``.
+def consistent(size: int, where: slice, form: str = "pseudo", epsilon: float = 0.0,
+               like: ArrayLike | None = None) -> Constraint:
+    """A body that exists: ``J(phi) >= epsilon 1``, or ``>= epsilon (m / m_like) J(like)``.
 
     Args:
         form: ``pseudo``: 4x4 pseudo-inertia, full consistency; ``spatial``: 6x6 spatial inertia,
             which leaves the triangle inequalities of the principal moments open.
-        epsilon: margin in SI units (paper 2014, eq. 21).
+        epsilon: margin, in SI units (paper 2014, eq. 21) or, better, in units of a body `like` it
+            (10,) of the same mass, which means the same for thick and thin bodies.
 
     Raises:
         InvalidData: another form.
@@ -118,8 +124,12 @@ def consistent(size: int, where: slice, form: str = "pseudo", epsilon: float = 0
     if form not in ("pseudo", "spatial"):
         raise InvalidData(f"form of consistency is '{form}'; allowed: pseudo, spatial")
     rows, side = (_PSEUDO, 4) if form == "pseudo" else (_SPATIAL, 6)
-    margin = -epsilon * triangle_vector(np.eye(side))
-    return _of_body(size, where, rows, [Cone(Kind.SEMIDEFINITE, side)], "a consistent body", margin)
+    cones, text = [Cone(Kind.SEMIDEFINITE, side)], "a consistent body"
+    if like is None:
+        return _of_body(size, where, rows, cones, text, -epsilon * triangle_vector(np.eye(side)))
+    body = np.asarray(like, dtype=float)
+    margin = epsilon * np.outer(rows @ body / body[0], _UNITS[0])
+    return _of_body(size, where, rows - margin, cones, text)
 
 
 def mass_bounds(size: int, where: slice, lower: float = 0.0, upper: float = np.inf) -> Constraint:
@@ -259,10 +269,17 @@ def nonnegative_terms(model: RobotModel) -> list[Constraint]:
                     "friction and drive inertia not negative")]
 
 
-def consistent_robot(model: RobotModel, form: str = "pseudo",
-                     epsilon: float = 0.0) -> list[Constraint]:
-    """Every body consistent, no negative friction or drive inertia: what no robot can break."""
-    return [*(consistent(model.size, model.body_slice(k), form, epsilon)
+def consistent_robot(model: RobotModel, form: str = "pseudo", epsilon: float = MARGIN,
+                     like: Reference | None = None) -> list[Constraint]:
+    """Every body consistent, no negative friction or drive inertia: what no robot can break.
+
+    Args:
+        epsilon, like: margin of every body, relative to the bodies of a reference robot (None:
+            those of `description_reference`).
+    """
+    bodies = (like if like is not None else description_reference(model)).phi
+    return [*(consistent(model.size, model.body_slice(k), form, epsilon,
+                         bodies[model.body_slice(k)])
               for k in range(len(model.bodies))), *nonnegative_terms(model)]
 
 

@@ -25,6 +25,7 @@ BODY_TERMS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 BODY_SIZE = len(BODY_TERMS)
 BASE_SIZE = 6  # velocities of a floating base
 _FROM_PINOCCHIO = np.asarray(phi_from_pinocchio(np.arange(BODY_SIZE)), dtype=int)
+_MOVED = np.flatnonzero(_FROM_PINOCCHIO != np.arange(BODY_SIZE)).tolist()
 
 
 @dataclass(frozen=True)
@@ -178,17 +179,7 @@ class RobotModel:
             InvalidData: wrong shapes, or numbers that are not finite.
         """
         q, dq, ddq = self._checked(q, dq, ddq)
-        configuration = self._configuration(q)
-        v, a = dq @ self._gears.T, ddq @ self._gears.T
-        geared = len(self._gears) != self.nv
-        width = BODY_SIZE * len(self.bodies)
-        out = np.zeros((len(q), self.nv, self.size))
-        columns = (BODY_SIZE * np.arange(len(self.bodies))[:, None] + _FROM_PINOCCHIO).ravel()
-        for i in range(len(q)):
-            y = pin.computeJointTorqueRegressor(self._model, self._data, configuration[i],
-                                                v[i], a[i])
-            out[i, :, :width] = self._gears.T @ y if geared else y
-        out[:, :, :width] = out[:, :, columns]
+        out = self._of_bodies(q, dq, ddq, self.nv)
         self._add_terms(out, dq, ddq)
         return out
 
@@ -201,7 +192,7 @@ class RobotModel:
         """
         if not self.floating_base:
             raise InvalidModel("only a robot with a floating base has base-link rows")
-        return self.regressor(q, dq, ddq)[:, :BASE_SIZE]
+        return self._of_bodies(*self._checked(q, dq, ddq), BASE_SIZE)
 
     def torque(self, phi: ArrayLike, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
         """Generalised forces (n, nv) for parameters phi (p,)."""
@@ -240,6 +231,22 @@ class RobotModel:
         return out
 
     # Details
+
+    def _of_bodies(self, q: Array, dq: Array, ddq: Array, count: int) -> Array:
+        """The first `count` rows (n, count, p) of the regressor, joint terms zero."""
+        configuration = self._configuration(q)
+        v, a = dq @ self._gears.T, ddq @ self._gears.T
+        geared = len(self._gears) != self.nv
+        width = BODY_SIZE * len(self.bodies)
+        out = np.zeros((len(q), count, self.size))
+        for i in range(len(q)):
+            y = pin.computeJointTorqueRegressor(self._model, self._data, configuration[i],
+                                                v[i], a[i])
+            out[i, :, :width] = self._gears.T[:count] @ y if geared else y[:count]
+        theirs = {k: out[:, :, _FROM_PINOCCHIO[k]:width:BODY_SIZE].copy() for k in _MOVED}
+        for k in _MOVED:
+            out[:, :, k:width:BODY_SIZE] = theirs[k]
+        return out
 
     def _checked(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> tuple[Array, Array, Array]:
         arrays = [np.atleast_2d(np.asarray(x, dtype=float)) for x in (q, dq, ddq)]
