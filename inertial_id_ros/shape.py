@@ -26,6 +26,7 @@ from .inertia import (
     point_columns,
     transform_phi,
 )
+from .limits import MAX_FACES, MAX_MESH_BYTES, MAX_POINTS
 from .settings import ShapeSettings
 
 if TYPE_CHECKING:  # half a second of imports, which only shapes need
@@ -33,7 +34,7 @@ if TYPE_CHECKING:  # half a second of imports, which only shapes need
 
 INTERIOR_POINTS = 4000  # interior points asked for; enough for moments within a percent
 SURFACE_POINTS = 1000
-MAX_FACES = 2_000_000
+MESH_KINDS = ("stl", "ply", "obj", "off")
 MAX_GRID = 100_000  # points tried for a mesh that fills little of its box
 _PORTION = 1000
 
@@ -217,6 +218,8 @@ def shape_from_points(points: ArrayLike, volumes: ArrayLike | None = None,
         InvalidShape: fewer than four points, points in one plane, or values that are not finite.
     """
     cloud = np.asarray(points, dtype=float).reshape(-1, 3)
+    if len(cloud) > MAX_POINTS:
+        raise InvalidShape(f"the shape has {len(cloud)} points; at most {MAX_POINTS} are allowed")
     share = np.ones(len(cloud)) if volumes is None else np.asarray(volumes, dtype=float)
     if len(cloud) < 4 or not np.isfinite(cloud).all():
         raise InvalidShape(f"a point shape needs at least four finite points, got {len(cloud)}")
@@ -232,15 +235,26 @@ def shape_from_points(points: ArrayLike, volumes: ArrayLike | None = None,
 def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
     """A triangle mesh file (STL, PLY, OBJ, ...), scaled to metres.
 
+    Only formats that are one file each are read, so that a mesh cannot name other files.
+
     Raises:
         InvalidShape: no such file, or not a mesh.
     """
     if not path.is_file():
         raise InvalidShape(f"mesh file {path} does not exist")
+    kind = path.suffix.lower().lstrip(".")
+    if kind not in MESH_KINDS:
+        raise InvalidShape(f"mesh file {path} is of kind '{kind}'; allowed: "
+                           + ", ".join(MESH_KINDS))
+    size = path.stat().st_size
+    if size > MAX_MESH_BYTES:
+        raise InvalidShape(f"mesh file {path} has {size} bytes; at most {MAX_MESH_BYTES} are "
+                           "allowed")
     import trimesh
 
     try:
-        mesh = trimesh.load_mesh(path)
+        with path.open("rb") as file:  # a stream has no folder in which materials are looked for
+            mesh = trimesh.load_mesh(file, file_type=kind)
     except Exception as error:  # readers of many formats raise many kinds
         raise InvalidShape(f"mesh file {path} cannot be read: {error}") from error
     if not isinstance(mesh, trimesh.Trimesh) or len(mesh.faces) == 0:

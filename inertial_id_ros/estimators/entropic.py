@@ -157,7 +157,7 @@ class Fit:
             decrement = 2.0 * float(upper[:, -1] @ upper[:, -1])
             if decrement <= _DECREMENT * gamma:
                 break
-            step = _line_search(linear, square, gamma, values)
+            step = line_search(linear, square, gamma, values)
             factor = factor @ (vectors * np.sqrt(1.0 + step * values))
         logdet = 2.0 * float(np.linalg.slogdet(factor)[1])
         a = 0.5 * gamma
@@ -172,7 +172,7 @@ class Fit:
         return max(self.modes(EVIDENCE_GAMMAS), key=lambda mode: mode.evidence)
 
 
-def _line_search(linear: float, square: float, gamma: float, values: Array) -> float:
+def line_search(linear: float, square: float, gamma: float, values: Array) -> float:
     """Step t that lowers ``linear t + square t^2 - gamma sum log(1 + t values)``.
 
     One Newton iteration in t costs nothing, so the minimum is found, not just a decrease.

@@ -67,9 +67,13 @@ class ReferenceBody:
 def reference_body(shape: Shape | None) -> ReferenceBody:
     """The shape filled evenly, or a ball of usual size at the sensor origin."""
     if shape is None:
-        unit = phi_from_body(1.0, np.zeros(3), 2.0 * DEFAULT_RADIUS**2 * np.eye(3))
-    else:
-        unit = shape.unit_phi
+        return body_coordinates(phi_from_body(1.0, np.zeros(3),
+                                              2.0 * DEFAULT_RADIUS**2 * np.eye(3)))
+    return body_coordinates(shape.unit_phi)
+
+
+def body_coordinates(unit: Array) -> ReferenceBody:
+    """The maps of a consistent body of 1 kg, phi (10,)."""
     pseudo = pseudo_inertia(unit)
     com = pseudo[:3, 3]
     factor = np.eye(SIDE)
