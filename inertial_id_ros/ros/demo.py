@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from ..command import exit_at_once
 from ..errors import InertialIdError, InvalidSetting
-from .signals import exit_at_once, ignore, stop_flag
+from .signals import ignore, stop_flag
 
 if TYPE_CHECKING:
     import threading
