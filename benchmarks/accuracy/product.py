@@ -73,7 +73,7 @@ def from_recording(t: Array, q: Array, wrench: Array, settings: Settings) -> Dat
     identifier = run_identifier(t, q, wrench, settings)
     if not identifier._buffer:
         raise NotEnoughData("the recording is shorter than the windows of the filters")
-    return Data(identifier._buffer.content(), identifier._filter, identifier._sign)
+    return Data(identifier._buffer.content(), identifier._segments.filter, identifier._sign)
 
 
 def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,
