@@ -21,6 +21,8 @@ from .row_layout import BIASES, PARAMETERS
 _PAYLOAD_SD = np.r_[100.0, np.full(3, 30.0), np.full(6, 0.05)]
 _BIAS_SD = np.r_[np.full(3, 200.0), np.full(3, 20.0)]  # N, N m: anything
 _REACH = 1.0  # m; what is gripped or released lies within this distance of the sensor
+_GROWTH = 0.05  # share by which a change of mass that is complete may still grow
+_GRAVITY = 9.81  # m/s^2, to compare a mass with the noise of a force
 _CLEAR = 5.0  # standard deviations from which a change of mass is one
 
 
@@ -28,7 +30,8 @@ class Explanation(NamedTuple):
     """What one explanation leaves, and what it says.
 
     Attributes:
-        misfit: root mean square of the residual it leaves, in standard deviations of the noise.
+        misfit: root mean square of the residual it leaves, in standard deviations of the noise, of
+            the channel that fits worst.
         states: (k,) states of the running fit, corrected; change: (e,) added by the explanation;
             change_sd: (e,) their standard deviations.
     """
@@ -56,7 +59,10 @@ class Evidence(NamedTuple):
 
     def since(self, first: int) -> Evidence:
         """The rows from bin number `first` on."""
-        rows = slice(int(np.searchsorted(self.number, first)), None)
+        return self.part(slice(int(np.searchsorted(self.number, first)), None))
+
+    def part(self, rows: slice) -> Evidence:
+        """Some of the rows."""
         return self._replace(number=self.number[rows], forecast=self.forecast.part(rows),
                              wrench=self.wrench[rows])
 
@@ -90,7 +96,8 @@ def _explain(evidence: Evidence, extra: Array, sd: Array) -> Explanation:
     information[k:, k:] += np.diag(sd**-2.0)
     covariance = np.linalg.inv(information)
     solution = covariance @ (columns.T @ target)
-    misfit = float(np.sqrt(np.mean((target - columns @ solution) ** 2)))
+    left = (target - columns @ solution).reshape(-1, 6)
+    misfit = float(np.sqrt((left**2).mean(axis=0).max()))
     return Explanation(misfit, evidence.mean + solution[:k], solution[k:],
                        np.sqrt(np.diag(covariance)[k:]))
 
@@ -102,6 +109,15 @@ def is_possible_payload(found: Explanation) -> bool:
     return bool(abs(mass) > _CLEAR * found.change_sd[0]
                 and np.linalg.norm(first_moment) < _REACH * abs(mass)
                 and after > -_CLEAR * found.change_sd[0] - 0.02 * abs(mass))
+
+
+def is_growing(evidence: Evidence) -> bool:
+    """Whether the change of mass is larger in the second half of the rows than in the first."""
+    half = len(evidence.number) // 2
+    first, second = (another_payload(part).change[0] for part in (
+        evidence.part(slice(0, half)), evidence.part(slice(half, None))))
+    noise = float(np.sqrt(evidence.forecast.noise[:, :3].mean() / half)) / _GRAVITY
+    return bool(abs(second - first) > _GROWTH * abs(second) + noise)
 
 
 def reads_zero(evidence: Evidence, limit: float) -> bool:

@@ -19,6 +19,7 @@ from .change import (
     Evidence,
     another_payload,
     another_zero,
+    is_growing,
     is_possible_payload,
     reads_zero,
     turned,
@@ -35,7 +36,8 @@ _ROWS = 3  # successive rows far off that make a disturbance
 _EVIDENCE = 3.0  # s of rows kept while disturbed
 _LOOK = round(0.04e9 / BIN_NS)  # bins between two looks at the explanations
 _LONG = round(1e9 / BIN_NS)  # bins after which a fit that knows too little may be taken up again
-_GROWING = 0.3  # share of the time since it began for which a change must have been steady
+_SLOW = round(0.5e9 / BIN_NS)  # bins for which a change that came slowly must be steady,
+_GROWING = 0.3  # or this share of the time since it began
 _TELLING = 8.0  # a contact that is half as strong as at its peak is four times what is not known
 _MOVED = 0.1  # rad; at rest, a change shows even if little is known
 _ANGLE = 0.35  # rad through which the sensor turns before an offset in its axes counts as its zero
@@ -190,32 +192,44 @@ class Detector:
         if (not telling and settled >= _LONG
                 and unchanged(self._evidence.since(number - _LONG)).misfit < self._change.fit):
             return self._end(number, number - _LONG)
-        steady = max(self._steady, int(_GROWING * (number - self.began)))
-        if not self._knows_mass() and turned(self._evidence) > _MOVED:
-            steady = max(steady, _LONG)
-        if self._change.detect and self.reference.is_proven and settled >= steady:
-            event = self._explain(number, number - steady, settled)
+        if self._change.detect and self.reference.is_proven:
+            event = self._explain(number, settled)
             if event is not None:
                 return event
         if number - self.began > self._longest:
             return Event(LOST, number, self.began)
         return None
 
-    def _explain(self, number: int, first: int, settled: int) -> Event | None:
-        """The change of payload or zero that explains the rows from `first` on, if one does."""
+    def _explain(self, number: int, settled: int) -> Event | None:
+        """The change of payload or zero that explains the rows since it began, if one does."""
         assert self._evidence is not None and self.began is not None
-        recent, limit = self._evidence.since(first), self._change.fit
+        steady = self._steady
+        if not self._knows_mass() and turned(self._evidence) > _MOVED:
+            steady = max(steady, _LONG)
+        if settled < steady:
+            return None
+        whole = self._evidence.since(self.began + 2 * self._reach)
+        kind = self._cause(whole, settled)
+        if kind is None and settled >= _LONG:  # what came slowly fits from its end on
+            recent = max(_SLOW, round(_GROWING * (number - self.began)))
+            whole = self._evidence.since(number - recent)
+            kind = self._cause(whole, settled)
+        if kind is None:
+            return None
         before = self.reference.mass[0] if self._knows_mass() else np.nan
-        if reads_zero(recent, limit) and another_zero(recent).misfit < limit:
-            return Event(ZERO, number, self.began, before=before)
-        payload = another_payload(recent)
-        if payload.misfit < limit and is_possible_payload(payload):
-            return Event(PAYLOAD, number, self.began, -1, before, before + payload.change[0],
-                         payload.change[0])
-        if settled >= _LONG and turned(self._evidence) > _ANGLE:
-            whole = self._evidence.since(int(self._evidence.number[0]) + 2 * self._reach)
-            if another_zero(whole).misfit < limit:
-                return Event(ZERO, number, self.began, before=before)
+        change = another_payload(whole).change[0] if kind == PAYLOAD else np.nan
+        return Event(kind, number, self.began, -1, before, before + change, change)
+
+    def _cause(self, evidence: Evidence, settled: int) -> str | None:
+        limit = self._change.fit
+        zero = another_zero(evidence).misfit < limit
+        if zero and reads_zero(evidence, limit):
+            return ZERO
+        payload = another_payload(evidence)
+        if payload.misfit < limit and is_possible_payload(payload) and not is_growing(evidence):
+            return PAYLOAD
+        if zero and settled >= _LONG and turned(evidence) > _ANGLE:
+            return ZERO
         return None
 
     def _knows_mass(self) -> bool:

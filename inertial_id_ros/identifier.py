@@ -34,7 +34,7 @@ from .settings import Settings
 from .shape import Shape, shape_from_settings
 from .solving import Solver, sheet
 from .state import State
-from .streams import CLOCK_JUMP_NS, SampleRing
+from .streams import JUMPED, SampleRing
 from .tool import Tool
 
 _RING = 65_536  # wrench samples kept until they settle
@@ -133,7 +133,8 @@ class Identifier(intake.Intake):
 
     def _take_zeroing(self, reason: str) -> None:
         newest = self._ring.newest if len(self._ring) else -SETTLING_NS
-        self._reset(reason)
+        self._ring.clear()
+        self._restart(reason)
         self._solver.forget_tare()
         self._deaf_from = newest
 
@@ -153,10 +154,11 @@ class Identifier(intake.Intake):
                                 f"instead of '{self._frame_seen}' dropped")
                 return
             self._frame_seen = frame_id
-        if len(self._ring) and stamp_ns < self._ring.newest - CLOCK_JUMP_NS:
-            back = (self._ring.newest - stamp_ns) * 1e-9
-            self._reset(f"the clock jumped back by {back:.1f} s")
-        self._gate.stored(self._ring.append(stamp_ns, sample))
+        before = self._ring.newest if len(self._ring) else 0
+        result = self._ring.append(stamp_ns, sample)
+        if result == JUMPED:
+            self._restart(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
+        self._gate.stored(result, self._ring.strays)
 
     def _advance(self) -> CompensatedWrenches:
         nothing = no_wrenches(self.sensor_frame)
@@ -318,12 +320,13 @@ class Identifier(intake.Intake):
     def reset(self, reason: str) -> None:
         """Forget samples and estimate; keep robot description, fixed transforms and tare."""
         with self._lock:
-            self._reset(reason)
+            self._ring.clear()
+            self._restart(reason)
 
-    def _reset(self, reason: str) -> None:
+    def _restart(self, reason: str) -> None:
+        """Forget all but the wrench samples."""
         self._log.clear_all()
         self._log.count("reset", f"buffers flushed: {reason}", "info")
-        self._ring.clear()
         self._motion.reset()
         self._flush_rows()
         self._solver.reset()

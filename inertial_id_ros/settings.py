@@ -142,7 +142,7 @@ class ChangeSettings:
     detect: bool = setting(
         True, "Flush the buffer when the payload or the zero of the sensor has changed.")
     steady: float = setting(
-        0.14, "Time for which a change must explain the wrench before it counts; longer by itself "
+        0.1, "Time for which a change must explain the wrench before it counts; longer by itself "
         "for one that comes slowly.", unit="s", low=0.04, high=3.0)
     fit: float = setting(
         1.5, "Largest residual that a change may leave, in standard deviations of the noise.",

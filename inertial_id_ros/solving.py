@@ -33,6 +33,7 @@ _SETTLED = 0.03  # standard deviations by which the answer may still move
 _TARE_SAMPLES = 20
 _REST = 5.0  # a reading that varies by more than this many standard deviations is not at rest
 _OLD_TARE = 0.2  # uncertainty of an earlier run's tare, as part of that before any data
+_UNEXPLAINED = 0.2  # share of the force that may be left where the residual is that large
 _MISFIT = 5.0  # residual over data-sheet noise from which a wrong frame is suspected
 
 
@@ -163,7 +164,8 @@ class Solver:
         started = time.perf_counter()
         self._check_frames(frame_id)
         problem = self._prepare(window)
-        self._check_sign(problem)
+        log.clear("sign_wrong", "frame_wrong")
+        self._check_model(problem, log)
         shape = usable_shape(self.shape, self._settings.shape.max_reach,
                              problem.marginal("noise"), self._estimator, log)
         problem, solution = self._answer(self._estimator, problem, window, shape)
@@ -290,23 +292,34 @@ class Solver:
         residual = problem.full.reshape(6, -1, COLUMNS) @ z
         return np.sqrt((residual**2).sum(axis=1) / max(problem.samples, 1))
 
-    def _check_sign(self, problem: Problem) -> None:
-        """A clearly negative mass means that the sign of the wrench is wrong."""
+    def _check_model(self, problem: Problem, log: FindingLog) -> None:
+        """A clearly negative mass means that the sign of the wrench is wrong; a wrong frame leaves
+        a plausible mass, and only what no payload explains tells."""
         marginal = problem.marginal("noise")
         phi, covariance = free_fit(marginal.information, marginal.matrix.T @ marginal.target)
-        mass = float(phi[0])
+        mass, bias = float(phi[0]), marginal.bias(phi)
+        rms = self._residual(problem, phi, bias)
+        is_large = self._misfit(rms) > _MISFIT
         if mass < -5.0 * np.sqrt(covariance[0, 0]):
             if self.tool is not None:
                 raise InvalidData(
                     f"what hangs on the sensor is {-mass:.3f} kg lighter than the stored tool "
                     f"({self.tool.phi[0]:.3f} kg); clear the tool, or store it again")
-            if self._misfit(self._residual(problem, phi, marginal.bias(phi))) > _MISFIT:
-                raise InvalidData(f"the mass fits as {mass:.3f} kg with a large residual: the "
-                                  "sensor frame or the gravity frame is wrong")
+            if is_large:
+                raise _named(log, "frame_wrong", f"the mass fits as {mass:.3f} kg with a large "
+                             "residual: the sensor frame or the gravity frame is wrong")
             now = self._settings.wrench.convention
             other = "on_environment" if now == "on_sensor" else "on_sensor"
-            raise InvalidData(f"the mass fits as {mass:.3f} kg: the wrench has the opposite sign; "
-                              f"wrench.convention is '{now}', set it to '{other}'")
+            raise _named(log, "sign_wrong", f"the mass fits as {mass:.3f} kg: the wrench has the "
+                         f"opposite sign; wrench.convention is '{now}', set it to '{other}'")
+        nothing = np.zeros(PARAMETERS) if self.tool is None else -self.tool.phi
+        load = self._residual(problem, nothing, bias)
+        left = float(np.linalg.norm(rms[:3])) / max(float(np.linalg.norm(load[:3])), 1e-12)
+        if is_large and left > _UNEXPLAINED:
+            self._check_residual(rms, log)
+            raise _named(log, "frame_wrong", f"no payload explains the wrench ({left:.0%} of the "
+                         "force is left): the sensor frame or the gravity frame is wrong, its "
+                         "rotation may be transposed, or something touches the payload")
 
     def _check_settings(self, phi: Array, log: FindingLog) -> None:
         """Say where a setting and the data disagree, or a setting has no effect."""
@@ -333,6 +346,12 @@ class Solver:
                     "sensor or gravity frame, or another payload within the window")
         else:
             log.clear("residual_large")
+
+
+def _named(log: FindingLog, name: str, text: str) -> InvalidData:
+    """An error that is a finding as well."""
+    log.set(name, "error", text)
+    return InvalidData(text)
 
 
 def _unrotated(bias: Array, rotation: Array) -> Array:

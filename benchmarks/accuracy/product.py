@@ -71,7 +71,7 @@ def from_recording(t: Array, q: Array, wrench: Array, settings: Settings, shape:
     identifier = run_identifier(t, q, wrench, settings, shape)
     if not identifier._buffer:
         raise NotEnoughData("the recording is shorter than the windows of the filters")
-    return Data(identifier._buffer.content(), identifier._filter, identifier._sign,
+    return Data(identifier._buffer.content(), identifier._segments.filter, identifier._sign,
                 identifier._early_ns * 1e-9)
 
 

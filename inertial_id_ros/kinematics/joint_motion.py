@@ -15,7 +15,7 @@ import pinocchio as pin
 from ..errors import InvalidModel, UnknownFrame
 from ..inertia import Array
 from ..limits import MAX_URDF_BYTES, MAX_URDF_LINKS
-from ..streams import LATE, REPEATED, SampleRing
+from ..streams import HELD, LATE, REPEATED, SampleRing
 from ..transforms import Pose, TransformTree
 from .local_polynomial import covered, fit, gather, window_for
 from .motion import Motion
@@ -171,7 +171,7 @@ class JointMotion:
         if not (np.abs(row) < _IMPOSSIBLE).all():
             return NOT_FINITE
         result = self._ring.append(stamp_ns, row)
-        if result not in (LATE, REPEATED):
+        if result not in (LATE, REPEATED, HELD):
             self._samples += 1
             if self._samples == _SETTLE:
                 self._window = window_for(self._ring.median_period(), self._wish)
@@ -197,6 +197,16 @@ class JointMotion:
         if self._samples < _SETTLE:
             return None
         return self._ring.newest - int(0.5e9 * self._window)
+
+    @property
+    def held(self) -> tuple[int, Array] | None:
+        """Stamp and positions of a joint state whose stamp is far from the others'."""
+        return self._ring.held
+
+    @property
+    def strays(self) -> int:
+        """Joint states dropped because of such stamps."""
+        return self._ring.strays
 
     def newest(self) -> int | None:
         """Newest stamp [ns]."""
