@@ -15,7 +15,7 @@ from .base import PARAMETERS, Problem, Solution, register
 from .reference_body import ReferenceBodies
 from .weak_prior import regularise
 
-WIDTHS = (3.0, 1.0, 0.3)  # of the log-density; weighted by evidence
+WIDTHS = (3.0, 1.0, 0.3, 0.1)  # of the log-density; weighted by evidence
 _LARGEST_STEP = 8.0  # of the log-density in one Newton step
 _TOLERANCE, _STEPS = 1e-3, 40
 
@@ -40,19 +40,18 @@ class Density:
     guarantees_consistency = True
 
     def __init__(self, settings: Settings) -> None:
-        self._prior: tuple[Shape, DensityPrior] | None = None
+        self._settings = settings.shape
         self._bodies = ReferenceBodies()
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """See `Estimator.solve`."""
         if shape is None:
             raise InvalidShape("estimator 'density' needs a shape; set shape.type")
-        if self._prior is None or self._prior[0] is not shape:
-            self._prior = (shape, density_prior(shape))
+        prior = density_prior(shape).widened(shape.pose_covariance(self._settings))
         marginal = problem.marginal("noise")
         regularise(marginal.matrix, marginal.target, self._bodies.of(shape)).require_mass()
         phi, covariance = posterior(marginal.information, marginal.matrix.T @ marginal.target,
-                                    self._prior[1])
+                                    prior)
         prior_information = np.linalg.inv(covariance) - marginal.information
         return Solution(phi, marginal.bias(phi), _positive(prior_information))
 
@@ -60,28 +59,43 @@ class Density:
 def posterior(information: Array, vector: Array, prior: DensityPrior) -> tuple[Array, Array]:
     """phi (10,) and its covariance (10, 10) from the information matrix and vector of the data."""
     mass = max(vector[0] / information[0, 0], 1e-3)
-    slack = mass**2 * prior.slack
-    shrink = np.linalg.inv(np.eye(PARAMETERS) + information @ slack)
-    seen = shrink @ information
-    seen = 0.5 * (seen + seen.T)
-    modes, bare = [], []
-    for width in WIDTHS:
-        mode = most_probable(seen, shrink @ vector, prior, width, mass)
-        phi = mode.phi + slack @ (shrink @ (vector - information @ mode.phi))
-        covariance = shrink.T @ mode.covariance @ shrink + shrink.T @ slack
-        evidence = mode.evidence - prior.width_penalty * np.log(width)
-        modes.append(Mode(phi, covariance, evidence))
-        bare.append(mode.phi)
-    evidence = np.array([m.evidence for m in modes])
+    slack = Slack(mass**2 * prior.slack, information, vector)
+    bare = [most_probable(slack.information, slack.vector, prior, w, mass) for w in WIDTHS]
+    evidence = np.array([m.evidence - prior.width_penalty * np.log(w)
+                         for m, w in zip(bare, WIDTHS, strict=True)])
     weights = np.exp(evidence - evidence.max())
     weights /= weights.sum()
-    phi = sum(w * m.phi for w, m in zip(weights, modes, strict=True))
+    phi = sum(w * slack.added(m).phi for w, m in zip(weights, bare, strict=True))
     if not is_consistent(phi):  # the slack went too far; densities themselves are positive
-        phi = sum(w * p for w, p in zip(weights, bare, strict=True))
-    gap = modes[0].phi - phi
+        phi = sum(w * m.phi for w, m in zip(weights, bare, strict=True))
     # Intervals always come from the widest prior: that is what calibrates them.
-    covariance = modes[0].covariance + np.outer(gap, gap)
+    wide = Slack(mass**2 * prior.wide_slack, information, vector)
+    widest = wide.added(most_probable(wide.information, wide.vector, prior, WIDTHS[0], mass))
+    gap = widest.phi - phi
+    covariance = widest.covariance + np.outer(gap, gap)
     return phi, 0.5 * (covariance + covariance.T)
+
+
+class Slack:
+    """Data as densities see them, when phi is that of a density plus an error.
+
+    Args:
+        covariance: (10, 10) of the error; information (10, 10), vector (10,): of the data.
+    """
+
+    def __init__(self, covariance: Array, information: Array, vector: Array) -> None:
+        self._covariance, self._information, self._vector = covariance, information, vector
+        self._shrink = np.linalg.inv(np.eye(PARAMETERS) + information @ covariance)
+        seen = self._shrink @ information
+        self.information = 0.5 * (seen + seen.T)
+        self.vector = self._shrink @ vector
+
+    def added(self, mode: Mode) -> Mode:
+        """A mode of densities with the most probable error added."""
+        shrink, covariance = self._shrink, self._covariance
+        phi = mode.phi + covariance @ (shrink @ (self._vector - self._information @ mode.phi))
+        spread = shrink.T @ mode.covariance @ shrink + shrink.T @ covariance
+        return mode._replace(phi=phi, covariance=spread)
 
 
 def most_probable(information: Array, vector: Array, prior: DensityPrior, width: float,
