@@ -265,8 +265,15 @@ class ShapeSettings:
     center: Vector = setting((0.0, 0.0, 0.0), "Centre, or origin of the mesh.", unit="m",
                               lengths=(3,))
     rpy: Vector = setting((0.0, 0.0, 0.0), "Roll, pitch, yaw.", unit="rad", lengths=(3,))
-    mesh: str = setting("", "Mesh file, or file:// or package:// resource.")
+    mesh: str = setting("", "Mesh file, or file:// or package:// resource; of points without "
+                        "triangles (PLY, XYZ, NPY) the convex hull is taken.")
     mesh_scale: float = setting(1.0, "Metres per unit of the mesh file.", unit="m", above=0.0)
+    position_sd: float = setting(
+        0.0, "Standard deviation of the shape's position along each axis; widens the prior of "
+        "density and the intervals of density, entropic and uniform.", unit="m", low=0.0, high=0.5)
+    rotation_sd: float = setting(
+        0.0, "Standard deviation of the shape's rotation about each axis through the middle of its "
+        "bounding box; as shape.position_sd.", unit="deg", low=0.0, high=45.0)
     bounding: bool = setting(
         True, "The shape only bounds the object; false: the object fills it.")
     max_reach: float = setting(

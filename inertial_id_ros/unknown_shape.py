@@ -56,4 +56,5 @@ def _scaled(prior: DensityPrior, scale: float) -> DensityPrior:
     """The prior of a region that is larger by a factor, about the origin."""
     powers = scale ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
     return replace(prior, columns=prior.columns * powers[:, None],
-                   slack=prior.slack * np.outer(powers, powers))
+                   slack=prior.slack * np.outer(powers, powers),
+                   wide_slack=prior.wide_slack * np.outer(powers, powers))

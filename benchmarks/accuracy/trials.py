@@ -12,7 +12,7 @@ from scipy.signal import savgol_filter
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.errors import InertialIdError
-from inertial_id_ros.inertia import Array, is_consistent, transform_phi
+from inertial_id_ros.inertia import Array, is_consistent
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.shape import Shape
 from inertial_id_ros.simulation.motion import JointMotion
@@ -185,11 +185,11 @@ def _told_shape(scenario: Scenario, item: BenchmarkObject, rng: np.random.Genera
     if not (wrong.shape_shift or wrong.shape_turn):
         return item.shape
     center = 0.5 * (item.shape.bounds[0] + item.shape.bounds[1])
-    turn = Rotation.from_rotvec(sensors.direction(rng) * wrong.shape_turn, degrees=True).as_matrix()
-    shift = center - turn @ center + wrong.shape_shift * sensors.direction(rng)
-    s = item.shape
-    return Shape(s.points @ turn.T + shift, s.volumes, s.surface @ turn.T + shift,
-                 transform_phi(s.unit_phi, turn, shift), s.bounding, s.name)
+    pose = np.eye(4)
+    pose[:3, :3] = Rotation.from_rotvec(sensors.direction(rng) * wrong.shape_turn,
+                                        degrees=True).as_matrix()
+    pose[:3, 3] = center - pose[:3, :3] @ center + wrong.shape_shift * sensors.direction(rng)
+    return item.shape.placed(pose)
 
 
 # ---- scores --------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from .base import PARAMETERS, Problem, Solution, register
 from .reference_body import ReferenceBodies
 from .weak_prior import regularise
 
-WIDTHS = (3.0, 1.0, 0.3)  # of the log-density; weighted by evidence
+WIDTHS = (3.0, 1.0, 0.3, 0.1)  # of the log-density; weighted by evidence
 UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
 _LARGEST_STEP = 8.0  # of the log-density in one Newton step
 _TOLERANCE, _STEPS = 1e-3, 40
@@ -36,7 +37,7 @@ class Mode(NamedTuple):
 
 @register("density")
 class Density:
-    """Log-density Gaussian process over the shape, three widths weighted by evidence.
+    """Log-density Gaussian process over the shape, four widths weighted by evidence.
 
     Without a shape: over balls about the sensor, weighted by evidence. Guarantees a physically
     consistent body.
@@ -52,8 +53,7 @@ class Density:
                 f"estimator.weighting is '{settings.estimator.weighting}'; with estimator.method "
                 "'density' it must be 'noise' (its evidence needs every sample at its own noise)")
         self._max_mass = settings.estimator.max_mass
-        self._reach = settings.shape.max_reach
-        self._prior: tuple[Shape, DensityPrior] | None = None
+        self._settings = settings.shape
         self._bodies = ReferenceBodies()
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
@@ -70,10 +70,9 @@ class Density:
     def _posterior(self, information: Array, vector: Array,
                    shape: Shape | None) -> tuple[Array, Array]:
         if shape is None:
-            return posterior_of_sizes(information, vector, self._reach)
-        if self._prior is None or self._prior[0] is not shape:
-            self._prior = (shape, density_prior(shape))
-        return posterior(information, vector, self._prior[1])
+            return posterior_of_sizes(information, vector, self._settings.max_reach)
+        prior = density_prior(shape).widened(shape.pose_covariance(self._settings))
+        return posterior(information, vector, prior)
 
     def _bounded(self, information: Array, vector: Array, shape: Shape | None,
                  covariance: Array) -> Array:
@@ -87,11 +86,11 @@ class Density:
 
 def posterior(information: Array, vector: Array, prior: DensityPrior) -> tuple[Array, Array]:
     """phi (10,) and its covariance (10, 10) from the information matrix and vector of the data."""
-    modes, bare = modes_of(information, vector, prior, WIDTHS)
-    phi, _ = average(modes, bare)
-    gap = modes[0].phi - phi
+    phi, _ = average(*modes_of(information, vector, prior, WIDTHS))
     # Intervals always come from the widest prior: that is what calibrates them.
-    covariance = modes[0].covariance + np.outer(gap, gap)
+    widest = modes_of(information, vector, replace(prior, slack=prior.wide_slack), WIDTHS[:1])[0][0]
+    gap = widest.phi - phi
+    covariance = widest.covariance + np.outer(gap, gap)
     return phi, 0.5 * (covariance + covariance.T)
 
 
@@ -129,19 +128,13 @@ def modes_of(information: Array, vector: Array, prior: DensityPrior,
              widths: tuple[float, ...]) -> tuple[list[Mode], list[Array]]:
     """The mode of each width with the slack, and phi (10,) of its density alone."""
     mass = max(vector[0] / information[0, 0], 1e-3)
-    slack = mass**2 * prior.slack
-    shrink = np.linalg.inv(np.eye(PARAMETERS) + information @ slack)
-    seen = shrink @ information
-    seen = 0.5 * (seen + seen.T)
-    # What the slack alone makes of the evidence: the same for all widths, not for all shapes.
-    common = 0.5 * float(vector @ slack @ shrink @ vector + np.linalg.slogdet(shrink)[1])
+    slack = Slack(mass**2 * prior.slack, information, vector)
     modes, bare = [], []
     for width in widths:
-        mode = most_probable(seen, shrink @ vector, prior, width, mass)
-        phi = mode.phi + slack @ (shrink @ (vector - information @ mode.phi))
-        covariance = shrink.T @ mode.covariance @ shrink + shrink.T @ slack
-        evidence = mode.evidence + common - prior.width_penalty * np.log(width)
-        modes.append(Mode(phi, covariance, evidence))
+        mode = most_probable(slack.information, slack.vector, prior, width, mass)
+        added = slack.added(mode)
+        modes.append(added._replace(
+            evidence=added.evidence + slack.evidence - prior.width_penalty * np.log(width)))
         bare.append(mode.phi)
     return modes, bare
 
@@ -170,6 +163,31 @@ def _consistent(inside: Array, phi: Array) -> Array:
         low, high = (middle, high) if is_consistent(inside + middle * (phi - inside)) else (
             low, middle)
     return inside + _MARGIN * low * (phi - inside)
+
+
+class Slack:
+    """Data as densities see them, when phi is that of a density plus an error.
+
+    Args:
+        covariance: (10, 10) of the error; information (10, 10), vector (10,): of the data.
+    """
+
+    def __init__(self, covariance: Array, information: Array, vector: Array) -> None:
+        self._covariance, self._information, self._vector = covariance, information, vector
+        self._shrink = np.linalg.inv(np.eye(PARAMETERS) + information @ covariance)
+        seen = self._shrink @ information
+        self.information = 0.5 * (seen + seen.T)
+        self.vector = self._shrink @ vector
+        # The same for all widths, not for all shapes.
+        self.evidence = 0.5 * float(vector @ covariance @ self.vector
+                                    + np.linalg.slogdet(self._shrink)[1])
+
+    def added(self, mode: Mode) -> Mode:
+        """A mode of densities with the most probable error added."""
+        shrink, covariance = self._shrink, self._covariance
+        phi = mode.phi + covariance @ (shrink @ (self._vector - self._information @ mode.phi))
+        spread = shrink.T @ mode.covariance @ shrink + shrink.T @ covariance
+        return mode._replace(phi=phi, covariance=spread)
 
 
 def most_probable(information: Array, vector: Array, prior: DensityPrior, width: float,
