@@ -2,18 +2,19 @@
 
 Nodes fill the shape, corners included; the logarithm of the density at the nodes is a Gaussian
 process, so that every density is positive and every body drawn from the prior is physically
-consistent. A slack covers what nodes, a slightly wrong size and an uncertain pose of the shape
-leave open; the slack of intervals also covers sections in which mass may sit at any depth.
+consistent. A slack covers what nodes and a slightly wrong size leave open; that of intervals
+also covers sections in which mass may sit at any depth. An uncertain pose of the shape adds states.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from .inertia import Array, inertia_columns, point_columns
+from .pose_states import PoseStates
 from .shape import Shape, farthest_points
 
 NODES, RANK = 250, 60
@@ -41,6 +42,7 @@ class DensityPrior:
         slack: (10, 10) covariance of phi per kg^2 that nodes and size error leave open.
         wide_slack: (10, 10) the same for intervals, with unknown depths in thin sections.
         width_penalty: exponent by which wide densities are discouraged.
+        pose: by which the whole body may be displaced.
     """
 
     columns: Array
@@ -49,11 +51,7 @@ class DensityPrior:
     slack: Array
     wide_slack: Array
     width_penalty: float
-
-    def widened(self, covariance: Array) -> DensityPrior:
-        """The same with more slack: covariance (10, 10) of phi per kg^2."""
-        return replace(self, slack=self.slack + covariance,
-                       wide_slack=self.wide_slack + covariance)
+    pose: PoseStates = field(default_factory=PoseStates)
 
 
 _kept: WeakKeyDictionary[Shape, DensityPrior] = WeakKeyDictionary()

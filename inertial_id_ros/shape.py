@@ -7,7 +7,7 @@ moments of the filled body (`uniform`), or a bounding region (`lmi`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
@@ -25,18 +25,17 @@ from .inertia import (
     phi_from_body,
     phi_from_pseudo_inertia,
     point_columns,
-    pseudo_inertia,
-    skew,
     transform_phi,
 )
 from .limits import MAX_FACES, MAX_MESH_BYTES, MAX_POINTS
+from .pose_states import PoseStates
 from .settings import ShapeSettings
 
 if TYPE_CHECKING:  # half a second of imports, which only shapes need
     import trimesh
 
 SURFACE_POINTS = 1000
-MESH_KINDS = ("stl", "ply", "obj", "off")
+MESH_KINDS = ("stl", "ply", "obj", "off", "xyz", "npy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,16 +68,10 @@ class Shape:
         everything = np.concatenate([self.points, self.surface])
         return everything.min(axis=0), everything.max(axis=0)
 
-    def pose_covariance(self, settings: ShapeSettings) -> Array:
-        """Covariance (10, 10) of unit_phi by a pose known to ``shape.position_sd`` and, about the
-        centre of the bounding box, ``shape.rotation_sd``; to first order."""
-        lower, upper = self.bounds
-        center, none = 0.5 * (lower + upper), np.zeros(3)
-        turn_sd = np.deg2rad(settings.rotation_sd)
-        columns = [sd * _pose_slope(self.unit_phi, center, *step)
-                   for axis in np.eye(3) for sd, step in (
-                       (settings.position_sd, (axis, none)), (turn_sd, (none, axis)))]
-        return np.stack(columns, axis=1) @ np.stack(columns)
+    def pose_states(self, settings: ShapeSettings) -> PoseStates:
+        """The pose as uncertain as the settings say, about the centre of the bounding box."""
+        sd = np.repeat([settings.position_sd, np.deg2rad(settings.rotation_sd)], 3)
+        return PoseStates(sd, 0.5 * (self.bounds[0] + self.bounds[1]))
 
     @property
     def lengths(self) -> Array:
@@ -121,16 +114,6 @@ class Shape:
         out[:3, 3] = out[3, :3] = shape_matrix @ center
         out[3, 3] = 1.0 - center @ shape_matrix @ center
         return out
-
-
-def _pose_slope(phi: Array, center: Array, shift: Array, turn: Array) -> Array:
-    """Change (10,) of phi per shift (3,) [m] and turn (3,) [rad] about a centre (3,)."""
-    step = np.zeros((4, 4))
-    step[:3, :3] = skew(turn)
-    step[:3, 3] = shift - np.cross(turn, center)
-    pseudo = step @ pseudo_inertia(phi)
-    # Linear in the pseudo-inertia, which need not be that of a body.
-    return phi_from_pseudo_inertia(pseudo + pseudo.T)
 
 
 def farthest_points(cloud: Array, count: int) -> np.ndarray:
@@ -184,8 +167,8 @@ def shape_from_settings(settings: ShapeSettings,
     pose[:3, :3] = Rotation.from_euler("xyz", settings.rpy).as_matrix()
     pose[:3, 3] = settings.center
     if settings.type == "mesh":
-        mesh = load_mesh(resolve_resource(settings.mesh, roots), settings.mesh_scale)
-        return shape_from_mesh(mesh, pose, settings.bounding, name=Path(settings.mesh).name)
+        return shape_from_file(resolve_resource(settings.mesh, roots), settings.mesh_scale, pose,
+                               settings.bounding)
     return shape_from_primitive(settings.type, settings.size, pose, settings.bounding)
 
 
@@ -238,6 +221,26 @@ def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = Fal
                  name).placed(pose)
 
 
+def shape_from_file(path: Path, scale: float, pose: ArrayLike, bounding: bool) -> Shape:
+    """The region inside a mesh file (see `load_mesh`), placed by pose (4, 4).
+
+    A file that did not change is not read again.
+
+    Raises:
+        InvalidShape: see `load_mesh` and `shape_from_mesh`.
+    """
+    if not path.is_file():
+        raise InvalidShape(f"mesh file {path} does not exist")
+    state = path.stat()
+    filled = _filled_file(path.resolve(), scale, state.st_mtime_ns, state.st_size)
+    return replace(filled, bounding=bounding, name=path.name).placed(pose)
+
+
+@lru_cache(maxsize=8)
+def _filled_file(path: Path, scale: float, changed: int, size: int) -> Shape:
+    return shape_from_mesh(load_mesh(path, scale), np.eye(4), name=path.name)
+
+
 def shape_from_points(points: ArrayLike, volumes: ArrayLike | None = None,
                       bounding: bool = False, name: str = "points") -> Shape:
     """The region that points (n, 3) fill, each standing for a volume (n,) or all for the same.
@@ -253,20 +256,28 @@ def shape_from_points(points: ArrayLike, volumes: ArrayLike | None = None,
         raise InvalidShape(f"a point shape needs at least four finite points, got {len(cloud)}")
     if share.shape != (len(cloud),) or not np.all(np.isfinite(share) & (share > 0.0)):
         raise InvalidShape(f"{len(cloud)} points need as many positive volumes")
-    spans = np.linalg.svd(cloud - cloud.mean(axis=0), compute_uv=False)
-    if spans[2] < 1e-9 * max(spans[0], 1e-12):
+    if not _has_volume(cloud):
         raise InvalidShape("the points of the shape lie in one plane; they enclose no volume")
     unit = point_columns(cloud) @ (share / share.sum())
     return Shape(cloud, share, cloud, unit, bounding, name)
+
+
+def _has_volume(points: Array) -> bool:
+    """Whether points (n, 3) do not all lie in one plane."""
+    spans = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    return bool(spans[2] >= 1e-9 * max(spans[0], 1e-12))
 
 
 def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
     """A triangle mesh file (STL, PLY, OBJ, ...), scaled to metres.
 
     Only formats that are one file each are read, so that a mesh cannot name other files.
+    Of a file of points without triangles (PLY, XYZ, or NPY with an array (n, 3)), the convex hull:
+    points of a scan lie on the surface, so that no volume can be made of them alone. An object with
+    hollows is smaller than its hull; ``shape.bounding`` says that.
 
     Raises:
-        InvalidShape: no such file, or not a mesh.
+        InvalidShape: no such file, or neither a mesh nor points.
     """
     if not path.is_file():
         raise InvalidShape(f"mesh file {path} does not exist")
@@ -281,14 +292,42 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
     import trimesh
 
     try:
-        with path.open("rb") as file:  # a stream has no folder in which materials are looked for
-            mesh = trimesh.load_mesh(file, file_type=kind)
+        if kind == "npy":
+            points = _point_array(np.load(path, allow_pickle=False))
+            mesh: trimesh.parent.Geometry = trimesh.PointCloud(points)
+        else:
+            with path.open("rb") as file:  # a stream has no folder where materials are looked for
+                mesh = trimesh.load(file, file_type=kind)
+            if isinstance(mesh, trimesh.Scene):
+                mesh = mesh.to_mesh()
     except Exception as error:  # readers of many formats raise many kinds
         raise InvalidShape(f"mesh file {path} cannot be read: {error}") from error
+    if isinstance(mesh, trimesh.PointCloud) or (
+            isinstance(mesh, trimesh.Trimesh) and len(mesh.faces) == 0 and len(mesh.vertices) > 0):
+        mesh = _hull(np.asarray(mesh.vertices, dtype=float), path)
     if not isinstance(mesh, trimesh.Trimesh) or len(mesh.faces) == 0:
         raise InvalidShape(f"mesh file {path} holds no triangles")
     mesh.apply_scale(scale)
     return mesh
+
+
+def _point_array(values: Array) -> Array:
+    if values.ndim != 2 or values.shape[1] != 3 or not np.issubdtype(values.dtype, np.number):
+        raise InvalidShape(f"it holds an array of {values.dtype} of shape {values.shape}, "
+                           "not points (n, 3)")
+    return values
+
+
+def _hull(points: Array, path: Path) -> trimesh.Trimesh:
+    """Convex hull of points (n, 3); those that are not finite (no return of a scanner) are left
+    out."""
+    import trimesh
+
+    points = points[np.isfinite(points).all(axis=1)]
+    if len(points) < 4 or not _has_volume(points):
+        raise InvalidShape(f"mesh file {path} holds {len(points)} points, which enclose no volume; "
+                           "at least four that are not in one plane are needed")
+    return trimesh.PointCloud(points).convex_hull
 
 
 def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:

@@ -71,7 +71,7 @@ class Density:
                    shape: Shape | None) -> tuple[Array, Array]:
         if shape is None:
             return posterior_of_sizes(information, vector, self._settings.max_reach)
-        prior = density_prior(shape).widened(shape.pose_covariance(self._settings))
+        prior = replace(density_prior(shape), pose=shape.pose_states(self._settings))
         return posterior(information, vector, prior)
 
     def _bounded(self, information: Array, vector: Array, shape: Shape | None,
@@ -192,23 +192,28 @@ class Slack:
 
 def most_probable(information: Array, vector: Array, prior: DensityPrior, width: float,
                   mass: float) -> Mode:
-    """Newton's method on ``phi'H phi/2 - g'phi + w'w/2`` with ``phi = M (v exp(log m0 + F w))``."""
+    """Newton's method on ``phi'H phi/2 - g'phi + w'w/2`` with ``phi = T M (v exp(log m0 + F w))``,
+    where T moves the body by the last states of w, if the pose is uncertain."""
     modes = np.column_stack([width * prior.modes, np.full(len(prior.volumes), MASS_SD)])
-    unit = prior.columns * prior.volumes
-    w = np.zeros(modes.shape[1])
+    unit, densities = prior.columns * prior.volumes, modes.shape[1]
+    w = np.zeros(densities + prior.pose.count)
     log_density = np.full(len(prior.volumes), np.log(mass))
 
     def value(log_density: Array, w: Array) -> tuple[Array, float]:
-        phi = unit @ np.exp(log_density)
+        phi = prior.pose.transform(w[densities:]) @ (unit @ np.exp(log_density))
         return phi, float(0.5 * phi @ information @ phi - vector @ phi + 0.5 * w @ w)
+
+    def slope_at(log_density: Array, w: Array, phi: Array) -> Array:
+        still = (unit * np.exp(log_density)) @ modes
+        return np.hstack([prior.pose.transform(w[densities:]) @ still, prior.pose.slope(phi)])
 
     phi, objective = value(log_density, w)
     for _ in range(_STEPS):
-        slope = (unit * np.exp(log_density)) @ modes
+        slope = slope_at(log_density, w, phi)
         gain = np.linalg.solve(np.eye(PARAMETERS) + information @ (slope @ slope.T),
                                vector - information @ (phi - slope @ w))
         step = slope.T @ gain - w
-        change = modes @ step
+        change = modes @ step[:densities]
         t = min(1.0, _LARGEST_STEP / max(float(np.abs(change).max()), 1e-9))
         while t > 1e-3:
             new_phi, new_objective = value(log_density + t * change, w + t * step)
@@ -222,7 +227,7 @@ def most_probable(information: Array, vector: Array, prior: DensityPrior, width:
         phi, objective = new_phi, new_objective
         if improvement < _TOLERANCE:
             break
-    slope = (unit * np.exp(log_density)) @ modes
+    slope = slope_at(log_density, w, phi)
     factor = np.linalg.cholesky(np.eye(len(w)) + slope.T @ information @ slope)
     root = np.linalg.solve(factor, slope.T)
     return Mode(phi, root.T @ root, -objective - float(np.log(np.diag(factor)).sum()))

@@ -75,7 +75,7 @@ class Entropic:
         to_unit = body.from_phi / mass
         information = to_unit.T @ _curvature(mode.factor) @ to_unit
         claimed = min(mode.gamma, self._gamma)
-        pose = mass**2 * shape.pose_covariance(self._shape_settings)
+        pose = shape.pose_states(self._shape_settings).covariance(phi)
         return Solution(phi, marginal.bias(phi), weakened(0.5 * claimed * information, pose))
 
 

@@ -52,5 +52,5 @@ class Uniform:
         unit = np.eye(SVEC_SIZE)
         rows = (unit - np.outer(svec(np.eye(4)), unit[MASS]))[:MASS]
         rows = rows @ body.from_phi / (SHAPE_SD * mass)
-        pose = mass**2 * shape.pose_covariance(self._shape_settings)
+        pose = shape.pose_states(self._shape_settings).covariance(phi)
         return Solution(phi, marginal.bias(phi), weakened(rows.T @ rows, pose))
