@@ -61,11 +61,14 @@ def test_without_a_range_only_the_impossible_is_dropped() -> None:
     assert [f.name for f in log.all()] == ["wrench_saturated"]
 
 
-def test_what_the_ring_says_is_counted_where_a_sample_was_lost() -> None:
+def test_what_the_ring_says_is_counted() -> None:
     gate, log = _gate()
-    for result in (STORED, REORDERED, REPEATED, LATE, LATE):
-        gate.stored(result)
+    for result, strays in ((STORED, 0), (REORDERED, 0), (REPEATED, 0), (LATE, 0), (LATE, 1)):
+        gate.stored(result, strays)
     assert {f.name: f.text for f in log.all()} == {
+        "wrench_reordered": "wrench samples that came out of order put where they belong (once)",
+        "wrench_stamp_stray": "wrench samples with a stamp far from those before and after "
+                              "dropped (once)",
         "wrench_repeated": "wrench samples with a repeated stamp dropped (once)",
         "wrench_late": "wrench samples that came too late dropped (2 times)"}
 

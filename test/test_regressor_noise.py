@@ -122,7 +122,7 @@ def test_the_optimum_varies_as_its_information_says(speed: float,
     """Slower motion, where noise is much of the regressor, and faster; a few rounds from an
     answer that is 10 % off."""
     case, gaps, covariances = Case(rng, speed), [], []
-    for _ in range(90):
+    for _ in range(120):
         a, wrench = case.measured()
         phi = 1.1 * case.phi
         for _ in range(5):

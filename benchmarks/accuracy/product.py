@@ -41,11 +41,13 @@ AS_PUBLISHED: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A compressed recording: window, the filter that made it, sign of the reading."""
+    """A compressed recording: window, the filter that made it, sign of the reading, and the clock
+    offset [s] that was already taken out of the stamps."""
 
     window: Window
     filtering: TwoSidedFilter
     sign: float
+    early: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -64,29 +66,39 @@ class Answer:
     failure: str = ""
 
 
-def from_recording(t: Array, q: Array, wrench: Array, settings: Settings) -> Data:
+def from_recording(t: Array, q: Array, wrench: Array, settings: Settings, shape: Shape) -> Data:
     """A recording of joint positions q (n, 6) and readings (n, 6) at times t (n,) [s]."""
-    identifier = run_identifier(t, q, wrench, settings)
+    identifier = run_identifier(t, q, wrench, settings, shape)
     if not identifier._buffer:
         raise NotEnoughData("the recording is shorter than the windows of the filters")
-    return Data(identifier._buffer.content(), identifier._filter, identifier._sign)
+    return Data(identifier._buffer.content(), identifier._segments.filter, identifier._sign,
+                identifier._early_ns * 1e-9)
 
 
 def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,
                    shape: Shape | None = None) -> Identifier:
-    """The product's identifier after a whole recording."""
+    """The product's identifier after a whole recording.
+
+    Where the clocks may differ, it solves on the way as on the timer of the node: that takes an
+    offset out of the stamps and rebuilds the window, which every estimator then gets.
+    """
     identifier = Identifier(settings.replace({"wrench.sensor_frame": FRAME}), shape)
     identifier.set_robot_description(arm_urdf())
     identifier.add_static_transform(*mounting())
     stamps = (START_NS + np.round(np.asarray(t) * 1e9)).astype(np.int64).tolist()
     names, angles, readings = joint_names(), q.tolist(), wrench.tolist()
     chunk = max(int(_CHUNK / (t[1] - t[0])), 1)
+    clock_unknown = settings.alignment.delay_sd > 0.0
     for k, stamp in enumerate(stamps):
         identifier.add_joint_state(stamp, names, angles[k])
         identifier.add_wrench(stamp, FRAME, readings[k][:3], readings[k][3:])
         if k % chunk == chunk - 1:
             identifier.advance()
+            if clock_unknown:
+                identifier.solve()
     identifier.finish()
+    if clock_unknown:
+        identifier.solve()
     return identifier
 
 
@@ -130,20 +142,19 @@ class Answers:
             if base not in problems:
                 solver = Solver(base, shape, data.filtering, data.sign)
                 problems[base] = solver, solver._prepare(data.window)
-            out[name] = self._answer(self._estimator(name, chosen, shape), *problems[base],
-                                     data.window)
+            out[name] = self._answer(self._estimator(name, chosen, shape), *problems[base], data)
         return out
 
-    def _answer(self, estimator: Estimator, solver: Solver, problem: Problem,
-                window: Window) -> Answer:
+    def _answer(self, estimator: Estimator, solver: Solver, problem: Problem, data: Data) -> Answer:
         nothing = np.full(10, np.nan), np.full((10, 10), np.nan), np.full(6, np.nan)
         started = time.perf_counter()
         try:
-            problem, solution = solver._answer(estimator, problem, window)
+            problem, solution = solver._answer(estimator, problem, data.window, solver.shape)
             elapsed = time.perf_counter() - started
             marginal = problem.marginal("noise")
             covariance = judge(solution, marginal).phi_covariance
             alignment, _ = solver._alignment(marginal, solution.phi, covariance)
+            alignment[5] += data.early
         except (InertialIdError, np.linalg.LinAlgError) as error:
             return Answer(*nothing, time.perf_counter() - started, str(error) or repr(error))
         return Answer(solution.phi, covariance, alignment, elapsed)

@@ -90,7 +90,12 @@ def _modular() -> list[Scenario]:
     fixed: dict[str, Any] = dict(family="modular", source="encoder", motion="sinusoid", pace=1.5)
     out += [
         Scenario("samples-50", "50 samples", **fixed, seconds=0.5, settings=KNOWN),
+        # 5 mm and 3 deg in random directions: a third of their squares along and about each axis.
         Scenario("shape-pose", "shape misplaced by 5 mm and 3 deg, 150 samples", **fixed,
+                 seconds=1.5, errors=SetUpErrors(shape_shift=0.005, shape_turn=3.0),
+                 settings={**KNOWN, "shape.position_sd": 0.005 / 3**0.5,
+                           "shape.rotation_sd": 3.0 / 3**0.5}),
+        Scenario("shape-pose-ignored", "shape misplaced by 5 mm and 3 deg, 150 samples", **fixed,
                  seconds=1.5, errors=SetUpErrors(shape_shift=0.005, shape_turn=3.0),
                  settings=KNOWN),
         Scenario("clock-0", "clock offset, 10 s", **fixed, seconds=10.0,
@@ -140,9 +145,17 @@ def _tools() -> list[Scenario]:
             for level, (best, study, reach) in published.items()]
 
 
+def _parts() -> list[Scenario]:
+    """Assemblies of a few homogeneous parts: one half to choose by, the other to check."""
+    return [Scenario(f"parts-{half}-{level}", f"parts ({half} half), raw accelerations, 10 s",
+                     f"parts-{half}", "raw", "sinusoid", 1.0, 10.0,
+                     noise="high_tools" if level == "high" else level, settings=KNOWN, runs=10)
+            for half in ("tuning", "checking") for level in ("low", "moderate", "high")]
+
+
 def _moves() -> list[Scenario]:
     """Traversaro et al. 2016: order-2 Savitzky-Golay windows for moves of each duration."""
-    return [Scenario(f"moves-{duration:g}s", "point-to-point moves of 60 s", "poor", "savgol",
+    return [Scenario(f"moves-{duration:g}s", "point-to-point moves of 60 s", "arm", "savgol",
                      "point_to_point", duration, 60.0, settings=KNOWN, runs=2, window=window,
                      published="unconstrained inconsistent" if duration >= 5.0
                      else "both answers equal" if duration <= 1.0 else "")
@@ -150,4 +163,4 @@ def _moves() -> list[Scenario]:
 
 
 SCENARIOS: dict[str, Scenario] = {s.name: s for s in
-                                  [*_modular(), *_poor(), *_tools(), *_moves()]}
+                                  [*_modular(), *_poor(), *_tools(), *_parts(), *_moves()]}

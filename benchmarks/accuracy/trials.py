@@ -12,18 +12,21 @@ from scipy.signal import savgol_filter
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.errors import InertialIdError
-from inertial_id_ros.inertia import Array, is_consistent, transform_phi
+from inertial_id_ros.inertia import Array, is_consistent
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.shape import Shape
 from inertial_id_ros.simulation.motion import JointMotion
 
 from . import bounds, sensors
+from .families import objects
 from .metrics import ENTRIES, INTERVAL, deviations, errors
 from .motions import LAWS, SensorMotion, sensor_motion
-from .objects import BenchmarkObject, objects, tool_files
+from .objects import BenchmarkObject, tool_files
 from .product import Answer, Answers, Data, from_accelerations, from_recording
 from .scenarios import Scenario
+from .true_shapes import true_shape
 
+CORRECT_PRIOR = "entropic-true"  # row of `entropic` with a prior that is right
 _LONGEST = 600.0  # s, the longest buffer that the settings allow
 _answers = Answers()
 
@@ -67,9 +70,10 @@ def run(scenario: Scenario, number: int, estimators: list[str],
         motion_rng = np.random.default_rng([zlib.crc32(key.encode()), number])
         rng = np.random.default_rng([zlib.crc32(key.encode()), number, 1 + index])
         try:
-            recording = _record(scenario, item, settings, motion_rng, rng, index)
             shape, truth = _told_shape(scenario, item, rng), item.phi
-            answers = _answers.solve(recording.data, shape, settings, estimators)
+            recording = _record(scenario, item, shape, settings, motion_rng, rng, index)
+            answers = _solve(recording.data, true_shape(scenario.family, item), shape, settings,
+                             estimators)
         except InertialIdError as error:
             rows += [_failed(scenario, item, number, name, str(error)) for name in estimators]
             continue
@@ -79,9 +83,21 @@ def run(scenario: Scenario, number: int, estimators: list[str],
     return rows
 
 
+def _solve(data: Data, right: Shape, told: Shape, settings: Settings,
+           estimators: list[str]) -> dict[str, Answer]:
+    """Answers by the name of their row; CORRECT_PRIOR is `entropic` told the true shape."""
+    own = [name for name in estimators if name != CORRECT_PRIOR]
+    if CORRECT_PRIOR not in estimators:
+        return _answers.solve(data, told, settings, own)
+    answers = _answers.solve(data, told, settings, [*dict.fromkeys([*own, "entropic"])])
+    correct = (answers["entropic"] if right is told
+               else _answers.solve(data, right, settings, ["entropic"])["entropic"])
+    return {name: answers.get(name, correct) for name in estimators}
+
+
 # ---- recording ---------------------------------------------------------------------------------
 
-def _record(scenario: Scenario, item: BenchmarkObject, settings: Settings,
+def _record(scenario: Scenario, item: BenchmarkObject, shape: Shape, settings: Settings,
             motion_rng: np.random.Generator, rng: np.random.Generator, index: int) -> Recording:
     if scenario.source == "tool":
         exact, wrench = _stored_tool(index)
@@ -96,7 +112,7 @@ def _record(scenario: Scenario, item: BenchmarkObject, settings: Settings,
     q = exact.q + sensors.ENCODER_NOISE * rng.normal(size=exact.q.shape)
     if scenario.source == "savgol":
         return Recording(_savgol_rows(q, -readings, scenario, settings), exact)
-    return Recording(from_recording(t, q, readings, settings), exact)
+    return Recording(from_recording(t, q, readings, settings, shape), exact)
 
 
 _last_motion: dict[str, Any] = {"key": None, "motion": None}
@@ -169,11 +185,11 @@ def _told_shape(scenario: Scenario, item: BenchmarkObject, rng: np.random.Genera
     if not (wrong.shape_shift or wrong.shape_turn):
         return item.shape
     center = 0.5 * (item.shape.bounds[0] + item.shape.bounds[1])
-    turn = Rotation.from_rotvec(sensors.direction(rng) * wrong.shape_turn, degrees=True).as_matrix()
-    shift = center - turn @ center + wrong.shape_shift * sensors.direction(rng)
-    s = item.shape
-    return Shape(s.points @ turn.T + shift, s.volumes, s.surface @ turn.T + shift,
-                 transform_phi(s.unit_phi, turn, shift), s.bounding, s.name)
+    pose = np.eye(4)
+    pose[:3, :3] = Rotation.from_rotvec(sensors.direction(rng) * wrong.shape_turn,
+                                        degrees=True).as_matrix()
+    pose[:3, 3] = center - pose[:3, :3] @ center + wrong.shape_shift * sensors.direction(rng)
+    return item.shape.placed(pose)
 
 
 # ---- scores --------------------------------------------------------------------------------------

@@ -39,9 +39,9 @@ class Problem:
         bias_sd: (6,) prior standard deviation of the biases about bias_mean; zeros: no bias states.
         bias_mean: (6,) prior mean of the biases in y = A phi + bias.
         samples: raw samples in the window.
-        aligned: (n, 17 + q) full model with q alignment states as columns ``[A | B | q | y]``;
-            empty without such states.
-        alignment_sd: (q,) prior standard deviation of the alignment states about zero.
+        aligned: (n, 17 + q) full model with q more states, of the alignment and of a stored tool,
+            as columns ``[A | B | q | y]``; empty without such states.
+        alignment_sd: (q,) prior standard deviation of these states about zero.
         noisy: the noise-weighted problem where noise in the regressor counts (see
             `regressor_noise`), linearised at an answer; None: the regressor is exact.
     """
