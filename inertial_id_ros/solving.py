@@ -240,16 +240,16 @@ class Solver:
         Where the regressor is noisy that problem depends on the answer: a few rounds. An estimator
         that takes no notice of it keeps the problem it solves.
         """
-        solution = estimator.solve(problem, shape)
+        solution, last = estimator.solve(problem, shape), np.inf
         for _ in range(_NOISY_ROUNDS if window.joint is not None else 0):
-            before = solution.phi
-            noisy = self._with_regressor_noise(problem, window, before)
-            solution = estimator.solve(noisy, shape)
-            if np.array_equal(solution.phi, before):
+            noisy = self._with_regressor_noise(problem, window, solution.phi)
+            found = estimator.solve(noisy, shape)
+            change = float(np.linalg.norm(
+                noisy.marginal("noise").matrix @ (found.phi - solution.phi)))
+            if change == 0.0 or change > last:  # more than before: it runs away
                 break
-            problem = noisy
-            change = problem.marginal("noise").matrix @ (solution.phi - before)
-            if np.linalg.norm(change) < _SETTLED:
+            problem, solution, last = noisy, found, change
+            if change < _SETTLED:
                 break
         return problem, solution
 

@@ -74,7 +74,7 @@ def test_intervals_hold_the_truth_and_are_narrower_than_those_without_covariance
     """95 % intervals, and the error against accelerations taken as exact."""
     settings, exact = (s.replace({"estimator.method": method}) for s in (KNOWN, EXACT))
     recording, inside, errors = moving(rng), [], []
-    for _ in range(20):
+    for _ in range(12):
         made = noisy(rng, recording)
         found, naive = identify(made, settings, SHAPE), identify(made, exact, SHAPE)
         sd = np.sqrt(np.diag(found.phi_covariance))
