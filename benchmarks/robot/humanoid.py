@@ -99,14 +99,14 @@ def solve(method: str, model: RobotModel, base: BaseParameters, data: Compressed
                     Prior(design, acts=NULL_SPACE), NOISE)
 
 
-def run(seed: int, methods: tuple[str, ...] = METHODS) -> Run:
+def run(seed: int, joints: int = JOINTS, samples: int = SAMPLES) -> Run:
     """Every method on one robot."""
-    model, base, data, design = make(seed)
+    model, base, data, design = make(seed, joints, samples)
     free = np.zeros(model.size)
     free[base.independent] = least_squares(data, base, NOISE).beta
     least = np.sqrt(np.sum(data.squares(free) / NOISE**2))
     answers = {}
-    for method in methods:
+    for method in METHODS:
         start = time.process_time()
         found = solve(method, model, base, data, design)
         seconds = time.process_time() - start

@@ -31,7 +31,7 @@ class BaseParameters:
 
     Attributes:
         names: (p,) names of the parameters.
-        independent: (nb,) indices of the base columns.
+        independent: (nb,) indices of the base columns, in the order in which they were tried.
         dependent: (p - nb,) the others.
         coupling: K_d (nb, p - nb): dependent columns as combinations of base columns; of columns
             without any effect zero.
@@ -114,7 +114,7 @@ def base_parameters(rows: Array, names: Sequence[str],
             kept = min(kept, part)
         else:
             dropped = max(dropped, part)
-    chosen = np.sort(independent)
+    chosen = np.array(independent, dtype=int)
     dependent = np.setdiff1d(np.arange(rows.shape[1]), chosen)
     coupling = np.zeros((len(chosen), len(dependent)))
     linked = there[dependent]

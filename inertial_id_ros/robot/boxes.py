@@ -62,8 +62,8 @@ class Box:
     def expectation(self) -> tuple[Array, Array]:
         """phi (10,) about the box's centre in the middle of its bounds, and sigma (10,).
 
-        Bounds (eqs 17-22) with the largest mass: first moments within ``m d``, moments of inertia between
-        0 and ``m (d_j^2 + d_k^2)``, products within ``m d_j d_k``.
+        Bounds (eqs 17-22) with the largest mass: first moments within ``m d``, moments of inertia
+        between 0 and ``m (d_j^2 + d_k^2)``, products within ``m d_j d_k``.
         """
         most = self.mass + self.mass_error
         x, y, z = self.half

@@ -62,7 +62,7 @@ def gains_from_payload(model: RobotModel, unloaded: FilteredRecording, loaded: F
         slopes = np.concatenate([pair.per_joint(torque), np.delete(pair.rows, start, axis=1)
                                  / gain[pair.joint][:, None]], axis=1)
         residual = pair.current - torque / gain[pair.joint]
-        solved, spread = _solve(slopes, residual, weights[pair.joint])
+        solved, spread = pair.solve(slopes, residual, weights)
         inverse = 1.0 / gain + solved[:count]
         if not (np.isfinite(inverse).all() and np.all(inverse > 0.0)):
             raise NotEnoughData("the recordings do not tell the gain of every joint")
@@ -87,8 +87,7 @@ def payload_with_gains(model: RobotModel, unloaded: FilteredRecording, loaded: F
     pair = _Pair(model, unloaded, loaded)
     weights = np.ones(model.nv)
     for _ in range(4):
-        x, spread = _solve(pair.rows / gain[pair.joint][:, None], pair.current,
-                           weights[pair.joint])
+        x, spread = pair.solve(pair.rows / gain[pair.joint][:, None], pair.current, weights)
         rms = pair.rms(pair.current - pair.rows @ x / gain[pair.joint])
         weights = 1.0 / rms
     payload = slice(pair.columns_of_payload, pair.columns_of_payload + BODY_SIZE)
@@ -100,7 +99,8 @@ class _Pair:
     """Both recordings in one system of torques: base parameters, frictions, payload.
 
     Attributes:
-        rows: (n, columns); current: (n,); joint: (n,) joint of each row.
+        rows: (n, columns); current: (n,); joint: (n,) joint of each row: one triangular factor a
+            joint stands for all its samples.
         columns_of_payload: first of the ten columns of the payload.
     """
 
@@ -119,9 +119,15 @@ class _Pair:
             parts.append(np.concatenate([y[:, inertial], *friction, k * y[:, last]], axis=1))
             currents.append(recording.effort.ravel())
             joints.append(np.tile(np.arange(model.nv), len(recording.effort)))
-        self.rows, self.current = np.concatenate(parts), np.concatenate(currents)
-        self.joint = np.concatenate(joints)
+        system = np.column_stack([np.concatenate(parts), np.concatenate(currents)])
+        of_joint = np.concatenate(joints)
+        factors = [np.asarray(np.linalg.qr(system[of_joint == j], mode="r"))
+                   for j in range(model.nv)]
+        self.rows, self.current = np.split(np.concatenate(factors), [system.shape[1] - 1], axis=1)
+        self.current = self.current[:, 0]
+        self.joint = np.repeat(np.arange(model.nv), [len(f) for f in factors])
         self.columns_of_payload = self.rows.shape[1] - BODY_SIZE
+        self._samples = np.bincount(of_joint, minlength=model.nv)
         self._count = model.nv
 
     def per_joint(self, values: Array) -> Array:
@@ -132,15 +138,27 @@ class _Pair:
 
     def rms(self, residual: Array) -> Array:
         """Root mean square (joints,)."""
-        squares = np.bincount(self.joint, residual**2, self._count)
-        return np.sqrt(squares / np.bincount(self.joint, minlength=self._count))
+        return np.sqrt(np.bincount(self.joint, residual**2, self._count) / self._samples)
+
+    def solve(self, rows: Array, target: Array, weights: Array) -> tuple[Array, Array]:
+        """Least squares, weighted by joint (joints,), and its covariance for white residuals."""
+        scaled = rows * weights[self.joint][:, None]
+        goal = target * weights[self.joint]
+        lengths = np.linalg.norm(scaled, axis=0)
+        lengths[lengths == 0.0] = 1.0
+        upper = np.asarray(np.linalg.qr(np.column_stack([scaled / lengths, goal]), mode="r"))
+        size = rows.shape[1]
+        inverse = np.linalg.pinv(upper[:size, :size])
+        variance = float(upper[size, size])**2 / max(int(self._samples.sum()) - size, 1)
+        return inverse @ upper[:size, size] / lengths, variance * (
+            (inverse @ inverse.T) / np.outer(lengths, lengths))
 
     def start(self, mass: float) -> Array:
         """Gains by one linear least squares on torques, all unknowns on one side."""
         unknown = np.delete(self.rows, self.columns_of_payload, axis=1)
         system = np.concatenate([self.per_joint(self.current), -unknown], axis=1)
-        solved, _ = _solve(system, mass * self.rows[:, self.columns_of_payload],
-                           np.ones(len(system)))
+        solved, _ = self.solve(system, mass * self.rows[:, self.columns_of_payload],
+                               np.ones(self._count))
         gain = solved[:self._count]
         if not np.all(gain > 0.0):
             raise NotEnoughData("the recordings do not tell the gain of every joint (first guess: "
@@ -152,19 +170,6 @@ class _Pair:
         start = self.columns_of_payload
         scale = 1.0 / gain[self.joint]
         known = self.current - scale * mass * self.rows[:, start]
-        solved, _ = _solve(np.delete(self.rows, start, axis=1) * scale[:, None], known,
-                           weights[self.joint])
+        solved, _ = self.solve(np.delete(self.rows, start, axis=1) * scale[:, None], known,
+                               weights)
         return np.insert(solved, start, mass)
-
-
-def _solve(rows: Array, target: Array, weights: Array) -> tuple[Array, Array]:
-    """Weighted least squares and its covariance for white residuals."""
-    scaled, goal = rows * weights[:, None], target * weights
-    lengths = np.linalg.norm(scaled, axis=0)
-    lengths[lengths == 0.0] = 1.0
-    upper = np.asarray(np.linalg.qr(np.column_stack([scaled / lengths, goal]), mode="r"))
-    size = rows.shape[1]
-    inverse = np.linalg.pinv(upper[:size, :size])
-    variance = float(upper[size, size])**2 / max(len(rows) - size, 1)
-    return inverse @ upper[:size, size] / lengths, variance * (
-        (inverse @ inverse.T) / np.outer(lengths, lengths))
