@@ -26,7 +26,7 @@ from synthetic import (
     wrench_messages,
 )
 
-from inertial_id_ros import identifier as module
+from inertial_id_ros import intake as module
 from inertial_id_ros.errors import InvalidModel, InvalidSetting, NotEnoughData, UnknownEstimator
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
 from inertial_id_ros.identifier import Identifier

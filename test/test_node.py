@@ -134,7 +134,7 @@ def test_a_late_joiner_gets_the_last_estimate_and_it_is_the_truth(identified):
     np.testing.assert_allclose(covariance, covariance.T)
     assert np.linalg.eigvalsh(covariance)[0] >= -1e-12
     assert message.header.frame_id == "ft_sensor" and message.samples > 500
-    assert "lmi" in message.status and message.solve_time.sec == 0
+    assert "density" in message.status and message.solve_time.sec == 0
 
 
 def test_the_plain_inertia_topic_carries_the_same_numbers(identified):
@@ -207,6 +207,7 @@ def test_nobody_but_the_node_writes_the_payload_parameters(identified):
     ("estimator.method", "magic", "estimator.method is 'magic'; allowed: "),
     ("wrench.topic", "/ft", "wrench.topic can only be set when the node starts"),
     ("pmd.points", 2, "pmd.points is 2; allowed: at least 4"),
+    ("estimator.method", "pmd", "'pmd' of these settings needs the shape of the object"),
 ])
 def test_a_bad_value_while_running_is_refused_with_its_name(identified, name, value, said):
     before = query(identified, name)[0]
@@ -232,7 +233,8 @@ def test_saving_writes_the_last_estimate(identified):
     report = json.loads((identified.folder / "hammer.json").read_text())
     message = latest_valid(identified)
     assert report["mass"] == message.inertia.m and report["com"] == com(message.inertia).tolist()
-    assert [p.name for p in identified.folder.iterdir()] == ["hammer.json"]  # nothing half-written
+    names = sorted(p.name for p in identified.folder.iterdir())
+    assert names == ["hammer.json", "inertial_id_node.state.json"]  # nothing half-written
 
 
 @pytest.mark.parametrize("name", ["../x.json", "/tmp/x.json", "a/b", "..", ".hidden", "a\nb"])
@@ -268,7 +270,9 @@ def test_an_open_mesh_is_refused_in_words(identified):
     ({"primitive": box(0.1, 0.1, -0.1)}, "positive sizes"),
     ({"primitive": SolidPrimitive(type=5, dimensions=[1.0])}, "primitive.type is 5"),
     ({"primitive": box(0.1, 0.1, 0.1), "mesh_resource": "file:///x.stl"}, "exactly one"),
-    ({"mesh_resource": "file:///nowhere/x.stl"}, "does not exist"),
+    ({"mesh_resource": "file:///nowhere/x.stl"}, "resources.folders"),
+    ({"mesh_resource": "/etc/passwd"}, "allowed: file, package"),
+    ({"mesh_resource": "package://../../etc/passwd"}, "not found"),
     ({"mesh_resource": "package://no_such_package/x.stl"}, "not found"),
     ({"mesh_resource": "http://x/x.stl"}, "allowed: file, package"),
     ({"primitive": box(0.1, 0.1, 0.1), "frame_id": "nowhere"}, "nowhere"),

@@ -20,8 +20,8 @@ import numpy as np  # noqa: E402
 from inertial_id_ros.errors import InertialIdError  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
 
+from .families import objects  # noqa: E402
 from .metrics import ENTRIES  # noqa: E402
-from .objects import objects  # noqa: E402
 from .run import RESULTS, _assignment, _map  # noqa: E402
 from .scenarios import SCENARIOS  # noqa: E402
 from .tables import Row, grouped, mean, worst_coverage  # noqa: E402

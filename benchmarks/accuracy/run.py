@@ -16,7 +16,7 @@ from inertial_id_ros.estimators import names
 from inertial_id_ros.settings import Settings
 
 from . import plots, tables
-from .objects import objects
+from .families import objects
 from .scenarios import SCENARIOS, Scenario
 from .trials import run
 

@@ -36,10 +36,11 @@ class Publishing:
 
     def outcome(self, outcome: Outcome) -> None:
         """Publish parameters and markers; the plain inertia, which carries no verdict, only where
-        all of it is known."""
+        all of it is known, and by data of this run."""
         self._parameters.publish(parameters_message(outcome))
         self._markers.publish(payload_markers(outcome))
-        if isinstance(outcome, Estimate) and outcome.inertia_is_known:
+        if (isinstance(outcome, Estimate) and outcome.inertia_is_known
+                and not outcome.restored):
             message = InertiaStamped(inertia=inertia_message(outcome.body))
             message.header.frame_id = outcome.frame_id
             message.header.stamp = time_message(outcome.stamp_ns)
