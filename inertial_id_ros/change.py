@@ -23,6 +23,8 @@ _BIAS_SD = np.r_[np.full(3, 200.0), np.full(3, 20.0)]  # N, N m: anything
 _REACH = 1.0  # m; what is gripped or released lies within this distance of the sensor
 _GROWTH = 0.05  # share by which a change of mass that is complete may still grow
 _GRAVITY = 9.81  # m/s^2, to compare a mass with the noise of a force
+_ZERO = 4.0  # standard deviations of the noise within which a reading is zero,
+_MOTION = 0.05  # and share of the wrench by which motion may change it in the meantime
 _CLEAR = 5.0  # standard deviations from which a change of mass is one
 
 
@@ -120,11 +122,15 @@ def is_growing(evidence: Evidence) -> bool:
     return bool(abs(second - first) > _GROWTH * abs(second) + noise)
 
 
-def reads_zero(evidence: Evidence, limit: float) -> bool:
-    """Whether the sensor reads nothing at all where it was expected to read something."""
-    noise = np.sqrt(evidence.forecast.noise)
-    level = np.abs(evidence.wrench.mean(axis=0)) / noise.mean(axis=0)
-    return bool(level.max() < limit)
+def reads_zero(evidence: Evidence, jump: Array) -> bool:
+    """Whether a jump (6,) of the zero made the sensor read nothing where it read something.
+
+    That is what a driver does that zeroes the sensor; the first row tells, however the arm moves.
+    """
+    forecast = evidence.forecast
+    expected = evidence.wrench[0] - forecast.residual[0]
+    return bool((np.abs(expected + jump) < _ZERO * np.sqrt(forecast.noise[0])
+                 + _MOTION * np.abs(expected)).all())
 
 
 def turned(evidence: Evidence) -> float:

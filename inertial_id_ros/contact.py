@@ -221,14 +221,14 @@ class Detector:
         return Event(kind, number, self.began, -1, before, before + change, change)
 
     def _cause(self, evidence: Evidence, settled: int) -> str | None:
+        assert self._evidence is not None
         limit = self._change.fit
-        zero = another_zero(evidence).misfit < limit
-        if zero and reads_zero(evidence, limit):
-            return ZERO
         payload = another_payload(evidence)
         if payload.misfit < limit and is_possible_payload(payload) and not is_growing(evidence):
             return PAYLOAD
-        if zero and settled >= _LONG and turned(evidence) > _ANGLE:
+        zero = another_zero(evidence)
+        if zero.misfit < limit and (reads_zero(self._evidence, zero.change) or (
+                settled >= _LONG and turned(evidence) > _ANGLE)):
             return ZERO
         return None
 
