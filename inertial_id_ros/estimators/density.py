@@ -16,7 +16,6 @@ from .base import PARAMETERS, Problem, Solution, register
 from .reference_body import ReferenceBodies
 from .weak_prior import regularise
 
-WIDTHS = (3.0, 1.0, 0.3, 0.1)  # of the log-density; weighted by evidence
 _LARGEST_STEP = 8.0  # of the log-density in one Newton step
 _TOLERANCE, _STEPS = 1e-3, 40
 
@@ -31,7 +30,7 @@ class Mode(NamedTuple):
 
 @register("density")
 class Density:
-    """Log-density Gaussian process over the shape, three widths weighted by evidence.
+    """Log-density Gaussian process over the shape, four widths weighted by evidence.
 
     Needs a shape (mesh or bounding primitive); guarantees a physically consistent body.
     """
@@ -61,9 +60,9 @@ def posterior(information: Array, vector: Array, prior: DensityPrior) -> tuple[A
     """phi (10,) and its covariance (10, 10) from the information matrix and vector of the data."""
     mass = max(vector[0] / information[0, 0], 1e-3)
     slack = Slack(mass**2 * prior.slack, information, vector)
-    bare = [most_probable(slack.information, slack.vector, prior, w, mass) for w in WIDTHS]
+    bare = [most_probable(slack.information, slack.vector, prior, w, mass) for w in prior.widths]
     evidence = np.array([m.evidence - prior.width_penalty * np.log(w)
-                         for m, w in zip(bare, WIDTHS, strict=True)])
+                         for m, w in zip(bare, prior.widths, strict=True)])
     weights = np.exp(evidence - evidence.max())
     weights /= weights.sum()
     phi = sum(w * slack.added(m).phi for w, m in zip(weights, bare, strict=True))
@@ -71,7 +70,7 @@ def posterior(information: Array, vector: Array, prior: DensityPrior) -> tuple[A
         phi = sum(w * m.phi for w, m in zip(weights, bare, strict=True))
     # Intervals always come from the widest prior: that is what calibrates them.
     wide = Slack(mass**2 * prior.wide_slack, information, vector)
-    widest = wide.added(most_probable(wide.information, wide.vector, prior, WIDTHS[0], mass))
+    widest = wide.added(most_probable(wide.information, wide.vector, prior, prior.widths[0], mass))
     gap = widest.phi - phi
     covariance = widest.covariance + np.outer(gap, gap)
     return phi, 0.5 * (covariance + covariance.T)
