@@ -27,6 +27,8 @@ SIZE_ERROR = {True: 0.10, False: 0.03}  # relative, by Shape.bounding
 # rod a standard deviation of 1/sqrt(3) of that of the even rod; this of the second moments along
 # its two thin axes, independent of each other, gives the same.
 DEPTH_ERROR = np.sqrt(2.0 / 3.0)
+# Standard deviations of the log-density, widest first, by Shape.bounding.
+WIDTHS = {True: (2.0, 0.7, 0.2, 0.07), False: (3.0, 1.0, 0.3, 0.1)}
 WIDTH_PENALTY = {True: 0.0, False: 2.0}  # evidence is multiplied by width**-penalty
 _PIVOT_FLOOR = 1e-3
 
@@ -41,6 +43,7 @@ class DensityPrior:
         modes: (n, r) of the log-density, of unit variance: log density = modes @ w, w ~ N(0, 1).
         slack: (10, 10) covariance of phi per kg^2 that nodes and size error leave open.
         wide_slack: (10, 10) the same for intervals, with unknown depths in thin sections.
+        widths: standard deviations of the log-density, widest first.
         width_penalty: exponent by which wide densities are discouraged.
         pose: by which the whole body may be displaced.
     """
@@ -50,6 +53,7 @@ class DensityPrior:
     modes: Array
     slack: Array
     wide_slack: Array
+    widths: tuple[float, ...]
     width_penalty: float
     pose: PoseStates = field(default_factory=PoseStates)
 
@@ -78,7 +82,8 @@ def _prior(shape: Shape) -> DensityPrior:
     slack = _slack(nodes, volumes, spread, SIZE_ERROR[shape.bounding])
     reach = (columns * volumes) @ modes
     wide = slack + _depth(nodes, volumes, reach @ reach.T + slack)
-    return DensityPrior(columns, volumes, modes, slack, wide, WIDTH_PENALTY[shape.bounding])
+    return DensityPrior(columns, volumes, modes, slack, wide, WIDTHS[shape.bounding],
+                        WIDTH_PENALTY[shape.bounding])
 
 
 def _match_moments(columns: Array, volumes: Array, wanted: Array) -> Array:

@@ -18,7 +18,6 @@ from .base import PARAMETERS, Problem, Solution, register
 from .reference_body import ReferenceBodies
 from .weak_prior import regularise
 
-WIDTHS = (3.0, 1.0, 0.3, 0.1)  # of the log-density; weighted by evidence
 UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
 _LARGEST_STEP = 8.0  # of the log-density in one Newton step
 _TOLERANCE, _STEPS = 1e-3, 40
@@ -86,9 +85,10 @@ class Density:
 
 def posterior(information: Array, vector: Array, prior: DensityPrior) -> tuple[Array, Array]:
     """phi (10,) and its covariance (10, 10) from the information matrix and vector of the data."""
-    phi, _ = average(*modes_of(information, vector, prior, WIDTHS))
+    phi, _ = average(*modes_of(information, vector, prior, prior.widths))
     # Intervals always come from the widest prior: that is what calibrates them.
-    widest = modes_of(information, vector, replace(prior, slack=prior.wide_slack), WIDTHS[:1])[0][0]
+    wide = replace(prior, slack=prior.wide_slack)
+    widest = modes_of(information, vector, wide, prior.widths[:1])[0][0]
     gap = widest.phi - phi
     covariance = widest.covariance + np.outer(gap, gap)
     return phi, 0.5 * (covariance + covariance.T)
