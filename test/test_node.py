@@ -138,7 +138,7 @@ def test_a_late_joiner_gets_the_last_estimate_and_it_is_the_truth(identified):
 
 
 def test_the_plain_inertia_topic_carries_the_same_numbers(identified):
-    plain = identified.client.listen(InertiaStamped, f"{NODE}/inertia")
+    plain = identified.client.listen(InertiaStamped, f"{NODE}/inertia", 10)
     identified.client.spin_until(lambda: plain)
     message = latest_valid(identified, 1)
     assert plain[-1].inertia == message.inertia
@@ -349,6 +349,10 @@ def test_reset_forgets_the_estimate_until_new_data_come():
         refused = get(stage)
         assert not refused.success and refused.message and all_numbers_nan(refused.parameters)
         assert not stage.client.call(Save, f"{NODE}/save").success
+        plain = stage.client.listen(InertiaStamped, f"{NODE}/inertia", 10)
+        count = len(got) + 3
+        stage.client.spin_until(lambda: len(got) >= count)
+        assert not plain  # nobody who joins now is given the forgotten payload
         wait_until(lambda: not query(stage, "payload.valid")[0].bool_value)
         assert math.isnan(query(stage, "payload.mass")[0].double_value)
         robot.play(3.0)
