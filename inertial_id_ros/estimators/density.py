@@ -53,6 +53,7 @@ class Density:
                 "'density' it must be 'noise' (its evidence needs every sample at its own noise)")
         self._max_mass = settings.estimator.max_mass
         self._reach = settings.shape.max_reach
+        balls(self._reach)  # made once in a process, and now, so that no estimate waits for them
         self._prior: tuple[Shape, DensityPrior] | None = None
         self._bodies = ReferenceBodies()
 
