@@ -24,20 +24,31 @@ class WrenchGate:
         # A channel within one part in a thousand of full scale is clipped.
         ranges = np.r_[np.full(3, settings.force_range), np.full(3, settings.torque_range)]
         self._ceiling = np.where(ranges > 0.0, 0.999 * ranges, _IMPOSSIBLE)
+        self._refused = ""  # why the last sample could not enter
 
     def check(self, stamp_ns: int, force: Sequence[float], torque: Sequence[float]) -> Array | None:
         """The sample as (6,) [N, N m], or None where it must not enter."""
         sample = np.array([*force, *torque], dtype=float)
         if not np.isfinite(sample).all():
             self._findings.count("wrench_not_finite", "wrench samples with NaN or infinity dropped")
+            self._refused = "hold NaN or infinity"
             return None
         if stamp_ns <= 0:
             self._findings.count("wrench_stamp_missing", "wrench samples without a stamp dropped")
+            self._refused = "are without a stamp"
             return None
         if np.any(np.abs(sample) >= self._ceiling):
             self._findings.count("wrench_saturated", "saturated wrench samples dropped")
+            self._refused = "are saturated"
             return None
+        self._refused = ""
         return sample
+
+    def why_none(self, topic: str) -> str:
+        """Why no sample of the topic has come through."""
+        if self._refused:
+            return f"no usable wrench on '{topic}': the samples {self._refused}"
+        return f"no wrench received on '{topic}'"
 
     def stored(self, result: str, strays: int) -> None:
         """Count what the ring said of a sample, and the strays it has dropped so far."""

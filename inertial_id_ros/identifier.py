@@ -285,7 +285,7 @@ class Identifier(intake.Intake):
         """Why no estimate can be made now; empty if one can."""
         if not len(self._ring):
             topic = self.settings.dynamic_joint_states.topic or self.settings.wrench.topic
-            return f"no wrench received on '{topic}'"
+            return self._gate.why_none(topic)
         blocked = self._motion.blocked or self._removed.waiting_for
         if blocked:
             return blocked

@@ -20,6 +20,7 @@ from .kinematics.joint_motion import (
 from .kinematics.motion import MotionSource
 from .kinematics.tf_motion import TfMotion
 from .settings import Settings
+from .stream_watch import StreamWatch
 from .streams import LATE, REPEATED, SampleRing
 from .transforms import TransformTree
 
@@ -44,6 +45,7 @@ class MotionSelector:
         self._version = self.tree.version
         self._moving_seen = False
         self._strays: dict[str, int] = {}
+        self._watch = StreamWatch(findings)
         self.blocked = "waiting for the motion of the sensor"
         self.mounting_changed = False
 
@@ -122,6 +124,7 @@ class MotionSelector:
         self._strays.clear()
         self._joints_seen = None
         self._moving_seen = False
+        self._watch.reset()
 
     # ---- choice --------------------------------------------------------------------------------
 
@@ -131,12 +134,16 @@ class MotionSelector:
             self._rebuild(sensor_frame)
         if self._joint is not None:
             self._explain_joint_states()
+            self._watch.look(wrench.newest, self._joint.newest(), "joint states",
+                             self._settings.joint_states.topic)
             return self._joint
         if not sensor_frame:
             self.blocked = ("the wrench messages have no frame_id; set wrench.sensor_frame to the "
                             "frame of the sensor")
             return None
         if self._tf is not None and not self._joints_ready():
+            self._watch.look(wrench.newest, self._tf.newest(), "transforms",
+                             self._settings.tf.topic)
             return self._tf
         try:
             return self._choose(sensor_frame, wrench)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import InvalidSetting
-from .setting_spec import Spec, Vector, check, coerce, setting
+from .setting_spec import Spec, Vector, check, coerce, setting, settings_of
 
 
 @dataclass(frozen=True)
@@ -277,8 +277,8 @@ class ShapeSettings:
     bounding: bool = setting(
         True, "The shape only bounds the object; false: the object fills it.")
     max_reach: float = setting(
-        0.5, "Farthest that an object of unknown shape (type none) reaches from the origin of the "
-        "sensor frame, in any direction; for density.", unit="m", low=0.01, high=5.0)
+        0.5, "Farthest that an object of unknown shape (type none) reaches from the sensor frame's "
+        "origin; for density.", unit="m", low=0.01, high=5.0)
 
 
 @dataclass(frozen=True)
@@ -366,9 +366,7 @@ class Settings:
 def iter_settings(settings: Settings) -> Iterator[tuple[str, Any, Spec]]:
     """Dotted name, value and spec of every setting, in order."""
     for group in dataclasses.fields(settings):
-        values = getattr(settings, group.name)
-        for item in dataclasses.fields(values):
-            yield f"{group.name}.{item.name}", getattr(values, item.name), item.metadata["spec"]
+        yield from settings_of(getattr(settings, group.name), f"{group.name}.")
 
 
 def settings_from_mapping(tree: Mapping[str, Any]) -> Settings:

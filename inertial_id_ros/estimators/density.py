@@ -53,6 +53,7 @@ class Density:
                 "'density' it must be 'noise' (its evidence needs every sample at its own noise)")
         self._max_mass = settings.estimator.max_mass
         self._settings = settings.shape
+        balls(self._settings.max_reach)  # made once in a process, and now: no estimate waits
         self._bodies = ReferenceBodies()
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
