@@ -25,9 +25,9 @@ from .change import (
     turned,
     unchanged,
 )
+from .disturbance_settings import ChangeSettings, ContactSettings
 from .reference import Forecast, RunningReference
 from .row_layout import WRENCH
-from .settings import ChangeSettings, ContactSettings
 
 BEGAN, ENDED, PAYLOAD, ZERO, LOST = "began", "ended", "payload", "zero", "lost"
 _BLOCK = round(0.25e9 / BIN_NS)  # bins that are learnt at once
