@@ -18,9 +18,9 @@ from inertial_id_ros.shape import Shape
 from inertial_id_ros.simulation.motion import JointMotion
 
 from . import bounds, sensors
+from .families import objects
 from .metrics import ENTRIES, INTERVAL, deviations, errors
 from .motions import LAWS, SensorMotion, sensor_motion
-from .families import objects
 from .objects import BenchmarkObject, tool_files
 from .product import Answer, Answers, Data, from_accelerations, from_recording
 from .scenarios import Scenario
