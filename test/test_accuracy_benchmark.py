@@ -365,6 +365,10 @@ def test_never_worse_has_every_length_speed_and_family_and_lists_the_worst_first
     found = never_worse.cells(rows, "e_J")
     assert [(c.item, c.ratio, c.error) for c in found] == [("bad", 1.5, 0.0), ("good", 0.5, 0.0)]
     assert any("1 of 2 cells above 1.1" in line for line in never_worse.markdown(rows))
+    again = [{**r, "run": never_worse.FRESH + r["run"]} for r in rows]
+    text = "\n".join(never_worse.markdown([*rows, *again]))
+    assert "inertia: 1 of 2 cells above 1.1, 1 by two standard errors" in text
+    assert "| poor-1s-1 | bad | 3 | 3 | 2 | 1.50 ± 0.00 |" in text
 
 
 def test_coverage_says_which_parameter_and_which_object_miss() -> None:

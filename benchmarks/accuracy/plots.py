@@ -48,7 +48,8 @@ def _errors(rows: list[dict[str, Any]], scenarios: list[Scenario], path: Path) -
         axis.set_ylim(top=min(axis.get_ylim()[1], 1.3 * _HIGHEST))
         axis.set_ylabel(label)
         axis.grid(axis="y", alpha=0.3)
-    axes[0].legend(ncols=5, fontsize=7)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5,
+                  fontsize=7)
     axes[-1].set_xticks(np.arange(len(scenarios)), [s.name for s in scenarios], rotation=90,
                         fontsize=7)
     figure.savefig(path, dpi=120)
