@@ -38,6 +38,24 @@ class Rows(NamedTuple):
     weight: Array
 
 
+class JointRows(NamedTuple):
+    """All channels of a window together, for noise that several channels share.
+
+    Attributes:
+        rows: (k, 6, 38) few rows with the same sums of products, across channels too, as all the
+            stored rows, scaled by the square root of the raw samples they stand for.
+        acceleration_noise: (6,) standard deviation of one raw sample of linear [m/s^2] and angular
+            acceleration [rad/s^2].
+        energy: sum over the rows of what is left of one sample's variance, times samples.
+        independent: independent rows that would tell a variance as well as the rows do.
+    """
+
+    rows: Array
+    acceleration_noise: Array
+    energy: float
+    independent: float
+
+
 class Window(NamedTuple):
     """The content of the buffer.
 
@@ -47,6 +65,7 @@ class Window(NamedTuple):
         sums: (b, 6, 38) sums of the unscaled full rows of each slice; rows: (b,) their number.
         samples: raw samples; first, last: bin numbers of oldest and newest row.
         slice_length: [s].
+        joint: where the motion comes as noisy accelerations.
     """
 
     factors: dict[str, Array]
@@ -56,6 +75,7 @@ class Window(NamedTuple):
     first: int
     last: int
     slice_length: float
+    joint: JointRows | None = None
 
     @property
     def duration(self) -> float:

@@ -1,9 +1,8 @@
 """The two ways into the product: its own pipeline for recordings, and rows made of accelerations.
 
 `from_recording` pushes joint states and wrenches through `Identifier`, exactly as the bag tool
-does. `from_accelerations` is for motion that comes as accelerations (papers, workshop tools): it
-makes the same columns of the regressor as the identifier and gives them to the product's filter and
-buffer. Both end in the compressed window, which `Answers` solves with every estimator.
+does. `from_accelerations` is for motion that comes as accelerations (papers, workshop tools). Both
+end in the compressed window, which `Answers` solves with every estimator.
 
 This is the only file that reaches into the package's unnamed parts: the identifier refuses
 inconsistent answers, which a reference row must still show, and it prepares the problem anew for
@@ -19,22 +18,19 @@ from typing import Any
 
 import numpy as np
 
-from inertial_id_ros.bins import BIN_NS
-from inertial_id_ros.buffer import RegressorBuffer, Window
+from inertial_id_ros import accelerations
+from inertial_id_ros.buffer import Window
 from inertial_id_ros.errors import InertialIdError, NotEnoughData
 from inertial_id_ros.estimators import Estimator, Problem, create
 from inertial_id_ros.filtering import TwoSidedFilter
 from inertial_id_ros.identifier import Identifier
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.kinematics.motion import Motion
-from inertial_id_ros.newton_euler import regressor
-from inertial_id_ros.regressor_rows import buffer_rows, filter_columns, make_filter
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.shape import Shape
 from inertial_id_ros.solving import Solver
 from inertial_id_ros.verdict import judge
 
-from .motions import FRAME, GRAVITY, SensorMotion, arm_urdf, joint_names, mounting
+from .motions import FRAME, SensorMotion, arm_urdf, joint_names, mounting
 
 START_NS = 1_000_000_000_000
 _CHUNK = 0.5  # s of samples between two advances
@@ -75,7 +71,7 @@ def from_recording(t: Array, q: Array, wrench: Array, settings: Settings, shape:
     identifier = run_identifier(t, q, wrench, settings, shape)
     if not identifier._buffer:
         raise NotEnoughData("the recording is shorter than the windows of the filters")
-    return Data(identifier._buffer.content(), identifier._filter, identifier._sign,
+    return Data(identifier._buffer.content(), identifier._segments.filter, identifier._sign,
                 identifier._early_ns * 1e-9)
 
 
@@ -106,18 +102,18 @@ def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,
     return identifier
 
 
-def from_accelerations(motion: SensorMotion, wrench: Array, settings: Settings) -> Data:
-    """Rows at 100 Hz of measured motion and wrench (n, 6) of the sensor on the payload."""
-    a = regressor(motion.proper_acceleration(), motion.omega, motion.alpha)
-    moved = Motion(motion.axes, GRAVITY, motion.acceleration, motion.omega, motion.alpha,
-                   np.ones(len(a), dtype=bool))
-    columns = filter_columns(moved, a, wrench, settings.estimator.dynamism_c1)
-    number = START_NS // BIN_NS + np.arange(len(a))
-    filtering = make_filter(settings.kinematics.filter_window)
-    buffer = RegressorBuffer(settings.buffer.window, settings.buffer.slice)
-    for rows in (filtering.push(number, np.ones(len(a)), columns), filtering.flush()):
-        buffer.add(buffer_rows(rows, GRAVITY))
-    return Data(buffer.content(), filtering, 1.0)
+def from_accelerations(motion: SensorMotion, wrench: Array, settings: Settings,
+                       period: float, derive: bool = False) -> Data:
+    """Measured motion and wrench (n, 6) of the sensor on the payload, samples `period` [s] apart.
+
+    Args:
+        derive: take the angular acceleration from the angular velocity.
+    """
+    sign = accelerations.wrench_sign(settings)
+    recording = accelerations.Recording(
+        period * np.arange(len(wrench)), motion.axes, motion.acceleration, motion.omega,
+        sign * wrench, None if derive else motion.alpha)
+    return Data(*accelerations.window_of(recording, settings), sign)
 
 
 class Answers:
@@ -146,21 +142,19 @@ class Answers:
             if base not in problems:
                 solver = Solver(base, shape, data.filtering, data.sign)
                 problems[base] = solver, solver._prepare(data.window)
-            out[name] = self._answer(self._estimator(name, chosen, shape), *problems[base], shape,
-                                     data.early)
+            out[name] = self._answer(self._estimator(name, chosen, shape), *problems[base], data)
         return out
 
-    def _answer(self, estimator: Estimator, solver: Solver, problem: Problem, shape: Shape,
-                early: float) -> Answer:
+    def _answer(self, estimator: Estimator, solver: Solver, problem: Problem, data: Data) -> Answer:
         nothing = np.full(10, np.nan), np.full((10, 10), np.nan), np.full(6, np.nan)
         started = time.perf_counter()
         try:
-            solution = estimator.solve(problem, shape)
+            problem, solution = solver._answer(estimator, problem, data.window, solver.shape)
             elapsed = time.perf_counter() - started
             marginal = problem.marginal("noise")
             covariance = judge(solution, marginal).phi_covariance
             alignment, _ = solver._alignment(marginal, solution.phi, covariance)
-            alignment[5] += early
+            alignment[5] += data.early
         except (InertialIdError, np.linalg.LinAlgError) as error:
             return Answer(*nothing, time.perf_counter() - started, str(error) or repr(error))
         return Answer(solution.phi, covariance, alignment, elapsed)

@@ -38,6 +38,7 @@ class Options:
     recording: Path
     settings: Settings
     asked: frozenset[str]
+    save_tool: Path | None
     json: Path | None
     plot: Path | None
     quiet: bool
@@ -77,6 +78,10 @@ def make_parser() -> argparse.ArgumentParser:
     shape.add_argument("--shape", metavar="SHAPE",
                        help="box:sx,sy,sz | cylinder:r,h | sphere:r, each with @cx,cy,cz where its "
                        "centre is not the sensor origin, or a mesh file")
+    add("--tool", metavar="FILE", help="tool file (tool.file); the object is identified apart from "
+        "this tool")
+    add("--save-tool", metavar="OUT", type=Path, help="write the result to this file as a tool, "
+        "for --tool")
     add("--json", metavar="OUT", type=Path, help="write the result and its history to this file")
     add("--plot", metavar="OUT.png", type=Path, help="draw the estimate over time to this file")
     add("--quiet", action="store_true", help="print nothing but errors")
@@ -94,7 +99,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
     given = _given(args)
     settings = Settings().replace({**changes, **given})
     return Options(recording=args.recording, settings=settings, asked=frozenset(given),
-                   json=args.json, plot=args.plot, quiet=args.quiet)
+                   save_tool=args.save_tool, json=args.json, plot=args.plot, quiet=args.quiet)
 
 
 def read_settings_file(path: Path) -> dict[str, Any]:
@@ -132,7 +137,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         "estimator.method": args.method, "wrench.topic": args.wrench_topic,
         "joint_states.topic": args.joint_states_topic, "wrench.sensor_frame": args.sensor_frame,
         "gravity.frame": args.gravity_frame, "wrench.convention": args.convention,
-        "robot_description.file": args.urdf}
+        "robot_description.file": args.urdf, "tool.file": args.tool}
     given = dict(_assignment(text) for text in args.assignments)
     given.update({name: value for name, value in named.items() if value is not None})
     if args.box is not None:

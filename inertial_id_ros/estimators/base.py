@@ -39,9 +39,11 @@ class Problem:
         bias_sd: (6,) prior standard deviation of the biases about bias_mean; zeros: no bias states.
         bias_mean: (6,) prior mean of the biases in y = A phi + bias.
         samples: raw samples in the window.
-        aligned: (n, 17 + q) full model with q alignment states as columns ``[A | B | q | y]``;
-            empty without such states.
-        alignment_sd: (q,) prior standard deviation of the alignment states about zero.
+        aligned: (n, 17 + q) full model with q more states, of the alignment and of a stored tool,
+            as columns ``[A | B | q | y]``; empty without such states.
+        alignment_sd: (q,) prior standard deviation of these states about zero.
+        noisy: the noise-weighted problem where noise in the regressor counts (see
+            `regressor_noise`), linearised at an answer; None: the regressor is exact.
     """
 
     full: Array
@@ -53,6 +55,7 @@ class Problem:
     samples: int
     aligned: Array = field(default_factory=lambda: np.empty((0, COLUMNS)))
     alignment_sd: Array = field(default_factory=lambda: np.empty(0))
+    noisy: Marginal | None = None
 
     def whitened(self, factor: Array) -> Array:
         """A factor with each channel divided by its noise."""
@@ -77,21 +80,24 @@ class Problem:
         Args:
             weighting: ``noise`` (full model) or ``dynamism`` (blend, squared).
         """
+        if weighting == "noise" and self.noisy is not None:
+            return self.noisy
         if weighting == "noise" and len(self.alignment_sd):
-            return self._aligned_marginal()
+            return eliminate(np.concatenate([self.whitened(self.aligned), self.state_prior()]))
         parts = [self.full] if weighting == "noise" else [self.dynamic, self.static]
-        return _eliminate(np.concatenate([*(self.whitened(p) for p in parts), self.bias_prior()]))
+        return eliminate(np.concatenate([*(self.whitened(p) for p in parts), self.bias_prior()]))
 
-    def _aligned_marginal(self) -> Marginal:
+    def state_prior(self) -> Array:
+        """Whitened rows (6 + q, 17 + q) of the priors of biases and alignment states."""
         states = len(self.alignment_sd)
         prior = np.zeros((BIASES + states, COLUMNS + states))
         bias = self.bias_prior()
         prior[:BIASES, :COLUMNS - 1], prior[:BIASES, -1] = bias[:, :-1], bias[:, -1]
         prior[BIASES:, COLUMNS - 1:-1] = np.diag(1.0 / self.alignment_sd)
-        return _eliminate(np.concatenate([self.whitened(self.aligned), prior]))
+        return prior
 
 
-def _eliminate(rows: Array) -> Marginal:
+def eliminate(rows: Array) -> Marginal:
     """Marginal of whitened rows ``[A | states | y]``."""
     states = rows.shape[1] - PARAMETERS - 1
     order = np.r_[PARAMETERS:PARAMETERS + states, 0:PARAMETERS, rows.shape[1] - 1]

@@ -12,7 +12,7 @@ from ..settings import Settings
 from ..shape import Shape
 from .base import Problem, Solution, register
 from .entropic import measured_mass
-from .reference_body import MASS, ReferenceBodies
+from .reference_body import MASS, ReferenceBodies, weakened
 from .semidefinite import SVEC_SIZE, svec
 
 # The shape is taken for granted: its parameters per kilogram are known to this part of the body.
@@ -29,6 +29,7 @@ class Uniform:
 
     def __init__(self, settings: Settings) -> None:
         self._weighting = settings.estimator.weighting
+        self._shape_settings = settings.shape
         self._bodies = ReferenceBodies()
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
@@ -49,4 +50,5 @@ class Uniform:
         unit = np.eye(SVEC_SIZE)
         rows = (unit - np.outer(svec(np.eye(4)), unit[MASS]))[:MASS]
         rows = rows @ body.from_phi / (SHAPE_SD * mass)
-        return Solution(phi, marginal.bias(phi), rows.T @ rows)
+        pose = shape.pose_states(self._shape_settings).covariance(phi)
+        return Solution(phi, marginal.bias(phi), weakened(rows.T @ rows, pose))
