@@ -15,7 +15,7 @@ import numpy as np
 
 from . import intake
 from .bins import BIN_NS, Bins, bin_samples
-from .buffer import RegressorBuffer, Rows, Window
+from .buffer import Rows, Window, make_buffer
 from .clock_offset import ClockOffset
 from .compensation import CompensatedWrenches, compensate, no_wrenches
 from .contact import BEGAN, ENDED, ZERO, Event
@@ -63,7 +63,7 @@ class Identifier(intake.Intake):
         self._ring = SampleRing(6, _RING)
         self._segments = Segments(settings, sheet(settings.wrench), self._log)
         self._disturbances = Disturbances(self._log)
-        self._buffer = RegressorBuffer(settings.buffer.window, settings.buffer.slice)
+        self._buffer = make_buffer(settings)
         self._sign = -1.0 if settings.wrench.convention == "on_sensor" else 1.0
         self._removed = RemovedPayload(settings)
         self._deaf_from = -SETTLING_NS  # ns; wrenches are not heard for a while from then on
@@ -391,8 +391,13 @@ class Identifier(intake.Intake):
         """
         with self._lock:
             self._solver.configure(settings)
+            other_weighting = settings.estimator.weighting != self.settings.estimator.weighting
             self.settings = settings
             self._solved_rows = -1
+            if other_weighting:  # another model of the wrench in the buffer
+                self._buffer = make_buffer(settings)
+                if len(self._ring):
+                    self._rebuild()
 
 
 __all__ = ["CompensatedWrenches", "Identifier", "UnknownFrame"]
