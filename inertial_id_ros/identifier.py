@@ -18,7 +18,7 @@ from .bins import BIN_NS, Bins, bin_samples
 from .buffer import Rows, Window, make_buffer
 from .clock_offset import ClockOffset
 from .compensation import CompensatedWrenches, compensate, no_wrenches
-from .contact import BEGAN, ENDED, ZERO, Event
+from .contact import LOST, PAYLOAD, ZERO, Event
 from .disturbances import Disturbances
 from .errors import InertialIdError, NotEnoughData, UnknownFrame
 from .estimate import Estimate, NoEstimate, Outcome
@@ -206,7 +206,7 @@ class Identifier(intake.Intake):
     def _obey(self, event: Event) -> None:
         """Another payload, or another zero of the sensor: what came before is of no use."""
         news = self._disturbances.take(event)
-        if event.kind in (BEGAN, ENDED):
+        if event.kind not in (PAYLOAD, ZERO, LOST):
             return
         if event.kind == ZERO:
             self._solver.forget_tare()

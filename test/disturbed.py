@@ -11,6 +11,7 @@ import pytest
 from synthetic import (
     RICH,
     START,
+    URDF,
     PointMasses,
     Recording,
     Scene,
@@ -80,9 +81,9 @@ def two(first: PointMasses, second: PointMasses, at: float, scene: Scene = SLOW,
                               rng=rng)).sorted()
 
 
-def identify(**changes: Any) -> Identifier:
+def identify(urdf: str | None = URDF, **changes: Any) -> Identifier:
     """An identifier with `lmi` that corrects the noise from the residual, as by default."""
-    return identifier(estimator__method="lmi", estimator__estimate_noise=True, **changes)
+    return identifier(urdf, estimator__method="lmi", estimator__estimate_noise=True, **changes)
 
 
 def found_at(made: Identifier, samples: Recording, name: str, step: float = 0.02) -> float:

@@ -157,7 +157,7 @@ def test_a_tare_does_not_survive_another_zero() -> None:
 
 @pytest.mark.parametrize("cadence", [0.013, 0.5, None])
 def test_the_same_is_found_however_the_stream_is_cut(cadence: float | None) -> None:
-    samples = pushed(two(BODY, OTHER, 5.0), between(2.5, 3.2, scraping))
+    samples = pushed(two(BODY, OTHER, 5.0, SCENES["fast"], 10.0), between(2.5, 3.2, scraping))
     made, other = (identifier(estimator__estimate_noise=True) for _ in range(2))
     samples.feed(made, 0.1)
     samples.feed(other, cadence)

@@ -46,7 +46,8 @@ class Report:
 
     def found(self, name: str, since: float) -> float | None:
         """Seconds from then on until a finding says something new; None where it does not."""
-        return next((t - since for t, n in self.news if n == name and t >= since), None)
+        return next((t - since for t, n in self.news if n.startswith(name) and t >= since),
+                    None)
 
     @property
     def errors(self) -> tuple[float, float] | None:
