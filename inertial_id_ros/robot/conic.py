@@ -22,6 +22,7 @@ from .constraints import Cone, Kind, Stacked, triangle_matrix, triangle_vector
 _CONES = {Kind.ZERO: clarabel.ZeroConeT, Kind.LINEAR: clarabel.NonnegativeConeT,
           Kind.SECOND_ORDER: clarabel.SecondOrderConeT,
           Kind.SEMIDEFINITE: clarabel.PSDTriangleConeT}
+_LARGE = 1000  # rows and columns of a problem from which factorisation by blocks pays
 _ZERO = 1e-14  # entries of a matrix this much smaller than its largest are not stored
 
 
@@ -72,7 +73,8 @@ def _run(weights: Array, linear: Array, offset: Array, matrix: Array, cones: Seq
     settings.max_threads = 1
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
     settings.presolve_enable = settings.chordal_decomposition_enable = False
-    settings.direct_solve_method = "qdldl"
+    if sum(matrix.shape) < _LARGE:  # else by blocks, as Clarabel chooses
+        settings.direct_solve_method = "qdldl"
     if careful:
         settings.max_iter = 500
     else:
