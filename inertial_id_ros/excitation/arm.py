@@ -188,6 +188,8 @@ class Arm:
         low = np.where(np.isfinite(self.lower), self.lower, -np.pi)
         high = np.where(np.isfinite(self.upper), self.upper, np.pi)
         configuration = self._configuration(rng.uniform(low, high, (_POSES, len(low))))
+        if not len(shapes.collisionPairs):
+            return
         data = shapes.createData()
         meets = np.ones(len(shapes.collisionPairs), dtype=bool)
         for q in configuration:

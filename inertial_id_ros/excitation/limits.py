@@ -78,8 +78,16 @@ class Excess:
             *(f"height of tool point {k + 1}" for k in points if np.isfinite(limits.floor)),
             *(f"distance of {a} and {b}" for a, b in arm.pairs))
 
-    def rows(self, q: Array, dq: Array, ddq: Array) -> Array:
-        """Excess (n, names) of joint motion (n, joints)."""
+    def distance_rows(self, q: Array) -> Array:
+        """The last rows (n, pairs), of distances, which cost most."""
+        return (self._limits.clearance - self._arm.distances(q)) / _LENGTH
+
+    def rows(self, q: Array, dq: Array, ddq: Array, distances: Array | None = None) -> Array:
+        """Excess (n, names) of joint motion (n, joints).
+
+        Args:
+            distances: `distance_rows` of q, where they are known.
+        """
         arm, limits = self._arm, self._limits
         below, above = self._bounded
         parts = [self._lower[below] - q[:, below], q[:, above] - self._upper[above],
@@ -95,8 +103,7 @@ class Excess:
         parts.append(speeds / limits.tool_speed - 1.0)
         if np.isfinite(limits.floor):
             parts.append((limits.floor - motion.height[:, None] - motion.up @ points.T) / _LENGTH)
-        if len(arm.pairs):
-            parts.append((limits.clearance - arm.distances(q)) / _LENGTH)
+        parts.append(self.distance_rows(q) if distances is None else distances)
         return np.concatenate(parts, axis=1)
 
     def worst(self, q: Array, dq: Array, ddq: Array) -> tuple[float, str]:

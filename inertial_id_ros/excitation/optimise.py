@@ -23,10 +23,11 @@ from .limits import Excess
 from .objective import Objective, gain, gain_slopes
 
 _PER_HARMONIC = 12  # samples of a period for each harmonic, while optimising
-_DENSE = 0.01  # s between samples of the last check
+_DENSE = 0.02  # s between samples of the last check
 _PENALTIES = (30.0, 1000.0)  # nats for a limit exceeded by 100 % all the time
 _STEP = 1e-4  # of differences [rad, rad/s, rad/s^2]: distances are found to 1e-6 m
 _ROOM = 0.995  # part of the largest allowed excursion that is used: peaks between samples
+_NEAR, _FINE = 0.95, 2e-3  # where shrinking begins, and how finely it is done
 _FIRST_AMPLITUDE = 0.3  # rad, of random starts
 
 
@@ -131,12 +132,12 @@ class _Search:
 
     def run(self, rng: np.random.Generator, iterations: int, deadline: float) -> FourierMotion:
         """From a random start to a motion within the limits."""
-        x = rng.normal(size=(len(self._active), self._basis.size))
+        x: Array = rng.normal(size=(len(self._active), self._basis.size))
         x *= _FIRST_AMPLITUDE / np.abs(self._functions[0] @ x.T).max()
-        x = self._within(self._motion(x)).x
+        x = self._within(self._motion(x), self._times).x
         for weight in _PENALTIES:
             x = self._descend(x, weight, iterations // len(_PENALTIES), deadline)
-        return self._within(self._motion(x))
+        return self._within(self._motion(x), dense_times(self._basis.period))
 
     def _motion(self, x: Array) -> FourierMotion:
         return FourierMotion(self._basis, self._start, self._active, x)
@@ -162,11 +163,13 @@ class _Search:
 
     def _cost(self, x: Array, weight: float) -> tuple[float, Array]:
         """Penalty less gain, and its slope (k size,)."""
-        state = [np.tile(self._start if k == 0 else np.zeros_like(self._start),
-                         (len(self._times), 1)) for k in range(3)]
+        state = [np.tile(pose, (len(self._times), 1))
+                 for pose in (self._start, 0.0 * self._start, 0.0 * self._start)]
         for part, functions in zip(state, self._functions, strict=True):
             part[:, self._active] += functions @ x.T
-        rows, over = self._objective.rows(*state), np.maximum(self._excess.rows(*state), 0.0)
+        distances = self._excess.distance_rows(state[0])
+        rows = self._objective.rows(*state)
+        over = np.maximum(self._excess.rows(*state, distances=distances), 0.0)
         weight /= len(self._times)
         value = weight * float((over**2).sum()) - gain(rows, self._samples)
         slopes = gain_slopes(rows, self._samples)
@@ -176,24 +179,24 @@ class _Search:
                 moved = [part.copy() for part in state]
                 moved[order][:, joint] += _STEP
                 change = self._objective.rows(*moved) - rows
-                more = np.maximum(self._excess.rows(*moved), 0.0)
+                more = np.maximum(self._excess.rows(
+                    *moved, distances=distances if order else None), 0.0)
                 # (a^2 - b^2) of the penalty, per sample
                 slope = (weight * ((more - over) * (more + over)).sum(axis=1)
                          - np.einsum("nrc,nrc->n", slopes, change)) / _STEP
                 out[k] += functions.T @ slope
         return value, out.ravel()
 
-    def _within(self, motion: FourierMotion) -> FourierMotion:
-        """The motion, shrunk about its start as little as makes it allowed everywhere."""
-        times = dense_times(self._basis.period)
+    def _within(self, motion: FourierMotion, times: Array) -> FourierMotion:
+        """The motion, shrunk about its start as little as makes it allowed at the times."""
 
         def allowed(factor: float) -> bool:
             return self._excess.worst(*motion.scaled(factor)(times))[0] <= 0.0
 
-        low, high = 0.0, 1.0
         if allowed(1.0 / _ROOM):
             return motion
-        for _ in range(16):
+        low, high = (_NEAR, 1.0) if allowed(_NEAR) else (0.0, _NEAR)
+        while high - low > _FINE * high:
             middle = 0.5 * (low + high)
             low, high = (middle, high) if allowed(middle) else (low, middle)
         return motion.scaled(_ROOM * low)
