@@ -35,3 +35,11 @@ class UnknownEstimator(InertialIdError):
 
 class NotEnoughData(InertialIdError):
     """Too few samples, or too little motion, for the estimator that was asked."""
+
+
+class DamagedFile(InertialIdError):
+    """A file that does not hold what it should; the text says what is wrong with it."""
+
+
+class TooLarge(InertialIdError):
+    """An input above the limits of this package; the text names it, its size and the limit."""

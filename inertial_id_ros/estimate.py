@@ -40,6 +40,8 @@ class Estimate:
         residual_rms: per channel (6,) [N, N m], of the low-passed rows.
         samples: raw wrench samples in the window; window: its length [s].
         solve_time: seconds.
+        stale: held, because no new data came; restored: out of a file of an earlier run.
+        tool_apart: phi is of the object alone, without the stored tool.
         findings: one sentence each, for a person.
     """
 
@@ -61,6 +63,8 @@ class Estimate:
     min_eigenvalue: float
     solve_time: float
     stale: bool = False
+    restored: bool = False
+    tool_apart: bool = False
     findings: tuple[str, ...] = field(default=())
 
     @property
@@ -114,7 +118,8 @@ class Estimate:
         return {
             "mass": body.mass, "com": body.com.tolist(), "inertia_com": body.inertia_com.tolist(),
             "frame_id": self.frame_id, "covariance": self.covariance.tolist(),
-            "bias": self.bias.tolist(), "valid": True, "method": self.method,
+            "bias": self.bias.tolist(), "valid": True, "stale": self.stale,
+            "tool_apart": self.tool_apart, "method": self.method,
             "weighting": self.weighting, "residual_rms": self.residual_rms.tolist(),
             "alignment": self.alignment.tolist(),
             "alignment_sigma": self.alignment_sigma.tolist(),

@@ -80,6 +80,12 @@ class TwoSidedFilter:
         self._columns = np.concatenate([self._columns, columns])
         return self._take(self.reach + 1)
 
+    def forget_from(self, number: int) -> None:
+        """Forget the bins from this number on that no row has used up."""
+        keep = int(np.searchsorted(self._number, number))
+        self._number, self._samples = self._number[:keep], self._samples[:keep]
+        self._columns = self._columns[:keep]
+
     def flush(self) -> FilteredRows:
         """The last rows of the segment, whose kernels its end cuts off; then a new segment."""
         rows = self._take(self._shortest)

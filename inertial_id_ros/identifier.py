@@ -8,50 +8,43 @@ thread; everything else belongs to one thread.
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from . import intake
 from .bins import BIN_NS, Bins, bin_samples
-from .buffer import RegressorBuffer, Window
+from .buffer import Rows, Window, make_buffer
+from .clock_offset import ClockOffset
+from .compensation import CompensatedWrenches, compensate, no_wrenches
+from .contact import LOST, PAYLOAD, ZERO, Event
+from .disturbances import Disturbances
 from .errors import InertialIdError, NotEnoughData, UnknownFrame
 from .estimate import Estimate, NoEstimate, Outcome
-from .filtering import FilteredRows
 from .findings import Finding, FindingLog
 from .gating import WrenchGate
 from .inertia import Array
 from .kinematics.motion import Motion
+from .kinematics.turning import Turning
 from .motion_selection import MotionSelector
 from .newton_euler import regressor
-from .precompensation import removed_payload
-from .regressor_rows import buffer_rows, filter_columns, make_filter
+from .precompensation import SETTLING_NS, RemovedPayload
+from .regressor_rows import filter_columns
+from .segments import Segments
 from .settings import Settings
 from .shape import Shape, shape_from_settings
-from .solving import Solver
-from .streams import CLOCK_JUMP_NS, SampleRing
+from .solving import Solver, sheet
+from .state import State
+from .streams import JUMPED, SampleRing
+from .tool import Tool
 
 _RING = 65_536  # wrench samples kept until they settle
-_INBOX = 400_000  # samples that may wait; a node that falls this far behind says so
-_SHIFTS, _WORTH_SHIFTING = 3, 0.002  # times, s: an offset of the clocks is taken out of the stamps
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
 _REORDER_NS = 20_000_000  # a sample may overtake others by this much
 
 
-class CompensatedWrenches(NamedTuple):
-    """Wrenches with bias, weight and inertia of the payload removed.
-
-    Attributes:
-        stamps_ns: (k,); wrench: (k, 6) [N, N m], sign of the incoming topic; frame_id.
-    """
-
-    stamps_ns: np.ndarray
-    wrench: Array
-    frame_id: str
-
-
-class Identifier:
+class Identifier(intake.Intake):
     """Online payload identification.
 
     Raises:
@@ -63,61 +56,45 @@ class Identifier:
     def __init__(self, settings: Settings, shape: Shape | None = None) -> None:
         self.settings = settings
         self._log = FindingLog()
-        self._inbox: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque(maxlen=_INBOX)
+        super().__init__(self._log)
         self._lock = threading.Lock()
         self._gate = WrenchGate(settings.wrench, self._log)
         self._motion = MotionSelector(settings, self._log)
         self._ring = SampleRing(6, _RING)
-        self._filter = make_filter(settings.kinematics.filter_window)
-        self._buffer = RegressorBuffer(settings.buffer.window, settings.buffer.slice)
+        self._segments = Segments(settings, sheet(settings.wrench), self._log)
+        self._disturbances = Disturbances(self._log)
+        self._buffer = make_buffer(settings)
         self._sign = -1.0 if settings.wrench.convention == "on_sensor" else 1.0
-        self._removed = removed_payload(settings)
+        self._removed = RemovedPayload(settings)
+        self._deaf_from = -SETTLING_NS  # ns; wrenches are not heard for a while from then on
         shape = shape if shape is not None else shape_from_settings(settings.shape)
-        self._solver = Solver(settings, shape, self._filter, self._sign)
+        self._solver = Solver(settings, shape, self._segments.filter, self._sign)
         self._sensor_frame = settings.wrench.sensor_frame.lstrip("/")
         self._frame_seen = ""
         self._next_bin: int | None = None
-        self._last_bin: int | None = None
+        self._begin_bin = 0  # earlier bins belong to another payload
+        self._news = ""  # what flushed the buffer, until the next estimate
         self._last: Estimate | None = None
+        self._restored: Estimate | None = None  # shown until there are data
         self._solved_rows = -1
         self._row_count = 0
-        self._turning = np.zeros(2)  # sum of squares, and number of bins
+        self._turning = Turning()
         self._finished = False
-        self._early_ns, self._shifts = 0, 0  # clock offset taken out of the stamps so far
+        self._clock = ClockOffset()
+        self._handlers: intake.Handlers = {
+            intake.WRENCH: self._take_wrench,
+            intake.JOINT_STATE: self._motion.take_joint_state,
+            intake.TRANSFORM: self._motion.take_transform,
+            intake.STATIC_TRANSFORM: self._motion.take_static_transform,
+            intake.REMOVED_PAYLOAD: self._take_removed, intake.ZEROING: self._take_zeroing,
+            intake.FINDING: self._log.set}
 
-    # ---- intake: append only -------------------------------------------------------------------
-
-    def _put(self, handler: Callable[..., None], *sample: Any) -> None:
-        if len(self._inbox) == _INBOX:
-            self._log.count("overload", "samples lost because processing is too slow", "error")
-        self._inbox.append((handler, sample))
-
-    def add_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
-                   torque: Sequence[float]) -> None:
-        """A wrench sample: force (3,) [N] and torque (3,) [N m] as the driver publishes them."""
-        self._put(self._take_wrench, stamp_ns, frame_id, force, torque)
-
-    def add_joint_state(self, stamp_ns: int, names: Sequence[str],
-                        positions: Sequence[float]) -> None:
-        """Joint positions by name [rad or m]."""
-        self._put(self._motion.take_joint_state, stamp_ns, names, positions)
-
-    def add_transform(self, stamp_ns: int, parent: str, child: str,
-                      translation: Sequence[float], quaternion: Sequence[float]) -> None:
-        """A moving transform: pose of child in parent, quaternion x, y, z, w."""
-        self._put(self._motion.take_transform, stamp_ns, parent, child, translation, quaternion)
-
-    def add_static_transform(self, parent: str, child: str, translation: Sequence[float],
-                             quaternion: Sequence[float]) -> None:
-        """A fixed transform: pose of child in parent, quaternion x, y, z, w."""
-        self._put(self._motion.take_static_transform, parent, child, translation, quaternion)
+    # ---- the road ------------------------------------------------------------------------------
 
     def set_robot_description(self, urdf: str) -> None:
         """Use this URDF (raises InvalidModel; the one before stays in use)."""
         with self._lock:
             self._motion.set_robot_description(urdf)
-
-    # ---- the road ------------------------------------------------------------------------------
 
     @property
     def sensor_frame(self) -> str:
@@ -128,29 +105,40 @@ class Identifier:
         """Move settled samples into the buffer; returns the newly settled wrenches, compensated."""
         with self._lock:
             settled = []
-            waiting = len(self._inbox)
+            waiting = self._waiting
             for begin in range(0, max(waiting, 1), _BATCH):
-                for _ in range(min(_BATCH, waiting - begin)):
-                    handler, sample = self._inbox.popleft()
-                    handler(*sample)
+                self._hand_over(min(_BATCH, waiting - begin), self._handlers)
                 settled.append(self._advance())
             return CompensatedWrenches(np.concatenate([s.stamps_ns for s in settled]),
                                        np.concatenate([s.wrench for s in settled]),
                                        self.sensor_frame)
 
     def finish(self) -> CompensatedWrenches:
-        """No sample will come any more: let the last ones settle.
-
-        Returns:
-            the last compensated wrenches.
-        """
+        """No sample will come any more: let the last ones settle; gives their wrenches."""
         self._finished = True
         return self.advance()
+
+    def _take_removed(self, frame_id: str, values: Sequence[float]) -> None:
+        try:
+            change = self._removed.take(frame_id, values)
+            self._log.clear("removed_payload_invalid")
+        except InertialIdError as error:
+            self._log.set("removed_payload_invalid", "error", str(error))
+            return
+        if change:
+            self._take_zeroing(change)
+
+    def _take_zeroing(self, reason: str) -> None:
+        newest = self._ring.newest if len(self._ring) else -SETTLING_NS
+        self._ring.clear()
+        self._restart(reason)
+        self._solver.forget_tare()
+        self._deaf_from = newest
 
     def _take_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
                      torque: Sequence[float]) -> None:
         sample = self._gate.check(stamp_ns, force, torque)
-        if sample is None:
+        if sample is None or self._deaf_from <= stamp_ns < self._deaf_from + SETTLING_NS:
             return
         frame_id = frame_id.lstrip("/")
         if self._sensor_frame and frame_id not in ("", self._sensor_frame):
@@ -163,13 +151,14 @@ class Identifier:
                                 f"instead of '{self._frame_seen}' dropped")
                 return
             self._frame_seen = frame_id
-        if len(self._ring) and stamp_ns < self._ring.newest - CLOCK_JUMP_NS:
-            back = (self._ring.newest - stamp_ns) * 1e-9
-            self._reset(f"the clock jumped back by {back:.1f} s")
-        self._gate.stored(self._ring.append(stamp_ns, sample))
+        before = self._ring.newest if len(self._ring) else 0
+        result = self._ring.append(stamp_ns, sample)
+        if result == JUMPED:
+            self._restart(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
+        self._gate.stored(result, self._ring.strays)
 
     def _advance(self) -> CompensatedWrenches:
-        nothing = CompensatedWrenches(np.empty(0, np.int64), np.empty((0, 6)), self.sensor_frame)
+        nothing = no_wrenches(self.sensor_frame)
         if not len(self._ring):
             return nothing
         source = self._motion.source(self.sensor_frame, self._ring)
@@ -179,12 +168,13 @@ class Identifier:
             self._log.count("mounting_changed", "buffers flushed: the mounting of the robot or of "
                             "the sensor changed", "info")
         settled = source.settled_until() if source is not None else None
-        if source is None or settled is None:
+        removed = self._removed.in_sensor(self.sensor_frame, self._motion.lookup)
+        if source is None or settled is None or removed is None:
             return nothing
         if self._finished:
-            end = min(self._ring.newest + BIN_NS, settled - self._early_ns) // BIN_NS
+            end = min(self._ring.newest + BIN_NS, settled - self._clock.early_ns) // BIN_NS
         else:
-            end = (min(self._ring.newest, settled - self._early_ns) - _REORDER_NS) // BIN_NS
+            end = (min(self._ring.newest, settled - self._clock.early_ns) - _REORDER_NS) // BIN_NS
         if self._next_bin is None:
             self._next_bin = int(self._ring.stamps[0]) // BIN_NS
         if end <= self._next_bin:
@@ -192,50 +182,41 @@ class Identifier:
         bins = bin_samples(self._ring, self._next_bin, end)
         self._next_bin = end
         self._ring.closed_until = end * BIN_NS - 1
-        source.close(end * BIN_NS + self._early_ns)
+        source.close(end * BIN_NS + self._clock.early_ns)
         if len(bins.number) == 0:
             return nothing
-        return self._process(bins, source.motion_at(bins.stamps + self._early_ns))
+        return self._process(bins, source.motion_at(bins.stamps + self._clock.early_ns), removed)
 
-    def _process(self, bins: Bins, motion: Motion) -> CompensatedWrenches:
+    def _process(self, bins: Bins, motion: Motion, removed: Array) -> CompensatedWrenches:
         a = regressor(motion.proper_acceleration, motion.omega, motion.alpha)
-        y = self._sign * bins.wrench + a @ self._removed
+        y = self._sign * bins.wrench + a @ removed
         columns = filter_columns(motion, a, y, self.settings.estimator.dynamism_c1)
         keep = motion.valid
-        turning = (motion.alpha**2).sum(axis=1) + (motion.omega**2).sum(axis=1) ** 2
-        self._turning += [turning[keep].sum(), keep.sum()]
+        self._turning.add(motion)
         self._motion.report_coverage(keep)
-        self._filter_segments(bins.number[keep], bins.samples[keep], columns[keep])
+        for item in self._segments.push(bins.number[keep], bins.samples[keep], columns[keep],
+                                        self._motion.rotation_only):
+            if isinstance(item, Rows):
+                self._buffer.add(item)
+                self._row_count += len(item.number)
+            else:
+                self._obey(item)
         return self._compensate(bins.stamps[keep], a[keep], y[keep])
 
-    def _filter_segments(self, number: np.ndarray, samples: np.ndarray, columns: Array) -> None:
-        """Filter and buffer; a long gap starts a new segment."""
-        if len(number) == 0:
+    def _obey(self, event: Event) -> None:
+        """Another payload, or another zero of the sensor: what came before is of no use."""
+        news = self._disturbances.take(event)
+        if event.kind not in (PAYLOAD, ZERO, LOST):
             return
-        longest = int(self.settings.kinematics.max_gap * 1e9 / BIN_NS)
-        before = number[0] if self._last_bin is None else self._last_bin
-        starts = np.flatnonzero(np.diff(np.r_[before, number]) > longest)
-        edges = [0, *starts.tolist(), len(number)]
-        for k, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
-            if k > 0:
-                self._buffer_rows(self._filter.flush())
-            self._buffer_rows(
-                self._filter.push(number[low:high], samples[low:high], columns[low:high]))
-        self._last_bin = int(number[-1])
-
-    def _buffer_rows(self, rows: FilteredRows) -> None:
-        if len(rows.number):
-            self._buffer.add(buffer_rows(rows, self.settings.gravity.acceleration))
-            self._row_count += len(rows.number)
+        if event.kind == ZERO:
+            self._solver.forget_tare()
+        self._news, self._begin_bin = news, event.row
+        self._forget_rows()
 
     def _compensate(self, stamps: np.ndarray, a: Array, y: Array) -> CompensatedWrenches:
         if self._last is None:
-            return CompensatedWrenches(np.empty(0, np.int64), np.empty((0, 6)), self.sensor_frame)
-        measured = y - self._sign * self._last.bias
-        turn = self._last.alignment[:3]
-        measured -= np.concatenate(
-            [np.cross(measured[:, :3], turn), np.cross(measured[:, 3:], turn)], axis=1)
-        wrench = self._sign * (measured - a @ self._last.phi)
+            return no_wrenches(self.sensor_frame)
+        wrench = compensate(a, y, self._last, self._solver.carried(self._last.phi), self._sign)
         return CompensatedWrenches(stamps, wrench, self.sensor_frame)
 
     # ---- answers -------------------------------------------------------------------------------
@@ -245,6 +226,9 @@ class Identifier:
         with self._lock:
             stamp = self._ring.newest if len(self._ring) else 0
             reason = self._why_not()
+            if reason and self._restored is not None and self.sensor_frame in (
+                    "", self._restored.frame_id):
+                return self._restored.with_findings(self._sentences())
             if reason:
                 return NoEstimate(stamp, self.sensor_frame, reason, self._sentences())
             if self._row_count == self._solved_rows and self._last is not None:
@@ -253,55 +237,48 @@ class Identifier:
             try:
                 window = self._buffer.content()
                 self._last = self._solve_window(window)
-                if self._shift_clock(self._last):
+                if self._clock.take_out(self._last):
+                    self._rebuild()
+                    if reason := self._why_not():
+                        return NoEstimate(stamp, self.sensor_frame, reason, self._sentences())
                     self._last = self._solve_window(self._buffer.content())
             except InertialIdError as error:
                 self._last = None
-                return NoEstimate(stamp, self.sensor_frame, str(error), self._sentences())
+                reason = f"{self._news}; {error}" if self._news else str(error)
+                return NoEstimate(stamp, self.sensor_frame, reason, self._sentences())
+            self._news = ""
             self._solved_rows = self._row_count
             return self._last.with_findings(self._sentences())
 
     def _solve_window(self, window: Window) -> Estimate:
-        return self._solver.solve(window, self.sensor_frame, self._log, self._unknown_turning(),
-                                  self._early_ns * 1e-9)
+        turning = self._turning.rms if self._motion.rotation_only else 0.0
+        return self._solver.solve(window, self.sensor_frame, self._log, turning,
+                                  self._clock.seconds)
 
-    def _shift_clock(self, estimate: Estimate) -> bool:
-        """Take a clock offset out of the stamps, and the window through the pipeline once more.
-
-        The offset is a linear state; what is quadratic in it would bias the parameters.
-        """
-        rest = estimate.alignment[5] - self._early_ns * 1e-9
-        sigma = estimate.alignment_sigma[5]
-        if self._shifts == _SHIFTS or not _WORTH_SHIFTING < abs(rest) > 5.0 * sigma > 0.0:
-            return False
-        self._shifts += 1
-        self._early_ns += int(rest * 1e9)
+    def _rebuild(self) -> None:
+        """Send the window through the pipeline once more."""
         last = self._next_bin if self._next_bin is not None else 0
         self._flush_rows()
-        self._next_bin = max(int(self._ring.stamps[0]) // BIN_NS,
+        self._next_bin = max(int(self._ring.stamps[0]) // BIN_NS, self._begin_bin,
                              last - int(self.settings.buffer.window * 1e9) // BIN_NS)
+        self._disturbances.forget_from(self._next_bin)
         self._motion.rewind()
         self._advance()
-        return bool(self._buffer)
-
-    def _unknown_turning(self) -> float:
-        """How fast the sensor turns [rad/s^2, rms] where its acceleration is not known, else 0."""
-        if not self._motion.rotation_only or not self._turning[1]:
-            return 0.0
-        return float(np.sqrt(self._turning[0] / self._turning[1]))
 
     def _why_not(self) -> str:
         """Why no estimate can be made now; empty if one can."""
         if not len(self._ring):
-            return f"no wrench received on '{self.settings.wrench.topic}'"
-        blocked = self._motion.blocked
+            topic = self.settings.dynamic_joint_states.topic or self.settings.wrench.topic
+            return self._gate.why_none(topic)
+        blocked = self._motion.blocked or self._removed.waiting_for
         if blocked:
             return blocked
         if not self._buffer:
-            return "waiting for the first second of data"
+            return self._news or "waiting for the first second of data"
         duration = self._buffer.content().duration
         if duration < self.settings.estimator.min_duration:
-            return (f"{duration:.2f} s of data; estimator.min_duration is "
+            news = f"{self._news}; " if self._news else ""
+            return (f"{news}{duration:.2f} s of data; estimator.min_duration is "
                     f"{self.settings.estimator.min_duration:g} s")
         return ""
 
@@ -327,18 +304,21 @@ class Identifier:
     def reset(self, reason: str) -> None:
         """Forget samples and estimate; keep robot description, fixed transforms and tare."""
         with self._lock:
-            self._reset(reason)
+            self._ring.clear()
+            self._restart(reason)
 
-    def _reset(self, reason: str) -> None:
+    def _restart(self, reason: str) -> None:
+        """Forget all but the wrench samples."""
         self._log.clear_all()
         self._log.count("reset", f"buffers flushed: {reason}", "info")
-        self._ring.clear()
         self._motion.reset()
         self._flush_rows()
         self._solver.reset()
         self._next_bin = None
-        self._early_ns, self._shifts = 0, 0
+        self._clock = ClockOffset()
         self._row_count, self._solved_rows = 0, -1
+        self._begin_bin, self._news = 0, ""
+        self._disturbances = Disturbances(self._log)
 
     def tare(self) -> str:
         """Take the mean reading of the last second as the bias; the arm must rest, without payload.
@@ -348,25 +328,59 @@ class Identifier:
         """
         self.advance()
         with self._lock:
+            self._removed.require_none()
             if not len(self._ring):
                 raise NotEnoughData("tare needs a second of wrench data; none was received")
             recent = self._ring.rows[self._ring.between(
                 self._ring.newest - 1_000_000_000, self._ring.newest + 1)]
-            text = self._solver.tare(recent)
+            text = self._solver.tare(recent, self._ring.newest, self.sensor_frame)
             self._flush_rows()
             return text
 
+    def state(self) -> State:
+        """What should outlive this run."""
+        with self._lock:
+            return State(self._solver.tool, self._solver.tared, self._last or self._restored)
+
+    def restore(self, state: State) -> None:
+        """Go on from the state of an earlier run; `state` says what its parts then mean."""
+        with self._lock:
+            self._flush_rows()
+            self._solver.tool = state.tool
+            self._solver.restore_tare(state.tare)
+            self._restored = state.estimate and replace(state.estimate, stale=True, restored=True)
+            if state != State():
+                self._log.set("restored", "info", f"restored: {state.describe()}")
+
     def _flush_rows(self) -> None:
-        self._filter.restart()
+        self._segments.restart()
+        self._forget_rows()
+
+    def _forget_rows(self) -> None:
         self._buffer.clear()
-        self._turning[:] = 0.0
-        self._last, self._last_bin = None, None
+        self._turning = Turning()
+        self._last, self._restored = None, None
+
+    @property
+    def tool(self) -> Tool | None:
+        """The stored tool."""
+        return self._solver.tool
+
+    def set_tool(self, tool: Tool | None) -> None:
+        """Estimate what is carried beside this tool, from data to come; None: all there is."""
+        with self._lock:
+            self._solver.tool = tool
+            self._flush_rows()
 
     def set_shape(self, shape: Shape | None) -> None:
         """Use another shape from the next estimate on; None forgets it."""
         with self._lock:
             self._solver.shape = shape
             self._solved_rows = -1
+
+    def check_settings(self, settings: Settings) -> None:
+        """Raise what `Solver.check_settings` raises: why these settings could not be used now."""
+        self._solver.check_settings(settings)
 
     def set_settings(self, settings: Settings) -> None:
         """Use other estimator settings from the next estimate on (groups estimator, pmd, lmi,
@@ -377,8 +391,13 @@ class Identifier:
         """
         with self._lock:
             self._solver.configure(settings)
+            other_weighting = settings.estimator.weighting != self.settings.estimator.weighting
             self.settings = settings
             self._solved_rows = -1
+            if other_weighting:  # another model of the wrench in the buffer
+                self._buffer = make_buffer(settings)
+                if len(self._ring):
+                    self._rebuild()
 
 
 __all__ = ["CompensatedWrenches", "Identifier", "UnknownFrame"]

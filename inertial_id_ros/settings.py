@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .disturbance_settings import ChangeSettings, ContactSettings
 from .errors import InvalidSetting
-from .setting_spec import Spec, Vector, check, coerce, setting
+from .setting_spec import Spec, Vector, check, coerce, setting, settings_of
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,17 @@ class WrenchSettings:
 @dataclass(frozen=True)
 class JointStatesSettings:
     topic: str = setting("joint_states", "Joint state topic (sensor_msgs/JointState).")
+
+
+@dataclass(frozen=True)
+class DynamicJointStatesSettings:
+    """Wrench and joints in one message; needs wrench.sensor_frame, which that does not carry."""
+
+    topic: str = setting(
+        "", "Topic with wrench and joint states (control_msgs/DynamicJointState), used in place of "
+        "wrench.topic and joint_states.topic; empty: those two.")
+    sensor: str = setting("tcp_fts_sensor", "Name of the force-torque sensor in it.")
+    payload: str = setting("payload", "Name under which it tells the driver's payload.")
 
 
 @dataclass(frozen=True)
@@ -82,6 +94,21 @@ class KinematicsSettings:
 
 
 @dataclass(frozen=True)
+class AccelerationsSettings:
+    """Noise of measured motion: for recordings of accelerations, and for the estimator rtls."""
+
+    linear_noise: float = setting(
+        0.05, "Standard deviation of one sample of linear acceleration; 0: exact.", unit="m/s^2",
+        low=0.0)
+    angular_noise: float = setting(
+        0.5, "Standard deviation of one sample of angular acceleration; 0: exact.",
+        unit="rad/s^2", low=0.0)
+    angular_velocity_noise: float = setting(
+        0.005, "Standard deviation of one sample of angular velocity, where the angular "
+        "acceleration is its derivative; 0: exact.", unit="rad/s", low=0.0)
+
+
+@dataclass(frozen=True)
 class BufferSettings:
     window: float = setting(30.0, "Length of the rolling buffer.", unit="s", low=0.5, high=600.0)
     slice: float = setting(
@@ -106,11 +133,12 @@ class AlignmentSettings:
 
 @dataclass(frozen=True)
 class EstimatorSettings:
-    method: str = setting("lmi", "Estimator: density, entropic, lmi, manifold, ols, pmd, rtls, "
+    method: str = setting("density", "Estimator: density, entropic, lmi, manifold, ols, pmd, rtls, "
                           "uniform or wls (see methods.md).")
     weighting: str = setting(
         "noise", "noise: full model, whitened by the sensor noise; dynamism: blend of the full and "
-        "the gravity-only model.", choices=("noise", "dynamism"))
+        "the gravity-only model, for entropic, lmi, manifold, pmd, uniform and wls, without "
+        "alignment states.", choices=("noise", "dynamism"))
     rate: float = setting(2.0, "Estimates a second.", unit="Hz", low=0.01, high=100.0)
     dynamism_c1: float = setting(
         300.0, "Dynamism at which the full model has 99.5 % of the weight.", above=0.0)
@@ -119,7 +147,8 @@ class EstimatorSettings:
     min_duration: float = setting(
         0.5, "Seconds of data before the first estimate.", unit="s", low=0.0, high=60.0)
     max_mass: float = setting(
-        0.0, "Largest mass the payload can have; 0: no bound.", unit="kg", low=0.0)
+        0.0, "Largest mass the payload can have, for density, lmi and manifold; 0: no bound.",
+        unit="kg", low=0.0)
 
 
 @dataclass(frozen=True)
@@ -167,19 +196,21 @@ class EntropicSettings:
 
 
 @dataclass(frozen=True)
-class RtlsSettings:
-    """Errors of the regressor; their size beside the sensor noise is what counts."""
-
-    acceleration_noise: float = setting(
-        0.05, "Standard deviation of a sample of linear acceleration.", unit="m/s^2", low=1e-9)
-    angular_acceleration_noise: float = setting(
-        0.5, "Standard deviation of a sample of angular acceleration.", unit="rad/s^2", low=1e-9)
-
-
-@dataclass(frozen=True)
 class PrecompensatedSettings:
-    """Payload whose effect the driver has already removed from the wrench, in the sensor frame."""
+    """Payload whose effect the driver has already removed from the wrench; the estimate is the sum
+    of it and of what is measured."""
 
+    source: str = setting(
+        "settings", "Who tells it. settings: mass, com and inertia below; inertia: a topic with "
+        "geometry_msgs/InertiaStamped; franka: inertia_load of franka_msgs/FrankaRobotState; "
+        "dynamic_joint_states: that topic. When it changes, all data before are forgotten.",
+        choices=("settings", "inertia", "franka", "dynamic_joint_states"))
+    topic: str = setting("", "Topic of the sources inertia and franka.")
+    frame: str = setting(
+        "", "Frame of what the driver tells; empty: that of its messages, or the sensor's.")
+    program_topic: str = setting(
+        "", "Topic (std_msgs/Bool) that turns true when the robot's program starts, which makes "
+        "drivers zero the sensor: data and bias are then forgotten. Empty: none.")
     mass: float = setting(
         0.0, "Mass of the payload that the driver already removes from the wrench; 0: none.",
         unit="kg", low=0.0)
@@ -201,16 +232,43 @@ class ShapeSettings:
     center: Vector = setting((0.0, 0.0, 0.0), "Centre, or origin of the mesh.", unit="m",
                               lengths=(3,))
     rpy: Vector = setting((0.0, 0.0, 0.0), "Roll, pitch, yaw.", unit="rad", lengths=(3,))
-    mesh: str = setting("", "Mesh file, or file:// or package:// resource.")
+    mesh: str = setting("", "Mesh file, or file:// or package:// resource; of points without "
+                        "triangles (PLY, XYZ, NPY) the convex hull is taken.")
     mesh_scale: float = setting(1.0, "Metres per unit of the mesh file.", unit="m", above=0.0)
+    position_sd: float = setting(
+        0.0, "Standard deviation of the shape's position along each axis; widens the prior of "
+        "density and the intervals of density, entropic and uniform.", unit="m", low=0.0, high=0.5)
+    rotation_sd: float = setting(
+        0.0, "Standard deviation of the shape's rotation about each axis through the middle of its "
+        "bounding box; as shape.position_sd.", unit="deg", low=0.0, high=45.0)
     bounding: bool = setting(
         True, "The shape only bounds the object; false: the object fills it.")
+    max_reach: float = setting(
+        0.5, "Farthest that an object of unknown shape (type none) reaches from the sensor frame's "
+        "origin; for density.", unit="m", low=0.01, high=5.0)
+
+
+@dataclass(frozen=True)
+class ToolSettings:
+    file: str = setting(
+        "", "Tool file; the object is then estimated apart from this tool. Empty: none.")
 
 
 @dataclass(frozen=True)
 class StateSettings:
     directory: str = setting(
-        "~/.ros/inertial_id_ros", "Folder under which the save service writes.")
+        "~/.ros/inertial_id_ros", "The only folder in which files are written: estimates and tools "
+        "that services save, and the state that outlives a run.")
+    restore: bool = setting(
+        True, "Begin with the tool, the bias and the estimate that an earlier run kept in "
+        "state.directory.")
+
+
+@dataclass(frozen=True)
+class ResourcesSettings:
+    folders: str = setting(
+        "", "Folders, separated by ':', from which services may name file:// meshes, beside "
+        "state.directory; package:// is always allowed.")
 
 
 @dataclass(frozen=True)
@@ -223,25 +281,35 @@ class Settings:
 
     wrench: WrenchSettings = field(default_factory=WrenchSettings)
     joint_states: JointStatesSettings = field(default_factory=JointStatesSettings)
+    dynamic_joint_states: DynamicJointStatesSettings = field(
+        default_factory=DynamicJointStatesSettings)
     robot_description: RobotDescriptionSettings = field(default_factory=RobotDescriptionSettings)
     tf: TfSettings = field(default_factory=TfSettings)
     gravity: GravitySettings = field(default_factory=GravitySettings)
     kinematics: KinematicsSettings = field(default_factory=KinematicsSettings)
+    accelerations: AccelerationsSettings = field(default_factory=AccelerationsSettings)
     buffer: BufferSettings = field(default_factory=BufferSettings)
+    contact: ContactSettings = field(default_factory=ContactSettings)
+    change: ChangeSettings = field(default_factory=ChangeSettings)
     alignment: AlignmentSettings = field(default_factory=AlignmentSettings)
     estimator: EstimatorSettings = field(default_factory=EstimatorSettings)
-    rtls: RtlsSettings = field(default_factory=RtlsSettings)
     pmd: PmdSettings = field(default_factory=PmdSettings)
     lmi: LmiSettings = field(default_factory=LmiSettings)
     manifold: ManifoldSettings = field(default_factory=ManifoldSettings)
     entropic: EntropicSettings = field(default_factory=EntropicSettings)
     precompensated: PrecompensatedSettings = field(default_factory=PrecompensatedSettings)
     shape: ShapeSettings = field(default_factory=ShapeSettings)
+    tool: ToolSettings = field(default_factory=ToolSettings)
     state: StateSettings = field(default_factory=StateSettings)
+    resources: ResourcesSettings = field(default_factory=ResourcesSettings)
 
     def __post_init__(self) -> None:
         for name, value, spec in iter_settings(self):
             check(name, value, spec)
+        if self.dynamic_joint_states.topic and not self.wrench.sensor_frame:
+            raise InvalidSetting(
+                f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}', which does "
+                "not tell the frame of the wrench; set wrench.sensor_frame")
 
     def replace(self, changes: Mapping[str, Any]) -> Settings:
         """A copy with dotted names changed, e.g. ``{"wrench.topic": "/ft"}``; values are coerced.
@@ -265,9 +333,7 @@ class Settings:
 def iter_settings(settings: Settings) -> Iterator[tuple[str, Any, Spec]]:
     """Dotted name, value and spec of every setting, in order."""
     for group in dataclasses.fields(settings):
-        values = getattr(settings, group.name)
-        for item in dataclasses.fields(values):
-            yield f"{group.name}.{item.name}", getattr(values, item.name), item.metadata["spec"]
+        yield from settings_of(getattr(settings, group.name), f"{group.name}.")
 
 
 def settings_from_mapping(tree: Mapping[str, Any]) -> Settings:

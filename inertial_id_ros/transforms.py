@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from .errors import InvalidData, UnknownFrame
 from .inertia import Array
+from .limits import MAX_FRAMES, MAX_MOVING_FRAMES
 from .streams import SampleRing
 
 _CAPACITY = 16_384  # stamped transforms kept of each moving edge
@@ -78,6 +79,8 @@ class TransformTree:
         known = self._static.get(child)
         if known is not None and known[0] == parent and known[1].equals(pose):
             return
+        if known is None and len(self._static) >= MAX_FRAMES:
+            raise InvalidData(f"more than {MAX_FRAMES} fixed transforms")
         self.version += 1
         self._static[child] = (parent, pose)
         self._moving.pop(child, None)
@@ -91,6 +94,8 @@ class TransformTree:
         """
         row = _checked(parent, child, translation, quaternion)
         known = self._moving.get(child)
+        if known is None and len(self._moving) >= MAX_MOVING_FRAMES:
+            raise InvalidData(f"more than {MAX_MOVING_FRAMES} moving transforms")
         if known is None or known[0] != parent:
             self.version += 1
             self._static.pop(child, None)

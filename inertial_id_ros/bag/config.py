@@ -7,10 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import yaml
 
+from ..arguments import Parser, numbers
 from ..errors import InvalidSetting
 from ..settings import Settings, flatten
 
@@ -38,19 +39,15 @@ class Options:
     recording: Path
     settings: Settings
     asked: frozenset[str]
+    save_tool: Path | None
     json: Path | None
     plot: Path | None
     quiet: bool
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InvalidSetting(f"{message} (see {self.prog} --help)")
-
-
 def make_parser() -> argparse.ArgumentParser:
     """The command line of `identify_bag`."""
-    parser = _Parser(
+    parser = Parser(
         prog="identify_bag",
         description="Identify mass, centre of mass and inertia of a robot's payload from a rosbag2 "
         "recording (wrench, and joint states with a robot description or TF).",
@@ -77,6 +74,10 @@ def make_parser() -> argparse.ArgumentParser:
     shape.add_argument("--shape", metavar="SHAPE",
                        help="box:sx,sy,sz | cylinder:r,h | sphere:r, each with @cx,cy,cz where its "
                        "centre is not the sensor origin, or a mesh file")
+    add("--tool", metavar="FILE", help="tool file (tool.file); the object is identified apart from "
+        "this tool")
+    add("--save-tool", metavar="OUT", type=Path, help="write the result to this file as a tool, "
+        "for --tool")
     add("--json", metavar="OUT", type=Path, help="write the result and its history to this file")
     add("--plot", metavar="OUT.png", type=Path, help="draw the estimate over time to this file")
     add("--quiet", action="store_true", help="print nothing but errors")
@@ -94,7 +95,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
     given = _given(args)
     settings = Settings().replace({**changes, **given})
     return Options(recording=args.recording, settings=settings, asked=frozenset(given),
-                   json=args.json, plot=args.plot, quiet=args.quiet)
+                   save_tool=args.save_tool, json=args.json, plot=args.plot, quiet=args.quiet)
 
 
 def read_settings_file(path: Path) -> dict[str, Any]:
@@ -132,7 +133,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         "estimator.method": args.method, "wrench.topic": args.wrench_topic,
         "joint_states.topic": args.joint_states_topic, "wrench.sensor_frame": args.sensor_frame,
         "gravity.frame": args.gravity_frame, "wrench.convention": args.convention,
-        "robot_description.file": args.urdf}
+        "robot_description.file": args.urdf, "tool.file": args.tool}
     given = dict(_assignment(text) for text in args.assignments)
     given.update({name: value for name, value in named.items() if value is not None})
     if args.box is not None:
@@ -165,26 +166,19 @@ def parse_shape(text: str) -> dict[str, Any]:
         return _mesh(text)
     sizes, _, center = rest.partition("@")
     return {"shape.type": kind, "shape.bounding": True,
-            "shape.size": _numbers(f"--shape {text}", sizes, _PRIMITIVES[kind]),
-            "shape.center": _numbers(f"--shape {text}", center, "three numbers after @")
+            "shape.size": numbers(f"--shape {text}", sizes, _PRIMITIVES[kind]),
+            "shape.center": numbers(f"--shape {text}", center, "three numbers after @")
             if center else (0.0, 0.0, 0.0)}
 
 
 def _box(text: str) -> dict[str, Any]:
-    numbers = _numbers(f"--box {text}", text, "six numbers sx,sy,sz,cx,cy,cz")
-    if len(numbers) != 6:
-        raise InvalidSetting(f"--box has {len(numbers)} numbers; it needs six: lengths and centre "
+    values = numbers(f"--box {text}", text, "six numbers sx,sy,sz,cx,cy,cz")
+    if len(values) != 6:
+        raise InvalidSetting(f"--box has {len(values)} numbers; it needs six: lengths and centre "
                              "in metres, sx,sy,sz,cx,cy,cz")
     return {"shape.type": "box", "shape.bounding": True,
-            "shape.size": numbers[:3], "shape.center": numbers[3:]}
+            "shape.size": values[:3], "shape.center": values[3:]}
 
 
 def _mesh(path: str) -> dict[str, Any]:
     return {"shape.type": "mesh", "shape.bounding": False, "shape.mesh": path}
-
-
-def _numbers(what: str, text: str, wanted: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError as error:
-        raise InvalidSetting(f"{what}: expected {wanted}, separated by commas") from error

@@ -17,9 +17,10 @@ from ..estimators import create
 from ..identifier import Identifier
 from ..settings import Settings
 from ..shape import shape_from_settings
+from ..tool import load_tool, tool_from_estimate
 from .config import Options, parse_options
 from .offline import Identification, identify
-from .output import check_writable, result_json, write_json
+from .output import check_writable, result_json, write_json, write_tool
 from .reader import Recording
 from .report import print_report, summary
 from .topics import select_topics
@@ -50,6 +51,7 @@ def run(options: Options) -> int:
     """
     json_path = check_writable(options.json, "--json") if options.json else None
     plot_path = check_writable(options.plot, "--plot") if options.plot else None
+    tool_path = check_writable(options.save_tool, "--save-tool") if options.save_tool else None
     if plot_path is not None:
         from .plot import check_format  # matplotlib costs a second; only where it is needed
         check_format(plot_path)
@@ -63,6 +65,8 @@ def run(options: Options) -> int:
     check_frames(result, options.settings)
     if json_path is not None:
         write_json(json_path, result_json(result, options.recording, notes))
+    if tool_path is not None and isinstance(result.outcome, Estimate):
+        write_tool(tool_path, tool_from_estimate(result.outcome, pipeline.tool))
     if plot_path is not None:
         from .plot import save_plot
         save_plot(plot_path, result, options.recording.name)
@@ -79,10 +83,13 @@ def make_pipeline(settings: Settings) -> Identifier:
     if create(settings).needs_shape and settings.shape.type == "none":
         raise InvalidShape(f"estimator.method '{settings.estimator.method}' needs the shape of the "
                            "object; give --box, --mesh or --shape")
-    return Identifier(settings, shape_from_settings(settings.shape, _package_roots()))
+    made = Identifier(settings, shape_from_settings(settings.shape, package_roots()))
+    if settings.tool.file:
+        made.set_tool(load_tool(Path(settings.tool.file).expanduser()))
+    return made
 
 
-def _package_roots() -> tuple[Path, ...]:
+def package_roots() -> tuple[Path, ...]:
     """Folders with the shared files of installed ROS packages, if any, for package:// meshes."""
     prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
     return tuple(Path(prefix) / "share" for prefix in prefixes if prefix)

@@ -15,10 +15,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..errors import InvalidModel, InvalidSetting
+from ..dynamic_joint_state import DynamicJointStates
 from ..estimate import Outcome
 from ..findings import Finding
 from ..inertia import Array
+from ..robot_description import read_description
 from ..settings import Settings
 from .reader import Message, Recording
 from .topics import Selection
@@ -39,6 +40,10 @@ class Pipeline(Protocol):
                         positions: Sequence[float]) -> None: ...
     def add_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
                    torque: Sequence[float]) -> None: ...
+    def add_removed_payload(self, frame_id: str, mass: float, com: Sequence[float],
+                            inertia: Sequence[float]) -> None: ...
+    def add_zeroing(self, reason: str) -> None: ...
+    def add_finding(self, name: str, level: str, text: str) -> None: ...
     def advance(self) -> Any: ...
     def solve(self) -> Outcome: ...
     def finish(self) -> Any: ...
@@ -144,7 +149,11 @@ class _Run:
         self._handlers: dict[str, Callable[[Any], None]] = {
             selection.tf: self._push_transforms, selection.joint_states: self._push_joints,
             selection.tf_static: self._push_static, selection.wrench: self._push_wrench,
-            selection.robot_description: self._push_description}
+            selection.robot_description: self._push_description,
+            selection.dynamic: self._push_dynamic, selection.program: self._push_program,
+            selection.removed_payload: self._push_removed}
+        self._dynamic = DynamicJointStates(settings.dynamic_joint_states)
+        self._program_runs = False
 
     def seconds(self, time_ns: int) -> float:
         return (time_ns - self._start) * 1e-9
@@ -153,7 +162,7 @@ class _Run:
         """Robot description and static transforms first: live, they are latched, there at once."""
         file = self._settings.robot_description.file
         if file:
-            self._use_description(read_urdf(Path(file).expanduser()))
+            self._use_description(read_description(Path(file).expanduser()))
         for message in self._recording.messages(self._selection.latched):
             if message.topic == self._selection.tf_static or not self._description:
                 self._handlers[message.topic](message.content)
@@ -201,16 +210,39 @@ class _Run:
                               frozenset(self._frames | link_names(self._description)),
                               self._trace or Trace())
 
+    def _push_dynamic(self, message: Any) -> None:
+        stamp = _nanoseconds(message.header.stamp)
+        self._dynamic.feed(message, stamp, self._settings.wrench.sensor_frame, self._pipeline,
+                           self._settings.precompensated.source == "dynamic_joint_states")
+        wrench = self._dynamic.split(message.joint_names, message.interface_values).wrench
+        if wrench is not None:
+            self._keep_wrench(stamp, wrench)
+
+    def _push_removed(self, message: Any) -> None:
+        i = message.inertia
+        self._pipeline.add_removed_payload(
+            message.header.frame_id, i.m, (i.com.x, i.com.y, i.com.z),
+            (i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz))
+
+    def _push_program(self, message: Any) -> None:
+        if message.data and not self._program_runs:
+            self._pipeline.add_zeroing("the robot's program started")
+        self._program_runs = bool(message.data)
+
     def _push_wrench(self, message: Any) -> None:
         f, t = message.wrench.force, message.wrench.torque
         stamp = _nanoseconds(message.header.stamp)
         self._pipeline.add_wrench(stamp, message.header.frame_id, (f.x, f.y, f.z), (t.x, t.y, t.z))
+        self._keep_wrench(stamp, (f.x, f.y, f.z, t.x, t.y, t.z))
+
+    def _keep_wrench(self, stamp: int, wrench: tuple[float, ...]) -> None:
+        """Put a measured wrench into the trace."""
         if self._trace is not None:
             if not self._trace.stamps:
                 # Stamps and log times may come from different clocks.
                 self._trace.origin = stamp - (self._end - self._start)
             self._trace.stamps.append(stamp)
-            self._trace.measured.append((f.x, f.y, f.z, t.x, t.y, t.z))
+            self._trace.measured.append(wrench)
 
     def _push_joints(self, message: Any) -> None:
         self._pipeline.add_joint_state(_nanoseconds(message.header.stamp), message.name,
@@ -235,22 +267,6 @@ class _Run:
     def _use_description(self, urdf: str) -> None:
         self._description = urdf
         self._pipeline.set_robot_description(urdf)
-
-
-def read_urdf(path: Path) -> str:
-    """The text of a URDF file.
-
-    Raises:
-        InvalidSetting: no such file, or not readable.
-        InvalidModel: not text.
-    """
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InvalidSetting(f"robot description file {path} cannot be read: "
-                             f"{error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidModel(f"robot description file {path} is not text") from error
 
 
 def link_names(urdf: str) -> set[str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import InvalidSetting
 from ..estimate import Estimate
+from ..tool import Tool, save_tool
 from .offline import Identification, Snapshot
 
 
@@ -71,6 +72,14 @@ def write_json(path: Path, result: dict[str, Any]) -> None:
     text = json.dumps(_finite(result), indent=1, allow_nan=False)
     with replacing(path) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def write_tool(path: Path, tool: Tool) -> None:
+    """Write a tool file (raises InvalidSetting where it cannot be written)."""
+    try:
+        save_tool(path, tool)
+    except OSError as error:
+        raise InvalidSetting(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def result_json(result: Identification, recording: Path, notes: list[str]) -> dict[str, Any]:

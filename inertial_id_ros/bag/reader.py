@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 from rosbags.interfaces import Connection, Qos
 from rosbags.rosbag2 import Reader
-from rosbags.typesys import Stores, get_typestore
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
+from ..dynamic_joint_state import DEFINITIONS
 from ..errors import RecordingError
 
 _STORAGE_SUFFIXES = (".mcap", ".db3")
@@ -171,7 +172,10 @@ class Recording:
 @lru_cache(maxsize=1)
 def standard_types() -> Typestore:
     """Standard message definitions; those that are read here are the same in all releases."""
-    return get_typestore(Stores.ROS2_JAZZY)
+    store = get_typestore(Stores.ROS2_JAZZY)
+    for name, definition in DEFINITIONS.items():
+        store.register(get_types_from_msg(definition, name))
+    return store
 
 
 def _check_suffix(path: Path) -> None:

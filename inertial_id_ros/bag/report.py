@@ -42,7 +42,8 @@ def print_report(console: Console, result: Identification, title: str,
         console.print(
             f"{outcome.samples} samples, window {outcome.window:.1f} s of {result.duration:.1f} s "
             f"recorded, {outcome.method} estimator ({outcome.weighting} weighting), "
-            f"frame {escape(outcome.frame_id)}", highlight=False)
+            f"frame {escape(outcome.frame_id)}"
+            + (", object apart from the tool" if outcome.tool_apart else ""), highlight=False)
     else:
         total = sum(result.counts.values())
         console.print(f"{escape(title)}: {total} messages, {result.duration:.1f} s",

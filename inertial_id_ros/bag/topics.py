@@ -14,6 +14,9 @@ WRENCH = "geometry_msgs/msg/WrenchStamped"
 JOINT_STATES = "sensor_msgs/msg/JointState"
 TRANSFORMS = "tf2_msgs/msg/TFMessage"
 TEXT = "std_msgs/msg/String"
+DYNAMIC = "control_msgs/msg/DynamicJointState"
+INERTIA = "geometry_msgs/msg/InertiaStamped"
+BOOL = "std_msgs/msg/Bool"
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,9 @@ class Selection:
     tf: str
     tf_static: str
     robot_description: str
+    dynamic: str = ""
+    removed_payload: str = ""
+    program: str = ""
     notes: tuple[str, ...] = ()
 
     @property
@@ -36,7 +42,8 @@ class Selection:
     def all(self) -> dict[str, str]:
         """Type by name of all chosen topics."""
         return _without_empty({self.wrench: WRENCH, self.joint_states: JOINT_STATES,
-                               self.tf: TRANSFORMS, **self.latched})
+                               self.tf: TRANSFORMS, self.dynamic: DYNAMIC,
+                               self.removed_payload: INERTIA, self.program: BOOL, **self.latched})
 
 
 def _without_empty(types: dict[str, str]) -> dict[str, str]:
@@ -56,9 +63,12 @@ def select_topics(topics: Sequence[Topic], settings: Settings,
         RecordingError: no wrench, several and none chosen, or a chosen topic of another type.
     """
     notes: list[str] = []
-    wrench = _required(topics, settings.wrench.topic, "wrench.topic" in asked, notes)
-    joint_states = ""
-    if settings.kinematics.source != "tf":
+    wrench = joint_states = ""
+    dynamic = _chosen(topics, settings.dynamic_joint_states.topic, DYNAMIC,
+                      "dynamic joint state")
+    if not dynamic:
+        wrench = _required(topics, settings.wrench.topic, "wrench.topic" in asked, notes)
+    if not dynamic and settings.kinematics.source != "tf":
         joint_states = _optional(topics, settings.joint_states.topic, JOINT_STATES,
                                  "joint state", "--joint-states-topic",
                                  "joint_states.topic" in asked, notes)
@@ -70,7 +80,31 @@ def select_topics(topics: Sequence[Topic], settings: Settings,
         wrench=wrench, joint_states=joint_states,
         tf=_named(topics, settings.tf.topic, TRANSFORMS, "transform", notes),
         tf_static=_named(topics, settings.tf.static_topic, TRANSFORMS, "transform", notes),
-        robot_description=description, notes=tuple(notes))
+        robot_description=description, dynamic=dynamic,
+        removed_payload=_driver_topic(topics, settings),
+        program=_chosen(topics, settings.precompensated.program_topic, BOOL, "program"),
+        notes=tuple(notes))
+
+
+def _driver_topic(topics: Sequence[Topic], settings: Settings) -> str:
+    driver = settings.precompensated
+    if driver.source == "franka":
+        raise RecordingError("precompensated.source 'franka' cannot be read from a recording; give "
+                             "precompensated.mass, com and inertia")
+    if driver.source != "inertia":
+        return ""
+    return _chosen(topics, driver.topic, INERTIA, "removed payload")
+
+
+def _chosen(topics: Sequence[Topic], wanted: str, kind: str, what: str) -> str:
+    """The wanted topic, if one is wanted (raises RecordingError where it is not there)."""
+    if not wanted:
+        return ""
+    name = _exact(topics, wanted, kind, what)
+    if not name:
+        raise RecordingError(f"{what} topic {_absolute(wanted)} is not in the recording; "
+                             f"{_suggestion(topics, wanted, _of_type(topics, kind))}")
+    return name
 
 
 def _required(topics: Sequence[Topic], wanted: str, asked: bool, notes: list[str]) -> str:

@@ -87,6 +87,17 @@ def body_coordinates(unit: Array) -> ReferenceBody:
     return ReferenceBody(unit, to_phi, from_phi)
 
 
+def weakened(information: Array, covariance: Array) -> Array:
+    """Information (10, 10) of a prior after an error of covariance (10, 10) is added to it.
+
+    Neither need be of full rank: ``root' (1 + root C root')^-1 root`` with ``root' root`` the
+    information.
+    """
+    values, vectors = np.linalg.eigh(0.5 * (information + information.T))
+    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    return root.T @ np.linalg.solve(np.eye(len(root)) + root @ covariance @ root.T, root)
+
+
 class ReferenceBodies:
     """Remembers the reference body of the last shape, so that a timer tick does not rebuild it."""
 

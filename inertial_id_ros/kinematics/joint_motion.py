@@ -14,14 +14,14 @@ import pinocchio as pin
 
 from ..errors import InvalidModel, UnknownFrame
 from ..inertia import Array
-from ..streams import LATE, REPEATED, SampleRing
+from ..limits import MAX_URDF_BYTES, MAX_URDF_LINKS
+from ..streams import HELD, LATE, REPEATED, SampleRing
 from ..transforms import Pose, TransformTree
 from .local_polynomial import covered, fit, gather, window_for
 from .motion import Motion
 
 _CAPACITY = 65_536  # joint states kept: a window can be gone through again
 _SETTLE = 50  # samples after which the period, and with it the window, is taken as known
-MAX_URDF_BYTES = 20_000_000
 _IMPOSSIBLE = 1e6  # rad or m: no joint stands there, uninitialised memory does
 _SAME_NAME = "joint::"  # before the name of a joint that has the name of a link
 MISSING_JOINT, NOT_FINITE = "missing_joint", "not_finite"
@@ -38,7 +38,10 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None) -> pin.Model
     if "<!DOCTYPE" in urdf or "<!ENTITY" in urdf:
         raise InvalidModel("robot description declares XML entities, which are not accepted")
     try:
-        ElementTree.fromstring(urdf)  # says where the text breaks, and prints nothing
+        tree = ElementTree.fromstring(urdf)  # says where the text breaks, and prints nothing
+        count = sum(1 for _ in tree.iter("link"))
+        if count > MAX_URDF_LINKS:
+            raise ValueError(f"it has {count} links; at most {MAX_URDF_LINKS} are allowed")
         model = (pin.buildModelFromXML(urdf) if root_joint is None
                  else pin.buildModelFromXML(urdf, root_joint))
         return _with_unique_names(model)
@@ -168,7 +171,7 @@ class JointMotion:
         if not (np.abs(row) < _IMPOSSIBLE).all():
             return NOT_FINITE
         result = self._ring.append(stamp_ns, row)
-        if result not in (LATE, REPEATED):
+        if result not in (LATE, REPEATED, HELD):
             self._samples += 1
             if self._samples == _SETTLE:
                 self._window = window_for(self._ring.median_period(), self._wish)
@@ -194,6 +197,16 @@ class JointMotion:
         if self._samples < _SETTLE:
             return None
         return self._ring.newest - int(0.5e9 * self._window)
+
+    @property
+    def held(self) -> tuple[int, Array] | None:
+        """Stamp and positions of a joint state whose stamp is far from the others'."""
+        return self._ring.held
+
+    @property
+    def strays(self) -> int:
+        """Joint states dropped because of such stamps."""
+        return self._ring.strays
 
     def newest(self) -> int | None:
         """Newest stamp [ns]."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import threading
@@ -13,6 +14,8 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
+
+from ..errors import InvalidSetting
 
 _WAKE = 0.2  # seconds until a stop request is seen when nothing else happens
 
@@ -60,6 +63,16 @@ def parameter_overrides(node: Node) -> dict[str, Any]:
     """
     overrides = getattr(node, "_parameter_overrides", {})
     return {name: parameter.value for name, parameter in overrides.items()}
+
+
+def optional_type(package: str, name: str, setting: str) -> Any:
+    """A message type that not every installation has (raises InvalidSetting, naming the setting).
+    """
+    try:
+        return getattr(importlib.import_module(f"{package}.msg"), name)
+    except (ImportError, AttributeError) as error:
+        raise InvalidSetting(f"{setting} needs {package}/{name}, which is not installed "
+                             f"({' '.join(str(error).split())})") from error
 
 
 def package_roots() -> tuple[Path, ...]:

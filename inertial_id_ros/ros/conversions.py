@@ -120,7 +120,8 @@ def parameters_message(outcome: Outcome) -> InertialParameters:
     if isinstance(outcome, NoEstimate):
         return _empty_message(outcome)
     message = InertialParameters(
-        valid=True, stale=bool(outcome.stale), status=status_sentence(outcome),
+        valid=True, stale=bool(outcome.stale), tool_apart=bool(outcome.tool_apart),
+        status=status_sentence(outcome),
         inertia=inertia_message(outcome.body), bias=wrench_message(outcome.bias),
         method=outcome.method, weighting=outcome.weighting, samples=int(outcome.samples),
         window=float(outcome.window), condition_number=float(outcome.condition_number),
@@ -152,6 +153,8 @@ def status_sentence(estimate: Estimate) -> str:
     """One sentence for a person: what was estimated from what, and what to trust."""
     groups = zip(("mass", "centre of mass", "inertia"), _GROUPS, strict=True)
     words = [f"{name} {VERDICT_WORDS[min(estimate.verdict[group])]}" for name, group in groups]
-    held = "held, no new data: " if estimate.stale else ""
-    return (f"{held}{estimate.method} on {estimate.samples} samples over {estimate.window:.1f} s: "
-            + ", ".join(words))
+    held = ("of an earlier run, not confirmed yet: " if estimate.restored
+            else "held, no new data: " if estimate.stale else "")
+    apart = "object apart from the tool, " if estimate.tool_apart else ""
+    return (f"{held}{apart}{estimate.method} on {estimate.samples} samples over "
+            f"{estimate.window:.1f} s: " + ", ".join(words))

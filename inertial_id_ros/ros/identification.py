@@ -10,29 +10,28 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from geometry_msgs.msg import WrenchStamped
 from rclpy.clock import Clock, ClockType
-from rclpy.exceptions import InvalidTopicNameException, ParameterException
-from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.exceptions import ParameterException
 from rclpy.utilities import remove_ros_args
-from sensor_msgs.msg import JointState
-from std_msgs.msg import String
-from tf2_msgs.msg import TFMessage
 
-from ..errors import InertialIdError, InvalidModel, InvalidSetting, InvalidShape
+from ..errors import InertialIdError, InvalidSetting, InvalidShape
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..findings import Finding
 from ..identifier import Identifier
 from ..settings import Settings
 from ..shape import Shape, shape_from_settings
+from ..state import State, StateFile
+from ..tool import load_tool
 from . import compat
-from .conversions import checked, stamp_ns
-from .diagnostics import FindingLogger, NodeCounters, TopicRate, statuses
+from .conversions import checked
+from .diagnostics import FindingLogger, NodeCounters, statuses
+from .inputs import Inputs
 from .publishing import Publishing
+from .saving import CannotSave, state_path
 from .services import Services
 from .settings_node import SettingsNode
 from .signals import ignore, stop_flag
@@ -42,18 +41,6 @@ _HOUSEKEEPING = 0.05  # s: samples settle, so that compensated wrenches flow
 _REPORT = 1.0  # s between diagnostics
 _PATIENCE = 3.0  # s after the start before missing data, or a missing /clock, are worth a word
 _FAREWELL = 2.0  # s that the last solve may take
-
-
-def _stream(depth: int) -> QoSProfile:
-    """Best effort matches reliable and best-effort publishers."""
-    return QoSProfile(depth=depth, history=HistoryPolicy.KEEP_LAST,
-                      reliability=ReliabilityPolicy.BEST_EFFORT)
-
-
-def _latched(depth: int) -> QoSProfile:
-    return QoSProfile(depth=depth, history=HistoryPolicy.KEEP_LAST,
-                      reliability=ReliabilityPolicy.RELIABLE,
-                      durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class InertialIdNode(SettingsNode):
@@ -67,17 +54,23 @@ class InertialIdNode(SettingsNode):
         super().__init__("inertial_id_node")
         self.identifier = Identifier(self.settings, _shape(self.settings))
         self._own_findings: dict[str, Finding] = {}
+        self._state = StateFile(state_path(self.settings.state.directory,
+                                           self.get_fully_qualified_name()))
+        self._restore()
         self._findings: tuple[Finding, ...] = ()
         self._outcome: Outcome = NoEstimate(0, "", "waiting for the first estimate")
         self._outbox: deque[Outcome] = deque(maxlen=1)
         self._report_due = True
         self._skipped, self._longest = 0, 0.0
-        self._rates: dict[str, TopicRate] = {}
+        self._newest_description: str | None = None  # of those not yet in use
+        self._newest_settings: Settings | None = None
         self._started = time.monotonic()
-        self.worker = Worker({"advance": self._advance, "solve": self._solve}, self._worker_failed)
+        self.worker = Worker(
+            {"configure": self._configure, "describe": self._describe, "advance": self._advance,
+             "solve": self._solve}, self._worker_failed)
         self._out = Publishing(self)
         self._logger_of_findings = FindingLogger(self._write_log)
-        self._subscribe_all(self.settings)
+        self._inputs = Inputs(self, self.settings, self.identifier, self._on_description)
         Services(self, self)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(_HOUSEKEEPING, self._keep_house, clock=steady)
@@ -86,72 +79,31 @@ class InertialIdNode(SettingsNode):
         self.worker.start()
         self.get_logger().info(
             f"{self.settings.estimator.method} at {self.settings.estimator.rate:g} Hz from "
-            f"{self.resolve_topic_name(self.settings.wrench.topic)}")
+            f"{self.resolve_topic_name(_wrench_topic(self.settings))}")
 
     def stop(self) -> bool:
         """End the worker; False where it could not end in time."""
         return self.worker.stop(_FAREWELL)
 
-    # ---- topics in: append only ----------------------------------------------------------------
+    # ---- what outlives a run -------------------------------------------------------------------
 
-    def _subscribe_all(self, settings: Settings) -> None:
-        self._subscribe("wrench.topic", settings.wrench.topic, WrenchStamped, self._on_wrench,
-                        _stream(2000))
-        self._subscribe("joint_states.topic", settings.joint_states.topic, JointState,
-                        self._on_joint_state, _stream(2000))
-        self._subscribe("tf.topic", settings.tf.topic, TFMessage, self._on_transforms, _stream(500))
-        self._subscribe("tf.static_topic", settings.tf.static_topic, TFMessage,
-                        self._on_static_transforms, _latched(100))
-        if settings.robot_description.file:
-            self._use_file(settings.robot_description.file)
-        else:
-            self._subscribe("robot_description.topic", settings.robot_description.topic, String,
-                            self._on_robot_description, _latched(1))
+    def _restore(self) -> None:
+        state = State()
+        if self.settings.state.restore:
+            state, complaint = self._state.load()
+            if complaint:
+                self._set_finding("state_damaged", complaint)
+        if self.settings.tool.file:
+            state = State(load_tool(Path(self.settings.tool.file).expanduser()), state.tare)
+        self.identifier.restore(state)
 
-    def _use_file(self, name: str) -> None:
+    def keep_state(self) -> None:
+        """Write what should outlive this run; in the worker (raises CannotSave)."""
         try:
-            self.identifier.set_robot_description(_read_urdf(name))
-        except InvalidModel as error:
-            raise InvalidSetting(f"robot_description.file is '{name}': {error}") from error
-
-    def _subscribe(self, setting: str, topic: str, kind: type, callback: Callable[[Any], None],
-                   qos: QoSProfile) -> None:
-        rate = self._rates[setting.removesuffix(".topic")] = TopicRate()
-
-        def count(message: Any) -> None:
-            rate.count += 1
-            callback(message)
-
-        try:
-            self.create_subscription(kind, topic, count, qos)
-        except (InvalidTopicNameException, ValueError) as error:
-            reason = " ".join(str(error).split())
-            raise InvalidSetting(f"{setting} is '{topic}'; it must be a topic name: "
-                                 f"{reason}") from error
-
-    def _on_wrench(self, message: WrenchStamped) -> None:
-        header, force, torque = message.header, message.wrench.force, message.wrench.torque
-        self.identifier.add_wrench(stamp_ns(header.stamp), header.frame_id,
-                                   (force.x, force.y, force.z), (torque.x, torque.y, torque.z))
-
-    def _on_joint_state(self, message: JointState) -> None:
-        self.identifier.add_joint_state(
-            stamp_ns(message.header.stamp), message.name, message.position)
-
-    def _on_transforms(self, message: TFMessage) -> None:
-        for t in message.transforms:
-            p, q = t.transform.translation, t.transform.rotation
-            self.identifier.add_transform(stamp_ns(t.header.stamp), t.header.frame_id,
-                                          t.child_frame_id, (p.x, p.y, p.z), (q.x, q.y, q.z, q.w))
-
-    def _on_static_transforms(self, message: TFMessage) -> None:
-        for t in message.transforms:
-            p, q = t.transform.translation, t.transform.rotation
-            self.identifier.add_static_transform(t.header.frame_id, t.child_frame_id,
-                                                 (p.x, p.y, p.z), (q.x, q.y, q.z, q.w))
-
-    def _on_robot_description(self, message: String) -> None:
-        self.worker.post(lambda: self._use_robot_description(message.data))
+            self._state.save(self.identifier.state())
+        except OSError as error:
+            raise CannotSave(f"cannot write {self._state.path}: "
+                             f"{error.strerror or error}") from error
 
     # ---- timers: in the executor's thread ------------------------------------------------------
 
@@ -162,7 +114,15 @@ class InertialIdNode(SettingsNode):
         if not self.worker.ask("solve"):
             self._skipped += 1
 
+    def _on_description(self, urdf: str) -> None:
+        self._newest_description = urdf
+        self.worker.ask("describe")
+
     def _keep_house(self) -> None:
+        if self._newest_settings is not None:  # came while the ones before were put to use
+            self.worker.ask("configure")
+        if self._newest_description is not None:
+            self.worker.ask("describe")
         self.worker.ask("advance")
         if self._outbox:
             self.write_payload(self._outbox.pop())
@@ -178,8 +138,9 @@ class InertialIdNode(SettingsNode):
     def _report(self) -> None:
         now = time.monotonic()
         counters = NodeCounters(
-            {name: rate.per_second(now) for name, rate in self._rates.items()},
-            {name: rate.count for name, rate in self._rates.items()}, self._skipped, self._longest)
+            {name: rate.per_second(now) for name, rate in self._inputs.rates.items()},
+            {name: rate.count for name, rate in self._inputs.rates.items()}, self._skipped,
+            self._longest)
         self._check_clock(now)
         self._out.diagnostics(
             statuses(self.get_name(), self._all_findings(), self._outcome, counters))
@@ -223,12 +184,21 @@ class InertialIdNode(SettingsNode):
         self._out.outcome(outcome)
         self._outbox.append(outcome)
 
-    def _use_robot_description(self, urdf: str) -> None:
+    def _describe(self) -> None:
+        """Use the newest robot description; those that it overtook are never looked at."""
+        urdf, self._newest_description = self._newest_description, None
+        if urdf is None:
+            return
         try:
             self.identifier.set_robot_description(urdf)
             self._own_findings.pop("robot_description_invalid", None)
         except InertialIdError as error:
             self._set_finding("robot_description_invalid", str(error))
+
+    def _configure(self) -> None:
+        settings, self._newest_settings = self._newest_settings, None
+        if settings is not None:
+            self.identifier.set_settings(settings)
 
     def _worker_failed(self, routine: str, error: Exception) -> None:
         if self.worker.stopping:
@@ -267,9 +237,20 @@ class InertialIdNode(SettingsNode):
         """Folder that the save service writes under."""
         return self.settings.state.directory
 
+    def check_settings(self, settings: Settings) -> None:
+        """Refuse an estimator that could not answer, such as one that lacks its shape."""
+        self.identifier.check_settings(settings)
+
+    @property
+    def mesh_folders(self) -> tuple[Path, ...]:
+        """Folders that file:// resources may lie in."""
+        names = [n for n in self.settings.resources.folders.split(":") if n]
+        return tuple(Path(n) for n in [*names, self.settings.state.directory])
+
     def on_settings(self, before: Settings, after: Settings) -> None:
         """Hand changed settings to the worker; another rate needs another timer."""
-        self.worker.post(lambda: self.identifier.set_settings(after))
+        self._newest_settings = after
+        self.worker.ask("configure")
         if after.estimator.rate != before.estimator.rate:
             self.destroy_timer(self._timer)
             self._timer = self._solve_timer(after)
@@ -282,13 +263,8 @@ def _shape(settings: Settings) -> Shape | None:
         raise InvalidSetting(f"shape.type is '{settings.shape.type}', but {error}") from error
 
 
-def _read_urdf(name: str) -> str:
-    try:
-        return Path(name).expanduser().read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
-        raise InvalidSetting(f"robot_description.file is '{name}'; cannot read it: "
-                             f"{reason}") from error
+def _wrench_topic(settings: Settings) -> str:
+    return settings.dynamic_joint_states.topic or settings.wrench.topic
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

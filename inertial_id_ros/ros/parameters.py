@@ -31,7 +31,7 @@ from .compat import parameter_overrides
 
 RUNTIME_GROUPS = ("estimator", "pmd", "lmi")
 RUNTIME_NAMES = ("wrench.force_noise", "wrench.torque_noise", "wrench.force_bias_sd",
-                 "wrench.torque_bias_sd", "state.directory")
+                 "wrench.torque_bias_sd")
 PAYLOAD = "payload."
 _PAYLOAD_DESCRIPTIONS = {
     "payload.mass": "Mass [kg]; NaN: no estimate.",
@@ -135,7 +135,8 @@ def declare_payload(node: Node) -> None:
 
 def payload_parameters(outcome: Outcome | None) -> list[Parameter]:
     """The ``payload.*`` parameters of an outcome; NaN where there is no estimate."""
-    if isinstance(outcome, Estimate):
+    # Nor that it is of an earlier run.
+    if isinstance(outcome, Estimate) and not outcome.restored:
         body = outcome.body
         # Who reads parameters sees no verdict: a number that nothing tells must not look like one.
         inertia = (six_from_tensor(body.inertia_com) if outcome.inertia_is_known

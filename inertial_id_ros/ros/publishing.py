@@ -28,7 +28,8 @@ class Publishing:
     def __init__(self, node: Node) -> None:
         self._parameters = node.create_publisher(
             InertialParameters, "~/inertial_parameters", _LATCHED)
-        self._inertia = node.create_publisher(InertiaStamped, "~/inertia", _LATCHED)
+        # Without a verdict or a mark that says stale: nobody may be given one from long ago.
+        self._inertia = node.create_publisher(InertiaStamped, "~/inertia", 10)
         self._markers = node.create_publisher(MarkerArray, "~/markers", _LATCHED)
         self._compensated = node.create_publisher(WrenchStamped, "~/wrench_compensated", 100)
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
@@ -36,10 +37,11 @@ class Publishing:
 
     def outcome(self, outcome: Outcome) -> None:
         """Publish parameters and markers; the plain inertia, which carries no verdict, only where
-        all of it is known."""
+        all of it is known, and by data of this run."""
         self._parameters.publish(parameters_message(outcome))
         self._markers.publish(payload_markers(outcome))
-        if isinstance(outcome, Estimate) and outcome.inertia_is_known:
+        if (isinstance(outcome, Estimate) and outcome.inertia_is_known
+                and not outcome.restored):
             message = InertiaStamped(inertia=inertia_message(outcome.body))
             message.header.frame_id = outcome.frame_id
             message.header.stamp = time_message(outcome.stamp_ns)

@@ -1,17 +1,23 @@
-"""Writing an estimate to a file: only below one folder, and never half."""
+"""Files of a node: only in one folder, and never half written.
+
+Names that services give are plain file names; whatever they lead to, as a symbolic link may, must
+lie in the folder too.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ..errors import InertialIdError
+from ..files import write_whole
+from ..limits import MAX_SAVED_FILES
 
 DEFAULT_NAME = "inertial_parameters.json"
+STATE_ENDING = ".state.json"  # of the names that the node keeps for itself
 _LONGEST = 200  # leaves room for the temporary name
 
 
@@ -28,22 +34,54 @@ def save_json(directory: str, name: str, report: dict[str, Any]) -> Path:
     Raises:
         CannotSave: the name is no plain file name, or the system refuses.
     """
+    text = json.dumps(_without_nan(report), indent=2, allow_nan=False) + "\n"
+    return write_in(directory, name or DEFAULT_NAME, lambda path: write_whole(path, text))
+
+
+def write_in(directory: str, name: str, write: Callable[[Path], None]) -> Path:
+    """Have a file written in a folder (made if missing); returns its path.
+
+    Raises:
+        CannotSave: the name is no plain file name, the folder is full, or the system refuses.
+    """
     folder = Path(directory).expanduser().absolute()
     path = folder / plain_name(name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if path.is_dir():
             raise CannotSave(f"{path} is a folder")
-        _replace(path, json.dumps(_without_nan(report), indent=2, allow_nan=False) + "\n")
+        if not path.exists() and sum(1 for _ in folder.iterdir()) >= MAX_SAVED_FILES:
+            raise CannotSave(f"{folder} holds {MAX_SAVED_FILES} files or more; remove some")
+        write(path)
     except OSError as error:
         raise CannotSave(f"cannot write {path}: {error.strerror or error}") from error
     return path
 
 
+def path_in(directory: str, name: str) -> Path:
+    """The path of a file in a folder, to be read.
+
+    Raises:
+        CannotSave: the name is no plain file name, or the file lies elsewhere.
+    """
+    folder = Path(directory).expanduser().absolute()
+    path = folder / plain_name(name)
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise CannotSave(f"{path} is a link to a place outside of {folder}")
+    return path
+
+
+def state_path(directory: str, node: str) -> Path:
+    """Path of a node's state; node: its name with its namespace."""
+    return (Path(directory).expanduser().absolute()
+            / (node.strip("/").replace("/", ".") + STATE_ENDING))
+
+
 def plain_name(name: str) -> str:
     """The name if it is a plain, visible file name (raises CannotSave)."""
-    name = name or DEFAULT_NAME
-    if (name.startswith(".") or any(c in name for c in "/\\") or not name.isprintable()
+    if name.endswith(STATE_ENDING):
+        raise CannotSave(f"name is {name!r}; names that end in {STATE_ENDING} are the node's own")
+    if (not name or name.startswith(".") or any(c in name for c in "/\\") or not name.isprintable()
             or len(name.encode()) > _LONGEST):
         raise CannotSave(f"name is {name!r}; it must be a plain file name without folder, not "
                          f"beginning with a dot, of at most {_LONGEST} bytes")
@@ -57,17 +95,3 @@ def _without_nan(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_without_nan(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _replace(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp makes files that only their owner reads
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

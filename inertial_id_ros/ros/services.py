@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from inertial_id_ros.srv import GetInertialParameters, Save, SetShape
+from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
 
-from ..errors import InertialIdError, NotEnoughData, UnknownFrame
+from ..errors import InertialIdError, InvalidData, NotEnoughData, UnknownFrame
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..identifier import Identifier
 from ..inertia import Array
+from ..tool import load_tool, save_tool, tool_from_estimate
 from .compat import package_roots
 from .conversions import in_frame, parameters_message
-from .saving import plain_name, save_json
+from .saving import DEFAULT_NAME, path_in, plain_name, save_json, write_in
 from .shape_request import shape_from_request
 from .worker import Worker
 
@@ -41,8 +43,17 @@ class Backend(Protocol):
         """Folder to save under."""
         ...
 
+    @property
+    def mesh_folders(self) -> tuple[Path, ...]:
+        """Folders that file:// resources may lie in."""
+        ...
+
     def solve_now(self) -> Outcome:
         """Solve and publish; in the worker."""
+        ...
+
+    def keep_state(self) -> None:
+        """Write what should outlive this run; in the worker (raises CannotSave)."""
         ...
 
 
@@ -55,7 +66,8 @@ class Services:
         for kind, name, answer in (
                 (GetInertialParameters, "get_inertial_parameters", self._get),
                 (SetShape, "set_shape", self._set_shape), (Trigger, "tare", self._tare),
-                (Trigger, "reset", self._reset), (Save, "save", self._save)):
+                (SetTool, "set_tool", self._set_tool), (Trigger, "reset", self._reset),
+                (Save, "save", self._save)):
             node.create_service(kind, f"~/{name}", self._guarded(name, answer))
 
     def _guarded(self, name: str, answer: Callable[[Any, Any], str]) -> Callable[[Any, Any], Any]:
@@ -106,7 +118,8 @@ class Services:
         return self._backend.worker.call(lambda: self._use_shape(request), _WAIT_SHAPE)
 
     def _use_shape(self, request: SetShape.Request) -> str:
-        shape = shape_from_request(request, self._to_sensor, package_roots())
+        shape = shape_from_request(request, self._to_sensor, package_roots(),
+                                   self._backend.mesh_folders)
         self._backend.identifier.set_shape(shape)
         self._backend.solve_now()
         if shape is None:
@@ -128,6 +141,7 @@ class Services:
     def _tare(self, request: Trigger.Request, response: Trigger.Response) -> str:
         def tare() -> str:
             text = self._backend.identifier.tare()
+            self._backend.keep_state()
             self._backend.solve_now()
             return text
 
@@ -142,10 +156,52 @@ class Services:
         return self._backend.worker.call(reset, _WAIT)
 
     def _save(self, request: Save.Request, response: Save.Response) -> str:
-        plain_name(request.name)
+        plain_name(request.name or DEFAULT_NAME)
         outcome = self._backend.outcome
         if not isinstance(outcome, Estimate):
             raise NotEnoughData(f"nothing to save: {outcome.reason}")
         path = save_json(self._backend.state_directory, request.name, outcome.to_json())
         response.path = str(path)
+        self._backend.worker.call(self._backend.keep_state, _WAIT)
         return f"saved to {path}"
+
+    def _set_tool(self, request: SetTool.Request, response: SetTool.Response) -> str:
+        actions = {SetTool.Request.STORE: self._store_tool, SetTool.Request.LOAD: self._load_tool,
+                   SetTool.Request.CLEAR: self._clear_tool}
+        if request.action not in actions:
+            raise InvalidData(f"action is {request.action}; allowed: 0 (store), 1 (load), "
+                              "2 (clear)")
+        if request.name:
+            plain_name(request.name)
+
+        def act() -> str:
+            text = actions[request.action](request.name)
+            self._backend.keep_state()
+            self._backend.solve_now()
+            return text
+
+        return self._backend.worker.call(act, _WAIT)
+
+    def _store_tool(self, name: str) -> str:
+        outcome, identifier = self._backend.outcome, self._backend.identifier
+        if not isinstance(outcome, Estimate) or outcome.restored:
+            why = "it is of an earlier run" if isinstance(outcome, Estimate) else outcome.reason
+            raise NotEnoughData(f"there is no estimate to store as the tool: {why}")
+        tool = tool_from_estimate(outcome, identifier.tool)
+        if name:
+            write_in(self._backend.state_directory, name, lambda path: save_tool(path, tool))
+        identifier.set_tool(tool)
+        return f"stored a {tool.describe()}; what is carried beside it is estimated from now on"
+
+    def _load_tool(self, name: str) -> str:
+        if not name:
+            raise InvalidData("name is empty; give the file in state.directory to load")
+        tool = load_tool(path_in(self._backend.state_directory, name))
+        self._backend.identifier.set_tool(tool)
+        return f"loaded a {tool.describe()}; what is carried beside it is estimated from now on"
+
+    def _clear_tool(self, name: str) -> str:
+        if name:
+            raise InvalidData(f"name is '{name}'; it must be empty to clear the tool")
+        self._backend.identifier.set_tool(None)
+        return "the tool is forgotten; all that the sensor carries is estimated from now on"

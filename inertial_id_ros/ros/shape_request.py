@@ -13,10 +13,11 @@ from inertial_id_ros.srv import SetShape
 
 from ..errors import InvalidShape
 from ..inertia import Array
+from ..limits import MAX_FACES, MAX_POINTS
+from ..resources import allowed_resource
 from ..shape import (
     Shape,
-    load_mesh,
-    resolve_resource,
+    shape_from_file,
     shape_from_mesh,
     shape_from_points,
     shape_from_primitive,
@@ -29,12 +30,14 @@ Lookup = Callable[[str], Array]  # homogeneous (4, 4) from the named frame to th
 
 
 def shape_from_request(request: SetShape.Request, to_sensor: Lookup,
-                       roots: tuple[Path, ...] = ()) -> Shape | None:
+                       roots: tuple[Path, ...] = (), folders: tuple[Path, ...] = ()
+                       ) -> Shape | None:
     """The requested shape in the sensor frame; None where the request asks to forget it.
 
     Args:
         to_sensor: transform (4, 4) from a frame to the sensor frame (raises UnknownFrame).
         roots: `package://` resources are looked for under these folders.
+        folders: `file://` resources may lie in these folders.
 
     Raises:
         InvalidShape: none, more than one, or an unusable shape; InvalidData: a bad pose;
@@ -49,6 +52,11 @@ def shape_from_request(request: SetShape.Request, to_sensor: Lookup,
         return None
     if len(given) > 1:
         raise InvalidShape(f"the request gives {' and '.join(given)}; give exactly one")
+    for what, count, limit in (("mesh.vertices", len(request.mesh.vertices), MAX_POINTS),
+                               ("mesh.triangles", len(request.mesh.triangles), MAX_FACES),
+                               ("points", len(request.points), MAX_POINTS)):
+        if count > limit:
+            raise InvalidShape(f"{what} has {count} entries; at most {limit} are allowed")
     pose = pose_matrix(request.pose)
     if request.frame_id:
         pose = to_sensor(request.frame_id) @ pose
@@ -63,8 +71,8 @@ def shape_from_request(request: SetShape.Request, to_sensor: Lookup,
     scale = request.mesh_scale or 1.0
     if not (np.isfinite(scale) and scale > 0.0):
         raise InvalidShape(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
-    path = resolve_resource(request.mesh_resource, roots)
-    return shape_from_mesh(load_mesh(path, scale), pose, bounding, name=path.name)
+    path = allowed_resource(request.mesh_resource, roots, folders)
+    return shape_from_file(path, scale, pose, bounding)
 
 
 def _primitive(primitive: SolidPrimitive) -> tuple[str, list[float]]:

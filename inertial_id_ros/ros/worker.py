@@ -23,7 +23,7 @@ class Busy(InertialIdError):
 
 
 class Worker:
-    """Runs periodic work and jobs one after the other; jobs first.
+    """Runs periodic work and jobs in turn, so that neither keeps the other waiting for long.
 
     Args:
         routines: periodic work by name, in order of precedence.
@@ -100,12 +100,14 @@ class Worker:
             raise Busy(f"not finished within {timeout:g} s; it goes on") from None
 
     def _run(self) -> None:
+        had_job = False
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._stopping or self._jobs or self._asked)
                 if self._stopping:
                     return
-                job = self._jobs.popleft() if self._jobs else None
+                had_job = bool(self._jobs) and not (had_job and self._asked)
+                job = self._jobs.popleft() if had_job else None
                 if job is None:
                     self._running = next(n for n in self._routines if n in self._asked)
                     self._asked.discard(self._running)

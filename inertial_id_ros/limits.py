@@ -1,0 +1,18 @@
+"""Largest inputs that are accepted; what is larger is refused with a sentence, not tried."""
+
+MEGABYTE = 1_000_000
+MAX_URDF_BYTES = 20 * MEGABYTE
+MAX_URDF_LINKS = 5000  # deeper chains exhaust the stack of the parser
+MAX_MESH_BYTES = 200 * MEGABYTE
+MAX_FACES = 2_000_000
+MAX_POINTS = 1_000_000
+MAX_YAML_BYTES = MEGABYTE
+MAX_JSON_BYTES = MEGABYTE
+MAX_JOINTS = 1000  # names in one message
+MAX_TRANSFORMS = 2000  # in one message
+MAX_FRAMES = 5000  # fixed transforms
+MAX_MOVING_FRAMES = 500  # each keeps its samples
+MAX_MESSAGE_BYTES = 64 * MEGABYTE  # of a recording
+MAX_METADATA_BYTES = 20 * MEGABYTE
+MAX_BAG_BYTES = 200_000 * MEGABYTE
+MAX_SAVED_FILES = 1000  # in state.directory

@@ -1,0 +1,32 @@
+"""Which files a request from outside may name: meshes, in places that the configuration allows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlparse
+
+from .errors import InvalidShape
+from .shape import resolve_resource
+
+
+def allowed_resource(resource: str, roots: tuple[Path, ...], folders: tuple[Path, ...]) -> Path:
+    """The mesh file behind a ``file://`` or ``package://`` resource.
+
+    Args:
+        roots: of the packages; folders: that ``file://`` may lead to, by itself or by links.
+
+    Raises:
+        InvalidShape: a plain path, another scheme, or a file that is elsewhere.
+    """
+    scheme = urlparse(resource).scheme
+    if scheme not in ("file", "package"):
+        raise InvalidShape(f"mesh_resource is '{resource[:200]}' with scheme '{scheme}'; "
+                           "allowed: file, package")
+    path = resolve_resource(resource, roots)
+    if scheme == "package":
+        return path
+    real = path.resolve()
+    if not any(real.is_relative_to(folder.expanduser().resolve()) for folder in folders):
+        raise InvalidShape(f"{resource[:200]} does not lie in a folder from which meshes may be "
+                           "read; name its folder in resources.folders")
+    return real

@@ -1,0 +1,175 @@
+"""The node's topics in. Callbacks run in the executor's thread and only append."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from rclpy.exceptions import InvalidTopicNameException
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, String
+from tf2_msgs.msg import TFMessage
+
+from ..dynamic_joint_state import DynamicJointStates
+from ..errors import InvalidModel, InvalidSetting
+from ..identifier import Identifier
+from ..limits import MAX_JOINTS, MAX_TRANSFORMS
+from ..robot_description import read_description
+from ..settings import Settings
+from .compat import optional_type
+from .conversions import stamp_ns
+from .diagnostics import TopicRate
+
+
+def _stream(depth: int) -> QoSProfile:
+    """Best effort matches reliable and best-effort publishers."""
+    return QoSProfile(depth=depth, history=HistoryPolicy.KEEP_LAST,
+                      reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+def _latched(depth: int) -> QoSProfile:
+    return QoSProfile(depth=depth, history=HistoryPolicy.KEEP_LAST,
+                      reliability=ReliabilityPolicy.RELIABLE,
+                      durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Inputs:
+    """Subscriptions of a node that feed an identifier.
+
+    Args:
+        on_description: called with every robot description (its parsing takes time).
+
+    Attributes:
+        rates: messages by the name of the setting that names their topic.
+
+    Raises:
+        InvalidSetting: a topic name that is none, a type that is not installed, or a robot
+            description file that cannot be used.
+    """
+
+    def __init__(self, node: Node, settings: Settings, identifier: Identifier,
+                 on_description: Callable[[str], None]) -> None:
+        self._node, self._settings, self._identifier = node, settings, identifier
+        self._on_description = on_description
+        self._dynamic = DynamicJointStates(settings.dynamic_joint_states)
+        self._program_runs = False
+        self.rates: dict[str, TopicRate] = {}
+        self._subscribe_robot(settings)
+        self._subscribe_driver(settings)
+        self._subscribe("tf.topic", settings.tf.topic, TFMessage, self._on_transforms, _stream(500))
+        self._subscribe("tf.static_topic", settings.tf.static_topic, TFMessage,
+                        self._on_static_transforms, _latched(100))
+        if settings.robot_description.file:
+            self._use_file(settings.robot_description.file)
+        else:
+            self._subscribe("robot_description.topic", settings.robot_description.topic, String,
+                            self._on_robot_description, _latched(1))
+
+    def _subscribe_robot(self, settings: Settings) -> None:
+        """Wrench and joints, in one topic or in two."""
+        both = settings.dynamic_joint_states.topic
+        if both:
+            self._subscribe("dynamic_joint_states.topic", both,
+                            optional_type("control_msgs", "DynamicJointState",
+                                          "dynamic_joint_states.topic"),
+                            self._on_dynamic_joint_state, _stream(2000))
+            return
+        self._subscribe("wrench.topic", settings.wrench.topic, WrenchStamped, self._on_wrench,
+                        _stream(2000))
+        self._subscribe("joint_states.topic", settings.joint_states.topic, JointState,
+                        self._on_joint_state, _stream(2000))
+
+    def _subscribe_driver(self, settings: Settings) -> None:
+        """What the driver tells about the wrench: the payload it removes, a program's start."""
+        driver = settings.precompensated
+        if driver.source == "inertia":
+            self._subscribe("precompensated.topic", driver.topic, InertiaStamped,
+                            self._on_removed_payload, _stream(10))
+        if driver.source == "franka":
+            self._subscribe("precompensated.topic", driver.topic,
+                            optional_type("franka_msgs", "FrankaRobotState",
+                                          "precompensated.source"),
+                            lambda m: self._on_removed_payload(m.inertia_load), _stream(10))
+        if driver.program_topic:
+            self._subscribe("precompensated.program_topic", driver.program_topic, Bool,
+                            self._on_program, _stream(10))
+
+    def _use_file(self, name: str) -> None:
+        try:
+            self._identifier.set_robot_description(read_description(Path(name).expanduser()))
+        except InvalidModel as error:
+            raise InvalidSetting(f"robot_description.file is '{name}': {error}") from error
+
+    def _subscribe(self, setting: str, topic: str, kind: type, callback: Callable[[Any], None],
+                   qos: QoSProfile) -> None:
+        rate = self.rates[setting.removesuffix(".topic")] = TopicRate()
+
+        def count(message: Any) -> None:
+            rate.count += 1
+            callback(message)
+
+        try:
+            self._node.create_subscription(kind, topic, count, qos)
+        except (InvalidTopicNameException, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise InvalidSetting(f"{setting} is '{topic}'; it must be a topic name: "
+                                 f"{reason}") from error
+
+    def _on_wrench(self, message: WrenchStamped) -> None:
+        header, force, torque = message.header, message.wrench.force, message.wrench.torque
+        self._identifier.add_wrench(stamp_ns(header.stamp), header.frame_id,
+                                    (force.x, force.y, force.z), (torque.x, torque.y, torque.z))
+
+    def _on_joint_state(self, message: JointState) -> None:
+        if self._fits("joint_state", len(message.name), MAX_JOINTS):
+            self._identifier.add_joint_state(
+                stamp_ns(message.header.stamp), message.name, message.position)
+
+    def _on_dynamic_joint_state(self, message: Any) -> None:
+        if self._fits("dynamic_joint_state", len(message.joint_names), MAX_JOINTS):
+            self._dynamic.feed(message, stamp_ns(message.header.stamp),
+                               self._settings.wrench.sensor_frame, self._identifier,
+                               self._settings.precompensated.source == "dynamic_joint_states")
+
+    def _on_removed_payload(self, message: InertiaStamped) -> None:
+        i = message.inertia
+        self._identifier.add_removed_payload(
+            message.header.frame_id, i.m, (i.com.x, i.com.y, i.com.z),
+            (i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz))
+
+    def _on_program(self, message: Bool) -> None:
+        if message.data and not self._program_runs:
+            self._identifier.add_zeroing("the robot's program started")
+        self._program_runs = bool(message.data)
+
+    def _on_transforms(self, message: TFMessage) -> None:
+        if not self._fits("transform", len(message.transforms), MAX_TRANSFORMS):
+            return
+        for t in message.transforms:
+            p, q = t.transform.translation, t.transform.rotation
+            self._identifier.add_transform(stamp_ns(t.header.stamp), t.header.frame_id,
+                                           t.child_frame_id, (p.x, p.y, p.z), (q.x, q.y, q.z, q.w))
+
+    def _on_static_transforms(self, message: TFMessage) -> None:
+        if not self._fits("static_transform", len(message.transforms), MAX_TRANSFORMS):
+            return
+        for t in message.transforms:
+            p, q = t.transform.translation, t.transform.rotation
+            self._identifier.add_static_transform(t.header.frame_id, t.child_frame_id,
+                                                  (p.x, p.y, p.z), (q.x, q.y, q.z, q.w))
+
+    def _on_robot_description(self, message: String) -> None:
+        self._on_description(message.data)
+
+    def _fits(self, what: str, size: int, limit: int) -> bool:
+        if size <= limit:
+            return True
+        words = what.replace("_", " ")
+        self._identifier.add_finding(f"{what}_too_large", "error",
+                                     f"{words} messages with {size} entries dropped; at most "
+                                     f"{limit} are accepted")
+        return False
