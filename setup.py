@@ -36,6 +36,7 @@ setup(
             "identify_bag = inertial_id_ros.command:identify_bag",
             "inertial_id_demo = inertial_id_ros.command:inertial_id_demo",
             "inertial_id_node = inertial_id_ros.command:inertial_id_node",
+            "plan_excitation = inertial_id_ros.command:plan_excitation",
             "replay_bag = inertial_id_ros.command:replay_bag",
             "simulate_cobot = inertial_id_ros.command:simulate_cobot",
         ],

@@ -35,6 +35,12 @@ def inertial_id_node() -> int:
     return _run_node("inertial_id_ros.ros.node")
 
 
+def plan_excitation() -> int:
+    """Plan a motion that shows inertial parameters; returns the exit status."""
+    exit_at_once(_INTERRUPTED, signal.SIGINT)
+    return _run("inertial_id_ros.excitation.plan_excitation", interruptible=True)
+
+
 def replay_bag() -> int:
     """Publish a recording; returns the exit status."""
     return _run_node("inertial_id_ros.ros.replay_bag")

@@ -23,6 +23,7 @@ EXECUTABLES = {
     "identify_bag": "inertial_id_ros.bag.identify_bag",
     "inertial_id_demo": "inertial_id_ros.ros.demo",
     "inertial_id_node": "inertial_id_ros.ros.node",
+    "plan_excitation": "inertial_id_ros.excitation.plan_excitation",
     "replay_bag": "inertial_id_ros.ros.replay_bag",
     "simulate_cobot": "inertial_id_ros.ros.simulate_cobot",
 }

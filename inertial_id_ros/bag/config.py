@@ -7,10 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import yaml
 
+from ..arguments import Parser, numbers
 from ..errors import InvalidSetting
 from ..settings import Settings, flatten
 
@@ -44,14 +45,9 @@ class Options:
     quiet: bool
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InvalidSetting(f"{message} (see {self.prog} --help)")
-
-
 def make_parser() -> argparse.ArgumentParser:
     """The command line of `identify_bag`."""
-    parser = _Parser(
+    parser = Parser(
         prog="identify_bag",
         description="Identify mass, centre of mass and inertia of a robot's payload from a rosbag2 "
         "recording (wrench, and joint states with a robot description or TF).",
@@ -170,26 +166,19 @@ def parse_shape(text: str) -> dict[str, Any]:
         return _mesh(text)
     sizes, _, center = rest.partition("@")
     return {"shape.type": kind, "shape.bounding": True,
-            "shape.size": _numbers(f"--shape {text}", sizes, _PRIMITIVES[kind]),
-            "shape.center": _numbers(f"--shape {text}", center, "three numbers after @")
+            "shape.size": numbers(f"--shape {text}", sizes, _PRIMITIVES[kind]),
+            "shape.center": numbers(f"--shape {text}", center, "three numbers after @")
             if center else (0.0, 0.0, 0.0)}
 
 
 def _box(text: str) -> dict[str, Any]:
-    numbers = _numbers(f"--box {text}", text, "six numbers sx,sy,sz,cx,cy,cz")
-    if len(numbers) != 6:
-        raise InvalidSetting(f"--box has {len(numbers)} numbers; it needs six: lengths and centre "
+    values = numbers(f"--box {text}", text, "six numbers sx,sy,sz,cx,cy,cz")
+    if len(values) != 6:
+        raise InvalidSetting(f"--box has {len(values)} numbers; it needs six: lengths and centre "
                              "in metres, sx,sy,sz,cx,cy,cz")
     return {"shape.type": "box", "shape.bounding": True,
-            "shape.size": numbers[:3], "shape.center": numbers[3:]}
+            "shape.size": values[:3], "shape.center": values[3:]}
 
 
 def _mesh(path: str) -> dict[str, Any]:
     return {"shape.type": "mesh", "shape.bounding": False, "shape.mesh": path}
-
-
-def _numbers(what: str, text: str, wanted: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError as error:
-        raise InvalidSetting(f"{what}: expected {wanted}, separated by commas") from error

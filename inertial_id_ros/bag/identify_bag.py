@@ -83,13 +83,13 @@ def make_pipeline(settings: Settings) -> Identifier:
     if create(settings).needs_shape and settings.shape.type == "none":
         raise InvalidShape(f"estimator.method '{settings.estimator.method}' needs the shape of the "
                            "object; give --box, --mesh or --shape")
-    made = Identifier(settings, shape_from_settings(settings.shape, _package_roots()))
+    made = Identifier(settings, shape_from_settings(settings.shape, package_roots()))
     if settings.tool.file:
         made.set_tool(load_tool(Path(settings.tool.file).expanduser()))
     return made
 
 
-def _package_roots() -> tuple[Path, ...]:
+def package_roots() -> tuple[Path, ...]:
     """Folders with the shared files of installed ROS packages, if any, for package:// meshes."""
     prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
     return tuple(Path(prefix) / "share" for prefix in prefixes if prefix)
