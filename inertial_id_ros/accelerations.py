@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .bins import BIN_NS
-from .buffer import RegressorBuffer, Rows, Window
+from .buffer import Rows, Window, make_buffer
 from .errors import InvalidData, NotEnoughData
 from .estimate import Estimate
 from .filtering import TwoSidedFilter
@@ -100,8 +100,7 @@ def window_of(recording: Recording, settings: Settings) -> tuple[Window, TwoSide
     if not rows:
         raise NotEnoughData(f"the recording lasts {(stamps[-1] - stamps[0]) * 1e-9:.2f} s; the "
                             f"filter needs {settings.kinematics.filter_window:g} s")
-    buffer = RegressorBuffer(max((stamps[-1] - stamps[0]) * 1e-9 + 1.0, settings.buffer.window),
-                             settings.buffer.slice)
+    buffer = make_buffer(settings, (stamps[-1] - stamps[0]) * 1e-9 + 1.0)
     for part in rows:
         buffer.add(part)
     noise = np.repeat([settings.accelerations.linear_noise, angular_noise], 3)

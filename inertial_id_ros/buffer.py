@@ -1,9 +1,10 @@
 """Rolling regressor buffer in square-root form.
 
 Regressor rows are kept as one small triangular factor per time slice and channel. The slices are
-the leaves of a binary tree whose inner nodes hold the combined factors, so that adding or
-forgetting a slice costs a few small QR factorisations, forgetting is exact (nothing is
-subtracted), and the factor of the whole window is ready whatever its length.
+the leaves of a binary tree whose inner nodes hold the combined factors of all finished slices, so
+that finishing or forgetting a slice costs a few small QR factorisations, forgetting is exact
+(nothing is subtracted), and the factor of the whole window, one more factorisation with the slice
+that still grows, is there in the same time whatever the window's length.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .bins import BIN_NS
+from .factor import triangle, triangular_factor
 from .inertia import Array
 from .row_layout import STORED, channel_columns
+from .settings import Settings
 
 CHANNELS = 6
 FULL, DYNAMIC, STATIC = "full", "dynamic", "static"
@@ -89,7 +92,7 @@ class _FactorTree:
     def __init__(self, leaves: int, torque: bool, aligned: bool) -> None:
         self._leaves = leaves
         self._columns = channel_columns(torque, aligned)
-        width = self._columns.shape[1]
+        self.width = width = self._columns.shape[1]
         self._channels = np.arange(3)[:, None] + 3 * torque
         self._nodes = np.zeros((2 * leaves, 3, width, width))
 
@@ -109,13 +112,12 @@ class _FactorTree:
         stacked = pairs.transpose(0, 2, 1, 3, 4).reshape(len(nodes), 3, 2 * width, width)
         self._nodes[nodes] = triangle(stacked)
 
-    def total(self) -> Array:
-        """Factors (3, w, 38) of all slices."""
-        root = self._nodes[1]
-        out = np.zeros((3, root.shape[1], STORED))
+    def total(self, growing: int, out: Array) -> None:
+        """Write the factors of the combined slices and of one that is not into out (3, h, 38)."""
+        both = np.concatenate([self._nodes[1], self._nodes[self._leaves + growing]], axis=1)
         for channel in range(3):
-            out[channel][:, self._columns[channel]] = root[channel]
-        return out
+            upper = triangular_factor(both[channel])
+            out[channel, :len(upper), self._columns[channel]] = upper.T
 
 
 class RegressorBuffer:
@@ -123,9 +125,11 @@ class RegressorBuffer:
 
     Args:
         window: length [s]; slice_length: granularity of forgetting [s].
+        blend: whether to keep the factors of the blend (DYNAMIC and STATIC) beside FULL.
     """
 
-    def __init__(self, window: float, slice_length: float) -> None:
+    def __init__(self, window: float, slice_length: float, blend: bool = False) -> None:
+        self._models = MODELS if blend else (FULL,)
         slice_length = max(slice_length, window / _MAX_SLICES)
         self._bins_per_slice = max(int(round(slice_length * 1e9 / BIN_NS)), 1)
         self.slice_length = self._bins_per_slice * BIN_NS * 1e-9
@@ -136,7 +140,7 @@ class RegressorBuffer:
     def clear(self) -> None:
         """Forget everything."""
         self._trees = {model: [_FactorTree(self._leaves, torque, aligned=model == FULL)
-                               for torque in (False, True)] for model in MODELS}
+                               for torque in (False, True)] for model in self._models}
         self._sums = np.zeros((self._leaves, CHANNELS, STORED))
         self._rows = np.zeros(self._leaves, dtype=int)
         self._samples = np.zeros(self._leaves)
@@ -162,13 +166,17 @@ class RegressorBuffer:
         self._content = None
 
     def _advance_to(self, number: int) -> None:
-        """Forget the slices that fall out of the window when slice `number` begins."""
+        """Finish the slice before, and forget those that fall out of the window, when slice
+        `number` begins."""
         if number <= self._newest_slice:
             return
+        if self._newest_slice >= 0:
+            self._dirty.add(self._newest_slice % self._leaves)
         self._newest_slice = number
         for leaf in np.flatnonzero((self._number >= 0) & (self._number <= number - self._slices)):
             self._empty(int(leaf))
         self._number[number % self._leaves] = number
+        self._combine()
 
     def _empty(self, leaf: int) -> None:
         for tree in self._all_trees():
@@ -184,20 +192,22 @@ class RegressorBuffer:
         leaf = number % self._leaves
         root_count = np.sqrt(rows.samples[mask])[:, None, None]
         weight = rows.weight[mask][:, None, None]
-        full, static = rows.full[mask] * root_count, rows.static[mask] * root_count
-        for model, scaled in ((FULL, full), (DYNAMIC, full * weight),
-                              (STATIC, static * (1.0 - weight))):
-            for tree in self._trees[model]:
-                tree.add(leaf, scaled)
+        full = rows.full[mask] * root_count
+        scaled = {FULL: full}
+        if DYNAMIC in self._models:
+            scaled[DYNAMIC] = full * weight
+            scaled[STATIC] = rows.static[mask] * root_count * (1.0 - weight)
+        for model, trees in self._trees.items():
+            for tree in trees:
+                tree.add(leaf, scaled[model])
         if self._rows[leaf] == 0:
             self._first[leaf] = rows.number[mask][0]
         self._sums[leaf] += rows.full[mask].sum(axis=0)
         self._rows[leaf] += int(mask.sum())
         self._samples[leaf] += rows.samples[mask].sum()
-        self._dirty.add(leaf)
 
     def _combine(self) -> None:
-        """Bring the inner nodes above changed slices up to date, level by level."""
+        """Bring the inner nodes above finished and forgotten slices up to date, level by level."""
         nodes = np.unique([(self._leaves + leaf) >> 1 for leaf in self._dirty])
         self._dirty.clear()
         while len(nodes) and nodes[0] >= 1:
@@ -209,29 +219,23 @@ class RegressorBuffer:
         """The combined factors of the window; the buffer must not be empty."""
         if self._content is not None:
             return self._content
-        self._combine()
         used = np.flatnonzero(self._rows > 0)
         used = used[np.argsort(self._number[used])]
-        factors = {model: _stack([tree.total() for tree in pair])
-                   for model, pair in self._trees.items()}
+        factors = {model: self._total(pair) for model, pair in self._trees.items()}
         self._content = Window(
             factors, self._sums[used], self._rows[used], int(round(self._samples[used].sum())),
             int(self._first[used[0]]), self._last, self.slice_length)
         return self._content
 
+    def _total(self, pair: list[_FactorTree]) -> Array:
+        """Factors (6, h, 38) of force and torque channels, padded with zero rows to one height."""
+        out = np.zeros((CHANNELS, max(tree.width for tree in pair), STORED))
+        for tree, channels in zip(pair, (out[:3], out[3:]), strict=True):
+            tree.total(self._newest_slice % self._leaves, channels)
+        return out
 
-def _stack(parts: list[Array]) -> Array:
-    """Factors (6, w, 38) of force and torque channels, padded with zero rows to one height."""
-    height = max(p.shape[1] for p in parts)
-    return np.concatenate([np.pad(p, ((0, 0), (0, height - p.shape[1]), (0, 0))) for p in parts])
 
-
-def triangle(rows: Array) -> Array:
-    """Square triangular factors (..., w, w) of rows (..., n, w)."""
-    n, width = rows.shape[-2:]
-    upper = np.asarray(np.linalg.qr(rows, mode="r"))
-    if n >= width:
-        return upper
-    padded = np.zeros((*rows.shape[:-2], width, width))
-    padded[..., :n, :] = upper
-    return padded
+def make_buffer(settings: Settings, seconds: float = 0.0) -> RegressorBuffer:
+    """The buffer that the settings ask for, of at least this length."""
+    return RegressorBuffer(max(settings.buffer.window, seconds), settings.buffer.slice,
+                           blend=settings.estimator.weighting == "dynamism")

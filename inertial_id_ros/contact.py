@@ -25,11 +25,12 @@ from .change import (
     turned,
     unchanged,
 )
+from .disturbance_settings import ChangeSettings, ContactSettings
 from .reference import Forecast, RunningReference
 from .row_layout import WRENCH
-from .settings import ChangeSettings, ContactSettings
 
 BEGAN, ENDED, PAYLOAD, ZERO, LOST = "began", "ended", "payload", "zero", "lost"
+DOUBTED = "doubted"  # a young fit that nothing explains: it may itself be wrong
 _BLOCK = round(0.25e9 / BIN_NS)  # bins that are learnt at once
 _LEARNT = 2  # blocks that are learnt before anything is judged
 _ROWS = 3  # successive rows far off that make a disturbance
@@ -40,6 +41,8 @@ _SLOW = round(0.5e9 / BIN_NS)  # bins for which a change that came slowly must b
 _GROWING = 0.3  # or this share of the time since it began
 _TELLING = 8.0  # a contact that is half as strong as at its peak is four times what is not known
 _MOVED = 0.1  # rad; at rest, a change shows even if little is known
+_DOUBT = round(1.5e9 / BIN_NS)  # bins of disturbance in motion, for which a fit to
+_YOUNG = 250  # rows at most is doubted itself
 _ANGLE = 0.35  # rad through which the sensor turns before an offset in its axes counts as its zero
 
 
@@ -47,7 +50,7 @@ class Event(NamedTuple):
     """Something that the detector found.
 
     Attributes:
-        kind: BEGAN, ENDED, PAYLOAD, ZERO or LOST.
+        kind: BEGAN, DOUBTED, ENDED, PAYLOAD, ZERO or LOST.
         row: bin number of the row that decided; first: of the first row that was affected.
         clean: bin number from which on bins are good again (ENDED).
         before, after: payload mass [kg], NaN where it is not known; change: of the mass [kg].
@@ -89,7 +92,7 @@ class Detector:
         self._peak = np.zeros(2)  # largest residual force and torque of the present disturbance
         self.began: int | None = None  # bin number where the present disturbance began
         self._evidence: Evidence | None = None
-        self._next_look = 0
+        self._next_look, self._doubted = 0, False
 
     def judge(self, rows: Rows, rotation_only: bool) -> Event | None:
         """Take rows up to the first event; call again with the rows after ``event.row``."""
@@ -160,7 +163,7 @@ class Detector:
         if self.began is None and self._far >= _ROWS:
             self.began = max(self._far_since, number - _BLOCK)
             self._pending.clear()
-            self._evidence, self._next_look = None, 0
+            self._evidence, self._next_look, self._doubted = None, 0, False
             return Event(BEGAN, number, self.began)
         if (self.began is not None and telling and self._calm_since is not None
                 and number - self._calm_since >= self._hold):
@@ -196,6 +199,9 @@ class Detector:
             event = self._explain(number, settled)
             if event is not None:
                 return event
+        if not self._doubted and self._is_doubtful(number):
+            self._doubted = True
+            return Event(DOUBTED, number, self.began)
         if number - self.began > self._longest:
             return Event(LOST, number, self.began)
         return None
@@ -231,6 +237,12 @@ class Detector:
                 settled >= _LONG and turned(evidence) > _ANGLE)):
             return ZERO
         return None
+
+    def _is_doubtful(self, number: int) -> bool:
+        """Whether a fit that is no older than the disturbance has failed in motion for a while."""
+        assert self.began is not None and self._evidence is not None
+        return (number - self.began > _DOUBT and self.reference.rows < _YOUNG
+                and turned(self._evidence) > _ANGLE)
 
     def _knows_mass(self) -> bool:
         mass, sd = self.reference.mass

@@ -7,7 +7,7 @@ import numpy as np
 from .errors import InvalidShape
 from .estimators.base import Estimator, Marginal
 from .findings import FindingLog
-from .free_fit import center_of_mass, free_fit
+from .free_fit import center_of_mass
 from .inertia import Array
 from .shape import Shape
 
@@ -27,7 +27,7 @@ def usable_shape(shape: Shape | None, reach: float, marginal: Marginal, estimato
     Raises:
         InvalidShape: it lies outside, and the estimator needs the shape.
     """
-    phi, covariance = free_fit(marginal.information, marginal.matrix.T @ marginal.target)
+    phi, covariance = marginal.free_fit
     log.clear(FINDING)
     if not phi[0] > _SURE * np.sqrt(covariance[0, 0]):
         return shape

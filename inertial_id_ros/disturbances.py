@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from .bins import BIN_NS
-from .contact import BEGAN, ENDED, PAYLOAD, ZERO, Event
+from .contact import BEGAN, DOUBTED, ENDED, PAYLOAD, ZERO, Event
 from .findings import FindingLog
 
+_SUSPECTED = "frame_wrong_suspected"
 _KEPT = 1000  # intervals of contact that are remembered one by one
 
 
@@ -25,6 +26,12 @@ class Disturbances:
             self._findings.set("contact", "warning", "contact: the wrench does not fit the "
                                f"estimate and is left out{self._so_far()}")
             return ""
+        if event.kind == DOUBTED:
+            self._findings.set(_SUSPECTED, "warning", "no payload explains the wrench while the "
+                               "sensor turns: contact that lasts, or a wrong sensor or gravity "
+                               "frame, whose rotation may be transposed")
+            return ""
+        self._findings.clear(_SUSPECTED)
         if event.kind == ENDED:
             self._append(event.first, event.clean)
             self._findings.set("contact", "info", f"contact left out{self._so_far()}")

@@ -15,9 +15,10 @@ import numpy as np
 
 from . import intake
 from .bins import BIN_NS, Bins, bin_samples
-from .buffer import RegressorBuffer, Rows, Window
+from .buffer import Rows, Window, make_buffer
+from .clock_offset import ClockOffset
 from .compensation import CompensatedWrenches, compensate, no_wrenches
-from .contact import BEGAN, ENDED, ZERO, Event
+from .contact import LOST, PAYLOAD, ZERO, Event
 from .disturbances import Disturbances
 from .errors import InertialIdError, NotEnoughData, UnknownFrame
 from .estimate import Estimate, NoEstimate, Outcome
@@ -25,6 +26,7 @@ from .findings import Finding, FindingLog
 from .gating import WrenchGate
 from .inertia import Array
 from .kinematics.motion import Motion
+from .kinematics.turning import Turning
 from .motion_selection import MotionSelector
 from .newton_euler import regressor
 from .precompensation import SETTLING_NS, RemovedPayload
@@ -38,7 +40,6 @@ from .streams import JUMPED, SampleRing
 from .tool import Tool
 
 _RING = 65_536  # wrench samples kept until they settle
-_SHIFTS, _WORTH_SHIFTING = 3, 0.002  # times, s: an offset of the clocks is taken out of the stamps
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
 _REORDER_NS = 20_000_000  # a sample may overtake others by this much
 
@@ -62,7 +63,7 @@ class Identifier(intake.Intake):
         self._ring = SampleRing(6, _RING)
         self._segments = Segments(settings, sheet(settings.wrench), self._log)
         self._disturbances = Disturbances(self._log)
-        self._buffer = RegressorBuffer(settings.buffer.window, settings.buffer.slice)
+        self._buffer = make_buffer(settings)
         self._sign = -1.0 if settings.wrench.convention == "on_sensor" else 1.0
         self._removed = RemovedPayload(settings)
         self._deaf_from = -SETTLING_NS  # ns; wrenches are not heard for a while from then on
@@ -77,9 +78,9 @@ class Identifier(intake.Intake):
         self._restored: Estimate | None = None  # shown until there are data
         self._solved_rows = -1
         self._row_count = 0
-        self._turning = np.zeros(2)  # sum of squares, and number of bins
+        self._turning = Turning()
         self._finished = False
-        self._early_ns, self._shifts = 0, 0  # clock offset taken out of the stamps so far
+        self._clock = ClockOffset()
         self._handlers: intake.Handlers = {
             intake.WRENCH: self._take_wrench,
             intake.JOINT_STATE: self._motion.take_joint_state,
@@ -113,11 +114,7 @@ class Identifier(intake.Intake):
                                        self.sensor_frame)
 
     def finish(self) -> CompensatedWrenches:
-        """No sample will come any more: let the last ones settle.
-
-        Returns:
-            the last compensated wrenches.
-        """
+        """No sample will come any more: let the last ones settle; gives their wrenches."""
         self._finished = True
         return self.advance()
 
@@ -175,9 +172,9 @@ class Identifier(intake.Intake):
         if source is None or settled is None or removed is None:
             return nothing
         if self._finished:
-            end = min(self._ring.newest + BIN_NS, settled - self._early_ns) // BIN_NS
+            end = min(self._ring.newest + BIN_NS, settled - self._clock.early_ns) // BIN_NS
         else:
-            end = (min(self._ring.newest, settled - self._early_ns) - _REORDER_NS) // BIN_NS
+            end = (min(self._ring.newest, settled - self._clock.early_ns) - _REORDER_NS) // BIN_NS
         if self._next_bin is None:
             self._next_bin = int(self._ring.stamps[0]) // BIN_NS
         if end <= self._next_bin:
@@ -185,18 +182,17 @@ class Identifier(intake.Intake):
         bins = bin_samples(self._ring, self._next_bin, end)
         self._next_bin = end
         self._ring.closed_until = end * BIN_NS - 1
-        source.close(end * BIN_NS + self._early_ns)
+        source.close(end * BIN_NS + self._clock.early_ns)
         if len(bins.number) == 0:
             return nothing
-        return self._process(bins, source.motion_at(bins.stamps + self._early_ns), removed)
+        return self._process(bins, source.motion_at(bins.stamps + self._clock.early_ns), removed)
 
     def _process(self, bins: Bins, motion: Motion, removed: Array) -> CompensatedWrenches:
         a = regressor(motion.proper_acceleration, motion.omega, motion.alpha)
         y = self._sign * bins.wrench + a @ removed
         columns = filter_columns(motion, a, y, self.settings.estimator.dynamism_c1)
         keep = motion.valid
-        turning = (motion.alpha**2).sum(axis=1) + (motion.omega**2).sum(axis=1) ** 2
-        self._turning += [turning[keep].sum(), keep.sum()]
+        self._turning.add(motion)
         self._motion.report_coverage(keep)
         for item in self._segments.push(bins.number[keep], bins.samples[keep], columns[keep],
                                         self._motion.rotation_only):
@@ -210,7 +206,7 @@ class Identifier(intake.Intake):
     def _obey(self, event: Event) -> None:
         """Another payload, or another zero of the sensor: what came before is of no use."""
         news = self._disturbances.take(event)
-        if event.kind in (BEGAN, ENDED):
+        if event.kind not in (PAYLOAD, ZERO, LOST):
             return
         if event.kind == ZERO:
             self._solver.forget_tare()
@@ -241,7 +237,10 @@ class Identifier(intake.Intake):
             try:
                 window = self._buffer.content()
                 self._last = self._solve_window(window)
-                if self._shift_clock(self._last):
+                if self._clock.take_out(self._last):
+                    self._rebuild()
+                    if reason := self._why_not():
+                        return NoEstimate(stamp, self.sensor_frame, reason, self._sentences())
                     self._last = self._solve_window(self._buffer.content())
             except InertialIdError as error:
                 self._last = None
@@ -252,20 +251,12 @@ class Identifier(intake.Intake):
             return self._last.with_findings(self._sentences())
 
     def _solve_window(self, window: Window) -> Estimate:
-        return self._solver.solve(window, self.sensor_frame, self._log, self._unknown_turning(),
-                                  self._early_ns * 1e-9)
+        turning = self._turning.rms if self._motion.rotation_only else 0.0
+        return self._solver.solve(window, self.sensor_frame, self._log, turning,
+                                  self._clock.seconds)
 
-    def _shift_clock(self, estimate: Estimate) -> bool:
-        """Take a clock offset out of the stamps, and the window through the pipeline once more.
-
-        The offset is a linear state; what is quadratic in it would bias the parameters.
-        """
-        rest = estimate.alignment[5] - self._early_ns * 1e-9
-        sigma = estimate.alignment_sigma[5]
-        if self._shifts == _SHIFTS or not _WORTH_SHIFTING < abs(rest) > 5.0 * sigma > 0.0:
-            return False
-        self._shifts += 1
-        self._early_ns += int(rest * 1e9)
+    def _rebuild(self) -> None:
+        """Send the window through the pipeline once more."""
         last = self._next_bin if self._next_bin is not None else 0
         self._flush_rows()
         self._next_bin = max(int(self._ring.stamps[0]) // BIN_NS, self._begin_bin,
@@ -273,13 +264,6 @@ class Identifier(intake.Intake):
         self._disturbances.forget_from(self._next_bin)
         self._motion.rewind()
         self._advance()
-        return bool(self._buffer)
-
-    def _unknown_turning(self) -> float:
-        """How fast the sensor turns [rad/s^2, rms] where its acceleration is not known, else 0."""
-        if not self._motion.rotation_only or not self._turning[1]:
-            return 0.0
-        return float(np.sqrt(self._turning[0] / self._turning[1]))
 
     def _why_not(self) -> str:
         """Why no estimate can be made now; empty if one can."""
@@ -331,7 +315,7 @@ class Identifier(intake.Intake):
         self._flush_rows()
         self._solver.reset()
         self._next_bin = None
-        self._early_ns, self._shifts = 0, 0
+        self._clock = ClockOffset()
         self._row_count, self._solved_rows = 0, -1
         self._begin_bin, self._news = 0, ""
         self._disturbances = Disturbances(self._log)
@@ -374,7 +358,7 @@ class Identifier(intake.Intake):
 
     def _forget_rows(self) -> None:
         self._buffer.clear()
-        self._turning[:] = 0.0
+        self._turning = Turning()
         self._last, self._restored = None, None
 
     @property
@@ -407,8 +391,13 @@ class Identifier(intake.Intake):
         """
         with self._lock:
             self._solver.configure(settings)
+            other_weighting = settings.estimator.weighting != self.settings.estimator.weighting
             self.settings = settings
             self._solved_rows = -1
+            if other_weighting:  # another model of the wrench in the buffer
+                self._buffer = make_buffer(settings)
+                if len(self._ring):
+                    self._rebuild()
 
 
 __all__ = ["CompensatedWrenches", "Identifier", "UnknownFrame"]

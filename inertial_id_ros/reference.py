@@ -31,6 +31,7 @@ _MEMORY = 15.0  # s; the time constant by which old rows and old noise are forgo
 _FLOOR = 1.0  # data-sheet standard deviations of one sample: errors that no filter averages out
 _UNPROVEN = 0.5  # share of a change of load that a model may miss before motion has confirmed it
 _PROOF = 2.0  # rows with a change of load of ten data-sheet sigmas that weigh as much as that
+_EARLY = 250  # rows
 _POOR = 0.2  # share of the changes of load that a model that can be trusted may miss
 _LEVER = 0.3  # m; from the sensor to the centre it turns about, where TF does not tell
 
@@ -181,8 +182,9 @@ class RunningReference:
         self._scale = np.maximum(self._seen[:, 0] / np.maximum(self._seen[:, 1], 1e-300), 1.0)
 
     def _fit(self) -> None:
-        """Most probable states, twice, as the alignment columns depend on the parameters."""
-        for _ in range(2):
+        """Most probable states; at first twice, as the alignment columns depend on the parameters,
+        which hardly move later on."""
+        for _ in range(2 if self.rows < _EARLY else 1):
             matrix = linearisation(self.phi, self._states)
             whole = np.zeros((matrix.shape[1], matrix.shape[1]))
             for k, group in enumerate(GROUPS):

@@ -14,7 +14,7 @@ import numpy as np
 from .alignment import prior_sd
 from .bins import BIN_NS
 from .buffer import Rows
-from .contact import BEGAN, ENDED, Detector, Event
+from .contact import BEGAN, DOUBTED, ENDED, Detector, Event
 from .filtering import FilteredRows
 from .findings import FindingLog
 from .inertia import Array
@@ -119,8 +119,8 @@ class Segments:
             self._held.pop(0)
 
     def _obey(self, event: Event) -> Iterator[Rows | Event]:
-        if event.kind == BEGAN:
-            if self._settings.contact.detect:
+        if event.kind in (BEGAN, DOUBTED):
+            if event.kind == BEGAN and self._settings.contact.detect:
                 self.filter.forget_from(event.first)
                 yield from self._rows(self.filter.flush())
                 self._open = False

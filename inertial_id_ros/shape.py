@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # half a second of imports, which only shapes need
 
 SURFACE_POINTS = 1000
 MESH_KINDS = ("stl", "ply", "obj", "off", "xyz", "npy")
+_AT_ONCE = 20  # directions
 
 
 @dataclass(frozen=True, eq=False)
@@ -383,7 +384,9 @@ def outermost(points: Array) -> Array:
     turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(SURFACE_POINTS)  # the golden angle
     across = np.sqrt(1.0 - height**2)
     directions = np.stack([across * np.cos(turn), across * np.sin(turn), height], axis=1)
-    columns = np.ascontiguousarray(scaled.T)
-    farthest = [part @ columns for part in np.array_split(directions, 50)]
-    chosen = np.concatenate([f.argmax(axis=1) for f in farthest])
+    columns, reach = np.ascontiguousarray(scaled.T), np.empty((_AT_ONCE, len(points)))
+    chosen = np.empty(SURFACE_POINTS, dtype=int)
+    for k in range(0, SURFACE_POINTS, _AT_ONCE):  # one buffer: fresh memory costs more than sums
+        np.matmul(directions[k:k + _AT_ONCE], columns, out=reach)
+        chosen[k:k + _AT_ONCE] = reach.argmax(axis=1)
     return points[np.unique(chosen)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from .alignment import prior_sd, report
 from .bins import BIN_NS
-from .buffer import DYNAMIC, FULL, STATIC, Window, triangle
+from .buffer import DYNAMIC, FULL, STATIC, Window
 from .containment import usable_shape
 from .errors import InvalidData, InvalidShape, NotEnoughData
 from .estimate import UNOBSERVED, Estimate
@@ -16,7 +16,7 @@ from .estimators import Estimator, Marginal, Problem, Solution, create
 from .estimators.base import COLUMNS
 from .filtering import TwoSidedFilter
 from .findings import FindingLog
-from .free_fit import free_fit, vague_information
+from .free_fit import vague_information
 from .inertia import Array, is_consistent, min_eigenvalue, skew
 from .noise import block_slices, degrees_of_freedom, refine
 from .regressor_noise import linearised, residual_covariance
@@ -28,6 +28,7 @@ from .tool import Tool, tool_apart
 from .verdict import judge, unknown_acceleration
 
 _ROUNDS = 3
+_STEADY, _STEADY_NOISE = 0.1, 0.01  # of phi in standard deviations, of the noise by itself
 _NOISY_ROUNDS = 5
 _SETTLED = 0.03  # standard deviations by which the answer may still move
 _TARE_SAMPLES = 20
@@ -66,6 +67,7 @@ class Solver:
         self._settings = settings
         self._alignment_sd = prior_sd(settings.alignment)
         self._states = np.flatnonzero(self._alignment_sd)
+        self._start: tuple[Array, Array, Array] | None = None  # phi, alignment, noise
 
     def check_settings(self, settings: Settings) -> None:
         """Raise why these settings could not be used with the present shape.
@@ -84,6 +86,7 @@ class Solver:
     def reset(self) -> None:
         """Forget what was learnt from earlier data, except the tare."""
         self._estimator = create(self._settings)
+        self._start = None
 
     def restore_tare(self, tared: Tare | None) -> None:
         """Use the tare of an earlier run, about which less is sure; None: none."""
@@ -128,17 +131,22 @@ class Solver:
     def _problem(self, window: Window, noise: Array, at: Array, alignment: Array) -> Problem:
         """The compressed problem, linearised at phi (10,) and with these alignment values (6,)."""
         matrix = self._matrix(at)
-        fixed = matrix.copy()
-        states = slice(PARAMETERS + BIASES, PARAMETERS + BIASES + len(self._states))
-        fixed[:, -1] -= matrix[:, states] @ alignment[self._states]
-        plain = np.delete(fixed, np.s_[PARAMETERS + BIASES:-1], axis=1)
+        aligned = (window.factors[FULL] @ matrix).reshape(-1, matrix.shape[1])
+        full = self._fixed(aligned, alignment)
+        dynamic, static = (
+            self._fixed((window.factors[m] @ matrix).reshape(-1, matrix.shape[1]), alignment)
+            if m in window.factors else np.empty((0, COLUMNS)) for m in (DYNAMIC, STATIC))
         mean, sd = self._bias_prior()
-        factors = {model: triangle(f @ plain).reshape(-1, plain.shape[1])
-                   for model, f in window.factors.items()}
-        aligned = triangle(window.factors[FULL] @ matrix).reshape(-1, matrix.shape[1])
         unit = np.ones(0 if self.tool is None else PARAMETERS)
-        return Problem(factors[FULL], factors[DYNAMIC], factors[STATIC], noise, sd, mean,
-                       window.samples, aligned, np.r_[self._alignment_sd[self._states], unit])
+        return Problem(full, dynamic, static, noise, sd, mean, window.samples, aligned,
+                       np.r_[self._alignment_sd[self._states], unit])
+
+    def _fixed(self, rows: Array, alignment: Array) -> Array:
+        """Rows (n, 17) ``[A | B | y]``: alignment states at these values (6,), the tool as
+        stored."""
+        known = PARAMETERS + BIASES
+        states = rows[:, known:known + len(self._states)]
+        return np.column_stack([rows[:, :known], rows[:, -1] - states @ alignment[self._states]])
 
     def carried(self, phi: Array) -> Array:
         """phi (10,) of all that hangs on the sensor, the tool included."""
@@ -214,23 +222,31 @@ class Solver:
                               f"wrench in '{frame_id}'; clear the tool and store it again")
 
     def _prepare(self, window: Window) -> Problem:
-        """The problem, linearised and with its noise corrected, in a few cheap rounds."""
-        noise: Array = sheet(self._settings.wrench)
+        """The problem, linearised and with its noise corrected, in a few cheap rounds.
+
+        They start where those of the window before ended, and stop when nothing moves.
+        """
+        if self._start is None:
+            self._start = (np.zeros(PARAMETERS), np.zeros(ALIGNMENTS), sheet(self._settings.wrench))
+        phi, alignment, noise = self._start
         slices = block_slices(window.duration, window.slice_length)
-        phi: Array = np.zeros(PARAMETERS)
-        alignment = np.zeros(ALIGNMENTS)
         for _ in range(_ROUNDS):
             problem = self._problem(window, noise, phi, alignment)
             marginal = problem.marginal("noise")
-            matrix = self._matrix(phi)
-            phi, _ = free_fit(marginal.information, marginal.matrix.T @ marginal.target)
+            before, noise_before, matrix = phi, noise, self._matrix(phi)
+            phi, _ = marginal.free_fit
             states = marginal.states(phi)
+            alignment = alignment.copy()
             alignment[self._states] = states[BIASES:][:len(self._states)]
             if self._settings.estimator.estimate_noise:
                 used = degrees_of_freedom(problem.whitened(problem.aligned)[:, :-1],
                                           self._state_information(problem))
                 noise = refine(sheet(self._settings.wrench), window,
                                matrix @ np.r_[phi, states, -1.0], self._filter, slices, used)
+            moved = float(np.linalg.norm(marginal.matrix @ (phi - before)))
+            if moved < _STEADY and np.abs(noise / noise_before - 1.0).max() < _STEADY_NOISE:
+                break
+        self._start = phi, alignment, noise
         return self._problem(window, noise, phi, alignment)
 
     def _answer(self, estimator: Estimator, problem: Problem, window: Window,
@@ -296,7 +312,7 @@ class Solver:
         """A clearly negative mass means that the sign of the wrench is wrong; a wrong frame leaves
         a plausible mass, and only what no payload explains tells."""
         marginal = problem.marginal("noise")
-        phi, covariance = free_fit(marginal.information, marginal.matrix.T @ marginal.target)
+        phi, covariance = marginal.free_fit
         mass, bias = float(phi[0]), marginal.bias(phi)
         rms = self._residual(problem, phi, bias)
         is_large = self._misfit(rms) > _MISFIT

@@ -31,8 +31,9 @@ class SampleRing:
 
     def __init__(self, width: int, capacity: int) -> None:
         self._capacity = capacity
-        self._stamps = np.empty(2 * capacity, dtype=np.int64)
-        self._rows = np.empty((2 * capacity, width))
+        # Filled, so that all memory is taken now: a long run must not look like a leak.
+        self._stamps = np.full(2 * capacity, 0, dtype=np.int64)
+        self._rows = np.full((2 * capacity, width), 0.0)
         self.strays = 0
         self.clear()
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from inertial_id_ros import accelerations
-from inertial_id_ros.buffer import Window
+from inertial_id_ros.buffer import Window, make_buffer
 from inertial_id_ros.errors import InertialIdError, NotEnoughData
 from inertial_id_ros.estimators import Estimator, Problem, create
 from inertial_id_ros.filtering import TwoSidedFilter
@@ -34,6 +34,7 @@ from .motions import FRAME, SensorMotion, arm_urdf, joint_names, mounting
 
 START_NS = 1_000_000_000_000
 _CHUNK = 0.5  # s of samples between two advances
+BLEND = {"estimator.weighting": "dynamism"}  # the window holds what either weighting needs
 # Settings that an estimator's row uses where a paper defines them.
 AS_PUBLISHED: dict[str, dict[str, Any]] = {
     "pmd": {"estimator.weighting": "dynamism", "pmd.whiten": False}}
@@ -72,7 +73,7 @@ def from_recording(t: Array, q: Array, wrench: Array, settings: Settings, shape:
     if not identifier._buffer:
         raise NotEnoughData("the recording is shorter than the windows of the filters")
     return Data(identifier._buffer.content(), identifier._segments.filter, identifier._sign,
-                identifier._early_ns * 1e-9)
+                identifier._clock.seconds)
 
 
 def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,
@@ -83,6 +84,7 @@ def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,
     offset out of the stamps and rebuilds the window, which every estimator then gets.
     """
     identifier = Identifier(settings.replace({"wrench.sensor_frame": FRAME}), shape)
+    identifier._buffer = make_buffer(settings.replace(BLEND))
     identifier.set_robot_description(arm_urdf())
     identifier.add_static_transform(*mounting())
     stamps = (START_NS + np.round(np.asarray(t) * 1e9)).astype(np.int64).tolist()
@@ -113,7 +115,7 @@ def from_accelerations(motion: SensorMotion, wrench: Array, settings: Settings,
     recording = accelerations.Recording(
         period * np.arange(len(wrench)), motion.axes, motion.acceleration, motion.omega,
         sign * wrench, None if derive else motion.alpha)
-    return Data(*accelerations.window_of(recording, settings), sign)
+    return Data(*accelerations.window_of(recording, settings.replace(BLEND)), sign)
 
 
 class Answers:

@@ -96,8 +96,8 @@ def clock_back(stream: Stream, at: float, rng: np.random.Generator) -> Stream:
 def stray(method: str) -> Inject:
     """One stamp is 100 s ahead, one 100 s behind."""
     def inject(stream: Stream, at: float, rng: np.random.Generator) -> Stream:
-        hits = [k for k, m in enumerate(stream.messages) if m.method == method
-                and at <= seconds(m) < at + 1.0]
+        hits = [k for k, m in enumerate(stream.messages)
+                if m.method == method and seconds(m) >= at][:100]
         messages = list(stream.messages)
         for hit, by in zip(rng.choice(hits, 2, replace=False), (100, -100), strict=True):
             messages[hit] = restamped(messages[hit], by * SECOND)

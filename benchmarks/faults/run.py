@@ -17,6 +17,7 @@ from .stream import Simulation, Stream, recorded
 from .trial import Report, run
 
 RESULTS = Path(__file__).parent / "results"
+SOURCES = ("simulated", "recorded")
 WINDOW = 8.0  # s of the buffer, so that a run is short
 AT, END = 10.0, 23.0  # s: the first fault, and the end of a simulated run
 PAIR = 1.5  # s: the second fault of a pair comes within that time
@@ -95,9 +96,7 @@ def trial(source: Source, faults: tuple[Fault, ...], without: dict[bool, Report]
     report = run(stream, changes, nothing_is_right=setup)
     if setup:
         begins = [0.0] * len(faults)
-    found = tuple(
-        report.found[f.finding] - t if report.found.get(f.finding, -1.0) >= t else None
-        for t, f in zip(begins, faults, strict=True))
+    found = tuple(report.found(f.finding, t) for t, f in zip(begins, faults, strict=True))
     other = at is not None
     if other not in without:
         without[other] = run(source.other() if other else source.stream(), SETTINGS)
@@ -114,10 +113,10 @@ def usable(source: Source) -> list[Fault]:
     return [f for f in faults if set(f.on) <= methods]
 
 
-def campaign(seeds: int, pairs: int) -> list[Row]:
+def campaign(sources: list[str], seeds: int, pairs: int) -> list[Row]:
     """All rows."""
     rows: list[Row] = []
-    for name in ("simulated", "recorded"):
+    for name in sources:
         for seed in range(seeds if name == "simulated" else 1):
             try:
                 source = Source(name, seed)
@@ -143,11 +142,12 @@ def main(arguments: list[str] | None = None) -> int:
     from .tables import text
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.faults", description=__doc__)
+    parser.add_argument("--sources", nargs="+", choices=SOURCES, default=list(SOURCES))
     parser.add_argument("--seeds", type=int, default=3, help="simulated runs of each fault")
     parser.add_argument("--pairs", type=int, default=12, help="random pairs of faults for each")
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the table")
     options = parser.parse_args(arguments)
-    rows = campaign(options.seeds, options.pairs)
+    rows = campaign(options.sources, options.seeds, options.pairs)
     table = text(rows)
     print(table)
     options.output.mkdir(parents=True, exist_ok=True)

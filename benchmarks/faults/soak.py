@@ -13,14 +13,17 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import argparse  # noqa: E402
 import gc  # noqa: E402
+import multiprocessing  # noqa: E402
 import sys  # noqa: E402
 from collections import Counter  # noqa: E402
+from collections.abc import Callable  # noqa: E402
 from dataclasses import dataclass, field  # noqa: E402
 from pathlib import Path  # noqa: E402
+from typing import Any  # noqa: E402
 
 import numpy as np  # noqa: E402
 
-from inertial_id_ros.estimate import Estimate  # noqa: E402
+from inertial_id_ros.estimate import Estimate, Outcome  # noqa: E402
 from inertial_id_ros.identifier import Identifier  # noqa: E402
 from inertial_id_ros.inertia import is_consistent  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
@@ -144,18 +147,22 @@ class Soak:
         if all(texts):
             self.state.wrong.append(f"{now:.1f} s (fault at {at:.1f} s): {texts[0]}")
 
-    def _compare(self, begin: float, fault: Fault | None) -> None:
-        """The error beside that of an identifier that has seen nothing but the last window."""
-        fresh, end, truth = self._fresh(), begin + CHUNK, self._simulation.truths[
-            self.state.carried]
+    def _clean(self, end: float) -> Outcome:
+        """What an identifier says that has seen the last window only, without faults."""
+        fresh = self._fresh()
         for k, message in enumerate(self._simulation.messages(
                 end - WINDOW - 0.5, end, self.state.carried)):
             getattr(fresh, message.method)(*message.arguments)
             if k % 200 == 0:
                 fresh.advance()
         fresh.advance()
+        return fresh.solve()
+
+    def _compare(self, begin: float, fault: Fault | None) -> None:
+        """The error beside that of an identifier that has seen nothing but the last window."""
+        end, truth = begin + CHUNK, self._simulation.truths[self.state.carried]
         self._identifier.advance()
-        outcomes = [self._identifier.solve(), fresh.solve()]
+        outcomes = [self._identifier.solve(), _elsewhere(lambda: self._clean(end))]
         name = fault.name if fault else "nothing"
         if not all(isinstance(o, Estimate) for o in outcomes):
             self.state.late.append(f"{name} before {end:.0f} s: {outcomes}"[:300])
@@ -164,6 +171,17 @@ class Soak:
                            float(np.linalg.norm(o.report[1:4] - truth.com))) for o in outcomes)
         if any(e > AGAIN * w + n for e, w, n in zip(after, without, NEGLIGIBLE, strict=True)):
             self.state.late.append(f"{name} before {end:.0f} s: {after} against {without}")
+
+
+def _elsewhere(work: Callable[[], Any]) -> Any:
+    """The result of work in a process of its own, whose memory does not count."""
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=lambda: sender.send(work()))
+    process.start()
+    result = receiver.recv()
+    process.join()
+    return result
 
 
 def _changed(message: Message, jump: np.ndarray, offset: int) -> Message:

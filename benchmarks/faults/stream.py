@@ -144,6 +144,8 @@ def data_folder() -> Path:
 def recorded(name: str, times: int) -> Stream:
     """A real recording (KUKA LBR Med, ATI Gamma; TF without translation), played several times.
 
+    Between two passes nothing is heard for a second, in which the arm may have moved anywhere.
+
     Raises:
         RecordingError: it is not there.
     """
@@ -169,7 +171,7 @@ def recorded(name: str, times: int) -> Stream:
                         stamp, item.header.frame_id, item.child_frame_id, [p.x, p.y, p.z],
                         [q.x, q.y, q.z, q.w])))
     once.sort(key=lambda m: m.arrival)
-    length = once[-1].arrival - once[0].arrival + SECOND // 100
+    length = once[-1].arrival - once[0].arrival + SECOND
     messages = [moved(m, START_NS - once[0].arrival + k * length)
                 for k in range(times) for m in once]
     truth = Truth(0.933, np.array([0.0, 0.0, 0.0439]))  # of 24 still poses of the same tool

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from inertial_id_ros.estimate import UNOBSERVED, Estimate
+from inertial_id_ros.findings import Finding
 from inertial_id_ros.inertia import is_consistent
 
 from .stream import Stream, Truth, seconds
@@ -23,17 +25,29 @@ class Report:
     """What came out.
 
     Attributes:
-        found: seconds of arrival at which each finding came up first.
+        texts: of the findings now; news: (seconds of arrival, name) of each new text of a finding.
         wrong: (seconds, sentence) of every estimate that was wrong or inconsistent.
         estimates: number of estimates that were published as valid.
         last: the last outcome; truth: at that time.
     """
 
-    found: dict[str, float] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    news: list[tuple[float, str]] = field(default_factory=list)
     wrong: list[tuple[float, str]] = field(default_factory=list)
     estimates: int = 0
     last: Any = None
     truth: Truth | None = None
+
+    def listen(self, now: float, findings: Iterable[Finding]) -> None:
+        """Note what is said for the first time, or anew."""
+        texts = {f.name: f.text for f in findings}
+        self.news += [(now, name) for name, text in texts.items() if self.texts.get(name) != text]
+        self.texts = texts
+
+    def found(self, name: str, since: float) -> float | None:
+        """Seconds from then on until a finding says something new; None where it does not."""
+        return next((t - since for t, n in self.news if n.startswith(name) and t >= since),
+                    None)
 
     @property
     def errors(self) -> tuple[float, float] | None:
@@ -54,14 +68,12 @@ def run(stream: Stream, changes: dict[str, Any], nothing_is_right: bool = False)
         if now >= next_advance:
             made.advance()
             next_advance = now + ADVANCE
-            for finding in made.findings():
-                report.found.setdefault(finding.name, now)
+            report.listen(now, made.findings())
         if now >= next_solve:
             next_solve = now + SOLVE
             report.last = made.solve()
             _check(report, stream, now, nothing_is_right)
-            for finding in made.findings():
-                report.found.setdefault(finding.name, now)
+            report.listen(now, made.findings())
     made.finish()
     report.last, report.truth = made.solve(), stream.truth_at(now)
     return report

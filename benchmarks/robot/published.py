@@ -133,8 +133,8 @@ class WamAnswers(NamedTuple):
     Attributes:
         links: the test with the links' 6x6 consistency alone; drives: with friction and drives.
         indefinite: share of random positions at which its mass matrix is not positive definite,
-            with illegible entries at values of a feasible neighbour.
-        corrected: the same share for that neighbour.
+            with those values of illegible entries that come nearest to a robot.
+        corrected: the same share for the nearest feasible estimate.
     """
 
     links: Feasibility
@@ -153,14 +153,13 @@ def wam_answers(positions: int = 500) -> WamAnswers:
     scale = Reference(np.linalg.solve(arm.to_model, design.phi),
                       np.linalg.solve(arm.to_model, design.unit), design.inverse @ arm.to_model)
     neighbour = feasibility_correction(base, beta, limits, scale).witness
-    filled = neighbour.copy()
-    filled[base.independent] = beta - base.coupling @ filled[base.dependent]
+    verdict = feasibility_test(base, beta, limits, scale)
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (positions, 7))
     shares = [float(np.mean(np.linalg.eigvalsh(
-        arm.model.mass_matrix(arm.to_model @ phi, q))[:, 0] < 0.0)) for phi in (filled, neighbour)]
+        arm.model.mass_matrix(arm.to_model @ phi, q))[:, 0] < 0.0))
+              for phi in (verdict.witness, neighbour)]
     links = limits[:len(arm.model.bodies)]
-    return WamAnswers(feasibility_test(base, beta, links, scale),
-                      feasibility_test(base, beta, limits, scale), *shares)
+    return WamAnswers(feasibility_test(base, beta, links, scale), verdict, *shares)
 
 
 def table() -> list[str]:

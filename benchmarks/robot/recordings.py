@@ -11,12 +11,12 @@ import numpy as np
 from benchmarks.robot.robots import panda, ur10e
 from inertial_id_ros.robot.alignment import Alignment, align
 from inertial_id_ros.robot.base_parameters import (
-    least_squares,
     noise_of_outputs,
     structural_base_parameters,
 )
-from inertial_id_ros.robot.constraints import consistent_robot
+from inertial_id_ros.robot.constraints import consistent, consistent_robot
 from inertial_id_ros.robot.entropic import identify_entropic
+from inertial_id_ros.robot.feasibility import feasibility_test
 from inertial_id_ros.robot.gains import Gains, gains_from_payload, payload_with_gains
 from inertial_id_ros.robot.identification import NULL_SPACE, Prior, feasible_base, identify
 from inertial_id_ros.robot.joint_terms import JointTerms
@@ -74,18 +74,22 @@ def panda_errors(torques: Torques, low_pass: float, entropic: bool = True) -> To
         return rest.relative_error(phi)
 
     noise = noise_of_outputs(data, base)
-    errors = {LEAST_SQUARES: error(least_squares(data, base).beta),
-              "FBPE-OLS": error(feasible_base(data, base, limits, scale).beta),
-              "weighted least squares": error(least_squares(data, base, noise).beta),
-              "FBPE, weighted": error(feasible_base(data, base, limits, scale, noise).beta)}
+    plain, weighted = (feasible_base(data, base, limits, scale, sd) for sd in (None, noise))
+    errors = {LEAST_SQUARES: error(plain.free.beta), "FBPE-OLS": error(plain.beta),
+              "weighted least squares": error(weighted.free.beta),
+              "FBPE, weighted": error(weighted.beta)}
     robots = {"null-space prior": identify(data, base, limits, Prior(scale, acts=NULL_SPACE)),
               "prior everywhere": identify(data, base, limits, Prior(scale))}
     if entropic:
         robots["entropic prior"] = identify_entropic(data, base, model, scale, 1.0)
     for name, robot in robots.items():
         errors[name] = rest.relative_error(robot.phi)
-    consistent = all(robot.consistent(len(model.bodies)).all() for robot in robots.values())
-    return TorqueErrors(low_pass, errors, consistent)
+    # The tests without the margin that the estimates kept.
+    exist = [consistent(model.size, model.body_slice(k)) for k in range(len(model.bodies))]
+    good = (all(feasibility_test(base, found.beta, exist, scale).feasible
+                for found in (plain, weighted))
+            and all(robot.consistent(len(model.bodies)).all() for robot in robots.values()))
+    return TorqueErrors(low_pass, errors, good)
 
 
 class Currents(NamedTuple):

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from ..errors import UnknownEstimator
+from ..factor import triangular_factor
+from ..free_fit import free_fit
 from ..inertia import Array
 from ..row_layout import BIASES, PARAMETERS
 from ..settings import Settings
@@ -32,9 +35,10 @@ class Problem:
     alignment states are fixed at their estimate; the two of the blend do not know them.
 
     Attributes:
-        full: (6*17, 17) full model, weight 1.
-        dynamic: (6*17, 17) full model, weight w (Nadeau et al. 2022, eq. 8).
-        static: (6*17, 17) reduced (gravity-only) model, weight 1 - w.
+        full: (n, 17) full model, weight 1.
+        dynamic: (n, 17) full model, weight w (Nadeau et al. 2022, eq. 8); with the weighting
+            ``dynamism`` only.
+        static: (n, 17) reduced (gravity-only) model, weight 1 - w; as `dynamic`.
         noise: (6,) standard deviation of one raw sample of each channel.
         bias_sd: (6,) prior standard deviation of the biases about bias_mean; zeros: no bias states.
         bias_mean: (6,) prior mean of the biases in y = A phi + bias.
@@ -80,12 +84,20 @@ class Problem:
         Args:
             weighting: ``noise`` (full model) or ``dynamism`` (blend, squared).
         """
-        if weighting == "noise" and self.noisy is not None:
+        return self._of_noise if weighting == "noise" else self._of_blend
+
+    @cached_property
+    def _of_noise(self) -> Marginal:
+        if self.noisy is not None:
             return self.noisy
-        if weighting == "noise" and len(self.alignment_sd):
+        if len(self.alignment_sd):
             return eliminate(np.concatenate([self.whitened(self.aligned), self.state_prior()]))
-        parts = [self.full] if weighting == "noise" else [self.dynamic, self.static]
-        return eliminate(np.concatenate([*(self.whitened(p) for p in parts), self.bias_prior()]))
+        return eliminate(np.concatenate([self.whitened(self.full), self.bias_prior()]))
+
+    @cached_property
+    def _of_blend(self) -> Marginal:
+        return eliminate(np.concatenate([self.whitened(self.dynamic), self.whitened(self.static),
+                                         self.bias_prior()]))
 
     def state_prior(self) -> Array:
         """Whitened rows (6 + q, 17 + q) of the priors of biases and alignment states."""
@@ -101,7 +113,7 @@ def eliminate(rows: Array) -> Marginal:
     """Marginal of whitened rows ``[A | states | y]``."""
     states = rows.shape[1] - PARAMETERS - 1
     order = np.r_[PARAMETERS:PARAMETERS + states, 0:PARAMETERS, rows.shape[1] - 1]
-    upper = np.asarray(np.linalg.qr(rows[:, order], mode="r"))
+    upper = triangular_factor(rows[:, order])
     return Marginal(upper[states:, states:], upper[:states])
 
 
@@ -133,10 +145,15 @@ class Marginal:
         """Sum of squares that no phi can remove."""
         return float(self.upper[PARAMETERS, PARAMETERS] ** 2)
 
-    @property
+    @cached_property
     def information(self) -> Array:
         """Information matrix (10, 10) of phi."""
         return self.matrix.T @ self.matrix
+
+    @cached_property
+    def free_fit(self) -> tuple[Array, Array]:
+        """phi (10,) of the data alone and its covariance (10, 10); see `free_fit`."""
+        return free_fit(self.information, self.matrix.T @ self.target)
 
     def objective(self, phi: Array) -> float:
         """Sum of squares at phi, biases at their best."""

@@ -51,23 +51,22 @@ def align(model: RobotModel, recording: JointRecording, window: float = WINDOW,
     g = float(np.linalg.norm(model.gravity))
     if not np.allclose(model.gravity[:2], 0.0):
         raise InvalidData("tilt is found for a model whose gravity is along the root's z axis")
-    direction = np.sign(model.gravity[2])
-    base = structural_base_parameters(model)
+    upward = -float(np.sign(model.gravity[2]))
+    known = structural_base_parameters(model).independent
     still = filter_recording(model.with_gravity(np.zeros(3)), recording, 0.0, window, low_pass)
-    # (3, rows, p): what gravity along each axis adds
-    pulls = [filter_recording(model.with_gravity(g * e), recording, 0.0, window,
-                              low_pass).regressor - still.regressor for e in np.eye(3)]
-    rows, target = still.regressor.reshape(-1, model.size), still.effort.ravel()
-    along = [pull.reshape(-1, model.size) for pull in pulls]
+    rows, rate = still.regressor.reshape(-1, model.size), still.effort_rate.ravel()
+    # What gravity along each axis adds.
+    along = [filter_recording(model.with_gravity(g * e), recording, 0.0, window,
+                              low_pass).regressor.reshape(-1, model.size) - rows for e in np.eye(3)]
+    rows, along = rows[:, known], [pull[:, known] for pull in along]
     tilt, delay = np.zeros(2), 0.0
     for _ in range(_ROUNDS):
-        lean = np.array([*np.sin(tilt), direction * np.sqrt(1.0 - np.sum(np.sin(tilt)**2))])
+        lean = _direction(tilt, upward)
         y = rows + lean[0] * along[0] + lean[1] * along[1] + lean[2] * along[2]
-        moved = target + delay * still.effort_rate.ravel()
-        phi = np.zeros(model.size)
-        phi[base.independent] = np.linalg.lstsq(y[:, base.independent], moved)[0]
-        slopes = [(along[k] - lean[k] / lean[2] * along[2]) @ phi for k in range(2)]
-        system = np.column_stack([y[:, base.independent], *slopes, -still.effort_rate.ravel()])
+        moved = still.effort.ravel() + delay * rate
+        beta = np.linalg.lstsq(y, moved)[0]
+        slopes = [(along[k] - lean[k] / lean[2] * along[2]) @ beta for k in range(2)]
+        system = np.column_stack([y, *slopes, -rate])
         lengths = np.linalg.norm(system, axis=0)
         lengths[lengths == 0.0] = 1.0
         solved = np.linalg.lstsq(system / lengths, moved)[0] / lengths
@@ -85,5 +84,10 @@ def align(model: RobotModel, recording: JointRecording, window: float = WINDOW,
                     * np.diag(spread)[-3:]) / lengths[-3:]
     if not np.isfinite(sigma).all():
         raise NotEnoughData("the recording does not tell tilt and delay")
-    lean = np.array([*np.sin(tilt), direction * np.sqrt(1.0 - np.sum(np.sin(tilt)**2))])
-    return Alignment(g * lean, delay, tilt, sigma)
+    return Alignment(g * _direction(tilt, upward), delay, tilt, sigma)
+
+
+def _direction(tilt: Array, upward: float) -> Array:
+    """Unit vector (3,) of gravity that leans by tilt (2,) [rad]; upward: 1 if the z axis is up."""
+    across = np.sin(tilt)
+    return np.array([*across, -upward * np.sqrt(1.0 - across @ across)])

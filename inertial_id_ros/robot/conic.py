@@ -22,6 +22,7 @@ from .constraints import Cone, Kind, Stacked, triangle_matrix, triangle_vector
 _CONES = {Kind.ZERO: clarabel.ZeroConeT, Kind.LINEAR: clarabel.NonnegativeConeT,
           Kind.SECOND_ORDER: clarabel.SecondOrderConeT,
           Kind.SEMIDEFINITE: clarabel.PSDTriangleConeT}
+_LARGE = 1000  # rows and columns of a problem from which factorisation by blocks pays
 _ZERO = 1e-14  # entries of a matrix this much smaller than its largest are not stored
 
 
@@ -42,15 +43,18 @@ class InfeasibleProblem(InvalidData):
         self.certificate = certificate
 
 
+class SolverFailure(InvalidData):
+    """The solver found no accurate answer."""
+
+
 def minimise(weights: Array, linear: Array, offset: Array, matrix: Array,
              cones: Sequence[Cone]) -> ConicSolution:
     """``min 1/2 x' diag(weights) x + linear' x  s.t.  offset + matrix x in K``.
 
     Raises:
         InfeasibleProblem: the constraints contradict each other.
-        InvalidData: the solver found no accurate answer.
+        SolverFailure: the solver found no accurate answer.
     """
-    solution = None
     for careful in (False, True):
         solution = _run(weights, linear, offset, matrix, cones, careful)
         status = "breakdown" if solution is None else str(solution.status)
@@ -59,7 +63,7 @@ def minimise(weights: Array, linear: Array, offset: Array, matrix: Array,
                                  float(solution.obj_val_dual))
         if solution is not None and status in ("PrimalInfeasible", "AlmostPrimalInfeasible"):
             raise InfeasibleProblem(np.asarray(solution.z))
-    raise InvalidData(f"the conic solver found no accurate answer ({status})")
+    raise SolverFailure(f"the conic solver found no accurate answer ({status})")
 
 
 def _run(weights: Array, linear: Array, offset: Array, matrix: Array, cones: Sequence[Cone],
@@ -69,9 +73,15 @@ def _run(weights: Array, linear: Array, offset: Array, matrix: Array, cones: Seq
     settings.max_threads = 1
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
     settings.presolve_enable = settings.chordal_decomposition_enable = False
+    if sum(matrix.shape) < _LARGE:  # else by blocks, as Clarabel chooses
+        settings.direct_solve_method = "qdldl"
     if careful:
         settings.max_iter = 500
-        settings.static_regularization_constant = 1e-7
+    else:
+        # The problem is scaled already. Coordinates that the data leave open have no Hessian, and
+        # under the usual regularisation the steps along them stall before the end.
+        settings.equilibrate_enable = False
+        settings.static_regularization_constant = 1e-10
     small = np.abs(matrix) < _ZERO * np.abs(matrix).max(initial=0.0)
     entries = sparse.csc_matrix(np.where(small, 0.0, -matrix))
     try:
@@ -122,7 +132,7 @@ def scale(stacked: Stacked, unit: Array, reference: Array) -> Scaled:
     own_unit = np.ones(stacked.auxiliary.shape[1])
     maps = []
     for rows, cone in zip(stacked.slices, stacked.cones, strict=True):
-        scaled_rows = stacked.matrix[rows] @ unit
+        scaled_rows = np.hstack([stacked.matrix[rows] @ unit, stacked.auxiliary[rows]])
         maps.append(_row_scale(cone, at_reference[rows], scaled_rows))
     blocks = list(zip(stacked.slices, maps, strict=True))
     matrix = np.concatenate([np.zeros((0, len(unit))),

@@ -232,15 +232,18 @@ def inside_union(size: int, where: slice, ellipsoids: Sequence[ArrayLike]) -> Co
                       whole.text)
 
 
-def point_masses(size: int, where: slice, points: ArrayLike) -> Constraint:
-    """A body of point masses ``rho >= 0`` at points (n, 3) [m] (Ayusawa and Nakamura 2010, eq. 15).
+def point_masses(size: int, where: slice, points: ArrayLike,
+                 epsilon: float = MARGIN) -> Constraint:
+    """A body of point masses ``rho > 0`` at points (n, 3) [m] (Ayusawa and Nakamura 2010, eq. 15).
 
     A polyhedral cone within that of consistent bodies; the masses are variables of the constraint's
-    own.
+    own. Every point holds at least a part `epsilon` of its share of the mass: a body in a plane
+    would not exist.
     """
     columns = point_columns(points)
     count = columns.shape[1]
-    rows = np.concatenate([_UNITS, np.zeros((count, BODY_SIZE))])
+    least = np.tile(-epsilon / count * _UNITS[0], (count, 1))
+    rows = np.concatenate([_UNITS, least])
     whole = _of_body(size, where, rows, [Cone(Kind.ZERO, BODY_SIZE), Cone(Kind.LINEAR, count)],
                      "a body of point masses")
     return Constraint(whole.matrix, whole.offset, np.concatenate([-columns, np.eye(count)]),

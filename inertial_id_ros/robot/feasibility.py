@@ -116,7 +116,7 @@ def feasibility_correction(base: BaseParameters, beta: Array, constraints: Seque
     The distance, and with it the answer, depends on how parameters are grouped and on their units.
 
     Raises:
-        InfeasibleProblem, InvalidData: see `constrained_least_squares`.
+        InfeasibleProblem, SolverFailure: see `constrained_least_squares`.
     """
     matrix = base.matrix
     found = constrained_least_squares(matrix, beta, constraints, ref)

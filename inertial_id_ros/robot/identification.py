@@ -50,7 +50,7 @@ def feasible_base(data: Compressed, base: BaseParameters, constraints: Sequence[
 
     Raises:
         NotEnoughData: see `least_squares`.
-        InfeasibleProblem, InvalidData: see `constrained_least_squares`.
+        InfeasibleProblem, SolverFailure: see `constrained_least_squares`.
     """
     free = least_squares(data, base, noise)
     factor = data.stacked(noise)
@@ -139,7 +139,7 @@ def identify(data: Compressed, base: BaseParameters, constraints: Sequence[Const
 
     Raises:
         NotEnoughData: no noise is given and least squares cannot find it.
-        InfeasibleProblem, InvalidData: see `constrained_least_squares`.
+        InfeasibleProblem, SolverFailure: see `constrained_least_squares`.
     """
     sd = noise_of_outputs(data, base) if noise is None else np.asarray(noise, dtype=float)
     factor = data.stacked(sd)

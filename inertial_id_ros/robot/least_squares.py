@@ -14,13 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..inertia import Array
-from .conic import Scaled, minimise, scale
+from .conic import Scaled, SolverFailure, minimise, scale
 from .constraints import Constraint, Stacked, stack
 from .reference import Reference
 
 # Gap between point and lower bound, relative to the excess, at which the problem is scaled anew.
 ACCEPTED_GAP = 1e-7
-_ATTEMPTS = 3
+SMALLEST_GAP = 1e-10  # squared standard deviations: no data support that digit
+SMALLEST_UNIT = 1e-4
+_ATTEMPTS = 4
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def constrained_least_squares(matrix: Array, target: Array, constraints: Sequenc
 
     Raises:
         InfeasibleProblem: the constraints contradict each other.
-        InvalidData: the solver found no accurate answer.
+        SolverFailure: the solver found no accurate answer.
     """
     stacked = stack(constraints, len(ref.phi))
     singular = _Singular(matrix, target, ref)
@@ -103,21 +105,33 @@ def _nearest(singular: _Singular, stacked: Stacked, scaled: Scaled) -> Optimum:
     size, own = len(singular.sigma), scaled.auxiliary.shape[1]
     across = scaled.matrix @ singular.axes / singular.step
     offset = scaled.offset + scaled.matrix @ singular.center
-    weights = np.concatenate([singular.weights, np.zeros(own)])
-    linear = np.concatenate([singular.linear, np.zeros(own)])
-    unit = 1.0
+    unit, failures = 1.0, 0
     best: Optimum | None = None
-    for _ in range(_ATTEMPTS):
-        columns = np.concatenate([unit * across, scaled.auxiliary], axis=1)
-        found = minimise(weights, linear / unit, offset, columns, scaled.cones)
-        d = unit * found.x[:size]
+    for _ in range(2 * _ATTEMPTS):
+        # Known coordinates in units of the excess; those without Hessian stay as they are.
+        units = 1.0 / np.sqrt(singular.weights / unit**2 + 1.0 - singular.weights)
+        weights = np.concatenate([singular.weights * (units / unit)**2, np.zeros(own)])
+        linear = np.concatenate([singular.linear * units / unit**2, np.zeros(own)])
+        columns = np.concatenate([across * units, scaled.auxiliary], axis=1)
+        try:
+            found = minimise(weights, linear, offset, columns, scaled.cones)
+        except SolverFailure:
+            if best is not None:
+                break
+            # Perhaps the constraints are far from the data, in standard deviations.
+            unit *= 100.0
+            failures += 1
+            if failures == _ATTEMPTS:
+                raise
+            continue
+        d = units * found.x[:size]
         excess = singular.excess(d)
         gap = excess - singular.constant - 2.0 * unit**2 * found.lower_bound
-        if best is None or gap < best.gap:
+        if best is None or abs(gap) < abs(best.gap):
             u = singular.center + singular.axes @ (d / singular.step)
             best = Optimum(scaled.unit @ u, scaled.own_unit * found.x[size:], excess, gap, True)
-        if abs(gap) <= ACCEPTED_GAP * excess:
+        if abs(gap) <= max(ACCEPTED_GAP * excess, SMALLEST_GAP):
             break
-        unit = max(float(np.sqrt(max(excess, 0.0))), 1e-9)
+        unit = max(float(np.sqrt(max(excess, 0.0))), SMALLEST_UNIT)
     assert best is not None
     return best
