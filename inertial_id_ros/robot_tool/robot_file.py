@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,21 +63,27 @@ def robot_model(urdf: str, joints: tuple[str, ...] | None = None, terms: JointTe
     Raises:
         InvalidModel: the description lacks one of the joints.
     """
-    full = parse_urdf(urdf)
-    names = list(full.names)
-    for name in joints or ():
-        if name not in names[1:]:
-            raise InvalidModel(f"the robot description has no joint '{name}'; it has: "
-                               + ", ".join(names[1:]))
-    if joints is not None:
-        locked = [k for k, name in enumerate(names) if k > 0 and name not in joints]
-        if locked:
-            full = pin.buildReducedModel(full, locked, pin.neutral(full))
-    model = RobotModel(full, terms, gravity=gravity)
+    model = RobotModel(reduced_model(urdf, joints), terms, gravity=gravity)
     if joints is not None and model.joint_names != tuple(joints):
         raise InvalidModel("the joints of the robot description stand in another order: "
                            + ", ".join(model.joint_names))
     return model
+
+
+def reduced_model(urdf: str, joints: Collection[str] | None) -> pin.Model:
+    """Pinocchio's model in which only these joints move (None: all), the others locked at zero.
+
+    Raises:
+        InvalidModel: not a usable description, or it lacks one of the joints.
+    """
+    full = parse_urdf(urdf)
+    names = list(full.names)[1:]
+    for name in joints or ():
+        if name not in names:
+            raise InvalidModel(f"the robot description has no joint '{name}'; it has: "
+                               + ", ".join(names))
+    locked = [k + 1 for k, name in enumerate(names) if joints is not None and name not in joints]
+    return pin.buildReducedModel(full, locked, pin.neutral(full)) if locked else full
 
 
 def save_robot(path: Path, robot: IdentifiedRobot) -> None:

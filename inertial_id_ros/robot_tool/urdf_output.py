@@ -9,9 +9,9 @@ import pinocchio as pin
 
 from ..errors import InvalidModel
 from ..inertia import Array, body_from_phi
-from ..kinematics.joint_motion import parse_urdf
 from ..robot.joint_terms import COULOMB, VISCOUS
 from ..robot.model import RobotModel
+from .robot_file import reduced_model
 
 
 def with_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
@@ -42,11 +42,7 @@ def with_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
 
 def _groups(urdf: str, model: RobotModel) -> dict[str, list[str]]:
     """Links of every body, under the name of the body."""
-    full = parse_urdf(urdf)
-    locked = [k for k, name in enumerate(list(full.names))
-              if k > 0 and name not in model.joint_names]
-    if locked:
-        full = pin.buildReducedModel(full, locked, pin.neutral(full))
+    full = reduced_model(urdf, model.joint_names)
     members: dict[int, list[str]] = {}
     for frame in full.frames:
         if frame.type == pin.FrameType.BODY and frame.parentJoint > 0:
