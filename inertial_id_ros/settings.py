@@ -331,6 +331,11 @@ class Settings:
                                 ("wrench.sensor_frame", self.wrench.sensor_frame)):
                 if not value:
                     raise InvalidSetting(f"{name} is empty; load.source 'joint_torque' needs it")
+            if self.dynamic_joint_states.topic:
+                raise InvalidSetting(
+                    f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}'; "
+                    "load.source 'joint_torque' reads efforts from joint_states.topic, so leave it "
+                    "empty")
 
     def replace(self, changes: Mapping[str, Any]) -> Settings:
         """A copy with dotted names changed, e.g. ``{"wrench.topic": "/ft"}``; values are coerced.

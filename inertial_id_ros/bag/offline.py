@@ -36,8 +36,8 @@ class Pipeline(Protocol):
                              quaternion_xyzw: Sequence[float]) -> None: ...
     def add_transform(self, stamp_ns: int, parent: str, child: str, translation: Sequence[float],
                       quaternion_xyzw: Sequence[float]) -> None: ...
-    def add_joint_state(self, stamp_ns: int, names: Sequence[str],
-                        positions: Sequence[float]) -> None: ...
+    def add_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
+                        efforts: Sequence[float] = ()) -> None: ...
     def add_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
                    torque: Sequence[float]) -> None: ...
     def add_removed_payload(self, frame_id: str, mass: float, com: Sequence[float],
@@ -246,7 +246,7 @@ class _Run:
 
     def _push_joints(self, message: Any) -> None:
         self._pipeline.add_joint_state(_nanoseconds(message.header.stamp), message.name,
-                                       message.position)
+                                       message.position, message.effort)
 
     def _push_transforms(self, message: Any) -> None:
         for item in message.transforms:

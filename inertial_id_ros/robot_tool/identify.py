@@ -21,6 +21,7 @@ from .residuals import independent_noise
 from .robot_file import IdentifiedRobot
 
 FADINGS = (0.0, 0.003, 0.01, 0.03, 0.1)  # rad/s that `best_fading` tries
+_CLEAR = 3.0  # standard deviations from which tilt and delay are believed
 _ROUNDS = 2
 _SMALLEST = 1e-6  # of a joint's torque: what the model leaves at least
 
@@ -52,7 +53,7 @@ class RobotResult:
         base: base parameters of the level robot; beta: (nb,) and beta_sigma: (nb,) their values.
         prediction: on all the recording; validation: of the last part, by a robot identified from
         the rest; None if no part was held back.
-        alignment: tilt and delay, None if not asked for.
+        alignment: tilt and delay, zero where they are not clear of zero; None if not asked for.
         notes: what a person should know.
     """
 
@@ -89,7 +90,7 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
     found: Alignment | None = None
     if aligned:
         try:
-            found = align(model, recording, low_pass=low_pass)
+            found = _sure(align(model, recording, low_pass=low_pass), model, recording, low_pass)
         except NotEnoughData as error:
             notes.append(f"tilt and delay taken as zero: {error}")
     delay = 0.0 if found is None else found.delay
@@ -116,6 +117,22 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         model, robot, identified, identified.consistent(len(model.bodies)), base,
         base.matrix @ identified.phi, np.sqrt(np.maximum(np.diag(spread), 0.0)),
         prediction(rows, identified.phi), validation, found, tuple(notes))
+
+
+def _sure(found: Alignment, model: RobotModel, recording: JointRecording, low_pass: float
+          ) -> Alignment:
+    """The alignment, zero where it is not clear of zero, with the noise of correlated rows."""
+    rows = filter_recording(model.with_gravity(found.gravity), recording, found.delay, WINDOW,
+                            low_pass)
+    size = np.maximum(np.std(rows.effort, axis=0), 1e-9)
+    phi = _free(rows.compressed(), size, description_reference(model))
+    left = rows.effort - rows.regressor @ phi
+    rms = np.maximum(np.sqrt(np.mean(left**2, axis=0)), _SMALLEST * size)
+    sigma = found.sigma * float(np.max(independent_noise(left, rms) / rms))
+    leans = bool(np.linalg.norm(found.tilt / sigma[:2]) > _CLEAR)
+    late = abs(found.delay) > _CLEAR * sigma[2]
+    return Alignment(found.gravity if leans else model.gravity, found.delay if late else 0.0,
+                     found.tilt if leans else np.zeros(2), sigma)
 
 
 def best_fading(make_model: Callable[[float], RobotModel], recording: JointRecording,
