@@ -15,6 +15,7 @@ from ..errors import InvalidModel, UnknownFrame
 from ..estimators.base import Marginal, Problem, eliminate
 from ..free_fit import free_fit
 from ..inertia import Array, transform_matrix
+from ..robot.compression import Compressed, compress_rows
 from ..robot.joint_terms import COULOMB, OFFSET, VISCOUS
 from ..robot.model import RobotModel
 from ..robot_tool.residuals import independent_noise
@@ -52,37 +53,44 @@ class TorqueProblem:
         Args:
             tool: taken out, as known to its covariance; None: none.
         """
-        columns = regressor[:, :, self._columns] @ self._to_body
-        errors = regressor @ self._root
-        target = torque - regressor @ self.robot.phi
+        payload = np.zeros((self.model.size, PARAMETERS))
+        payload[self._columns] = self._to_body
+        known, states = self.robot.phi, self._root
         if tool is not None:
-            target = target - columns @ tool.phi
-            errors = np.concatenate([errors, columns @ tool.root], axis=2)
+            known = known + payload @ tool.phi
+            states = np.concatenate([states, payload @ tool.root], axis=1)
+        data = compress_rows(regressor, torque)
         least = _LEAST * self.robot.noise
-        noise = np.maximum(self.robot.noise, least)
+        noise = self.robot.noise
         for _ in range(_ROUNDS):
-            marginal = _marginal(columns, errors, target, noise)
+            marginal = _marginal(data, payload, states, known, noise)
             phi, _ = free_fit(marginal.information, marginal.matrix.T @ marginal.target)
-            left = target - columns @ phi - errors @ marginal.states(phi)[BIASES:]
+            errors = marginal.states(phi)[BIASES:]
+            left = torque - regressor @ (known + payload @ phi + states @ errors)
             noise = np.maximum(independent_noise(left, least), least)
-        marginal = _marginal(columns, errors, target, noise)
+        marginal = _marginal(data, payload, states, known, noise)
         nothing = np.zeros((0, PARAMETERS + BIASES + 1))
         problem = Problem(nothing, nothing, nothing, np.ones(BIASES), np.zeros(BIASES),
-                          np.zeros(BIASES), len(target), noisy=marginal)
+                          np.zeros(BIASES), len(torque), noisy=marginal)
         return problem, np.sqrt(np.mean(left**2, axis=0))
 
 
-def _marginal(columns: Array, errors: Array, target: Array, noise: Array) -> Marginal:
-    """Errors of the robot eliminated; there is no sensor, and so its biases are zero."""
-    r, joints, states = errors.shape
-    rows = np.zeros((r, joints, PARAMETERS + BIASES + states + 1))
-    rows[:, :, :PARAMETERS] = columns
-    rows[:, :, PARAMETERS + BIASES:-1] = errors
-    rows[:, :, -1] = target
-    rows /= noise[:, None]
-    prior = np.zeros((BIASES + states, rows.shape[2]))
-    prior[:, PARAMETERS:-1] = np.eye(BIASES + states)
-    return eliminate(np.concatenate([rows.reshape(r * joints, -1), prior]))
+def _marginal(data: Compressed, payload: Array, states: Array, known: Array, noise: Array
+              ) -> Marginal:
+    """Errors of the robot eliminated; there is no sensor, and so its biases are zero.
+
+    Args:
+        payload: (p, 10) robot parameters of a payload's; states: (p, s) those of unit errors;
+        known: (p,) those taken out; noise: (joints,).
+    """
+    p, count = len(known), states.shape[1]
+    matrix = np.zeros((p + 1, PARAMETERS + BIASES + count + 1))
+    matrix[:p, :PARAMETERS] = payload
+    matrix[:p, PARAMETERS + BIASES:-1] = states
+    matrix[:, -1] = np.append(-known, 1.0)
+    prior = np.zeros((BIASES + count, matrix.shape[1]))
+    prior[:, PARAMETERS:-1] = np.eye(BIASES + count)
+    return eliminate(np.concatenate([data.stacked(noise) @ matrix, prior]))
 
 
 def _drift(model: RobotModel, phi: Array, share: float) -> Array:
