@@ -34,6 +34,7 @@ setup(
     entry_points={
         "console_scripts": [
             "identify_bag = inertial_id_ros.command:identify_bag",
+            "identify_robot = inertial_id_ros.command:identify_robot",
             "inertial_id_demo = inertial_id_ros.command:inertial_id_demo",
             "inertial_id_node = inertial_id_ros.command:inertial_id_node",
             "plan_excitation = inertial_id_ros.command:plan_excitation",

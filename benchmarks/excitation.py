@@ -55,7 +55,7 @@ RAMP = 1.0  # s in which the sinusoids gain their speed
 WRIST = np.array([3, 4, 5])
 NOISE = np.repeat([0.1, 0.005], 3)  # of the simulated sensor
 BIAS_SD = np.repeat([5.0, 0.5], 3)
-METHODS = ("wls", "density")
+METHODS = ("lmi", "density")
 START_NS = 1_000_000_000_000
 
 

@@ -25,6 +25,12 @@ def identify_bag() -> int:
     return _run("inertial_id_ros.bag.identify_bag", interruptible=True)
 
 
+def identify_robot() -> int:
+    """Identify a robot from its joint torques; returns the exit status."""
+    exit_at_once(_INTERRUPTED, signal.SIGINT)
+    return _run("inertial_id_ros.robot_tool.identify_robot", interruptible=True)
+
+
 def inertial_id_demo() -> int:
     """The demo; returns the exit status."""
     return _run_node("inertial_id_ros.ros.demo")

@@ -41,6 +41,21 @@ class WrenchSettings:
 
 
 @dataclass(frozen=True)
+class LoadSettings:
+    """Where the load of the payload is measured: in a wrist sensor, or in the joints."""
+
+    source: str = setting(
+        "wrench", "wrench: a sensor in the wrist. joint_torque: the efforts of the joint states, "
+        "which must be torques (Franka, KUKA iiwa; not the motor currents of UR), relative to the "
+        "robot without payload that load.robot holds; wrench.sensor_frame is then the link in "
+        "which the payload is given.", choices=("wrench", "joint_torque"))
+    robot: str = setting("", "Robot file of identify_robot, for joint_torque.")
+    friction_drift: float = setting(
+        0.05, "What the friction of a joint may have changed since the robot was identified, "
+        "relative to it (one standard deviation).", low=0.0, high=1.0)
+
+
+@dataclass(frozen=True)
 class JointStatesSettings:
     topic: str = setting("joint_states", "Joint state topic (sensor_msgs/JointState).")
 
@@ -280,6 +295,7 @@ class Settings:
     """
 
     wrench: WrenchSettings = field(default_factory=WrenchSettings)
+    load: LoadSettings = field(default_factory=LoadSettings)
     joint_states: JointStatesSettings = field(default_factory=JointStatesSettings)
     dynamic_joint_states: DynamicJointStatesSettings = field(
         default_factory=DynamicJointStatesSettings)
@@ -310,6 +326,16 @@ class Settings:
             raise InvalidSetting(
                 f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}', which does "
                 "not tell the frame of the wrench; set wrench.sensor_frame")
+        if self.load.source == "joint_torque":
+            for name, value in (("load.robot", self.load.robot),
+                                ("wrench.sensor_frame", self.wrench.sensor_frame)):
+                if not value:
+                    raise InvalidSetting(f"{name} is empty; load.source 'joint_torque' needs it")
+            if self.dynamic_joint_states.topic:
+                raise InvalidSetting(
+                    f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}'; "
+                    "load.source 'joint_torque' reads efforts from joint_states.topic, so leave it "
+                    "empty")
 
     def replace(self, changes: Mapping[str, Any]) -> Settings:
         """A copy with dotted names changed, e.g. ``{"wrench.topic": "/ft"}``; values are coerced.

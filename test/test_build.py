@@ -21,6 +21,7 @@ PACKAGE = ROOT / "inertial_id_ros"
 COMMAND = "inertial_id_ros.command"
 EXECUTABLES = {
     "identify_bag": "inertial_id_ros.bag.identify_bag",
+    "identify_robot": "inertial_id_ros.robot_tool.identify_robot",
     "inertial_id_demo": "inertial_id_ros.ros.demo",
     "inertial_id_node": "inertial_id_ros.ros.node",
     "plan_excitation": "inertial_id_ros.excitation.plan_excitation",

@@ -24,11 +24,12 @@ class Wrench(NamedTuple):
 
 
 class JointState(NamedTuple):
-    """Names and positions of sensor_msgs/JointState."""
+    """Names, positions and efforts of sensor_msgs/JointState."""
 
     stamp_ns: int
     names: tuple[str, ...]
     positions: tuple[float, ...]
+    efforts: tuple[float, ...]
 
 
 class Edge(NamedTuple):
@@ -72,6 +73,8 @@ class _Cursor:
         return text
 
     def doubles(self, count: int) -> tuple[float, ...]:
+        if count == 0:  # then nothing is aligned either
+            return ()
         self._align(8)
         values = struct.unpack_from(f"{self._order}{count}d", self._data, self._at)
         self._at += 8 * count
@@ -94,8 +97,8 @@ def joint_state(data: bytes) -> JointState:
     cursor = _Cursor(data)
     stamp, _ = cursor.stamp(), cursor.text()
     names = tuple([cursor.text() for _ in range(cursor.count())])
-    count = cursor.count()
-    return JointState(stamp, names, cursor.doubles(count) if count else ())
+    positions, _, efforts = (cursor.doubles(cursor.count()) for _ in range(3))
+    return JointState(stamp, names, positions, efforts)
 
 
 def transforms(data: bytes) -> list[Edge]:

@@ -62,6 +62,9 @@ def make_parser() -> argparse.ArgumentParser:
         help="any setting by its dotted name, e.g. estimator.rate=5; may be repeated")
     add("--wrench-topic", metavar="TOPIC", help="wrench.topic")
     add("--joint-states-topic", metavar="TOPIC", help="joint_states.topic")
+    add("--source", choices=("wrench", "joint_torque"), help="load.source")
+    add("--robot", metavar="FILE", help="robot file of identify_robot, for --source joint_torque "
+        "(load.robot)")
     add("--sensor-frame", metavar="FRAME", help="wrench.sensor_frame")
     add("--gravity-frame", metavar="FRAME", help="gravity.frame, the frame whose z axis points up")
     add("--convention", metavar="NAME", help="wrench.convention: on_sensor or on_environment")
@@ -131,7 +134,8 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
     """Dotted settings that the command line gives."""
     named = {
         "estimator.method": args.method, "wrench.topic": args.wrench_topic,
-        "joint_states.topic": args.joint_states_topic, "wrench.sensor_frame": args.sensor_frame,
+        "joint_states.topic": args.joint_states_topic, "load.source": args.source,
+        "load.robot": args.robot, "wrench.sensor_frame": args.sensor_frame,
         "gravity.frame": args.gravity_frame, "wrench.convention": args.convention,
         "robot_description.file": args.urdf, "tool.file": args.tool}
     given = dict(_assignment(text) for text in args.assignments)

@@ -169,7 +169,7 @@ class _Search:
             part[:, self._active] += functions @ x.T
         distances = self._excess.distance_rows(state[0])
         rows = self._objective.rows(*state)
-        over = np.maximum(self._excess.rows(*state, distances=distances), 0.0)
+        over = np.maximum(self._excess.rows(state[0], state[1], state[2], distances), 0.0)
         weight /= len(self._times)
         value = weight * float((over**2).sum()) - gain(rows, self._samples)
         slopes = gain_slopes(rows, self._samples)
@@ -180,7 +180,7 @@ class _Search:
                 moved[order][:, joint] += _STEP
                 change = self._objective.rows(*moved) - rows
                 more = np.maximum(self._excess.rows(
-                    *moved, distances=distances if order else None), 0.0)
+                    moved[0], moved[1], moved[2], distances if order else None), 0.0)
                 # (a^2 - b^2) of the penalty, per sample
                 slope = (weight * ((more - over) * (more + over)).sum(axis=1)
                          - np.einsum("nrc,nrc->n", slopes, change)) / _STEP
