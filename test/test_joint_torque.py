@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from torque_arm import FRAME, NAMES, URDF, block, joint_states, loaded, write_robot
+from torque_arm import FRAME, NAMES, URDF, joint_states, loaded, write_robot
 
+from benchmarks.joint_torque import block
 from inertial_id_ros.errors import InvalidModel, InvalidSetting, NotEnoughData, UnknownFrame
 from inertial_id_ros.estimate import Estimate, NoEstimate
 from inertial_id_ros.inertia import is_consistent, report_from_phi

@@ -15,7 +15,9 @@ from ros_process import LATCHED, Stage, time_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
-from torque_arm import FRAME, NAMES, URDF, block, joint_states, loaded, write_robot  # noqa: E402
+from torque_arm import FRAME, NAMES, URDF, joint_states, loaded, write_robot  # noqa: E402
+
+from benchmarks.joint_torque import block  # noqa: E402
 
 MASS = 2.0
 

@@ -8,24 +8,16 @@ from pathlib import Path
 import numpy as np
 from bags import JOINTS, START, STORE, Stream, header, text_stream, write_bag
 
-from benchmarks.joint_torque import SimulatedTorques, simulate, wide_motion
+from benchmarks.joint_torque import SimulatedTorques, block, simulate, wide_motion
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot_tool.identify import identify_robot
 from inertial_id_ros.robot_tool.robot_file import robot_model, save_robot
-from inertial_id_ros.simulation.description import load_description
-from inertial_id_ros.simulation.payload import Part, Payload
+from inertial_id_ros.simulation.description import SENSOR_FRAME, load_description
 
 URDF = load_description().urdf
 NAMES = load_description().joint_names
-FRAME = "ft_sensor"
+FRAME = SENSOR_FRAME
 CALIBRATION = 15.0  # s
-SIZE = (0.12, 0.08, 0.06)  # m
-
-
-def block(mass: float) -> Payload:
-    """A box of a mass [kg], beside the sensor's axis and turned."""
-    return Payload("block", (Part("box", SIZE, mass / float(np.prod(SIZE)), (0.06, -0.03, 0.09),
-                                  (0.3, -0.2, 0.5)),))
 
 
 def write_robot(path: Path) -> Path:
