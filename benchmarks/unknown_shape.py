@@ -65,7 +65,7 @@ def recorded(phi: Array, seconds: float, speed: float, rng: np.random.Generator)
     wrench = sensors.rigid_body_wrench(phi, exact)
     noise = sensors.MODERATE.wrench * rng.normal(size=wrench.shape)
     settings = Settings().replace({"buffer.window": 40.0})
-    data = from_recording(t, q, sensors.random_bias(rng) + noise - wrench, settings)
+    data = from_recording(t, q, sensors.random_bias(rng) + noise - wrench, settings, None)
     return Solver(settings, None, data.filtering, data.sign)._prepare(data.window)
 
 

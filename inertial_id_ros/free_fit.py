@@ -13,7 +13,7 @@ _MASS_SD = 100.0  # kg
 def vague_information(mass: float) -> Array:
     """Information (10, 10) of knowing only that a payload is light and near the sensor."""
     scale = max(mass, 0.1)
-    sd = np.r_[_MASS_SD, np.full(3, scale * _REACH), np.full(6, scale * _REACH**2)]
+    sd = np.array([_MASS_SD, *3 * (scale * _REACH,), *6 * (scale * _REACH**2,)])
     return np.diag(sd**-2.0)
 
 

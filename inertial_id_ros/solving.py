@@ -244,9 +244,9 @@ class Solver:
                 noise = refine(sheet(self._settings.wrench), window,
                                matrix @ np.r_[phi, states, -1.0], self._filter, slices, used)
             moved = float(np.linalg.norm(marginal.matrix @ (phi - before)))
+            self._start = phi, alignment, noise
             if moved < _STEADY and np.abs(noise / noise_before - 1.0).max() < _STEADY_NOISE:
-                break
-        self._start = phi, alignment, noise
+                return problem
         return self._problem(window, noise, phi, alignment)
 
     def _answer(self, estimator: Estimator, problem: Problem, window: Window,

@@ -76,6 +76,8 @@ class SampleRing:
         return self._add(stamp_ns, row)
 
     def _far_off(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
+        if self.held is not None and stamp_ns == self.held[0]:
+            return REPEATED  # a copy confirms nothing
         held, back = self.held, stamp_ns < self.newest
         self.held = (stamp_ns, np.array(row, dtype=float))
         if held is None:

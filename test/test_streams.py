@@ -88,6 +88,14 @@ def test_one_stamp_far_off_is_dropped_and_nothing_is_lost(off: int) -> None:
     assert ring.rows[-1, 0] == 2.0 and ring.strays == 1
 
 
+def test_a_copy_of_a_stray_does_not_confirm_it() -> None:
+    ring = _ring([10**12])
+    assert ring.append(10**14, [9.0]) == HELD
+    assert ring.append(10**14, [9.0]) == REPEATED
+    assert ring.append(10**12 + _MS, [1.0]) == STORED
+    assert ring.stamps.tolist() == [10**12, 10**12 + _MS] and ring.strays == 1
+
+
 def test_two_clocks_on_one_topic_leave_the_first() -> None:
     ring = _ring([10**12])
     for k in range(1, 20):

@@ -67,7 +67,8 @@ class Answer:
     failure: str = ""
 
 
-def from_recording(t: Array, q: Array, wrench: Array, settings: Settings, shape: Shape) -> Data:
+def from_recording(t: Array, q: Array, wrench: Array, settings: Settings,
+                   shape: Shape | None) -> Data:
     """A recording of joint positions q (n, 6) and readings (n, 6) at times t (n,) [s]."""
     identifier = run_identifier(t, q, wrench, settings, shape)
     if not identifier._buffer:

@@ -138,20 +138,25 @@ class Recording:
         for connection, log_time, data in self._read(lambda c: c.topic in topics):
             yield RawMessage(connection.topic, log_time, data)
 
-    def messages(self, topics: Mapping[str, str]) -> Iterator[Message]:
+    def messages(self, topics: Mapping[str, str],
+                 decoders: Mapping[str, Callable[[bytes], Any]] | None = None) -> Iterator[Message]:
         """Deserialised messages of the topics (type by name) in the order of their log times.
 
         Standard message definitions are used in place of those in the file, so that a broken or
         unknown type elsewhere in the recording does no harm.
 
+        Args:
+            decoders: by type, in place of the general decoder.
+
         Raises:
             RecordingError: a message cannot be decoded, or the file is damaged further on.
         """
-        deserialize = standard_types().deserialize_cdr
+        deserialize, own = standard_types().deserialize_cdr, decoders or {}
         wanted = set(topics.items())
         for connection, log_time, data in self._read(lambda c: (c.topic, c.msgtype) in wanted):
+            kind = connection.msgtype
             try:
-                content = deserialize(data, connection.msgtype)
+                content = own[kind](data) if kind in own else deserialize(data, kind)
             except Exception as error:  # a cut payload raises struct, index or decoding errors
                 raise RecordingError(
                     f"a message of {connection.topic} ({connection.msgtype}) at "

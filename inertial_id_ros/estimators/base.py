@@ -112,8 +112,8 @@ class Problem:
 def eliminate(rows: Array) -> Marginal:
     """Marginal of whitened rows ``[A | states | y]``."""
     states = rows.shape[1] - PARAMETERS - 1
-    order = np.r_[PARAMETERS:PARAMETERS + states, 0:PARAMETERS, rows.shape[1] - 1]
-    upper = triangular_factor(rows[:, order])
+    upper = triangular_factor(np.concatenate(
+        [rows[:, PARAMETERS:-1], rows[:, :PARAMETERS], rows[:, -1:]], axis=1))
     return Marginal(upper[states:, states:], upper[:states])
 
 

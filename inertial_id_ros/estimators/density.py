@@ -200,12 +200,18 @@ def most_probable(information: Array, vector: Array, prior: DensityPrior, width:
     w = np.zeros(densities + prior.pose.count)
     log_density = np.full(len(prior.volumes), np.log(mass))
 
+    moves = prior.pose.count > 0
+
     def value(log_density: Array, w: Array) -> tuple[Array, float]:
-        phi = prior.pose.transform(w[densities:]) @ (unit @ np.exp(log_density))
+        phi = unit @ np.exp(log_density)
+        if moves:
+            phi = prior.pose.transform(w[densities:]) @ phi
         return phi, float(0.5 * phi @ information @ phi - vector @ phi + 0.5 * w @ w)
 
     def slope_at(log_density: Array, w: Array, phi: Array) -> Array:
         still = (unit * np.exp(log_density)) @ modes
+        if not moves:
+            return still
         return np.hstack([prior.pose.transform(w[densities:]) @ still, prior.pose.slope(phi)])
 
     phi, objective = value(log_density, w)
