@@ -14,7 +14,7 @@ from inertial_id_ros.yaml_text import parse_yaml
 
 
 @pytest.mark.parametrize(("text", "values"), [
-    ("a: 1e-6\nb: [1, .nan]\n", None), ("x: 1e3", {"x": 1000.0}), ("", None), ("- 1\n- a", [1, "a"]),
+    ("a: 1e-6\nb: [1, .nan]\n", None), ("x: 1e3", {"x": 1000.0}), ("", None), ("- a", ["a"]),
     ("x: &name 3", {"x": 3})])
 def test_plain_values_are_read(text: str, values: object) -> None:
     got = parse_yaml(text)

@@ -21,7 +21,7 @@ STORE = get_typestore(Stores.ROS2_JAZZY)
 STORAGES = {"mcap": StoragePlugin.MCAP, "sqlite3": StoragePlugin.SQLITE3}
 _FLOATS = (float("nan"), float("inf"), -float("inf"), 1e308, -1e308, 1e-320, 0.0, 1e6, -1.0)
 _STRINGS = ("", "x", "/", "world", "ft_sensor", "base_link", "ä\U0001f4a5", "a" * 100_000)
-_TIMES = (0, 1, -1, 2**62, -2**62, 2**63 - 1, 10**9)
+_TIMES = (0, 1, -1, 2**62, -2**62, 2**63 - 1, 10**9, -10**9)
 
 
 class Raw(NamedTuple):
@@ -134,12 +134,12 @@ def with_other_times(messages: Sequence[Raw], rng: Rng) -> list[Raw]:
     if rng.random() < 0.2:
         return list(reversed(messages))
     kind = rng.random()
-    return [m._replace(time=shift if kind < 0.4 else _clipped(m.time + shift)) if k in chosen
+    return [m._replace(time=_clipped(shift if kind < 0.4 else m.time + shift)) if k in chosen
             else m for k, m in enumerate(messages)]
 
 
 def _clipped(time: int) -> int:
-    return max(-2**63, min(time, 2**63 - 1))
+    return max(0, min(time, 2**63 - 1))
 
 
 def with_other_topics(messages: Sequence[Raw], rng: Rng) -> list[Raw]:
