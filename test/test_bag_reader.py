@@ -189,3 +189,27 @@ def test_a_robot_description_file_replaces_the_topic():
     chosen = select([("/wrench", bags.WRENCH), ("/robot_description", bags.TEXT)],
                     robot_description__file="robot.urdf")
     assert chosen.robot_description == ""
+
+
+def test_a_message_above_the_limit_is_refused(bag, monkeypatch):
+    monkeypatch.setattr("inertial_id_ros.bag.reader.MAX_MESSAGE_BYTES", 100)
+    with pytest.raises(RecordingError, match=r"message of /robot_description has \d+ bytes; at"):
+        read(bag, {"/robot_description": bags.TEXT})
+    assert len(read(bag, {"/wrench": bags.WRENCH})) == 200  # these are smaller
+
+
+@pytest.mark.parametrize(("limit", "words"), [
+    ("MAX_BAG_BYTES", r"bytes; at most 100 are"), ("MAX_METADATA_BYTES", "metadata.yaml has more")])
+def test_files_above_the_limits_are_refused_before_they_are_read(bag, limit, words, monkeypatch):
+    monkeypatch.setattr(f"inertial_id_ros.bag.reader.{limit}", 100)
+    with pytest.raises(RecordingError, match=words):
+        Recording(bag)
+
+
+def test_a_chunk_that_would_unpack_to_too_much_is_refused(tmp_path, monkeypatch):
+    """Of an mcap file, whose chunks are held in memory; as a folder and alone."""
+    path = bags.joint_bag(tmp_path / "bag", duration=1.0)
+    monkeypatch.setattr("inertial_id_ros.bag.reader.MAX_CHUNK_BYTES", 100)
+    for name in (path, bags.storage_file(path)):
+        with pytest.raises(RecordingError, match=r"a chunk has \d+ bytes; at most 100 are"):
+            Recording(name)

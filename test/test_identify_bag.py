@@ -273,7 +273,7 @@ OPEN_MESH = "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0
     ("tf", ["--urdf", "{tmp}/absent.urdf"], "absent.urdf cannot be read"),
     ("tf", ["--urdf", "{tmp}/bad.urdf"], "is not a usable URDF"),
     ("tf", ["--config", "{tmp}/absent.yaml"], "absent.yaml cannot be read"),
-    ("tf", ["--config", "{tmp}/bad.yaml"], "bad.yaml is not valid YAML"),
+    ("tf", ["--config", "{tmp}/bad.yaml"], "bad.yaml cannot be used: it is not valid YAML"),
     ("tf", ["--config", "{tmp}/list.yaml"], "must hold names and values, not a list"),
     ("tf", ["--json", "{tmp}/absent/o.json"], "folder {tmp}/absent does not exist"),
     ("tf", ["--json", "{tmp}"], "is a folder; name a file"),

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from ..arguments import Parser, numbers
-from ..errors import InvalidSetting
+from ..errors import DamagedFile, InvalidSetting
 from ..settings import Settings, flatten
+from ..yaml_text import parse_yaml, read_yaml
 
 # Parameters that every ROS node has; they mean nothing without ROS.
 _NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
 _PRIMITIVES = {"box": "three lengths x,y,z", "cylinder": "radius,height", "sphere": "radius"}
-
-
-class _Loader(yaml.SafeLoader):
-    """Safe YAML that also reads 1e-6 as a number, which YAML 1.1 takes for text."""
-
-
-_Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+[eE][-+]?[0-9]+$"),
-                              list("-+0123456789"))
 
 
 @dataclass(frozen=True)
@@ -108,26 +98,18 @@ def read_settings_file(path: Path) -> dict[str, Any]:
         InvalidSetting: no such file, no YAML, or no mapping.
     """
     try:
-        tree = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+        tree = read_yaml(path)
     except OSError as error:
         raise InvalidSetting(f"settings file {path} cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InvalidSetting(f"settings file {path} is not valid YAML: {_one_line(error)}"
-                             ) from error
+    except DamagedFile as error:
+        raise InvalidSetting(f"settings file {path} cannot be used: {error}") from error
     if tree is None:
         return {}
     if not isinstance(tree, Mapping):
         raise InvalidSetting(f"settings file {path} must hold names and values, not "
-                             f"{'a list' if isinstance(tree, list) else repr(tree)}")
+                             f"{'a list' if isinstance(tree, list) else repr(tree)[:200]}")
     return {name: value for name, value in flatten(tree).items()
             if not name.startswith(_NODE_PARAMETERS)}
-
-
-def _one_line(error: Exception) -> str:
-    """A YAML error without its code excerpt: the problem and where it is."""
-    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    mark = getattr(error, "problem_mark", None)
-    return f"{problem} at line {mark.line + 1}" if mark is not None else str(problem)
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:
@@ -154,9 +136,9 @@ def _assignment(text: str) -> tuple[str, Any]:
     if not equals or not name:
         raise InvalidSetting(f"--set {text}: write NAME=VALUE, e.g. estimator.rate=5")
     try:
-        return name, yaml.load(value, _Loader) if value else ""
-    except yaml.YAMLError as error:
-        raise InvalidSetting(f"--set {text}: {_one_line(error)}") from error
+        return name, parse_yaml(value) if value else ""
+    except DamagedFile as error:
+        raise InvalidSetting(f"--set {text[:200]}: {error}") from error
 
 
 def parse_shape(text: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from rosbags.typesys.store import Typestore
 
 from ..dynamic_joint_state import DEFINITIONS
 from ..errors import RecordingError
+from ..limits import MAX_BAG_BYTES, MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, MAX_METADATA_BYTES
 
 _STORAGE_SUFFIXES = (".mcap", ".db3")
 _MCAP_MAGIC = b"\x89MCAP0\r\n"
@@ -71,6 +72,18 @@ class Recording:
             self._reader.open()
         except Exception as error:  # damaged files raise errors of many kinds
             raise RecordingError(_explain(self.path, error)) from error
+        self._check_chunks()
+
+    def _check_chunks(self) -> None:
+        """Refuse chunks that declare more bytes than may be unpacked at once."""
+        inner: Any = self._reader.storage
+        for storage in getattr(inner, "storages", [inner]):
+            for chunk in getattr(storage, "chunks", ()):
+                if chunk.uncompressed_size > MAX_CHUNK_BYTES:
+                    self.close()
+                    raise RecordingError(
+                        f"recording {self.path} cannot be read: a chunk has "
+                        f"{chunk.uncompressed_size} bytes; at most {MAX_CHUNK_BYTES} are allowed")
 
     def _locate(self) -> Path:
         """The folder or file to hand to the reader."""
@@ -169,7 +182,11 @@ class Recording:
         if not chosen:
             return
         try:
-            yield from self._reader.messages(connections=chosen)
+            for item in self._reader.messages(connections=chosen):
+                if len(item[2]) > MAX_MESSAGE_BYTES:
+                    raise ValueError(f"a message of {item[0].topic} has {len(item[2])} bytes; at "
+                                     f"most {MAX_MESSAGE_BYTES} are allowed")
+                yield item
         except Exception as error:  # as in the constructor: the damage may lie further on
             raise RecordingError(_explain(self.path, error)) from error
 
@@ -194,13 +211,16 @@ def _check_suffix(path: Path) -> None:
 
 def _explain(path: Path, error: Exception) -> str:
     """One sentence why the recording cannot be read."""
-    reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    reason = " ".join(str(error).split())[:500].rstrip(".") or type(error).__name__
     return f"recording {path} cannot be read: {reason}"
 
 
 def _damage(storage: Path) -> str:
     """What is wrong with the outer frame of a storage file or a folder of them; empty if sound."""
     if storage.is_dir():
+        about = storage / "metadata.yaml"
+        if about.stat().st_size > MAX_METADATA_BYTES:
+            return f"{about.name} has more than {MAX_METADATA_BYTES} bytes"
         files = sorted(f for f in storage.iterdir() if f.suffix in _STORAGE_SUFFIXES)
     else:
         files = [storage]
@@ -219,6 +239,8 @@ def _file_damage(file: Path) -> str:
         return f"{file.name}: {error.strerror}"
     if size == 0:
         return f"{file.name} is empty"
+    if size > MAX_BAG_BYTES:
+        return f"{file.name} has {size} bytes; at most {MAX_BAG_BYTES} are allowed"
     if file.suffix == ".mcap":
         if head[:8] != _MCAP_MAGIC:
             return f"{file.name} is not an MCAP file"

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from ..errors import InvalidModel, UnknownFrame
 from ..inertia import Array, phi_to_pinocchio
 from ..kinematics.joint_motion import parse_urdf
+from ..native_output import taken_aside
 
 _POSES = 200  # random ones, in which shapes that always touch are found
 
@@ -63,7 +64,7 @@ class Arm:
     def __init__(self, urdf: str, frame: str, carried: Carried | None = None,
                  packages: Sequence[Path] = (), gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
         carried = Carried() if carried is None else carried
-        model = parse_urdf(urdf)
+        model = parse_urdf(urdf, dynamics=True)
         if model.njoints < 2:
             raise InvalidModel("the robot description has no moving joint")
         for name, joint in zip(list(model.names)[1:], list(model.joints)[1:], strict=True):
@@ -160,9 +161,10 @@ class Arm:
         """Collision shapes with the pairs to check, and why there are none."""
         model, missing = self._model, ""
         try:
-            shapes = pin.buildGeomFromUrdfString(
-                model, self.urdf, pin.GeometryType.COLLISION, package_dirs=[
-                    str(folder) for folder in packages])
+            with taken_aside():  # parse_urdf has told what matters
+                shapes = pin.buildGeomFromUrdfString(
+                    model, self.urdf, pin.GeometryType.COLLISION, package_dirs=[
+                        str(folder) for folder in packages])
         except ValueError as error:
             shapes = pin.GeometryModel()
             missing = f"collision shapes cannot be loaded ({' '.join(str(error).split())})"

@@ -15,6 +15,7 @@ import pinocchio as pin
 from ..errors import InvalidModel, UnknownFrame
 from ..inertia import Array
 from ..limits import MAX_URDF_BYTES, MAX_URDF_LINKS
+from ..native_output import taken_aside
 from ..streams import HELD, LATE, REPEATED, SampleRing
 from ..transforms import Pose, TransformTree
 from .local_polynomial import covered, fit, gather, window_for
@@ -27,8 +28,12 @@ _SAME_NAME = "joint::"  # before the name of a joint that has the name of a link
 MISSING_JOINT, NOT_FINITE = "missing_joint", "not_finite"
 
 
-def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None) -> pin.Model:
+def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None,
+               dynamics: bool = False) -> pin.Model:
     """Model of a URDF text; its root link is fixed to the world, or tied to it by `root_joint`.
+
+    Args:
+        dynamics: masses and inertias matter, so that those the parser cannot read are an error.
 
     Raises:
         InvalidModel: not a URDF, or too large.
@@ -37,17 +42,40 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None) -> pin.Model
         raise InvalidModel(f"robot description has {len(urdf)} bytes; at most {MAX_URDF_BYTES}")
     if "<!DOCTYPE" in urdf or "<!ENTITY" in urdf:
         raise InvalidModel("robot description declares XML entities, which are not accepted")
+    complaints: list[str] = []
     try:
         tree = ElementTree.fromstring(urdf)  # says where the text breaks, and prints nothing
         count = sum(1 for _ in tree.iter("link"))
         if count > MAX_URDF_LINKS:
             raise ValueError(f"it has {count} links; at most {MAX_URDF_LINKS} are allowed")
-        model = (pin.buildModelFromXML(urdf) if root_joint is None
-                 else pin.buildModelFromXML(urdf, root_joint))
+        with taken_aside() as complaints:  # its error says nothing, these lines do
+            model = (pin.buildModelFromXML(urdf) if root_joint is None
+                     else pin.buildModelFromXML(urdf, root_joint))
+        _check_numbers(model)
+        if dynamics and any("inertia" in line.lower() for line in complaints):
+            raise ValueError("inertia")
         return _with_unique_names(model)
     except Exception as error:  # the parser raises several kinds
-        reason = " ".join(str(error).split()) or "not a URDF"
+        reason = (_reason(complaints) or " ".join(str(error).split()) or "not a URDF")[:300]
         raise InvalidModel(f"robot description is not a usable URDF: {reason}") from error
+
+
+def _reason(complaints: Sequence[str]) -> str:
+    """The parser's own words, without the places in its sources."""
+    words = (line.removeprefix("Error:").split() for line in complaints
+             if not line.lstrip().startswith("at line"))
+    return "; ".join(" ".join(w) for w in words if w)
+
+
+def _check_numbers(model: pin.Model) -> None:
+    """Raise ValueError where a joint or a frame lies nowhere, or farther off than any robot."""
+    for names, placements in ((model.names, model.jointPlacements),
+                              ([f.name for f in model.frames],
+                               [f.placement for f in model.frames])):
+        for name, placement in zip(names, placements, strict=True):
+            if not (np.abs(placement.homogeneous) < _IMPOSSIBLE).all():
+                raise ValueError(f"the origin of '{name[:100]}' is not finite, or more than "
+                                 f"{_IMPOSSIBLE:g} m away")
 
 
 def _with_unique_names(model: pin.Model) -> pin.Model:

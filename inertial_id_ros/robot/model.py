@@ -16,9 +16,11 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from ..errors import InvalidData, InvalidModel, UnknownFrame
+from ..errors import DamagedFile, InvalidData, InvalidModel, UnknownFrame
+from ..files import read_text
 from ..inertia import Array, phi_from_pinocchio
 from ..kinematics.joint_motion import parse_urdf
+from ..limits import MAX_URDF_BYTES
 from .joint_terms import JointTerms
 
 BODY_TERMS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
@@ -104,7 +106,7 @@ class RobotModel:
             InvalidModel: not a usable URDF.
         """
         root = pin.JointModelFreeFlyer() if floating_base else None
-        return cls(parse_urdf(urdf, root), terms, rotors, gravity)
+        return cls(parse_urdf(urdf, root, dynamics=True), terms, rotors, gravity)
 
     @classmethod
     def from_urdf_file(cls, path: str | Path, terms: JointTerms | None = None,
@@ -112,8 +114,8 @@ class RobotModel:
                        gravity: ArrayLike = (0.0, 0.0, -9.81)) -> RobotModel:
         """As `from_urdf`, from a file."""
         try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+            text = read_text(Path(path), MAX_URDF_BYTES)
+        except (OSError, DamagedFile) as error:
             raise InvalidModel(f"robot description '{path}' cannot be read: {error}") from error
         return cls.from_urdf(text, terms, rotors, floating_base, gravity)
 

@@ -1,0 +1,46 @@
+"""A small part of the campaign of damaged input; the whole: python -m benchmarks.mutations."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.mutations.cases import KINDS, Case
+from benchmarks.mutations.run import Run, verdict
+from benchmarks.mutations.texts import mutated_urdf
+
+ROOT = Path(__file__).resolve().parents[1]
+STATE = Case("state", [])
+
+
+def test_damaged_input_is_refused_in_one_sentence_or_does_no_harm() -> None:
+    """Two cases of every kind, each in a process of its own."""
+    done = subprocess.run([sys.executable, "-m", "benchmarks.mutations", "--seed", "7", "--cases",
+                           str(2 * len(KINDS))], cwd=ROOT, capture_output=True, text=True,
+                          timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1].startswith("| all |")
+
+
+@pytest.mark.parametrize(("run", "wanted"), [
+    (Run(None, "", "", 0), "hang"), (Run(-11, "", "", 0), "crash"),
+    (Run(70, "", "Traceback (most recent call last):\n", 0), "traceback"),
+    (Run(0, "", "Traceback (most recent call last):\n", 0), "traceback"),
+    (Run(70, "", "", 0), "traceback"), (Run(0, "", "", 10**11), "memory"),
+    (Run(2, "", "error: x is 3; allowed: 2\n", 0), "refused"), (Run(2, "", "", 0), "unclear"),
+    (Run(2, "", "Error: parser.cpp\nerror: x\n", 0), "unclear"),
+    (Run(2, "", "error: " + "x" * 5000, 0), "unclear"),
+    (Run(0, "", "a.py:3: RuntimeWarning: overflow\n", 0), "unclear"),
+    (Run(0, "", "", 0), "estimate")])
+def test_the_verdict_tells_good_ends_from_bad_ones(run: Run, wanted: str) -> None:
+    assert verdict(run, STATE, Path("none"), None) == wanted
+
+
+def test_a_case_can_be_replayed_from_its_numbers() -> None:
+    text = '<robot name="r"><link name="a" x="1"/><link name="b" x="2"/></robot>'
+    first, again, other = (mutated_urdf(text, np.random.default_rng([3, k])) for k in (5, 5, 6))
+    assert first == again != other
