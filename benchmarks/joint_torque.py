@@ -65,7 +65,7 @@ class SimulatedTorques(NamedTuple):
 
 
 def simulate(motion: Motion, duration: float, payload: Payload | None = None,
-             seed: int = 0) -> SimulatedTorques:
+             seed: int = 0, noise: float = 1.0) -> SimulatedTorques:
     """Joint torques of a motion.
 
     Every body of the arm is up to 20 % heavier or lighter than described, and off its centre by up
@@ -81,8 +81,8 @@ def simulate(motion: Motion, duration: float, payload: Payload | None = None,
         mujoco.mj_inverse(model, data)
         effort[i] = data.qfrc_inverse
     rng = np.random.default_rng(seed)
-    return SimulatedTorques(t, q + ENCODER_NOISE * rng.normal(size=q.shape),
-                            effort + TORQUE_NOISE * rng.normal(size=q.shape))
+    return SimulatedTorques(t, q + noise * ENCODER_NOISE * rng.normal(size=q.shape),
+                            effort + noise * TORQUE_NOISE * rng.normal(size=q.shape))
 
 
 def _arm(payload: Payload | None) -> mujoco.MjModel:

@@ -177,6 +177,20 @@ def test_a_csv_that_cannot_be_used_is_one_sentence(
     assert said in error
 
 
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"text"])
+def test_a_damaged_npz_is_one_sentence(
+        tmp_path: Path, content: bytes, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "a.npz").write_bytes(content)
+    assert main([str(tmp_path / "a.npz")]) == 2
+    assert "not a readable NPZ" in capsys.readouterr().err
+
+
+def test_gravity_that_leans_is_taken_as_it_is(folder: Path, capsys: pytest.CaptureFixture[str]):
+    assert main([str(folder / "free.npz"), "--urdf", str(folder / "arm.urdf"), "--hold-back", "0",
+                 "--gravity=0.1,0,-9.81", "--coulomb-velocity", "0.003"]) == 0
+    assert "tilt and delay taken as zero" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(("words", "said"), [
     (["--terms", "glue"], "'glue'"), (["--low-pass", "9"], "--low-pass is 9"),
     (["--joints", "knee"], "no joint 'knee'"), (["--json", "/nowhere/a.json"], "does not exist"),

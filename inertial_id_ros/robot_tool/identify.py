@@ -88,7 +88,9 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
     """
     notes: list[str] = []
     found: Alignment | None = None
-    if aligned:
+    if aligned and not np.allclose(model.gravity[:2], 0.0):
+        notes.append("tilt and delay taken as zero: gravity was given with a tilt")
+    elif aligned:
         try:
             found = _sure(align(model, recording, low_pass=low_pass), model, recording, low_pass)
         except NotEnoughData as error:

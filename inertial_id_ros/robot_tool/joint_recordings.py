@@ -6,6 +6,7 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -86,7 +87,7 @@ def _read_npz(path: Path) -> NamedRecording:
         with np.load(path, allow_pickle=False) as data:
             held = {key: data[key] for key in data.files
                     if key in (*_TIMES, "q", *_EFFORTS, "names")}
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise RecordingError(f"{path} is not a readable NPZ file: "
                              f"{' '.join(str(error).split())}") from error
     time = next((held[key] for key in _TIMES if key in held), None)
