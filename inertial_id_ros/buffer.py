@@ -86,6 +86,10 @@ class Window(NamedTuple):
         return (self.last - self.first + 1) * BIN_NS * 1e-9
 
 
+_NO_ROWS = Rows(np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, CHANNELS, STORED)),
+                np.empty((0, CHANNELS, STORED)), np.empty(0))
+
+
 class _FactorTree:
     """Triangular factors of three channels over a ring of slices, combined in a binary tree."""
 
@@ -101,9 +105,11 @@ class _FactorTree:
 
     def add(self, leaf: int, rows: Array) -> None:
         """Add scaled rows (r, 6, 38) to a slice."""
-        own = rows[:, self._channels, self._columns].transpose(1, 0, 2)
         node = self._nodes[self._leaves + leaf]
-        node[:] = triangle(np.concatenate([node, own], axis=1))
+        node[:] = triangle(np.concatenate([node, self._own(rows)], axis=1))
+
+    def _own(self, rows: Array) -> Array:
+        return rows[:, self._channels, self._columns].transpose(1, 0, 2)
 
     def combine(self, nodes: np.ndarray) -> None:
         """Bring inner nodes, all of one level, up to date."""
@@ -112,11 +118,13 @@ class _FactorTree:
         stacked = pairs.transpose(0, 2, 1, 3, 4).reshape(len(nodes), 3, 2 * width, width)
         self._nodes[nodes] = triangle(stacked)
 
-    def total(self, growing: int, out: Array) -> None:
-        """Write the factors of the combined slices and of one that is not into out (3, h, 38)."""
-        both = np.concatenate([self._nodes[1], self._nodes[self._leaves + growing]], axis=1)
+    def total(self, growing: int, more: Array, out: Array) -> None:
+        """Write the factors of the combined slices, of one that is not and of more scaled rows
+        (r, 6, 38) into out (3, h, 38)."""
+        parts = [self._nodes[1], self._nodes[self._leaves + growing], self._own(more)]
+        together = np.concatenate(parts, axis=1)
         for channel in range(3):
-            upper = triangular_factor(both[channel])
+            upper = triangular_factor(together[channel])
             out[channel, :len(upper), self._columns[channel]] = upper.T
 
 
@@ -190,21 +198,26 @@ class RegressorBuffer:
 
     def _add_to_slice(self, number: int, rows: Rows, mask: np.ndarray) -> None:
         leaf = number % self._leaves
-        root_count = np.sqrt(rows.samples[mask])[:, None, None]
-        weight = rows.weight[mask][:, None, None]
-        full = rows.full[mask] * root_count
-        scaled = {FULL: full}
-        if DYNAMIC in self._models:
-            scaled[DYNAMIC] = full * weight
-            scaled[STATIC] = rows.static[mask] * root_count * (1.0 - weight)
+        part = Rows(*(field[mask] for field in rows))
+        scaled = self._scaled(part)
         for model, trees in self._trees.items():
             for tree in trees:
                 tree.add(leaf, scaled[model])
         if self._rows[leaf] == 0:
-            self._first[leaf] = rows.number[mask][0]
-        self._sums[leaf] += rows.full[mask].sum(axis=0)
-        self._rows[leaf] += int(mask.sum())
-        self._samples[leaf] += rows.samples[mask].sum()
+            self._first[leaf] = part.number[0]
+        self._sums[leaf] += part.full.sum(axis=0)
+        self._rows[leaf] += len(part.number)
+        self._samples[leaf] += part.samples.sum()
+
+    def _scaled(self, rows: Rows) -> dict[str, Array]:
+        """Per model, rows (r, 6, 38) as they enter its factors."""
+        root_count = np.sqrt(rows.samples)[:, None, None]
+        weight = rows.weight[:, None, None]
+        full = rows.full * root_count
+        if DYNAMIC not in self._models:
+            return {FULL: full}
+        return {FULL: full, DYNAMIC: full * weight,
+                STATIC: rows.static * root_count * (1.0 - weight)}
 
     def _combine(self) -> None:
         """Bring the inner nodes above finished and forgotten slices up to date, level by level."""
@@ -215,23 +228,39 @@ class RegressorBuffer:
                 tree.combine(nodes)
             nodes = np.unique(nodes >> 1)
 
-    def content(self) -> Window:
-        """The combined factors of the window; the buffer must not be empty."""
-        if self._content is not None:
-            return self._content
-        used = np.flatnonzero(self._rows > 0)
-        used = used[np.argsort(self._number[used])]
-        factors = {model: self._total(pair) for model, pair in self._trees.items()}
-        self._content = Window(
-            factors, self._sums[used], self._rows[used], int(round(self._samples[used].sum())),
-            int(self._first[used[0]]), self._last, self.slice_length)
+    def content(self, more: Rows | None = None) -> Window:
+        """The combined factors of the window; there must be rows.
+
+        Args:
+            more: rows after those of the buffer that belong to this content alone.
+        """
+        if more is not None:
+            return self._combined(more)
+        if self._content is None:
+            self._content = self._combined(_NO_ROWS)
         return self._content
 
-    def _total(self, pair: list[_FactorTree]) -> Array:
+    def _combined(self, more: Rows) -> Window:
+        used = np.flatnonzero(self._rows > 0)
+        used = used[np.argsort(self._number[used])]
+        scaled = self._scaled(more)
+        factors = {model: self._total(pair, scaled[model]) for model, pair in self._trees.items()}
+        # The slices of the additional rows, of which the first may have begun already.
+        of_row = np.r_[self._number[used], more.number // self._bins_per_slice]
+        numbers, slot = np.unique(of_row, return_inverse=True)
+        sums, rows = np.zeros((len(numbers), CHANNELS, STORED)), np.zeros(len(numbers), dtype=int)
+        np.add.at(sums, slot, np.concatenate([self._sums[used], more.full]))
+        np.add.at(rows, slot, np.r_[self._rows[used], np.ones(len(more.number), dtype=int)])
+        return Window(
+            factors, sums, rows, int(round(self._samples[used].sum() + more.samples.sum())),
+            int(np.r_[self._first[used], more.number][0]), int(np.r_[self._last, more.number][-1]),
+            self.slice_length)
+
+    def _total(self, pair: list[_FactorTree], more: Array) -> Array:
         """Factors (6, h, 38) of force and torque channels, padded with zero rows to one height."""
         out = np.zeros((CHANNELS, max(tree.width for tree in pair), STORED))
         for tree, channels in zip(pair, (out[:3], out[3:]), strict=True):
-            tree.total(self._newest_slice % self._leaves, channels)
+            tree.total(self._newest_slice % self._leaves, more, channels)
         return out
 
 

@@ -25,7 +25,7 @@ _GROWTH = 0.05  # share by which a change of mass that is complete may still gro
 _GRAVITY = 9.81  # m/s^2, to compare a mass with the noise of a force
 _ZERO = 4.0  # standard deviations of the noise within which a reading is zero,
 _MOTION = 0.05  # and share of the wrench by which motion may change it in the meantime
-_CLEAR = 5.0  # standard deviations from which a change of mass is one
+_CLEAR = 5.0  # standard deviations from which a change of mass, or of the zero, is one
 
 
 class Explanation(NamedTuple):
@@ -111,6 +111,11 @@ def is_possible_payload(found: Explanation) -> bool:
     return bool(abs(mass) > _CLEAR * found.change_sd[0]
                 and np.linalg.norm(first_moment) < _REACH * abs(mass)
                 and after > -_CLEAR * found.change_sd[0] - 0.02 * abs(mass))
+
+
+def is_clear_zero(found: Explanation) -> bool:
+    """Whether the zero moved at all: where little was known before, the same zero fits as well."""
+    return bool((np.abs(found.change) > _CLEAR * found.change_sd).any())
 
 
 def is_growing(evidence: Evidence) -> bool:

@@ -19,6 +19,7 @@ from .change import (
     Evidence,
     another_payload,
     another_zero,
+    is_clear_zero,
     is_growing,
     is_possible_payload,
     reads_zero,
@@ -106,6 +107,15 @@ class Detector:
                 return event
             start = end
         return None
+
+    def is_calm(self, rows: Rows, rotation_only: bool) -> bool:
+        """Whether nothing is wrong now, and these next rows look so too; nothing changes."""
+        if self.began is not None or self._far:
+            return False
+        if self._learnt < _LEARNT:
+            return True
+        distance = self.reference.expect(rows.full, rows.samples, rotation_only).distance
+        return bool((distance < self._contact.leave).all())
 
     def _judge_block(self, block: int, rows: Rows, rotation_only: bool) -> Event | None:
         if block != self._block:
@@ -233,8 +243,9 @@ class Detector:
         if payload.misfit < limit and is_possible_payload(payload) and not is_growing(evidence):
             return PAYLOAD
         zero = another_zero(evidence)
-        if zero.misfit < limit and (reads_zero(self._evidence, zero.change) or (
-                settled >= _LONG and turned(evidence) > _ANGLE)):
+        if zero.misfit < limit and is_clear_zero(zero) and (
+                reads_zero(self._evidence, zero.change)
+                or (settled >= _LONG and turned(evidence) > _ANGLE)):
             return ZERO
         return None
 

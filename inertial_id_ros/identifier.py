@@ -28,10 +28,11 @@ from .inertia import Array
 from .kinematics.motion import Motion
 from .kinematics.turning import Turning
 from .motion_selection import MotionSelector
-from .newton_euler import regressor
+from .newest_end import NewestEnd, newest_end
 from .precompensation import SETTLING_NS, RemovedPayload
-from .regressor_rows import filter_columns
+from .regressor_rows import bin_columns
 from .segments import Segments
+from .sensor_frame import SensorFrame
 from .settings import Settings
 from .shape import Shape, shape_from_settings
 from .solving import Solver, sheet
@@ -41,7 +42,6 @@ from .tool import Tool
 
 _RING = 65_536  # wrench samples kept until they settle
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
-_REORDER_NS = 20_000_000  # a sample may overtake others by this much
 
 
 class Identifier(intake.Intake):
@@ -69,15 +69,15 @@ class Identifier(intake.Intake):
         self._deaf_from = -SETTLING_NS  # ns; wrenches are not heard for a while from then on
         shape = shape if shape is not None else shape_from_settings(settings.shape)
         self._solver = Solver(settings, shape, self._segments.filter, self._sign)
-        self._sensor_frame = settings.wrench.sensor_frame.lstrip("/")
-        self._frame_seen = ""
+        self._frame = SensorFrame(settings.wrench.sensor_frame, self._log)
         self._next_bin: int | None = None
+        self._newest_end: NewestEnd | None = None
         self._begin_bin = 0  # earlier bins belong to another payload
         self._news = ""  # what flushed the buffer, until the next estimate
         self._last: Estimate | None = None
         self._restored: Estimate | None = None  # shown until there are data
-        self._solved_rows = -1
         self._row_count = 0
+        self._solved = -1, -1  # that count and the last bin of the window that was solved
         self._turning = Turning()
         self._finished = False
         self._clock = ClockOffset()
@@ -99,7 +99,7 @@ class Identifier(intake.Intake):
     @property
     def sensor_frame(self) -> str:
         """Frame of the wrench; empty until known."""
-        return self._sensor_frame or self._frame_seen
+        return self._frame.name
 
     def advance(self) -> CompensatedWrenches:
         """Move settled samples into the buffer; returns the newly settled wrenches, compensated."""
@@ -140,17 +140,8 @@ class Identifier(intake.Intake):
         sample = self._gate.check(stamp_ns, force, torque)
         if sample is None or self._deaf_from <= stamp_ns < self._deaf_from + SETTLING_NS:
             return
-        frame_id = frame_id.lstrip("/")
-        if self._sensor_frame and frame_id not in ("", self._sensor_frame):
-            self._log.set("sensor_frame_replaced", "warning",
-                          f"wrench.sensor_frame is '{self._sensor_frame}', the messages say "
-                          f"'{frame_id}'; if these differ in place or axes, the result is wrong")
-        if not self._sensor_frame and frame_id != self._frame_seen:
-            if self._frame_seen:
-                self._log.count("wrench_frame_changed", f"wrench samples in frame '{frame_id}' "
-                                f"instead of '{self._frame_seen}' dropped")
-                return
-            self._frame_seen = frame_id
+        if not self._frame.accepts(frame_id):
+            return
         before = self._ring.newest if len(self._ring) else 0
         result = self._ring.append(stamp_ns, sample)
         if result == JUMPED:
@@ -167,18 +158,16 @@ class Identifier(intake.Intake):
             self._flush_rows()
             self._log.count("mounting_changed", "buffers flushed: the mounting of the robot or of "
                             "the sensor changed", "info")
-        settled = source.settled_until() if source is not None else None
         removed = self._removed.in_sensor(self.sensor_frame, self._motion.lookup)
-        if source is None or settled is None or removed is None:
+        if source is None or removed is None:
             return nothing
-        if self._finished:
-            end = min(self._ring.newest + BIN_NS, settled - self._clock.early_ns) // BIN_NS
-        else:
-            end = (min(self._ring.newest, settled - self._clock.early_ns) - _REORDER_NS) // BIN_NS
+        newest = newest_end(source, self._ring.newest, removed, self._clock.early_ns,
+                            self._finished)
         if self._next_bin is None:
             self._next_bin = int(self._ring.stamps[0]) // BIN_NS
-        if end <= self._next_bin:
+        if newest is None or newest.settled <= self._next_bin:
             return nothing
+        self._newest_end, end = newest, newest.settled
         bins = bin_samples(self._ring, self._next_bin, end)
         self._next_bin = end
         self._ring.closed_until = end * BIN_NS - 1
@@ -188,9 +177,8 @@ class Identifier(intake.Intake):
         return self._process(bins, source.motion_at(bins.stamps + self._clock.early_ns), removed)
 
     def _process(self, bins: Bins, motion: Motion, removed: Array) -> CompensatedWrenches:
-        a = regressor(motion.proper_acceleration, motion.omega, motion.alpha)
-        y = self._sign * bins.wrench + a @ removed
-        columns = filter_columns(motion, a, y, self.settings.estimator.dynamism_c1)
+        a, y, columns = bin_columns(bins, motion, removed, self._sign,
+                                    self.settings.estimator.dynamism_c1)
         keep = motion.valid
         self._turning.add(motion)
         self._motion.report_coverage(keep)
@@ -225,30 +213,38 @@ class Identifier(intake.Intake):
         """The estimate of the window: physically consistent, or the reason why there is none."""
         with self._lock:
             stamp = self._ring.newest if len(self._ring) else 0
-            reason = self._why_not()
+            window = self._window()
+            reason = self._why_not(window)
             if reason and self._restored is not None and self.sensor_frame in (
                     "", self._restored.frame_id):
                 return self._restored.with_findings(self._sentences())
-            if reason:
+            if reason or window is None:
                 return NoEstimate(stamp, self.sensor_frame, reason, self._sentences())
-            if self._row_count == self._solved_rows and self._last is not None:
+            if self._last is not None and (self._row_count, window.last) <= self._solved:
                 self._last = self._last.as_stale()
                 return self._last.with_findings(self._sentences())
             try:
-                window = self._buffer.content()
                 self._last = self._solve_window(window)
                 if self._clock.take_out(self._last):
                     self._rebuild()
-                    if reason := self._why_not():
+                    window = self._window()
+                    if (reason := self._why_not(window)) or window is None:
                         return NoEstimate(stamp, self.sensor_frame, reason, self._sentences())
-                    self._last = self._solve_window(self._buffer.content())
+                    self._last = self._solve_window(window)
             except InertialIdError as error:
                 self._last = None
                 reason = f"{self._news}; {error}" if self._news else str(error)
                 return NoEstimate(stamp, self.sensor_frame, reason, self._sentences())
             self._news = ""
-            self._solved_rows = self._row_count
+            self._solved = self._row_count, window.last
             return self._last.with_findings(self._sentences())
+
+    def _window(self) -> Window | None:
+        """The rows of the buffer and those at the newest end; None without any."""
+        more = self._newest_end and self._newest_end.rows(
+            self._ring, self._segments, self._sign, self.settings.estimator.dynamism_c1,
+            self._motion.rotation_only)
+        return self._buffer.content(more) if self._buffer or more else None
 
     def _solve_window(self, window: Window) -> Estimate:
         turning = self._turning.rms if self._motion.rotation_only else 0.0
@@ -265,7 +261,7 @@ class Identifier(intake.Intake):
         self._motion.rewind()
         self._advance()
 
-    def _why_not(self) -> str:
+    def _why_not(self, window: Window | None) -> str:
         """Why no estimate can be made now; empty if one can."""
         if not len(self._ring):
             topic = self.settings.dynamic_joint_states.topic or self.settings.wrench.topic
@@ -273,12 +269,11 @@ class Identifier(intake.Intake):
         blocked = self._motion.blocked or self._removed.waiting_for
         if blocked:
             return blocked
-        if not self._buffer:
+        if window is None:
             return self._news or "waiting for the first second of data"
-        duration = self._buffer.content().duration
-        if duration < self.settings.estimator.min_duration:
+        if window.duration < self.settings.estimator.min_duration:
             news = f"{self._news}; " if self._news else ""
-            return (f"{news}{duration:.2f} s of data; estimator.min_duration is "
+            return (f"{news}{window.duration:.2f} s of data; estimator.min_duration is "
                     f"{self.settings.estimator.min_duration:g} s")
         return ""
 
@@ -316,7 +311,7 @@ class Identifier(intake.Intake):
         self._solver.reset()
         self._next_bin = None
         self._clock = ClockOffset()
-        self._row_count, self._solved_rows = 0, -1
+        self._row_count, self._solved = 0, (-1, -1)
         self._begin_bin, self._news = 0, ""
         self._disturbances = Disturbances(self._log)
 
@@ -354,6 +349,7 @@ class Identifier(intake.Intake):
 
     def _flush_rows(self) -> None:
         self._segments.restart()
+        self._newest_end = None
         self._forget_rows()
 
     def _forget_rows(self) -> None:
@@ -376,7 +372,7 @@ class Identifier(intake.Intake):
         """Use another shape from the next estimate on; None forgets it."""
         with self._lock:
             self._solver.shape = shape
-            self._solved_rows = -1
+            self._solved = -1, -1
 
     def check_settings(self, settings: Settings) -> None:
         """Raise what `Solver.check_settings` raises: why these settings could not be used now."""
@@ -393,7 +389,7 @@ class Identifier(intake.Intake):
             self._solver.configure(settings)
             other_weighting = settings.estimator.weighting != self.settings.estimator.weighting
             self.settings = settings
-            self._solved_rows = -1
+            self._solved = -1, -1
             if other_weighting:  # another model of the wrench in the buffer
                 self._buffer = make_buffer(settings)
                 if len(self._ring):

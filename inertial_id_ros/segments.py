@@ -76,6 +76,36 @@ class Segments:
                                      rotation_only)
         self._last_bin = int(number[-1])
 
+    def preview(self, number: np.ndarray, samples: np.ndarray, columns: Array,
+                rotation_only: bool) -> Rows | None:
+        """The rows that would follow if the data ended after these bins (see `push`), unless
+        something looks wrong; nothing changes.
+
+        A disturbance that begins in the last of them does not show yet, and weighs as little in
+        these rows as in those of the detector.
+        """
+        if self._last_bin is None or not self._open:
+            return None
+        longest = int(self._settings.kinematics.max_gap * 1e9 / BIN_NS)
+        holes = np.flatnonzero(np.diff(np.r_[self._last_bin, number]) > longest)
+        part = slice(0, int(holes[0]) if len(holes) else len(number))
+        bins = number[part], samples[part], columns[part]
+        if self._detects:
+            fast = self._judged(self._fast.preview(*bins, whole=True))
+            if len(fast.number) == 0 or not self.detector.is_calm(fast, rotation_only):
+                return None
+            judged = bins[0] <= fast.number[-1] + self._fast.reach
+            bins = bins[0][judged], bins[1][judged], bins[2][judged]
+        rows = self.filter.preview(*bins)
+        return buffer_rows(rows, self._settings.gravity.acceleration) if len(rows.number) else None
+
+    def _judged(self, fast: FilteredRows) -> Rows:
+        """Rows for the detector. Narrow kernels at the beginning of a segment would look like
+        trouble."""
+        whole = fast.number >= self._begin + self._fast.reach
+        return buffer_rows(FilteredRows(*(field[whole] for field in fast)),
+                           self._settings.gravity.acceleration)
+
     def _part(self, begin: int) -> Iterator[Rows]:
         """A hole ends before this bin."""
         if self._last_bin is not None or self._begin:
@@ -90,11 +120,7 @@ class Segments:
         if not self._detects:
             yield from self._rows(self.filter.push(number, samples, columns))
             return
-        fast = self._fast.push(number, samples, columns)
-        # Narrow kernels at the beginning of a segment would look like trouble.
-        whole = fast.number >= self._begin + self._fast.reach
-        rows = buffer_rows(FilteredRows(*(field[whole] for field in fast)),
-                           self._settings.gravity.acceleration)
+        rows = self._judged(self._fast.push(number, samples, columns))
         done = 0
         while (event := self.detector.judge(rows, rotation_only)) is not None:
             # Up to the bin that made this row complete: the same, however bins arrive.

@@ -156,3 +156,24 @@ def test_one_slice_for_the_whole_window_works(rng: np.random.Generator) -> None:
     rows = _rows(rng, START + STEP * np.arange(57))
     buffer.add(rows)
     _assert_equal_to_dense(buffer.content(), _in_window(rows, 0.5, 0.5))
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000), count=st.integers(0, 40), more=st.integers(1, 12),
+       slice_length=st.sampled_from([0.05, 0.25]))
+def test_rows_of_one_content_alone_count_there_and_leave_no_trace(
+        seed: int, count: int, more: int, slice_length: float) -> None:
+    rng = np.random.default_rng(seed)
+    rows = _rows(rng, START + STEP * np.arange(count + more))
+    buffer = RegressorBuffer(6.0, slice_length, blend=True)
+    buffer.add(_part(rows, slice(count)))
+    content = buffer.content(_part(rows, slice(count, None)))
+    _assert_equal_to_dense(content, rows)
+    slices = np.unique(rows.number // round(slice_length * 100), return_counts=True)[1]
+    np.testing.assert_array_equal(content.rows, slices)
+    assert bool(buffer) == (count > 0)
+    if count:
+        _assert_equal_to_dense(buffer.content(), _part(rows, slice(count)))
+    buffer.add(_part(rows, slice(count, None)))
+    np.testing.assert_array_equal(buffer.content().rows, slices)
+    _assert_equal_to_dense(buffer.content(), rows)

@@ -71,9 +71,10 @@ def from_recording(t: Array, q: Array, wrench: Array, settings: Settings,
                    shape: Shape | None) -> Data:
     """A recording of joint positions q (n, 6) and readings (n, 6) at times t (n,) [s]."""
     identifier = run_identifier(t, q, wrench, settings, shape)
-    if not identifier._buffer:
+    window = identifier._window()
+    if window is None:
         raise NotEnoughData("the recording is shorter than the windows of the filters")
-    return Data(identifier._buffer.content(), identifier._segments.filter, identifier._sign,
+    return Data(window, identifier._segments.filter, identifier._sign,
                 identifier._clock.seconds)
 
 

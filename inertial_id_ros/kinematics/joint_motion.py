@@ -248,10 +248,22 @@ class JointMotion:
         """Samples up to half a window before that time are used up."""
         self._ring.closed_until = max(self._ring.closed_until, until_ns - int(0.5e9 * self._window))
 
+    @property
+    def newest_ns(self) -> int:
+        """Length [ns] of the newest motion, not settled yet: half a window."""
+        return int(0.5e9 * self._window)
+
     def motion_at(self, stamps: np.ndarray) -> Motion:
         """Motion at stamps (n,) [ns]."""
-        reach = int(0.5e9 * self._window) + 1
-        near = self._ring.between(int(stamps[0]) - reach, int(stamps[-1]) + reach)
+        return self._motion(stamps, int(stamps[-1]) + self.newest_ns + 1, False)
+
+    def newest_motion(self, stamps: np.ndarray, end_ns: int) -> Motion:
+        """Motion at stamps (n,) [ns] from samples before `end_ns` alone, where the future half of
+        the quartic may be missing."""
+        return self._motion(stamps, end_ns, True)
+
+    def _motion(self, stamps: np.ndarray, end_ns: int, ends: bool) -> Motion:
+        near = self._ring.between(int(stamps[0]) - self.newest_ns - 1, end_ns)
         times, rows = self._ring.stamps[near], self._ring.rows[near].copy()
         if len(times) == 0:
             still = np.zeros((len(stamps), rows.shape[1]))
@@ -259,7 +271,7 @@ class JointMotion:
         turning = self.robot.revolute
         rows[:, turning] = np.unwrap(rows[:, turning], axis=0)  # some drivers wrap to +-pi
         index, u, weights = gather(times, stamps, self._window)
-        valid = covered(u, weights)
+        valid = covered(u, weights, (index[:, 0] == 0) & (near.start == 0), ends)
         return self.robot.motion(*fit(u, weights, rows[index], self._window), valid)
 
 
