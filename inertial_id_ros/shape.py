@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlparse
+from urllib.parse import ParseResult, unquote, urlparse
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,7 @@ from scipy.spatial.transform import Rotation
 
 from . import primitives
 from .errors import InvalidShape
+from .files import user_path
 from .filling import grid_axes, grid_points, interior
 from .inertia import (
     Array,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:  # half a second of imports, which only shapes need
 
 SURFACE_POINTS = 1000
 MESH_KINDS = ("stl", "ply", "obj", "off", "xyz", "npy")
+_FARTHEST = 1e6  # units of a mesh file, which may be millimetres
 _AT_ONCE = 20  # directions
 
 
@@ -297,12 +299,14 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
             points = _point_array(np.load(path, allow_pickle=False))
             mesh: trimesh.parent.Geometry = trimesh.PointCloud(points)
         else:
-            with path.open("rb") as file:  # a stream has no folder where materials are looked for
+            # A stream has no folder where materials are looked for; absurd numbers are told below.
+            with path.open("rb") as file, np.errstate(all="ignore"):
                 mesh = trimesh.load(file, file_type=kind)
             if isinstance(mesh, trimesh.Scene):
                 mesh = mesh.to_mesh()
     except Exception as error:  # readers of many formats raise many kinds
         raise InvalidShape(f"mesh file {path} cannot be read: {error}") from error
+    _check_extent(mesh, path)
     if isinstance(mesh, trimesh.PointCloud) or (
             isinstance(mesh, trimesh.Trimesh) and len(mesh.faces) == 0 and len(mesh.vertices) > 0):
         mesh = _hull(np.asarray(mesh.vertices, dtype=float), path)
@@ -310,6 +314,15 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
         raise InvalidShape(f"mesh file {path} holds no triangles")
     mesh.apply_scale(scale)
     return mesh
+
+
+def _check_extent(mesh: trimesh.parent.Geometry, path: Path) -> None:
+    """Raise InvalidShape where a corner lies farther off than any object reaches."""
+    corners = np.asarray(getattr(mesh, "vertices", ()), dtype=float)
+    farthest = np.abs(corners[np.isfinite(corners)]).max(initial=0.0)
+    if farthest > _FARTHEST:
+        raise InvalidShape(f"mesh file {path} reaches {farthest:g} from its origin; at most "
+                           f"{_FARTHEST:g} is allowed")
 
 
 def _point_array(values: Array) -> Array:
@@ -339,13 +352,13 @@ def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
     """
     if not resource:
         raise InvalidShape("shape.mesh is empty; give a mesh file")
-    parsed = urlparse(resource)
+    parsed = parsed_resource(resource)
     if parsed.scheme == "":
-        return Path(resource).expanduser()
+        return user_path(resource)
     if parsed.scheme == "file" and parsed.netloc == "":
-        return Path(unquote(parsed.path))
+        return user_path(unquote(parsed.path))
     if parsed.scheme == "package":
-        relative = Path(parsed.netloc + unquote(parsed.path))
+        relative = user_path(parsed.netloc + unquote(parsed.path))
         for root in roots:
             candidate = (root / relative).resolve()
             if candidate.is_file() and candidate.is_relative_to(root.resolve()):
@@ -353,6 +366,14 @@ def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
         raise InvalidShape(f"{resource} was not found in the installed packages")
     raise InvalidShape(f"mesh resource '{resource}' has scheme '{parsed.scheme}'; "
                        "allowed: file, package")
+
+
+def parsed_resource(resource: str) -> ParseResult:
+    """The parts of a resource's address (raises InvalidShape)."""
+    try:
+        return urlparse(resource)
+    except ValueError as error:
+        raise InvalidShape(f"mesh resource '{resource[:200]}' is no address: {error}") from None
 
 
 def _mesh_unit_phi(mesh: trimesh.Trimesh) -> Array:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..arguments import Parser, numbers
 from ..errors import DamagedFile, InvalidSetting
+from ..files import user_path
 from ..settings import Settings, flatten
 from ..yaml_text import parse_yaml, read_yaml
 
@@ -84,7 +85,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
         InvalidSetting: unknown option, unreadable YAML, or a value that is not allowed.
     """
     args = make_parser().parse_args(arguments)
-    changes = read_settings_file(args.config.expanduser()) if args.config else {}
+    changes = read_settings_file(user_path(args.config)) if args.config else {}
     given = _given(args)
     settings = Settings().replace({**changes, **given})
     return Options(recording=args.recording, settings=settings, asked=frozenset(given),

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from ..errors import InertialIdError, InvalidShape, UnknownFrame
 from ..estimate import Estimate
 from ..estimators import create
+from ..files import user_path
 from ..pipelines import AnyIdentifier, make_identifier
 from ..settings import Settings
 from ..shape import shape_from_settings
@@ -85,7 +86,7 @@ def make_pipeline(settings: Settings) -> AnyIdentifier:
                            "object; give --box, --mesh or --shape")
     made = make_identifier(settings, shape_from_settings(settings.shape, package_roots()))
     if settings.tool.file:
-        made.set_tool(load_tool(Path(settings.tool.file).expanduser()))
+        made.set_tool(load_tool(user_path(settings.tool.file)))
     return made
 
 

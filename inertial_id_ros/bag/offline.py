@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 from xml.etree import ElementTree
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from ..dynamic_joint_state import DynamicJointStates
 from ..estimate import Outcome
+from ..files import user_path
 from ..findings import Finding
 from ..inertia import Array
 from ..robot_description import read_description
@@ -163,7 +163,7 @@ class _Run:
         """Robot description and static transforms first: live, they are latched, there at once."""
         file = self._settings.robot_description.file
         if file:
-            self._use_description(read_description(Path(file).expanduser()))
+            self._use_description(read_description(user_path(file)))
         for message in self._recording.messages(self._selection.latched, DECODERS):
             if message.topic == self._selection.tf_static or not self._description:
                 self._handlers[message.topic](message.content)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import stat
 import struct
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,11 +18,14 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
 from ..dynamic_joint_state import DEFINITIONS
-from ..errors import RecordingError
+from ..errors import DamagedFile, RecordingError
+from ..files import read_text, user_path
 from ..limits import MAX_BAG_BYTES, MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, MAX_METADATA_BYTES
 
 _STORAGE_SUFFIXES = (".mcap", ".db3")
 _MCAP_MAGIC = b"\x89MCAP0\r\n"
+# A few lines of YAML aliases stand for more values than any memory holds.
+_ALIAS = re.compile(r"(?:^|[-:?]\s|[\[{,])\s*\*[^\s*]", re.MULTILINE)
 _SQLITE_MAGIC = b"SQLite format 3\0"
 
 
@@ -61,7 +66,7 @@ class Recording:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path).expanduser()
+        self.path = user_path(path)
         self.notes: list[str] = []
         storage = self._locate()
         damage = _damage(storage)  # SQLite reads zeros beyond the end without a word
@@ -72,7 +77,23 @@ class Recording:
             self._reader.open()
         except Exception as error:  # damaged files raise errors of many kinds
             raise RecordingError(_explain(self.path, error)) from error
-        self._check_chunks()
+        try:
+            self._check_metadata()
+            self._check_chunks()
+        except BaseException:
+            self.close()
+            raise
+
+    def _check_metadata(self) -> None:
+        """Refuse names that are no text and numbers that are none, which metadata.yaml may hold."""
+        reader = self._reader
+        sound = all(isinstance(name, str) for c in reader.connections
+                    for name in (c.topic, c.msgtype))
+        counts = [reader.message_count, reader.start_time, reader.duration,
+                  *(c.msgcount for c in reader.connections)]
+        if not sound or not all(type(n) is int and abs(n) < 2**64 for n in counts):
+            raise RecordingError(f"recording {self.path} cannot be read: its metadata.yaml holds "
+                                 "values of the wrong type, or too large")
 
     def _check_chunks(self) -> None:
         """Refuse chunks that declare more bytes than may be unpacked at once."""
@@ -80,7 +101,6 @@ class Recording:
         for storage in getattr(inner, "storages", [inner]):
             for chunk in getattr(storage, "chunks", ()):
                 if chunk.uncompressed_size > MAX_CHUNK_BYTES:
-                    self.close()
                     raise RecordingError(
                         f"recording {self.path} cannot be read: a chunk has "
                         f"{chunk.uncompressed_size} bytes; at most {MAX_CHUNK_BYTES} are allowed")
@@ -95,6 +115,8 @@ class Recording:
                 return path.parent
             _check_suffix(path)
             return path
+        if not path.is_dir():
+            raise RecordingError(f"{path} is neither a folder nor a regular file")
         if (path / "metadata.yaml").is_file():
             return path
         files = sorted(f for f in path.iterdir() if f.suffix in _STORAGE_SUFFIXES)
@@ -218,19 +240,33 @@ def _explain(path: Path, error: Exception) -> str:
 def _damage(storage: Path) -> str:
     """What is wrong with the outer frame of a storage file or a folder of them; empty if sound."""
     if storage.is_dir():
-        about = storage / "metadata.yaml"
-        if about.stat().st_size > MAX_METADATA_BYTES:
-            return f"{about.name} has more than {MAX_METADATA_BYTES} bytes"
+        damage = _metadata_damage(storage / "metadata.yaml")
+        if damage:
+            return damage
         files = sorted(f for f in storage.iterdir() if f.suffix in _STORAGE_SUFFIXES)
     else:
         files = [storage]
     return next((damage for damage in map(_file_damage, files) if damage), "")
 
 
+def _metadata_damage(file: Path) -> str:
+    """As `_damage`, of metadata.yaml."""
+    try:
+        text = read_text(file, MAX_METADATA_BYTES)
+    except OSError as error:
+        return f"{file.name}: {error.strerror}"
+    except DamagedFile as error:
+        return f"{file.name}: {error}"
+    return f"{file.name} holds aliases (*name)" if _ALIAS.search(text) else ""
+
+
 def _file_damage(file: Path) -> str:
     """As `_damage`, of one file."""
     try:
-        size = file.stat().st_size
+        status = file.stat()
+        if not stat.S_ISREG(status.st_mode):  # a named pipe would be waited for
+            return f"{file.name} is no regular file"
+        size = status.st_size
         with file.open("rb") as stream:
             head = stream.read(32)
             stream.seek(max(0, size - 8))

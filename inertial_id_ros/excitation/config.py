@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arguments import Parser, numbers
 from ..errors import InvalidSetting
+from ..files import user_path
 from ..inertia import Array, phi_from_body
 from .arm import Carried
 from .limits import COBOT_TOOL_SPEED, Limits
@@ -138,7 +139,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
                                  f"{least:g}")
     expected, box = _payload(args.payload_mass, args.payload_box)
     return Options(
-        args.urdf.expanduser(), args.frame, args.goal, _names(args.joints),
+        user_path(args.urdf), args.frame, args.goal, _names(args.joints),
         numbers(f"--start {args.start}", args.start, "joint positions") if args.start else (),
         numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3), args.duration,
         args.harmonics, args.periods,

@@ -20,6 +20,7 @@ from rclpy.utilities import remove_ros_args
 
 from ..errors import InertialIdError, InvalidSetting, InvalidShape
 from ..estimate import Estimate, NoEstimate, Outcome
+from ..files import user_path
 from ..findings import Finding
 from ..pipelines import make_identifier
 from ..settings import Settings
@@ -94,7 +95,7 @@ class InertialIdNode(SettingsNode):
             if complaint:
                 self._set_finding("state_damaged", complaint)
         if self.settings.tool.file:
-            state = State(load_tool(Path(self.settings.tool.file).expanduser()), state.tare)
+            state = State(load_tool(user_path(self.settings.tool.file)), state.tare)
         self.identifier.restore(state)
 
     def keep_state(self) -> None:

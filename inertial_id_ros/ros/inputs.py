@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
@@ -16,6 +15,7 @@ from tf2_msgs.msg import TFMessage
 
 from ..dynamic_joint_state import DynamicJointStates
 from ..errors import InvalidModel, InvalidSetting
+from ..files import user_path
 from ..limits import MAX_JOINTS, MAX_TRANSFORMS
 from ..pipelines import AnyIdentifier
 from ..robot_description import read_description
@@ -101,7 +101,7 @@ class Inputs:
 
     def _use_file(self, name: str) -> None:
         try:
-            self._identifier.set_robot_description(read_description(Path(name).expanduser()))
+            self._identifier.set_robot_description(read_description(user_path(name)))
         except InvalidModel as error:
             raise InvalidSetting(f"robot_description.file is '{name}': {error}") from error
 

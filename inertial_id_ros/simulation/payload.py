@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..errors import DamagedFile, InvalidSetting, InvalidShape
+from ..files import user_path
 from ..inertia import Array, parallel_axis, phi_from_body
 from ..yaml_text import read_yaml
 
@@ -197,7 +197,7 @@ def load_payload(name_or_file: str) -> Payload:
     """
     if name_or_file in PAYLOADS:
         return PAYLOADS[name_or_file]
-    path = Path(name_or_file).expanduser()
+    path = user_path(name_or_file)
     if not path.is_file():
         raise InvalidSetting(
             f"payload is '{name_or_file}'; allowed: {', '.join(PAYLOADS)}, or an existing file")
