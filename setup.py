@@ -33,11 +33,13 @@ setup(
     ],
     entry_points={
         "console_scripts": [
-            "identify_bag = inertial_id_ros.bag.identify_bag:main",
-            "inertial_id_demo = inertial_id_ros.ros.demo:main",
-            "inertial_id_node = inertial_id_ros.ros.node:main",
-            "replay_bag = inertial_id_ros.ros.replay_bag:main",
-            "simulate_cobot = inertial_id_ros.ros.simulate_cobot:main",
+            "identify_bag = inertial_id_ros.command:identify_bag",
+            "identify_robot = inertial_id_ros.command:identify_robot",
+            "inertial_id_demo = inertial_id_ros.command:inertial_id_demo",
+            "inertial_id_node = inertial_id_ros.command:inertial_id_node",
+            "plan_excitation = inertial_id_ros.command:plan_excitation",
+            "replay_bag = inertial_id_ros.command:replay_bag",
+            "simulate_cobot = inertial_id_ros.command:simulate_cobot",
         ],
     },
 )

@@ -1,9 +1,10 @@
 """Rolling regressor buffer in square-root form.
 
 Regressor rows are kept as one small triangular factor per time slice and channel. The slices are
-the leaves of a binary tree whose inner nodes hold the combined factors, so that adding or
-forgetting a slice costs a few small QR factorisations, forgetting is exact (nothing is
-subtracted), and the factor of the whole window is ready whatever its length.
+the leaves of a binary tree whose inner nodes hold the combined factors of all finished slices, so
+that finishing or forgetting a slice costs a few small QR factorisations, forgetting is exact
+(nothing is subtracted), and the factor of the whole window, one more factorisation with the slice
+that still grows, is there in the same time whatever the window's length.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .bins import BIN_NS
+from .factor import triangle, triangular_factor
 from .inertia import Array
 from .row_layout import STORED, channel_columns
+from .settings import Settings
 
 CHANNELS = 6
 FULL, DYNAMIC, STATIC = "full", "dynamic", "static"
@@ -38,6 +41,24 @@ class Rows(NamedTuple):
     weight: Array
 
 
+class JointRows(NamedTuple):
+    """All channels of a window together, for noise that several channels share.
+
+    Attributes:
+        rows: (k, 6, 38) few rows with the same sums of products, across channels too, as all the
+            stored rows, scaled by the square root of the raw samples they stand for.
+        acceleration_noise: (6,) standard deviation of one raw sample of linear [m/s^2] and angular
+            acceleration [rad/s^2].
+        energy: sum over the rows of what is left of one sample's variance, times samples.
+        independent: independent rows that would tell a variance as well as the rows do.
+    """
+
+    rows: Array
+    acceleration_noise: Array
+    energy: float
+    independent: float
+
+
 class Window(NamedTuple):
     """The content of the buffer.
 
@@ -47,6 +68,7 @@ class Window(NamedTuple):
         sums: (b, 6, 38) sums of the unscaled full rows of each slice; rows: (b,) their number.
         samples: raw samples; first, last: bin numbers of oldest and newest row.
         slice_length: [s].
+        joint: where the motion comes as noisy accelerations.
     """
 
     factors: dict[str, Array]
@@ -56,11 +78,16 @@ class Window(NamedTuple):
     first: int
     last: int
     slice_length: float
+    joint: JointRows | None = None
 
     @property
     def duration(self) -> float:
         """Seconds from the oldest to the newest row."""
         return (self.last - self.first + 1) * BIN_NS * 1e-9
+
+
+_NO_ROWS = Rows(np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, CHANNELS, STORED)),
+                np.empty((0, CHANNELS, STORED)), np.empty(0))
 
 
 class _FactorTree:
@@ -69,7 +96,7 @@ class _FactorTree:
     def __init__(self, leaves: int, torque: bool, aligned: bool) -> None:
         self._leaves = leaves
         self._columns = channel_columns(torque, aligned)
-        width = self._columns.shape[1]
+        self.width = width = self._columns.shape[1]
         self._channels = np.arange(3)[:, None] + 3 * torque
         self._nodes = np.zeros((2 * leaves, 3, width, width))
 
@@ -78,9 +105,11 @@ class _FactorTree:
 
     def add(self, leaf: int, rows: Array) -> None:
         """Add scaled rows (r, 6, 38) to a slice."""
-        own = rows[:, self._channels, self._columns].transpose(1, 0, 2)
         node = self._nodes[self._leaves + leaf]
-        node[:] = triangle(np.concatenate([node, own], axis=1))
+        node[:] = triangle(np.concatenate([node, self._own(rows)], axis=1))
+
+    def _own(self, rows: Array) -> Array:
+        return rows[:, self._channels, self._columns].transpose(1, 0, 2)
 
     def combine(self, nodes: np.ndarray) -> None:
         """Bring inner nodes, all of one level, up to date."""
@@ -89,13 +118,14 @@ class _FactorTree:
         stacked = pairs.transpose(0, 2, 1, 3, 4).reshape(len(nodes), 3, 2 * width, width)
         self._nodes[nodes] = triangle(stacked)
 
-    def total(self) -> Array:
-        """Factors (3, w, 38) of all slices."""
-        root = self._nodes[1]
-        out = np.zeros((3, root.shape[1], STORED))
+    def total(self, growing: int, more: Array, out: Array) -> None:
+        """Write the factors of the combined slices, of one that is not and of more scaled rows
+        (r, 6, 38) into out (3, h, 38)."""
+        parts = [self._nodes[1], self._nodes[self._leaves + growing], self._own(more)]
+        together = np.concatenate(parts, axis=1)
         for channel in range(3):
-            out[channel][:, self._columns[channel]] = root[channel]
-        return out
+            upper = triangular_factor(together[channel])
+            out[channel, :len(upper), self._columns[channel]] = upper.T
 
 
 class RegressorBuffer:
@@ -103,9 +133,11 @@ class RegressorBuffer:
 
     Args:
         window: length [s]; slice_length: granularity of forgetting [s].
+        blend: whether to keep the factors of the blend (DYNAMIC and STATIC) beside FULL.
     """
 
-    def __init__(self, window: float, slice_length: float) -> None:
+    def __init__(self, window: float, slice_length: float, blend: bool = False) -> None:
+        self._models = MODELS if blend else (FULL,)
         slice_length = max(slice_length, window / _MAX_SLICES)
         self._bins_per_slice = max(int(round(slice_length * 1e9 / BIN_NS)), 1)
         self.slice_length = self._bins_per_slice * BIN_NS * 1e-9
@@ -116,7 +148,7 @@ class RegressorBuffer:
     def clear(self) -> None:
         """Forget everything."""
         self._trees = {model: [_FactorTree(self._leaves, torque, aligned=model == FULL)
-                               for torque in (False, True)] for model in MODELS}
+                               for torque in (False, True)] for model in self._models}
         self._sums = np.zeros((self._leaves, CHANNELS, STORED))
         self._rows = np.zeros(self._leaves, dtype=int)
         self._samples = np.zeros(self._leaves)
@@ -142,13 +174,17 @@ class RegressorBuffer:
         self._content = None
 
     def _advance_to(self, number: int) -> None:
-        """Forget the slices that fall out of the window when slice `number` begins."""
+        """Finish the slice before, and forget those that fall out of the window, when slice
+        `number` begins."""
         if number <= self._newest_slice:
             return
+        if self._newest_slice >= 0:
+            self._dirty.add(self._newest_slice % self._leaves)
         self._newest_slice = number
         for leaf in np.flatnonzero((self._number >= 0) & (self._number <= number - self._slices)):
             self._empty(int(leaf))
         self._number[number % self._leaves] = number
+        self._combine()
 
     def _empty(self, leaf: int) -> None:
         for tree in self._all_trees():
@@ -162,22 +198,29 @@ class RegressorBuffer:
 
     def _add_to_slice(self, number: int, rows: Rows, mask: np.ndarray) -> None:
         leaf = number % self._leaves
-        root_count = np.sqrt(rows.samples[mask])[:, None, None]
-        weight = rows.weight[mask][:, None, None]
-        full, static = rows.full[mask] * root_count, rows.static[mask] * root_count
-        for model, scaled in ((FULL, full), (DYNAMIC, full * weight),
-                              (STATIC, static * (1.0 - weight))):
-            for tree in self._trees[model]:
-                tree.add(leaf, scaled)
+        part = Rows(*(field[mask] for field in rows))
+        scaled = self._scaled(part)
+        for model, trees in self._trees.items():
+            for tree in trees:
+                tree.add(leaf, scaled[model])
         if self._rows[leaf] == 0:
-            self._first[leaf] = rows.number[mask][0]
-        self._sums[leaf] += rows.full[mask].sum(axis=0)
-        self._rows[leaf] += int(mask.sum())
-        self._samples[leaf] += rows.samples[mask].sum()
-        self._dirty.add(leaf)
+            self._first[leaf] = part.number[0]
+        self._sums[leaf] += part.full.sum(axis=0)
+        self._rows[leaf] += len(part.number)
+        self._samples[leaf] += part.samples.sum()
+
+    def _scaled(self, rows: Rows) -> dict[str, Array]:
+        """Per model, rows (r, 6, 38) as they enter its factors."""
+        root_count = np.sqrt(rows.samples)[:, None, None]
+        weight = rows.weight[:, None, None]
+        full = rows.full * root_count
+        if DYNAMIC not in self._models:
+            return {FULL: full}
+        return {FULL: full, DYNAMIC: full * weight,
+                STATIC: rows.static * root_count * (1.0 - weight)}
 
     def _combine(self) -> None:
-        """Bring the inner nodes above changed slices up to date, level by level."""
+        """Bring the inner nodes above finished and forgotten slices up to date, level by level."""
         nodes = np.unique([(self._leaves + leaf) >> 1 for leaf in self._dirty])
         self._dirty.clear()
         while len(nodes) and nodes[0] >= 1:
@@ -185,33 +228,43 @@ class RegressorBuffer:
                 tree.combine(nodes)
             nodes = np.unique(nodes >> 1)
 
-    def content(self) -> Window:
-        """The combined factors of the window; the buffer must not be empty."""
-        if self._content is not None:
-            return self._content
-        self._combine()
-        used = np.flatnonzero(self._rows > 0)
-        used = used[np.argsort(self._number[used])]
-        factors = {model: _stack([tree.total() for tree in pair])
-                   for model, pair in self._trees.items()}
-        self._content = Window(
-            factors, self._sums[used], self._rows[used], int(round(self._samples[used].sum())),
-            int(self._first[used[0]]), self._last, self.slice_length)
+    def content(self, more: Rows | None = None) -> Window:
+        """The combined factors of the window; there must be rows.
+
+        Args:
+            more: rows after those of the buffer that belong to this content alone.
+        """
+        if more is not None:
+            return self._combined(more)
+        if self._content is None:
+            self._content = self._combined(_NO_ROWS)
         return self._content
 
+    def _combined(self, more: Rows) -> Window:
+        used = np.flatnonzero(self._rows > 0)
+        used = used[np.argsort(self._number[used])]
+        scaled = self._scaled(more)
+        factors = {model: self._total(pair, scaled[model]) for model, pair in self._trees.items()}
+        # The slices of the additional rows, of which the first may have begun already.
+        of_row = np.r_[self._number[used], more.number // self._bins_per_slice]
+        numbers, slot = np.unique(of_row, return_inverse=True)
+        sums, rows = np.zeros((len(numbers), CHANNELS, STORED)), np.zeros(len(numbers), dtype=int)
+        np.add.at(sums, slot, np.concatenate([self._sums[used], more.full]))
+        np.add.at(rows, slot, np.r_[self._rows[used], np.ones(len(more.number), dtype=int)])
+        return Window(
+            factors, sums, rows, int(round(self._samples[used].sum() + more.samples.sum())),
+            int(np.r_[self._first[used], more.number][0]), int(np.r_[self._last, more.number][-1]),
+            self.slice_length)
 
-def _stack(parts: list[Array]) -> Array:
-    """Factors (6, w, 38) of force and torque channels, padded with zero rows to one height."""
-    height = max(p.shape[1] for p in parts)
-    return np.concatenate([np.pad(p, ((0, 0), (0, height - p.shape[1]), (0, 0))) for p in parts])
+    def _total(self, pair: list[_FactorTree], more: Array) -> Array:
+        """Factors (6, h, 38) of force and torque channels, padded with zero rows to one height."""
+        out = np.zeros((CHANNELS, max(tree.width for tree in pair), STORED))
+        for tree, channels in zip(pair, (out[:3], out[3:]), strict=True):
+            tree.total(self._newest_slice % self._leaves, more, channels)
+        return out
 
 
-def triangle(rows: Array) -> Array:
-    """Square triangular factors (..., w, w) of rows (..., n, w)."""
-    n, width = rows.shape[-2:]
-    upper = np.asarray(np.linalg.qr(rows, mode="r"))
-    if n >= width:
-        return upper
-    padded = np.zeros((*rows.shape[:-2], width, width))
-    padded[..., :n, :] = upper
-    return padded
+def make_buffer(settings: Settings, seconds: float = 0.0) -> RegressorBuffer:
+    """The buffer that the settings ask for, of at least this length."""
+    return RegressorBuffer(max(settings.buffer.window, seconds), settings.buffer.slice,
+                           blend=settings.estimator.weighting == "dynamism")

@@ -39,11 +39,3 @@ class NotEnoughData(InertialIdError):
 
 class DamagedFile(InertialIdError):
     """A file that does not hold what it should; the text says what is wrong with it."""
-
-
-def in_words(error: Exception) -> str:
-    """The sentence of an error of this package, or one for a failed factorisation."""
-    if isinstance(error, InertialIdError):
-        return str(error)
-    return (f"the data cannot be solved in double precision ({error}); are noise, shape and window "
-            "in the settings realistic?")

@@ -14,8 +14,28 @@ import tempfile
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .errors import DamagedFile
+from .errors import DamagedFile, InvalidSetting
 from .limits import MAX_JSON_BYTES
+
+_LONGEST_PATH, _LONGEST_NAME = 4000, 255  # bytes that file systems take
+
+
+def user_path(path: str | Path) -> Path:
+    """The path that a user wrote, with ``~`` replaced.
+
+    Raises:
+        InvalidSetting: no file can have this name, or there is no such user.
+    """
+    text = str(path)
+    data = text.encode(errors="surrogateescape")
+    if (b"\0" in data or len(data) > _LONGEST_PATH
+            or max(map(len, data.split(b"/"))) > _LONGEST_NAME):
+        raise InvalidSetting(f"path {text[:100]!r}... cannot be that of a file: it holds a zero "
+                             "byte, or is too long")
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise InvalidSetting(f"path {text!r} begins with the name of no user") from None
 
 
 def write_whole(path: Path, text: str) -> None:

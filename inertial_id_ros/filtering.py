@@ -7,6 +7,7 @@ removes the noise of accelerations that would otherwise attenuate the estimate.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cache
 from typing import NamedTuple
 
@@ -72,13 +73,33 @@ class TwoSidedFilter:
         Args:
             number: (k,) increasing bin numbers; samples: (k,) raw samples; columns: (k, d).
         """
+        self._append(number, samples, columns)
+        return self._take(self.reach + 1)
+
+    def preview(self, number: np.ndarray, samples: np.ndarray, columns: Array,
+                whole: bool = False) -> FilteredRows:
+        """What pushing these bins and then `flush` would give; nothing changes.
+
+        Args:
+            whole: only rows with the whole kernel, as `push` alone would give them.
+        """
+        other = copy(self)  # arrays are replaced, never written to
+        other._append(number, samples, columns)
+        return other._take(self.reach + 1 if whole else self._shortest)
+
+    def _append(self, number: np.ndarray, samples: np.ndarray, columns: Array) -> None:
         if len(self._number) == 0 and len(number):
             self._first = int(number[0])
             self._next = -(-(self._first + self._shortest) // self.step) * self.step
         self._number = np.concatenate([self._number, number])
         self._samples = np.concatenate([self._samples, samples])
         self._columns = np.concatenate([self._columns, columns])
-        return self._take(self.reach + 1)
+
+    def forget_from(self, number: int) -> None:
+        """Forget the bins from this number on that no row has used up."""
+        keep = int(np.searchsorted(self._number, number))
+        self._number, self._samples = self._number[:keep], self._samples[:keep]
+        self._columns = self._columns[:keep]
 
     def flush(self) -> FilteredRows:
         """The last rows of the segment, whose kernels its end cuts off; then a new segment."""

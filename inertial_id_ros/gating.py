@@ -9,7 +9,7 @@ import numpy as np
 from .findings import FindingLog
 from .inertia import Array
 from .settings import WrenchSettings
-from .streams import LATE, REPEATED
+from .streams import LATE, REORDERED, REPEATED
 
 _IMPOSSIBLE = 1e6  # N, N m: no wrist sensor reads this, uninitialised memory does
 
@@ -20,28 +20,47 @@ class WrenchGate:
     def __init__(self, settings: WrenchSettings, findings: FindingLog) -> None:
         self._settings = settings
         self._findings = findings
+        self._strays = 0
         # A channel within one part in a thousand of full scale is clipped.
         ranges = np.r_[np.full(3, settings.force_range), np.full(3, settings.torque_range)]
         self._ceiling = np.where(ranges > 0.0, 0.999 * ranges, _IMPOSSIBLE)
+        self._refused = ""  # why the last sample could not enter
 
     def check(self, stamp_ns: int, force: Sequence[float], torque: Sequence[float]) -> Array | None:
         """The sample as (6,) [N, N m], or None where it must not enter."""
         sample = np.array([*force, *torque], dtype=float)
         if not np.isfinite(sample).all():
             self._findings.count("wrench_not_finite", "wrench samples with NaN or infinity dropped")
+            self._refused = "hold NaN or infinity"
             return None
         if stamp_ns <= 0:
             self._findings.count("wrench_stamp_missing", "wrench samples without a stamp dropped")
+            self._refused = "are without a stamp"
             return None
         if np.any(np.abs(sample) >= self._ceiling):
             self._findings.count("wrench_saturated", "saturated wrench samples dropped")
+            self._refused = "are saturated"
             return None
+        self._refused = ""
         return sample
 
-    def stored(self, result: str) -> None:
-        """Count what the ring said."""
+    def why_none(self, topic: str) -> str:
+        """Why no sample of the topic has come through."""
+        if self._refused:
+            return f"no usable wrench on '{topic}': the samples {self._refused}"
+        return f"no wrench received on '{topic}'"
+
+    def stored(self, result: str, strays: int) -> None:
+        """Count what the ring said of a sample, and the strays it has dropped so far."""
         if result == REPEATED:
             self._findings.count("wrench_repeated", "wrench samples with a repeated stamp dropped",
                                  "info")
         elif result == LATE:
             self._findings.count("wrench_late", "wrench samples that came too late dropped")
+        elif result == REORDERED:
+            self._findings.count("wrench_reordered", "wrench samples that came out of order put "
+                                 "where they belong", "info")
+        for _ in range(strays - self._strays):
+            self._findings.count("wrench_stamp_stray", "wrench samples with a stamp far from those "
+                                 "before and after dropped")
+        self._strays = strays

@@ -15,30 +15,33 @@ import numpy as np
 
 from . import intake
 from .bins import BIN_NS, Bins, bin_samples
-from .buffer import RegressorBuffer, Window
+from .buffer import Rows, Window, make_buffer
+from .clock_offset import ClockOffset
 from .compensation import CompensatedWrenches, compensate, no_wrenches
-from .errors import InertialIdError, NotEnoughData, UnknownFrame, in_words
+from .contact import LOST, PAYLOAD, ZERO, Event
+from .disturbances import Disturbances
+from .errors import InertialIdError, NotEnoughData, UnknownFrame
 from .estimate import Estimate, NoEstimate, Outcome
-from .filtering import FilteredRows
 from .findings import Finding, FindingLog
 from .gating import WrenchGate
 from .inertia import Array
 from .kinematics.motion import Motion
+from .kinematics.turning import Turning
 from .motion_selection import MotionSelector
-from .newton_euler import regressor
+from .newest_end import NewestEnd, newest_end
 from .precompensation import SETTLING_NS, RemovedPayload
-from .regressor_rows import buffer_rows, filter_columns, make_filter
+from .regressor_rows import bin_columns
+from .segments import Segments
+from .sensor_frame import SensorFrame
 from .settings import Settings
 from .shape import Shape, shape_from_settings
-from .solving import Solver
+from .solving import Solver, sheet
 from .state import State
-from .streams import CLOCK_JUMP_NS, SampleRing
+from .streams import JUMPED, SampleRing
 from .tool import Tool
 
 _RING = 65_536  # wrench samples kept until they settle
-_SHIFTS, _WORTH_SHIFTING = 3, 0.002  # times, s: an offset of the clocks is taken out of the stamps
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
-_REORDER_NS = 20_000_000  # a sample may overtake others by this much
 
 
 class Identifier(intake.Intake):
@@ -58,24 +61,26 @@ class Identifier(intake.Intake):
         self._gate = WrenchGate(settings.wrench, self._log)
         self._motion = MotionSelector(settings, self._log)
         self._ring = SampleRing(6, _RING)
-        self._filter = make_filter(settings.kinematics.filter_window)
-        self._buffer = RegressorBuffer(settings.buffer.window, settings.buffer.slice)
+        self._segments = Segments(settings, sheet(settings.wrench), self._log)
+        self._disturbances = Disturbances(self._log)
+        self._buffer = make_buffer(settings)
         self._sign = -1.0 if settings.wrench.convention == "on_sensor" else 1.0
         self._removed = RemovedPayload(settings)
         self._deaf_from = -SETTLING_NS  # ns; wrenches are not heard for a while from then on
         shape = shape if shape is not None else shape_from_settings(settings.shape)
-        self._solver = Solver(settings, shape, self._filter, self._sign)
-        self._sensor_frame = settings.wrench.sensor_frame.lstrip("/")
-        self._frame_seen = ""
+        self._solver = Solver(settings, shape, self._segments.filter, self._sign)
+        self._frame = SensorFrame(settings.wrench.sensor_frame, self._log)
         self._next_bin: int | None = None
-        self._last_bin: int | None = None
+        self._newest_end: NewestEnd | None = None
+        self._begin_bin = 0  # earlier bins belong to another payload
+        self._news = ""  # what flushed the buffer, until the next estimate
         self._last: Estimate | None = None
         self._restored: Estimate | None = None  # shown until there are data
-        self._solved_rows = -1
         self._row_count = 0
-        self._turning = np.zeros(2)  # sum of squares, and number of bins
+        self._solved = -1, -1  # that count and the last bin of the window that was solved
+        self._turning = Turning()
         self._finished = False
-        self._early_ns, self._shifts = 0, 0  # clock offset taken out of the stamps so far
+        self._clock = ClockOffset()
         self._handlers: intake.Handlers = {
             intake.WRENCH: self._take_wrench,
             intake.JOINT_STATE: self._motion.take_joint_state,
@@ -94,7 +99,7 @@ class Identifier(intake.Intake):
     @property
     def sensor_frame(self) -> str:
         """Frame of the wrench; empty until known."""
-        return self._sensor_frame or self._frame_seen
+        return self._frame.name
 
     def advance(self) -> CompensatedWrenches:
         """Move settled samples into the buffer; returns the newly settled wrenches, compensated."""
@@ -109,11 +114,7 @@ class Identifier(intake.Intake):
                                        self.sensor_frame)
 
     def finish(self) -> CompensatedWrenches:
-        """No sample will come any more: let the last ones settle.
-
-        Returns:
-            the last compensated wrenches.
-        """
+        """No sample will come any more: let the last ones settle; gives their wrenches."""
         self._finished = True
         return self.advance()
 
@@ -129,7 +130,8 @@ class Identifier(intake.Intake):
 
     def _take_zeroing(self, reason: str) -> None:
         newest = self._ring.newest if len(self._ring) else -SETTLING_NS
-        self._reset(reason)
+        self._ring.clear()
+        self._restart(reason)
         self._solver.forget_tare()
         self._deaf_from = newest
 
@@ -138,21 +140,13 @@ class Identifier(intake.Intake):
         sample = self._gate.check(stamp_ns, force, torque)
         if sample is None or self._deaf_from <= stamp_ns < self._deaf_from + SETTLING_NS:
             return
-        frame_id = frame_id.lstrip("/")
-        if self._sensor_frame and frame_id not in ("", self._sensor_frame):
-            self._log.set("sensor_frame_replaced", "warning",
-                          f"wrench.sensor_frame is '{self._sensor_frame}', the messages say "
-                          f"'{frame_id}'; if these differ in place or axes, the result is wrong")
-        if not self._sensor_frame and frame_id != self._frame_seen:
-            if self._frame_seen:
-                self._log.count("wrench_frame_changed", f"wrench samples in frame '{frame_id}' "
-                                f"instead of '{self._frame_seen}' dropped")
-                return
-            self._frame_seen = frame_id
-        if len(self._ring) and stamp_ns < self._ring.newest - CLOCK_JUMP_NS:
-            back = (self._ring.newest - stamp_ns) * 1e-9
-            self._reset(f"the clock jumped back by {back:.1f} s")
-        self._gate.stored(self._ring.append(stamp_ns, sample))
+        if not self._frame.accepts(frame_id):
+            return
+        before = self._ring.newest if len(self._ring) else 0
+        result = self._ring.append(stamp_ns, sample)
+        if result == JUMPED:
+            self._restart(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
+        self._gate.stored(result, self._ring.strays)
 
     def _advance(self) -> CompensatedWrenches:
         nothing = no_wrenches(self.sensor_frame)
@@ -164,56 +158,48 @@ class Identifier(intake.Intake):
             self._flush_rows()
             self._log.count("mounting_changed", "buffers flushed: the mounting of the robot or of "
                             "the sensor changed", "info")
-        settled = source.settled_until() if source is not None else None
         removed = self._removed.in_sensor(self.sensor_frame, self._motion.lookup)
-        if source is None or settled is None or removed is None:
+        if source is None or removed is None:
             return nothing
-        if self._finished:
-            end = min(self._ring.newest + BIN_NS, settled - self._early_ns) // BIN_NS
-        else:
-            end = (min(self._ring.newest, settled - self._early_ns) - _REORDER_NS) // BIN_NS
+        newest = newest_end(source, self._ring.newest, removed, self._clock.early_ns,
+                            self._finished)
         if self._next_bin is None:
             self._next_bin = int(self._ring.stamps[0]) // BIN_NS
-        if end <= self._next_bin:
+        if newest is None or newest.settled <= self._next_bin:
             return nothing
+        self._newest_end, end = newest, newest.settled
         bins = bin_samples(self._ring, self._next_bin, end)
         self._next_bin = end
         self._ring.closed_until = end * BIN_NS - 1
-        source.close(end * BIN_NS + self._early_ns)
+        source.close(end * BIN_NS + self._clock.early_ns)
         if len(bins.number) == 0:
             return nothing
-        return self._process(bins, source.motion_at(bins.stamps + self._early_ns), removed)
+        return self._process(bins, source.motion_at(bins.stamps + self._clock.early_ns), removed)
 
     def _process(self, bins: Bins, motion: Motion, removed: Array) -> CompensatedWrenches:
-        a = regressor(motion.proper_acceleration, motion.omega, motion.alpha)
-        y = self._sign * bins.wrench + a @ removed
-        columns = filter_columns(motion, a, y, self.settings.estimator.dynamism_c1)
+        a, y, columns = bin_columns(bins, motion, removed, self._sign,
+                                    self.settings.estimator.dynamism_c1)
         keep = motion.valid
-        turning = (motion.alpha**2).sum(axis=1) + (motion.omega**2).sum(axis=1) ** 2
-        self._turning += [turning[keep].sum(), keep.sum()]
+        self._turning.add(motion)
         self._motion.report_coverage(keep)
-        self._filter_segments(bins.number[keep], bins.samples[keep], columns[keep])
+        for item in self._segments.push(bins.number[keep], bins.samples[keep], columns[keep],
+                                        self._motion.rotation_only):
+            if isinstance(item, Rows):
+                self._buffer.add(item)
+                self._row_count += len(item.number)
+            else:
+                self._obey(item)
         return self._compensate(bins.stamps[keep], a[keep], y[keep])
 
-    def _filter_segments(self, number: np.ndarray, samples: np.ndarray, columns: Array) -> None:
-        """Filter and buffer; a long gap starts a new segment."""
-        if len(number) == 0:
+    def _obey(self, event: Event) -> None:
+        """Another payload, or another zero of the sensor: what came before is of no use."""
+        news = self._disturbances.take(event)
+        if event.kind not in (PAYLOAD, ZERO, LOST):
             return
-        longest = int(self.settings.kinematics.max_gap * 1e9 / BIN_NS)
-        before = number[0] if self._last_bin is None else self._last_bin
-        starts = np.flatnonzero(np.diff(np.r_[before, number]) > longest)
-        edges = [0, *starts.tolist(), len(number)]
-        for k, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
-            if k > 0:
-                self._buffer_rows(self._filter.flush())
-            self._buffer_rows(
-                self._filter.push(number[low:high], samples[low:high], columns[low:high]))
-        self._last_bin = int(number[-1])
-
-    def _buffer_rows(self, rows: FilteredRows) -> None:
-        if len(rows.number):
-            self._buffer.add(buffer_rows(rows, self.settings.gravity.acceleration))
-            self._row_count += len(rows.number)
+        if event.kind == ZERO:
+            self._solver.forget_tare()
+        self._news, self._begin_bin = news, event.row
+        self._forget_rows()
 
     def _compensate(self, stamps: np.ndarray, a: Array, y: Array) -> CompensatedWrenches:
         if self._last is None:
@@ -227,68 +213,67 @@ class Identifier(intake.Intake):
         """The estimate of the window: physically consistent, or the reason why there is none."""
         with self._lock:
             stamp = self._ring.newest if len(self._ring) else 0
-            reason = self._why_not()
+            window = self._window()
+            reason = self._why_not(window)
             if reason and self._restored is not None and self.sensor_frame in (
                     "", self._restored.frame_id):
                 return self._restored.with_findings(self._sentences())
-            if reason:
+            if reason or window is None:
                 return NoEstimate(stamp, self.sensor_frame, reason, self._sentences())
-            if self._row_count == self._solved_rows and self._last is not None:
+            if self._last is not None and (self._row_count, window.last) <= self._solved:
                 self._last = self._last.as_stale()
                 return self._last.with_findings(self._sentences())
             try:
-                window = self._buffer.content()
                 self._last = self._solve_window(window)
-                if self._shift_clock(self._last):
-                    self._last = self._solve_window(self._buffer.content())
-            except (InertialIdError, np.linalg.LinAlgError) as error:
+                if self._clock.take_out(self._last):
+                    self._rebuild()
+                    window = self._window()
+                    if (reason := self._why_not(window)) or window is None:
+                        return NoEstimate(stamp, self.sensor_frame, reason, self._sentences())
+                    self._last = self._solve_window(window)
+            except InertialIdError as error:
                 self._last = None
-                return NoEstimate(stamp, self.sensor_frame, in_words(error), self._sentences())
-            self._solved_rows = self._row_count
+                reason = f"{self._news}; {error}" if self._news else str(error)
+                return NoEstimate(stamp, self.sensor_frame, reason, self._sentences())
+            self._news = ""
+            self._solved = self._row_count, window.last
             return self._last.with_findings(self._sentences())
 
+    def _window(self) -> Window | None:
+        """The rows of the buffer and those at the newest end; None without any."""
+        more = self._newest_end and self._newest_end.rows(
+            self._ring, self._segments, self._sign, self.settings.estimator.dynamism_c1,
+            self._motion.rotation_only)
+        return self._buffer.content(more) if self._buffer or more else None
+
     def _solve_window(self, window: Window) -> Estimate:
-        return self._solver.solve(window, self.sensor_frame, self._log, self._unknown_turning(),
-                                  self._early_ns * 1e-9)
+        turning = self._turning.rms if self._motion.rotation_only else 0.0
+        return self._solver.solve(window, self.sensor_frame, self._log, turning,
+                                  self._clock.seconds)
 
-    def _shift_clock(self, estimate: Estimate) -> bool:
-        """Take a clock offset out of the stamps, and the window through the pipeline once more.
-
-        The offset is a linear state; what is quadratic in it would bias the parameters.
-        """
-        rest = estimate.alignment[5] - self._early_ns * 1e-9
-        sigma = estimate.alignment_sigma[5]
-        if self._shifts == _SHIFTS or not _WORTH_SHIFTING < abs(rest) > 5.0 * sigma > 0.0:
-            return False
-        self._shifts += 1
-        self._early_ns += int(rest * 1e9)
+    def _rebuild(self) -> None:
+        """Send the window through the pipeline once more."""
         last = self._next_bin if self._next_bin is not None else 0
         self._flush_rows()
-        self._next_bin = max(int(self._ring.stamps[0]) // BIN_NS,
+        self._next_bin = max(int(self._ring.stamps[0]) // BIN_NS, self._begin_bin,
                              last - int(self.settings.buffer.window * 1e9) // BIN_NS)
+        self._disturbances.forget_from(self._next_bin)
         self._motion.rewind()
         self._advance()
-        return bool(self._buffer)
 
-    def _unknown_turning(self) -> float:
-        """How fast the sensor turns [rad/s^2, rms] where its acceleration is not known, else 0."""
-        if not self._motion.rotation_only or not self._turning[1]:
-            return 0.0
-        return float(np.sqrt(self._turning[0] / self._turning[1]))
-
-    def _why_not(self) -> str:
+    def _why_not(self, window: Window | None) -> str:
         """Why no estimate can be made now; empty if one can."""
         if not len(self._ring):
             topic = self.settings.dynamic_joint_states.topic or self.settings.wrench.topic
-            return f"no wrench received on '{topic}'"
+            return self._gate.why_none(topic)
         blocked = self._motion.blocked or self._removed.waiting_for
         if blocked:
             return blocked
-        if not self._buffer:
-            return "waiting for the first second of data"
-        duration = self._buffer.content().duration
-        if duration < self.settings.estimator.min_duration:
-            return (f"{duration:.2f} s of data; estimator.min_duration is "
+        if window is None:
+            return self._news or "waiting for the first second of data"
+        if window.duration < self.settings.estimator.min_duration:
+            news = f"{self._news}; " if self._news else ""
+            return (f"{news}{window.duration:.2f} s of data; estimator.min_duration is "
                     f"{self.settings.estimator.min_duration:g} s")
         return ""
 
@@ -314,18 +299,21 @@ class Identifier(intake.Intake):
     def reset(self, reason: str) -> None:
         """Forget samples and estimate; keep robot description, fixed transforms and tare."""
         with self._lock:
-            self._reset(reason)
+            self._ring.clear()
+            self._restart(reason)
 
-    def _reset(self, reason: str) -> None:
+    def _restart(self, reason: str) -> None:
+        """Forget all but the wrench samples."""
         self._log.clear_all()
         self._log.count("reset", f"buffers flushed: {reason}", "info")
-        self._ring.clear()
         self._motion.reset()
         self._flush_rows()
         self._solver.reset()
         self._next_bin = None
-        self._early_ns, self._shifts = 0, 0
-        self._row_count, self._solved_rows = 0, -1
+        self._clock = ClockOffset()
+        self._row_count, self._solved = 0, (-1, -1)
+        self._begin_bin, self._news = 0, ""
+        self._disturbances = Disturbances(self._log)
 
     def tare(self) -> str:
         """Take the mean reading of the last second as the bias; the arm must rest, without payload.
@@ -360,10 +348,14 @@ class Identifier(intake.Intake):
                 self._log.set("restored", "info", f"restored: {state.describe()}")
 
     def _flush_rows(self) -> None:
-        self._filter.restart()
+        self._segments.restart()
+        self._newest_end = None
+        self._forget_rows()
+
+    def _forget_rows(self) -> None:
         self._buffer.clear()
-        self._turning[:] = 0.0
-        self._last, self._last_bin, self._restored = None, None, None
+        self._turning = Turning()
+        self._last, self._restored = None, None
 
     @property
     def tool(self) -> Tool | None:
@@ -380,7 +372,11 @@ class Identifier(intake.Intake):
         """Use another shape from the next estimate on; None forgets it."""
         with self._lock:
             self._solver.shape = shape
-            self._solved_rows = -1
+            self._solved = -1, -1
+
+    def check_settings(self, settings: Settings) -> None:
+        """Raise what `Solver.check_settings` raises: why these settings could not be used now."""
+        self._solver.check_settings(settings)
 
     def set_settings(self, settings: Settings) -> None:
         """Use other estimator settings from the next estimate on (groups estimator, pmd, lmi,
@@ -391,8 +387,13 @@ class Identifier(intake.Intake):
         """
         with self._lock:
             self._solver.configure(settings)
+            other_weighting = settings.estimator.weighting != self.settings.estimator.weighting
             self.settings = settings
-            self._solved_rows = -1
+            self._solved = -1, -1
+            if other_weighting:  # another model of the wrench in the buffer
+                self._buffer = make_buffer(settings)
+                if len(self._ring):
+                    self._rebuild()
 
 
 __all__ = ["CompensatedWrenches", "Identifier", "UnknownFrame"]

@@ -40,9 +40,9 @@ class Intake:
         """A wrench sample: force (3,) [N] and torque (3,) [N m] as the driver publishes them."""
         self._put(WRENCH, stamp_ns, frame_id, force, torque)
 
-    def add_joint_state(self, stamp_ns: int, names: Sequence[str],
-                        positions: Sequence[float]) -> None:
-        """Joint positions by name [rad or m]."""
+    def add_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
+                        efforts: Sequence[float] = ()) -> None:
+        """Joint positions by name [rad or m]; efforts [N m or N] matter to joint torques only."""
         self._put(JOINT_STATE, stamp_ns, names, positions)
 
     def add_transform(self, stamp_ns: int, parent: str, child: str,

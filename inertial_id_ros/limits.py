@@ -13,6 +13,7 @@ MAX_TRANSFORMS = 2000  # in one message
 MAX_FRAMES = 5000  # fixed transforms
 MAX_MOVING_FRAMES = 500  # each keeps its samples
 MAX_MESSAGE_BYTES = 64 * MEGABYTE  # of a recording
+MAX_CHUNK_BYTES = 512 * MEGABYTE  # of a recording, unpacked: it is held in memory
 MAX_METADATA_BYTES = 20 * MEGABYTE
 MAX_BAG_BYTES = 200_000 * MEGABYTE
 MAX_SAVED_FILES = 1000  # in state.directory

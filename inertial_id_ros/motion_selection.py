@@ -20,7 +20,8 @@ from .kinematics.joint_motion import (
 from .kinematics.motion import MotionSource
 from .kinematics.tf_motion import TfMotion
 from .settings import Settings
-from .streams import LATE, SampleRing
+from .stream_watch import StreamWatch
+from .streams import LATE, REPEATED, SampleRing
 from .transforms import TransformTree
 
 _PENDING = 4096  # joint states kept until the sensor frame is known
@@ -43,6 +44,8 @@ class MotionSelector:
         self._outdated = False
         self._version = self.tree.version
         self._moving_seen = False
+        self._strays: dict[str, int] = {}
+        self._watch = StreamWatch(findings)
         self.blocked = "waiting for the motion of the sensor"
         self.mounting_changed = False
 
@@ -76,14 +79,31 @@ class MotionSelector:
             self._findings.count("joint_not_finite", "joint states with NaN or infinity dropped")
         elif result == LATE:
             self._findings.count("joint_late", "joint states that came too late dropped")
+        elif result == REPEATED:
+            self._findings.count("joint_repeated", "joint states with a repeated stamp dropped",
+                                 "info")
+        self._count_strays("joint", "joint states", "joint_stamp_stray", self._joint.strays)
+
+    def _count_strays(self, source: str, what: str, name: str, strays: int) -> None:
+        """Count what a stream has dropped because of its stamp; `strays` so far."""
+        if strays > self._strays.get(source, 0):
+            self._findings.count(name, f"{what} with a stamp far from those before and after "
+                                 "dropped")
+        self._strays[source] = strays
 
     def take_transform(self, stamp_ns: int, parent: str, child: str,
                        translation: Sequence[float], quaternion: Sequence[float]) -> None:
         """A moving transform; counted and dropped if it is none."""
+        parent, child = parent.lstrip("/"), child.lstrip("/")
         try:
-            self.tree.add(stamp_ns, parent.lstrip("/"), child.lstrip("/"), translation, quaternion)
+            result = self.tree.add(stamp_ns, parent, child, translation, quaternion)
         except InvalidData as error:
             self._findings.count("transform_invalid", f"dropped: {error}")
+            return
+        if result == LATE:
+            self._findings.count("transform_late", "transforms that came too late dropped", "info")
+        self._count_strays(child, "transforms", "transform_stamp_stray",
+                           self.tree.ring(child).strays)
 
     def take_static_transform(self, parent: str, child: str, translation: Sequence[float],
                               quaternion: Sequence[float]) -> None:
@@ -96,10 +116,15 @@ class MotionSelector:
     def reset(self) -> None:
         """Forget samples; keep robot description and fixed transforms."""
         self.tree.forget_motion()
-        self._joint = self._tf = self._robot = None
         self._pending.clear()
+        if self._joint is not None and self._joint.held is not None:
+            stamp, positions = self._joint.held  # perhaps the first after a clock that jumped
+            self._pending.append((stamp, self._joint.joint_names, positions.tolist()))
+        self._joint = self._tf = self._robot = None
+        self._strays.clear()
         self._joints_seen = None
         self._moving_seen = False
+        self._watch.reset()
 
     # ---- choice --------------------------------------------------------------------------------
 
@@ -109,12 +134,16 @@ class MotionSelector:
             self._rebuild(sensor_frame)
         if self._joint is not None:
             self._explain_joint_states()
+            self._watch.look(wrench.newest, self._joint.newest(), "joint states",
+                             self._settings.joint_states.topic)
             return self._joint
         if not sensor_frame:
             self.blocked = ("the wrench messages have no frame_id; set wrench.sensor_frame to the "
                             "frame of the sensor")
             return None
         if self._tf is not None and not self._joints_ready():
+            self._watch.look(wrench.newest, self._tf.newest(), "transforms",
+                             self._settings.tf.topic)
             return self._tf
         try:
             return self._choose(sensor_frame, wrench)

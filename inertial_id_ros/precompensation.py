@@ -110,9 +110,8 @@ class RemovedPayload:
                 self._phi = _placed(self._told, sensor_frame, lookup)
                 self.waiting_for = ""
             except InertialIdError as error:
-                self.waiting_for = (
-                    f"the payload that the driver removes is given in '{self._told.frame_id}', "
-                    f"whose place at the sensor is not known: {error}")
+                self.waiting_for = ("the payload that the driver removes, told in frame "
+                                    f"'{self._told.frame_id}', has no place: {error}")
         return self._phi
 
     def require_none(self) -> None:

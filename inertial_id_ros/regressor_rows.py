@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from .bins import Bins
 from .buffer import Rows
 from .dynamism import dynamism, full_model_weight
 from .filtering import FilteredRows, TwoSidedFilter
 from .inertia import Array
 from .kinematics.motion import Motion
-from .newton_euler import static_regressor
+from .newton_euler import regressor, static_regressor
 from .row_layout import PARAMETERS, PHI, stored_rows
 
 _A, _AXES, _Y, _W = slice(0, 60), slice(60, 69), slice(69, 75), 75
@@ -30,6 +31,18 @@ def filter_columns(motion: Motion, a: Array, wrench: Array, c1: float) -> Array:
     weight = full_model_weight(nu, c1)
     return np.concatenate(
         [a.reshape(len(a), _A.stop), motion.axes.reshape(-1, 9), wrench, weight[:, None]], axis=1)
+
+
+def bin_columns(bins: Bins, motion: Motion, removed: Array, sign: float,
+                c1: float) -> tuple[Array, Array, Array]:
+    """Regressor (k, 6, 10), wrench ``y = A phi + bias`` (k, 6) and the columns of bins.
+
+    Args:
+        removed: (10,) payload that the driver takes out; sign: of the reading against ``A phi``.
+    """
+    a = regressor(motion.proper_acceleration, motion.omega, motion.alpha)
+    y = sign * bins.wrench + a @ removed
+    return a, y, filter_columns(motion, a, y, c1)
 
 
 def buffer_rows(rows: FilteredRows, gravity: float) -> Rows:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from urllib.parse import urlparse
 
 from .errors import InvalidShape
-from .shape import resolve_resource
+from .files import user_path
+from .shape import parsed_resource, resolve_resource
 
 
 def allowed_resource(resource: str, roots: tuple[Path, ...], folders: tuple[Path, ...]) -> Path:
@@ -18,7 +18,7 @@ def allowed_resource(resource: str, roots: tuple[Path, ...], folders: tuple[Path
     Raises:
         InvalidShape: a plain path, another scheme, or a file that is elsewhere.
     """
-    scheme = urlparse(resource).scheme
+    scheme = parsed_resource(resource).scheme
     if scheme not in ("file", "package"):
         raise InvalidShape(f"mesh_resource is '{resource[:200]}' with scheme '{scheme}'; "
                            "allowed: file, package")
@@ -26,7 +26,7 @@ def allowed_resource(resource: str, roots: tuple[Path, ...], folders: tuple[Path
     if scheme == "package":
         return path
     real = path.resolve()
-    if not any(real.is_relative_to(folder.expanduser().resolve()) for folder in folders):
+    if not any(real.is_relative_to(user_path(folder).resolve()) for folder in folders):
         raise InvalidShape(f"{resource[:200]} does not lie in a folder from which meshes may be "
                            "read; name its folder in resources.folders")
     return real

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Any, NamedTuple
 
@@ -29,6 +30,12 @@ class Spec(NamedTuple):
 def setting(default: Any, description: str, **limits: Any) -> Any:
     """A field of a settings class: default, meaning, and the limits of `Spec`."""
     return field(default=default, metadata={"spec": Spec(description, **limits)})
+
+
+def settings_of(group: Any, prefix: str = "") -> Iterator[tuple[str, Any, Spec]]:
+    """Name after a prefix, value and spec of every setting of a settings class, in order."""
+    for item in dataclasses.fields(group):
+        yield prefix + item.name, getattr(group, item.name), item.metadata["spec"]
 
 
 def coerce(name: str, value: Any, default: Any) -> Any:

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .disturbance_settings import ChangeSettings, ContactSettings
 from .errors import InvalidSetting
-from .setting_spec import Spec, Vector, check, coerce, setting
+from .setting_spec import Spec, Vector, check, coerce, setting, settings_of
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,21 @@ class WrenchSettings:
         0.0, "Force at which a channel saturates; 0: unknown.", unit="N", low=0.0)
     torque_range: float = setting(
         0.0, "Torque at which a channel saturates; 0: unknown.", unit="N m", low=0.0)
+
+
+@dataclass(frozen=True)
+class LoadSettings:
+    """Where the load of the payload is measured: in a wrist sensor, or in the joints."""
+
+    source: str = setting(
+        "wrench", "wrench: a sensor in the wrist. joint_torque: the efforts of the joint states, "
+        "which must be torques (Franka, KUKA iiwa; not the motor currents of UR), relative to the "
+        "robot without payload that load.robot holds; wrench.sensor_frame is then the link in "
+        "which the payload is given.", choices=("wrench", "joint_torque"))
+    robot: str = setting("", "Robot file of identify_robot, for joint_torque.")
+    friction_drift: float = setting(
+        0.05, "What the friction of a joint may have changed since the robot was identified, "
+        "relative to it (one standard deviation).", low=0.0, high=1.0)
 
 
 @dataclass(frozen=True)
@@ -93,6 +109,21 @@ class KinematicsSettings:
 
 
 @dataclass(frozen=True)
+class AccelerationsSettings:
+    """Noise of measured motion: for recordings of accelerations, and for the estimator rtls."""
+
+    linear_noise: float = setting(
+        0.05, "Standard deviation of one sample of linear acceleration; 0: exact.", unit="m/s^2",
+        low=0.0)
+    angular_noise: float = setting(
+        0.5, "Standard deviation of one sample of angular acceleration; 0: exact.",
+        unit="rad/s^2", low=0.0)
+    angular_velocity_noise: float = setting(
+        0.005, "Standard deviation of one sample of angular velocity, where the angular "
+        "acceleration is its derivative; 0: exact.", unit="rad/s", low=0.0)
+
+
+@dataclass(frozen=True)
 class BufferSettings:
     window: float = setting(30.0, "Length of the rolling buffer.", unit="s", low=0.5, high=600.0)
     slice: float = setting(
@@ -117,11 +148,12 @@ class AlignmentSettings:
 
 @dataclass(frozen=True)
 class EstimatorSettings:
-    method: str = setting("lmi", "Estimator: density, entropic, lmi, manifold, ols, pmd, rtls, "
+    method: str = setting("density", "Estimator: density, entropic, lmi, manifold, ols, pmd, rtls, "
                           "uniform or wls (see methods.md).")
     weighting: str = setting(
         "noise", "noise: full model, whitened by the sensor noise; dynamism: blend of the full and "
-        "the gravity-only model.", choices=("noise", "dynamism"))
+        "the gravity-only model, for entropic, lmi, manifold, pmd, uniform and wls, without "
+        "alignment states.", choices=("noise", "dynamism"))
     rate: float = setting(2.0, "Estimates a second.", unit="Hz", low=0.01, high=100.0)
     dynamism_c1: float = setting(
         300.0, "Dynamism at which the full model has 99.5 % of the weight.", above=0.0)
@@ -130,7 +162,8 @@ class EstimatorSettings:
     min_duration: float = setting(
         0.5, "Seconds of data before the first estimate.", unit="s", low=0.0, high=60.0)
     max_mass: float = setting(
-        0.0, "Largest mass the payload can have; 0: no bound.", unit="kg", low=0.0)
+        0.0, "Largest mass the payload can have, for density, lmi and manifold; 0: no bound.",
+        unit="kg", low=0.0)
 
 
 @dataclass(frozen=True)
@@ -178,16 +211,6 @@ class EntropicSettings:
 
 
 @dataclass(frozen=True)
-class RtlsSettings:
-    """Errors of the regressor; their size beside the sensor noise is what counts."""
-
-    acceleration_noise: float = setting(
-        0.05, "Standard deviation of a sample of linear acceleration.", unit="m/s^2", low=1e-9)
-    angular_acceleration_noise: float = setting(
-        0.5, "Standard deviation of a sample of angular acceleration.", unit="rad/s^2", low=1e-9)
-
-
-@dataclass(frozen=True)
 class PrecompensatedSettings:
     """Payload whose effect the driver has already removed from the wrench; the estimate is the sum
     of it and of what is measured."""
@@ -224,10 +247,20 @@ class ShapeSettings:
     center: Vector = setting((0.0, 0.0, 0.0), "Centre, or origin of the mesh.", unit="m",
                               lengths=(3,))
     rpy: Vector = setting((0.0, 0.0, 0.0), "Roll, pitch, yaw.", unit="rad", lengths=(3,))
-    mesh: str = setting("", "Mesh file, or file:// or package:// resource.")
+    mesh: str = setting("", "Mesh file, or file:// or package:// resource; of points without "
+                        "triangles (PLY, XYZ, NPY) the convex hull is taken.")
     mesh_scale: float = setting(1.0, "Metres per unit of the mesh file.", unit="m", above=0.0)
+    position_sd: float = setting(
+        0.0, "Standard deviation of the shape's position along each axis; widens the prior of "
+        "density and the intervals of density, entropic and uniform.", unit="m", low=0.0, high=0.5)
+    rotation_sd: float = setting(
+        0.0, "Standard deviation of the shape's rotation about each axis through the middle of its "
+        "bounding box; as shape.position_sd.", unit="deg", low=0.0, high=45.0)
     bounding: bool = setting(
         True, "The shape only bounds the object; false: the object fills it.")
+    max_reach: float = setting(
+        0.5, "Farthest that an object of unknown shape (type none) reaches from the sensor frame's "
+        "origin; for density.", unit="m", low=0.01, high=5.0)
 
 
 @dataclass(frozen=True)
@@ -262,6 +295,7 @@ class Settings:
     """
 
     wrench: WrenchSettings = field(default_factory=WrenchSettings)
+    load: LoadSettings = field(default_factory=LoadSettings)
     joint_states: JointStatesSettings = field(default_factory=JointStatesSettings)
     dynamic_joint_states: DynamicJointStatesSettings = field(
         default_factory=DynamicJointStatesSettings)
@@ -269,10 +303,12 @@ class Settings:
     tf: TfSettings = field(default_factory=TfSettings)
     gravity: GravitySettings = field(default_factory=GravitySettings)
     kinematics: KinematicsSettings = field(default_factory=KinematicsSettings)
+    accelerations: AccelerationsSettings = field(default_factory=AccelerationsSettings)
     buffer: BufferSettings = field(default_factory=BufferSettings)
+    contact: ContactSettings = field(default_factory=ContactSettings)
+    change: ChangeSettings = field(default_factory=ChangeSettings)
     alignment: AlignmentSettings = field(default_factory=AlignmentSettings)
     estimator: EstimatorSettings = field(default_factory=EstimatorSettings)
-    rtls: RtlsSettings = field(default_factory=RtlsSettings)
     pmd: PmdSettings = field(default_factory=PmdSettings)
     lmi: LmiSettings = field(default_factory=LmiSettings)
     manifold: ManifoldSettings = field(default_factory=ManifoldSettings)
@@ -290,6 +326,16 @@ class Settings:
             raise InvalidSetting(
                 f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}', which does "
                 "not tell the frame of the wrench; set wrench.sensor_frame")
+        if self.load.source == "joint_torque":
+            for name, value in (("load.robot", self.load.robot),
+                                ("wrench.sensor_frame", self.wrench.sensor_frame)):
+                if not value:
+                    raise InvalidSetting(f"{name} is empty; load.source 'joint_torque' needs it")
+            if self.dynamic_joint_states.topic:
+                raise InvalidSetting(
+                    f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}'; "
+                    "load.source 'joint_torque' reads efforts from joint_states.topic, so leave it "
+                    "empty")
 
     def replace(self, changes: Mapping[str, Any]) -> Settings:
         """A copy with dotted names changed, e.g. ``{"wrench.topic": "/ft"}``; values are coerced.
@@ -313,9 +359,7 @@ class Settings:
 def iter_settings(settings: Settings) -> Iterator[tuple[str, Any, Spec]]:
     """Dotted name, value and spec of every setting, in order."""
     for group in dataclasses.fields(settings):
-        values = getattr(settings, group.name)
-        for item in dataclasses.fields(values):
-            yield f"{group.name}.{item.name}", getattr(values, item.name), item.metadata["spec"]
+        yield from settings_of(getattr(settings, group.name), f"{group.name}.")
 
 
 def settings_from_mapping(tree: Mapping[str, Any]) -> Settings:

@@ -6,12 +6,11 @@ moments of the filled body (`uniform`), or a bounding region (`lmi`).
 
 from __future__ import annotations
 
-import io
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlparse
+from urllib.parse import ParseResult, unquote, urlparse
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +19,8 @@ from scipy.spatial.transform import Rotation
 
 from . import primitives
 from .errors import InvalidShape
+from .files import user_path
+from .filling import grid_axes, grid_points, interior
 from .inertia import (
     Array,
     phi_from_body,
@@ -28,20 +29,19 @@ from .inertia import (
     transform_phi,
 )
 from .limits import MAX_FACES, MAX_MESH_BYTES, MAX_POINTS
+from .pose_states import PoseStates
 from .settings import ShapeSettings
 
 if TYPE_CHECKING:  # half a second of imports, which only shapes need
     import trimesh
 
-INTERIOR_POINTS = 4000  # interior points asked for; enough for moments within a percent
 SURFACE_POINTS = 1000
-FARTHEST, THINNEST = 100.0, 1e-5  # m
-MESH_KINDS = ("stl", "ply", "obj", "off")
-MAX_GRID = 100_000  # points tried for a mesh that fills little of its box
-_PORTION = 1000
+MESH_KINDS = ("stl", "ply", "obj", "off", "xyz", "npy")
+_FARTHEST = 1e6  # units of a mesh file, which may be millimetres
+_AT_ONCE = 20  # directions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shape:
     """A filled region in the sensor frame.
 
@@ -71,15 +71,33 @@ class Shape:
         everything = np.concatenate([self.points, self.surface])
         return everything.min(axis=0), everything.max(axis=0)
 
+    def pose_states(self, settings: ShapeSettings) -> PoseStates:
+        """The pose as uncertain as the settings say, about the centre of the bounding box."""
+        sd = np.repeat([settings.position_sd, np.deg2rad(settings.rotation_sd)], 3)
+        return PoseStates(sd, 0.5 * (self.bounds[0] + self.bounds[1]))
+
     @property
     def lengths(self) -> Array:
         """Lengths (3,) of the bounding box along the sensor axes."""
         lower, upper = self.bounds
         return upper - lower
 
+    @cached_property
+    def hull(self) -> Array:
+        """Faces (k, 4) of the convex hull: ``n . x + d`` is the distance outside of each [m]."""
+        return np.asarray(ConvexHull(self.surface).equations)
+
     def uniform(self, mass: float) -> Array:
         """phi (10,) of the region filled evenly with the given mass [kg]."""
         return mass * self.unit_phi
+
+    def placed(self, pose: ArrayLike) -> Shape:
+        """The shape moved by a homogeneous transform (4, 4)."""
+        matrix = np.asarray(pose, dtype=float)
+        rotation, translation = matrix[:3, :3], matrix[:3, 3]
+        return replace(self, points=self.points @ rotation.T + translation,
+                       surface=self.surface @ rotation.T + translation,
+                       unit_phi=transform_phi(self.unit_phi, rotation, translation))
 
     def spread(self, count: int) -> Array:
         """`count` points (count, 3) spread evenly over interior and surface, farthest first."""
@@ -152,8 +170,8 @@ def shape_from_settings(settings: ShapeSettings,
     pose[:3, :3] = Rotation.from_euler("xyz", settings.rpy).as_matrix()
     pose[:3, 3] = settings.center
     if settings.type == "mesh":
-        mesh = load_mesh(resolve_resource(settings.mesh, roots), settings.mesh_scale)
-        return shape_from_mesh(mesh, pose, settings.bounding, name=Path(settings.mesh).name)
+        return shape_from_file(resolve_resource(settings.mesh, roots), settings.mesh_scale, pose,
+                               settings.bounding)
     return shape_from_primitive(settings.type, settings.size, pose, settings.bounding)
 
 
@@ -170,16 +188,12 @@ def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,
     """
     sizes = np.asarray(size, dtype=float)
     primitives.check_sizes(kind, sizes)
-    placement = np.asarray(pose, dtype=float)
-    rotation, translation = placement[:3, :3], placement[:3, 3]
     volume, body = primitives.volume_and_body(kind, sizes)
     mesh = primitives.surface_mesh(kind, sizes)
-    grid = _grid(mesh.bounds, volume)
-    points = grid[primitives.inside(kind, sizes, grid)] @ rotation.T + translation
-    surface = _surface_points(mesh) @ rotation.T + translation
-    return _of_usable_size(Shape(
-        points, np.full(len(points), volume / len(points)), surface,
-        transform_phi(phi_from_body(*body), rotation, translation), bounding, kind))
+    grid = grid_points(grid_axes(mesh.bounds, volume))
+    points = grid[primitives.inside(kind, sizes, grid)]
+    return Shape(points, np.full(len(points), volume / len(points)), _surface_points(mesh),
+                 phi_from_body(*body), bounding, kind).placed(pose)
 
 
 def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = False,
@@ -194,19 +208,40 @@ def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = Fal
     if not mesh.is_watertight or not mesh.is_winding_consistent:
         raise InvalidShape(f"{name} is not a watertight mesh ({len(mesh.faces)} faces), so it has "
                            "no inside; repair it, or give a bounding box instead")
-    placed = mesh.copy()
-    placed.apply_transform(np.asarray(pose, dtype=float))
-    if placed.volume < 0.0:
-        placed.invert()
-    if not placed.volume > 0.0:
-        raise InvalidShape(f"{name} encloses no volume ({placed.volume:g} m^3)")
-    points = _interior_points(placed)
+    if mesh.volume < 0.0:
+        mesh = mesh.copy()
+        mesh.invert()
+    if not mesh.volume > 0.0:
+        raise InvalidShape(f"{name} encloses no volume ({mesh.volume:g} m^3)")
+    # Along the mesh's own axes, with which its faces often lie.
+    axes = grid_axes(mesh.bounds, mesh.volume)
+    points = grid_points(axes)[interior(np.asarray(mesh.triangles), axes)]
     if len(points) < 50:
         raise InvalidShape(f"{name} is too thin to sample its inside ({len(points)} points found); "
                            "give a bounding box instead")
-    volumes = np.full(len(points), placed.volume / len(points))
-    return _of_usable_size(Shape(points, volumes, _surface_points(placed), _mesh_unit_phi(placed),
-                                 bounding, name))
+    volumes = np.full(len(points), mesh.volume / len(points))
+    return Shape(points, volumes, _surface_points(mesh), _mesh_unit_phi(mesh), bounding,
+                 name).placed(pose)
+
+
+def shape_from_file(path: Path, scale: float, pose: ArrayLike, bounding: bool) -> Shape:
+    """The region inside a mesh file (see `load_mesh`), placed by pose (4, 4).
+
+    A file that did not change is not read again.
+
+    Raises:
+        InvalidShape: see `load_mesh` and `shape_from_mesh`.
+    """
+    if not path.is_file():
+        raise InvalidShape(f"mesh file {path} does not exist")
+    state = path.stat()
+    filled = _filled_file(path.resolve(), scale, state.st_mtime_ns, state.st_size)
+    return replace(filled, bounding=bounding, name=path.name).placed(pose)
+
+
+@lru_cache(maxsize=8)
+def _filled_file(path: Path, scale: float, changed: int, size: int) -> Shape:
+    return shape_from_mesh(load_mesh(path, scale), np.eye(4), name=path.name)
 
 
 def shape_from_points(points: ArrayLike, volumes: ArrayLike | None = None,
@@ -224,31 +259,28 @@ def shape_from_points(points: ArrayLike, volumes: ArrayLike | None = None,
         raise InvalidShape(f"a point shape needs at least four finite points, got {len(cloud)}")
     if share.shape != (len(cloud),) or not np.all(np.isfinite(share) & (share > 0.0)):
         raise InvalidShape(f"{len(cloud)} points need as many positive volumes")
-    spans = np.linalg.svd(cloud - cloud.mean(axis=0), compute_uv=False)
-    if spans[2] < 1e-9 * max(spans[0], 1e-12):
+    if not _has_volume(cloud):
         raise InvalidShape("the points of the shape lie in one plane; they enclose no volume")
     unit = point_columns(cloud) @ (share / share.sum())
-    return _of_usable_size(Shape(cloud, share, cloud, unit, bounding, name))
+    return Shape(cloud, share, cloud, unit, bounding, name)
 
 
-def _of_usable_size(shape: Shape) -> Shape:
-    """The shape, if it is of a size that is carried (raises InvalidShape)."""
-    lower, upper = shape.bounds
-    farthest, thinnest = float(np.abs([lower, upper]).max()), float((upper - lower).min())
-    if not (farthest <= FARTHEST and thinnest >= THINNEST):
-        raise InvalidShape(
-            f"{shape.name} reaches {farthest:.4g} m from the sensor and is {thinnest:.4g} m thin; "
-            f"allowed: at most {FARTHEST:g} m and at least {THINNEST:g} m (are the units metres?)")
-    return shape
+def _has_volume(points: Array) -> bool:
+    """Whether points (n, 3) do not all lie in one plane."""
+    spans = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    return bool(spans[2] >= 1e-9 * max(spans[0], 1e-12))
 
 
 def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
     """A triangle mesh file (STL, PLY, OBJ, ...), scaled to metres.
 
     Only formats that are one file each are read, so that a mesh cannot name other files.
+    Of a file of points without triangles (PLY, XYZ, or NPY with an array (n, 3)), the convex hull:
+    points of a scan lie on the surface, so that no volume can be made of them alone. An object with
+    hollows is smaller than its hull; ``shape.bounding`` says that.
 
     Raises:
-        InvalidShape: no such file, or not a mesh.
+        InvalidShape: no such file, or neither a mesh nor points.
     """
     if not path.is_file():
         raise InvalidShape(f"mesh file {path} does not exist")
@@ -263,14 +295,53 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
     import trimesh
 
     try:
-        # From memory: trimesh looks for materials in the folder of a file.
-        mesh = trimesh.load_mesh(io.BytesIO(path.read_bytes()), file_type=kind)
+        if kind == "npy":
+            points = _point_array(np.load(path, allow_pickle=False))
+            mesh: trimesh.parent.Geometry = trimesh.PointCloud(points)
+        else:
+            # A stream has no folder where materials are looked for; absurd numbers are told below.
+            with path.open("rb") as file, np.errstate(all="ignore"):
+                mesh = trimesh.load(file, file_type=kind)
+            if isinstance(mesh, trimesh.Scene):
+                mesh = mesh.to_mesh()
     except Exception as error:  # readers of many formats raise many kinds
         raise InvalidShape(f"mesh file {path} cannot be read: {error}") from error
+    _check_extent(mesh, path)
+    if isinstance(mesh, trimesh.PointCloud) or (
+            isinstance(mesh, trimesh.Trimesh) and len(mesh.faces) == 0 and len(mesh.vertices) > 0):
+        mesh = _hull(np.asarray(mesh.vertices, dtype=float), path)
     if not isinstance(mesh, trimesh.Trimesh) or len(mesh.faces) == 0:
         raise InvalidShape(f"mesh file {path} holds no triangles")
     mesh.apply_scale(scale)
     return mesh
+
+
+def _check_extent(mesh: trimesh.parent.Geometry, path: Path) -> None:
+    """Raise InvalidShape where a corner lies farther off than any object reaches."""
+    corners = np.asarray(getattr(mesh, "vertices", ()), dtype=float)
+    farthest = np.abs(corners[np.isfinite(corners)]).max(initial=0.0)
+    if farthest > _FARTHEST:
+        raise InvalidShape(f"mesh file {path} reaches {farthest:g} from its origin; at most "
+                           f"{_FARTHEST:g} is allowed")
+
+
+def _point_array(values: Array) -> Array:
+    if values.ndim != 2 or values.shape[1] != 3 or not np.issubdtype(values.dtype, np.number):
+        raise InvalidShape(f"it holds an array of {values.dtype} of shape {values.shape}, "
+                           "not points (n, 3)")
+    return values
+
+
+def _hull(points: Array, path: Path) -> trimesh.Trimesh:
+    """Convex hull of points (n, 3); those that are not finite (no return of a scanner) are left
+    out."""
+    import trimesh
+
+    points = points[np.isfinite(points).all(axis=1)]
+    if len(points) < 4 or not _has_volume(points):
+        raise InvalidShape(f"mesh file {path} holds {len(points)} points, which enclose no volume; "
+                           "at least four that are not in one plane are needed")
+    return trimesh.PointCloud(points).convex_hull
 
 
 def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
@@ -281,13 +352,13 @@ def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
     """
     if not resource:
         raise InvalidShape("shape.mesh is empty; give a mesh file")
-    parsed = urlparse(resource)
+    parsed = parsed_resource(resource)
     if parsed.scheme == "":
-        return Path(resource).expanduser()
+        return user_path(resource)
     if parsed.scheme == "file" and parsed.netloc == "":
-        return Path(unquote(parsed.path))
+        return user_path(unquote(parsed.path))
     if parsed.scheme == "package":
-        relative = Path(parsed.netloc + unquote(parsed.path))
+        relative = user_path(parsed.netloc + unquote(parsed.path))
         for root in roots:
             candidate = (root / relative).resolve()
             if candidate.is_file() and candidate.is_relative_to(root.resolve()):
@@ -295,6 +366,14 @@ def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
         raise InvalidShape(f"{resource} was not found in the installed packages")
     raise InvalidShape(f"mesh resource '{resource}' has scheme '{parsed.scheme}'; "
                        "allowed: file, package")
+
+
+def parsed_resource(resource: str) -> ParseResult:
+    """The parts of a resource's address (raises InvalidShape)."""
+    try:
+        return urlparse(resource)
+    except ValueError as error:
+        raise InvalidShape(f"mesh resource '{resource[:200]}' is no address: {error}") from None
 
 
 def _mesh_unit_phi(mesh: trimesh.Trimesh) -> Array:
@@ -309,31 +388,26 @@ def _mesh_unit_phi(mesh: trimesh.Trimesh) -> Array:
 
 
 def _surface_points(mesh: trimesh.Trimesh) -> Array:
-    """Corners of the convex hull, and points spread over the surface (m, 3)."""
+    """Outermost corners, and points spread over the surface (m, 3)."""
     import trimesh
 
-    corners = mesh.convex_hull.vertices
     scattered, _ = trimesh.sample.sample_surface(
         mesh, SURFACE_POINTS, seed=np.random.default_rng(0))
-    return np.concatenate([corners[farthest_points(corners, SURFACE_POINTS)], scattered])
+    return np.concatenate([outermost(np.asarray(mesh.vertices)), scattered])
 
 
-def _interior_points(mesh: trimesh.Trimesh) -> Array:
-    """Points (n, 3) on a regular grid inside the mesh, about INTERIOR_POINTS of them."""
-    grid = _grid(mesh.bounds, mesh.volume)
-    # In portions: without the ray caster that trimesh prefers, memory grows with each of them.
-    return grid[np.concatenate([mesh.contains(part) for part in
-                                np.array_split(grid, -(-len(grid) // _PORTION))])]
-
-
-def _grid(bounds: ArrayLike, volume: float) -> Array:
-    """Regular grid (n, 3) over a box, with INTERIOR_POINTS in a volume [m^3] of it."""
-    lower, upper = np.asarray(bounds, dtype=float)
-    pitch = (volume / INTERIOR_POINTS) ** (1.0 / 3.0)
-    # A grid that fits the box exactly keeps the moments of boxes exact.
-    counts = np.clip(np.round((upper - lower) / pitch), 1, 400).astype(int)
-    while counts.prod() > MAX_GRID:  # thin diagonal shells: bound the work, not the pitch
-        counts = np.maximum(counts * 4 // 5, 1)
-    axes = [lo + (np.arange(n) + 0.5) * (hi - lo) / n
-            for lo, hi, n in zip(lower, upper, counts, strict=True)]
-    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+def outermost(points: Array) -> Array:
+    """Those (m, 3) of points (n, 3) that lie farthest in one of SURFACE_POINTS directions, spread
+    evenly about the middle of their bounding box."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    scaled = (points - 0.5 * (low + high)) / np.maximum(high - low, 1e-12)
+    height = 1.0 - (2.0 * np.arange(SURFACE_POINTS) + 1.0) / SURFACE_POINTS
+    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(SURFACE_POINTS)  # the golden angle
+    across = np.sqrt(1.0 - height**2)
+    directions = np.stack([across * np.cos(turn), across * np.sin(turn), height], axis=1)
+    columns, reach = np.ascontiguousarray(scaled.T), np.empty((_AT_ONCE, len(points)))
+    chosen = np.empty(SURFACE_POINTS, dtype=int)
+    for k in range(0, SURFACE_POINTS, _AT_ONCE):  # one buffer: fresh memory costs more than sums
+        np.matmul(directions[k:k + _AT_ONCE], columns, out=reach)
+        chosen[k:k + _AT_ONCE] = reach.argmax(axis=1)
+    return points[np.unique(chosen)]

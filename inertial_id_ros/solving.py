@@ -8,26 +8,33 @@ import numpy as np
 
 from .alignment import prior_sd, report
 from .bins import BIN_NS
-from .buffer import DYNAMIC, FULL, STATIC, Window, triangle
-from .errors import InvalidData, NotEnoughData
+from .buffer import DYNAMIC, FULL, STATIC, Window
+from .containment import usable_shape
+from .errors import InvalidData, InvalidShape, NotEnoughData
 from .estimate import UNOBSERVED, Estimate
-from .estimators import Marginal, Problem, create
+from .estimators import Estimator, Marginal, Problem, Solution, create
 from .estimators.base import COLUMNS
 from .filtering import TwoSidedFilter
 from .findings import FindingLog
+from .free_fit import vague_information
 from .inertia import Array, is_consistent, min_eigenvalue, skew
 from .noise import block_slices, degrees_of_freedom, refine
+from .regressor_noise import linearised, residual_covariance
 from .row_layout import ALIGNMENTS, BIASES, PARAMETERS, linearisation
 from .settings import Settings, WrenchSettings
 from .shape import Shape
 from .state import Tare
 from .tool import Tool, tool_apart
-from .verdict import judge, unknown_acceleration, vague_information
+from .verdict import judge, unknown_acceleration
 
 _ROUNDS = 3
+_STEADY, _STEADY_NOISE = 0.1, 0.01  # of phi in standard deviations, of the noise by itself
+_NOISY_ROUNDS = 5
+_SETTLED = 0.03  # standard deviations by which the answer may still move
 _TARE_SAMPLES = 20
 _REST = 5.0  # a reading that varies by more than this many standard deviations is not at rest
 _OLD_TARE = 0.2  # uncertainty of an earlier run's tare, as part of that before any data
+_UNEXPLAINED = 0.2  # share of the force that may be left where the residual is that large
 _MISFIT = 5.0  # residual over data-sheet noise from which a wrong frame is suspected
 
 
@@ -60,10 +67,26 @@ class Solver:
         self._settings = settings
         self._alignment_sd = prior_sd(settings.alignment)
         self._states = np.flatnonzero(self._alignment_sd)
+        self._start: tuple[Array, Array, Array] | None = None  # phi, alignment, noise
+
+    def check_settings(self, settings: Settings) -> None:
+        """Raise why these settings could not be used with the present shape.
+
+        Raises:
+            UnknownEstimator, InvalidSetting: the estimator cannot be made.
+            InvalidShape: it needs a shape, unlike the present one, and none is there.
+        """
+        estimator = create(settings)
+        waits_already = self._estimator.needs_shape
+        if estimator.needs_shape and self.shape is None and not waits_already:
+            raise InvalidShape(
+                f"the estimator '{estimator.name}' of these settings needs the shape of the "
+                "object, and none is given: call set_shape first, or set shape.type at start")
 
     def reset(self) -> None:
         """Forget what was learnt from earlier data, except the tare."""
         self._estimator = create(self._settings)
+        self._start = None
 
     def restore_tare(self, tared: Tare | None) -> None:
         """Use the tare of an earlier run, about which less is sure; None: none."""
@@ -108,17 +131,22 @@ class Solver:
     def _problem(self, window: Window, noise: Array, at: Array, alignment: Array) -> Problem:
         """The compressed problem, linearised at phi (10,) and with these alignment values (6,)."""
         matrix = self._matrix(at)
-        fixed = matrix.copy()
-        states = slice(PARAMETERS + BIASES, PARAMETERS + BIASES + len(self._states))
-        fixed[:, -1] -= matrix[:, states] @ alignment[self._states]
-        plain = np.delete(fixed, np.s_[PARAMETERS + BIASES:-1], axis=1)
+        aligned = (window.factors[FULL] @ matrix).reshape(-1, matrix.shape[1])
+        full = self._fixed(aligned, alignment)
+        dynamic, static = (
+            self._fixed((window.factors[m] @ matrix).reshape(-1, matrix.shape[1]), alignment)
+            if m in window.factors else np.empty((0, COLUMNS)) for m in (DYNAMIC, STATIC))
         mean, sd = self._bias_prior()
-        factors = {model: triangle(f @ plain).reshape(-1, plain.shape[1])
-                   for model, f in window.factors.items()}
-        aligned = triangle(window.factors[FULL] @ matrix).reshape(-1, matrix.shape[1])
         unit = np.ones(0 if self.tool is None else PARAMETERS)
-        return Problem(factors[FULL], factors[DYNAMIC], factors[STATIC], noise, sd, mean,
-                       window.samples, aligned, np.r_[self._alignment_sd[self._states], unit])
+        return Problem(full, dynamic, static, noise, sd, mean, window.samples, aligned,
+                       np.r_[self._alignment_sd[self._states], unit])
+
+    def _fixed(self, rows: Array, alignment: Array) -> Array:
+        """Rows (n, 17) ``[A | B | y]``: alignment states at these values (6,), the tool as
+        stored."""
+        known = PARAMETERS + BIASES
+        states = rows[:, known:known + len(self._states)]
+        return np.column_stack([rows[:, :known], rows[:, -1] - states @ alignment[self._states]])
 
     def carried(self, phi: Array) -> Array:
         """phi (10,) of all that hangs on the sensor, the tool included."""
@@ -144,8 +172,11 @@ class Solver:
         started = time.perf_counter()
         self._check_frames(frame_id)
         problem = self._prepare(window)
-        self._check_sign(problem)
-        solution = self._estimator.solve(problem, self.shape)
+        log.clear("sign_wrong", "frame_wrong")
+        self._check_model(problem, log)
+        shape = usable_shape(self.shape, self._settings.shape.max_reach,
+                             problem.marginal("noise"), self._estimator, log)
+        problem, solution = self._answer(self._estimator, problem, window, shape)
         elapsed = time.perf_counter() - started
         if not is_consistent(solution.phi):
             raise InvalidData(
@@ -154,6 +185,7 @@ class Solver:
                 "guarantees consistency, or move more")
         rms = self._residual(problem, solution.phi, solution.bias)
         self._check_residual(rms, log)
+        self._check_settings(solution.phi, log)
         marginal = problem.marginal("noise")
         verdict = judge(solution, marginal, unknown_acceleration(
             solution.phi, turning, self._settings.gravity.acceleration))
@@ -190,24 +222,68 @@ class Solver:
                               f"wrench in '{frame_id}'; clear the tool and store it again")
 
     def _prepare(self, window: Window) -> Problem:
-        """The problem, linearised and with its noise corrected, in a few cheap rounds."""
-        noise: Array = sheet(self._settings.wrench)
+        """The problem, linearised and with its noise corrected, in a few cheap rounds.
+
+        They start where those of the window before ended, and stop when nothing moves.
+        """
+        if self._start is None:
+            self._start = (np.zeros(PARAMETERS), np.zeros(ALIGNMENTS), sheet(self._settings.wrench))
+        phi, alignment, noise = self._start
         slices = block_slices(window.duration, window.slice_length)
-        phi, alignment = np.zeros(PARAMETERS), np.zeros(ALIGNMENTS)
         for _ in range(_ROUNDS):
             problem = self._problem(window, noise, phi, alignment)
             marginal = problem.marginal("noise")
-            covariance = np.linalg.inv(marginal.information + vague_information(1.0))
-            matrix = self._matrix(phi)
-            phi = covariance @ (marginal.matrix.T @ marginal.target)
+            before, noise_before, matrix = phi, noise, self._matrix(phi)
+            phi, _ = marginal.free_fit
             states = marginal.states(phi)
+            alignment = alignment.copy()
             alignment[self._states] = states[BIASES:][:len(self._states)]
             if self._settings.estimator.estimate_noise:
                 used = degrees_of_freedom(problem.whitened(problem.aligned)[:, :-1],
                                           self._state_information(problem))
                 noise = refine(sheet(self._settings.wrench), window,
                                matrix @ np.r_[phi, states, -1.0], self._filter, slices, used)
+            moved = float(np.linalg.norm(marginal.matrix @ (phi - before)))
+            self._start = phi, alignment, noise
+            if moved < _STEADY and np.abs(noise / noise_before - 1.0).max() < _STEADY_NOISE:
+                return problem
         return self._problem(window, noise, phi, alignment)
+
+    def _answer(self, estimator: Estimator, problem: Problem, window: Window,
+                shape: Shape | None) -> tuple[Problem, Solution]:
+        """The estimator's answer, and the problem that it belongs to.
+
+        Where the regressor is noisy that problem depends on the answer: a few rounds. An estimator
+        that takes no notice of it keeps the problem it solves.
+        """
+        solution, last = estimator.solve(problem, shape), np.inf
+        for _ in range(_NOISY_ROUNDS if window.joint is not None else 0):
+            noisy = self._with_regressor_noise(problem, window, solution.phi)
+            found = estimator.solve(noisy, shape)
+            change = float(np.linalg.norm(
+                noisy.marginal("noise").matrix @ (found.phi - solution.phi)))
+            if change == 0.0 or change > last:  # more than before: it runs away
+                break
+            problem, solution, last = noisy, found, change
+            if change < _SETTLED:
+                break
+        return problem, solution
+
+    def _with_regressor_noise(self, problem: Problem, window: Window, phi: Array) -> Problem:
+        """The problem with the noise of the accelerations in its regressor, at phi (10,)."""
+        assert window.joint is not None
+        states = problem.marginal("noise").states(phi)
+        matrix = self._matrix(phi)
+        covariance = residual_covariance(self.carried(phi), sheet(self._settings.wrench),
+                                         window.joint.acceleration_noise)
+        if self._settings.estimator.estimate_noise:
+            expected = np.sqrt(np.diag(covariance))
+            used = degrees_of_freedom(problem.whitened(problem.aligned)[:, :-1],
+                                      self._state_information(problem))
+            scale = refine(expected, window, matrix @ np.r_[phi, states, -1.0], self._filter,
+                           block_slices(window.duration, window.slice_length), used) / expected
+            covariance = covariance * np.outer(scale, scale)
+        return linearised(problem, window.joint, matrix, np.r_[phi, states], covariance)
 
     def _state_information(self, problem: Problem) -> Array:
         """Information (16 + q, 16 + q) of parameters, biases and alignment before the data."""
@@ -232,24 +308,47 @@ class Solver:
         residual = problem.full.reshape(6, -1, COLUMNS) @ z
         return np.sqrt((residual**2).sum(axis=1) / max(problem.samples, 1))
 
-    def _check_sign(self, problem: Problem) -> None:
-        """A clearly negative mass means that the sign of the wrench is wrong."""
+    def _check_model(self, problem: Problem, log: FindingLog) -> None:
+        """A clearly negative mass means that the sign of the wrench is wrong; a wrong frame leaves
+        a plausible mass, and only what no payload explains tells."""
         marginal = problem.marginal("noise")
-        covariance = np.linalg.inv(marginal.information + vague_information(1.0))
-        phi = covariance @ (marginal.matrix.T @ marginal.target)
-        mass = float(phi[0])
+        phi, covariance = marginal.free_fit
+        mass, bias = float(phi[0]), marginal.bias(phi)
+        rms = self._residual(problem, phi, bias)
+        is_large = self._misfit(rms) > _MISFIT
         if mass < -5.0 * np.sqrt(covariance[0, 0]):
             if self.tool is not None:
                 raise InvalidData(
                     f"what hangs on the sensor is {-mass:.3f} kg lighter than the stored tool "
                     f"({self.tool.phi[0]:.3f} kg); clear the tool, or store it again")
-            if self._misfit(self._residual(problem, phi, marginal.bias(phi))) > _MISFIT:
-                raise InvalidData(f"the mass fits as {mass:.3f} kg with a large residual: the "
-                                  "sensor frame or the gravity frame is wrong")
+            if is_large:
+                raise _named(log, "frame_wrong", f"the mass fits as {mass:.3f} kg with a large "
+                             "residual: the sensor frame or the gravity frame is wrong")
             now = self._settings.wrench.convention
             other = "on_environment" if now == "on_sensor" else "on_sensor"
-            raise InvalidData(f"the mass fits as {mass:.3f} kg: the wrench has the opposite sign; "
-                              f"wrench.convention is '{now}', set it to '{other}'")
+            raise _named(log, "sign_wrong", f"the mass fits as {mass:.3f} kg: the wrench has the "
+                         f"opposite sign; wrench.convention is '{now}', set it to '{other}'")
+        nothing = np.zeros(PARAMETERS) if self.tool is None else -self.tool.phi
+        load = self._residual(problem, nothing, bias)
+        left = float(np.linalg.norm(rms[:3])) / max(float(np.linalg.norm(load[:3])), 1e-12)
+        if is_large and left > _UNEXPLAINED:
+            self._check_residual(rms, log)
+            raise _named(log, "frame_wrong", f"no payload explains the wrench ({left:.0%} of the "
+                         "force is left): the sensor frame or the gravity frame is wrong, its "
+                         "rotation may be transposed, or something touches the payload")
+
+    def _check_settings(self, phi: Array, log: FindingLog) -> None:
+        """Say where a setting and the data disagree, or a setting has no effect."""
+        log.clear("mass_at_bound", "blend_without_alignment")
+        bound = self._settings.estimator.max_mass
+        if 0.0 < bound <= phi[0] * (1.0 + 1e-6):
+            log.set("mass_at_bound", "warning",
+                    f"the mass is {phi[0]:.3f} kg, estimator.max_mass is {bound:g} kg: the bound "
+                    "is too low, or something pulls at the payload")
+        if self._settings.estimator.weighting == "dynamism" and len(self._states):
+            log.set("blend_without_alignment", "info", "estimator.weighting 'dynamism' takes the "
+                    "sensor's rotation, the tilt of gravity and the clock offset as zero; "
+                    "alignment.* has an effect with weighting 'noise' only")
 
     def _misfit(self, rms: Array) -> float:
         """Largest residual over the data-sheet noise of one sample."""
@@ -263,6 +362,12 @@ class Solver:
                     "sensor or gravity frame, or another payload within the window")
         else:
             log.clear("residual_large")
+
+
+def _named(log: FindingLog, name: str, text: str) -> InvalidData:
+    """An error that is a finding as well."""
+    log.set(name, "error", text)
+    return InvalidData(text)
 
 
 def _unrotated(bias: Array, rotation: Array) -> Array:

@@ -10,7 +10,9 @@ from .inertia import Array
 
 # What happened to a sample on its way into a ring.
 STORED, REORDERED, REPEATED, LATE = "stored", "reordered", "repeated", "late"
-CLOCK_JUMP_NS = 1_000_000_000  # stamps that go back farther than this mean that the clock jumped
+HELD, JUMPED = "held", "jumped"
+CLOCK_JUMP_NS = 1_000_000_000  # stamps farther off than this are strays, or the clock jumped
+_PATIENCE_NS = 10 * CLOCK_JUMP_NS  # within that of a stamp far ahead the next one confirms it
 _REORDER_DEPTH = 256  # samples; a message that overtakes more than these counts as late
 
 
@@ -19,16 +21,21 @@ class SampleRing:
 
     Rows lie contiguously, so that views need no copy. A sample that arrives out of order is put
     where it belongs, unless it is older than `closed_until`, up to which rows were already used.
-    When the clock jumps back the ring starts anew, so that one stamp from the future cannot shut
-    out the samples after it.
+    A sample far ahead or far behind is held until the next one tells: where that one is near it,
+    the stream goes on there (after a pause, or, behind, with a clock that jumped back, for which
+    the ring starts anew); where it is not, the sample held was a stray.
+
+    Attributes:
+        strays: samples dropped as strays.
     """
 
     def __init__(self, width: int, capacity: int) -> None:
         self._capacity = capacity
-        self._stamps = np.empty(2 * capacity, dtype=np.int64)
-        self._rows = np.empty((2 * capacity, width))
-        self._begin = self._end = 0
-        self.closed_until = np.iinfo(np.int64).min
+        # Filled, so that all memory is taken now: a long run must not look like a leak.
+        self._stamps = np.full(2 * capacity, 0, dtype=np.int64)
+        self._rows = np.full((2 * capacity, width), 0.0)
+        self.strays = 0
+        self.clear()
 
     def __len__(self) -> int:
         return self._end - self._begin
@@ -52,13 +59,44 @@ class SampleRing:
         """Forget all rows."""
         self._begin = self._end = 0
         self.closed_until = np.iinfo(np.int64).min
+        self.held: tuple[int, Array] | None = None  # stamp and row of a sample far off
 
     def append(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
-        """Add one sample; returns STORED, REORDERED, REPEATED or LATE (the last two: not added)."""
+        """Add one sample.
+
+        Returns:
+            STORED, REORDERED, REPEATED or LATE (these two: not added), HELD, or JUMPED where the
+            ring started anew with the sample held and this one.
+        """
+        if len(self) and abs(stamp_ns - self.newest) > CLOCK_JUMP_NS:
+            return self._far_off(stamp_ns, row)
+        if self.held is not None:
+            self.held = None
+            self.strays += 1
+        return self._add(stamp_ns, row)
+
+    def _far_off(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
+        if self.held is not None and stamp_ns == self.held[0]:
+            return REPEATED  # a copy confirms nothing
+        held, back = self.held, stamp_ns < self.newest
+        self.held = (stamp_ns, np.array(row, dtype=float))
+        if held is None:
+            return HELD
+        ahead = stamp_ns - held[0]
+        near = -CLOCK_JUMP_NS <= ahead <= (CLOCK_JUMP_NS if back else _PATIENCE_NS)
+        if back != (held[0] < self.newest) or not near:
+            self.strays += 1
+            return HELD
+        if back:
+            self.clear()
+        self.held = None
+        self._add(*held)
+        result = self._add(stamp_ns, row)
+        return JUMPED if back else result
+
+    def _add(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
         if self._end == 2 * self._capacity:
             self._compact()
-        if len(self) and stamp_ns < self.newest - CLOCK_JUMP_NS:
-            self.clear()
         if self._end == self._begin or stamp_ns > self._stamps[self._end - 1]:
             self._stamps[self._end] = stamp_ns
             self._rows[self._end] = row

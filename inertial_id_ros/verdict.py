@@ -23,12 +23,11 @@ import numpy as np
 
 from .estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, VERDICT_WORDS
 from .estimators.base import Marginal, Solution
+from .free_fit import vague_information
 from .inertia import PARAMETER_NAMES, Array, report_from_phi, report_jacobian
 
 MASS_SHARE, COM_LENGTH, COM_SHARE, INERTIA_SHARE = 0.05, 0.005, 0.05, 0.20
 DATA_SHARE = 0.5
-_REACH = 1.0  # m; no payload is taken to reach farther from the sensor
-_MASS_SD = 100.0  # kg
 _LEVER = 0.3  # m; from the sensor to the centre it turns about, where that is not known
 
 
@@ -48,13 +47,6 @@ class Verdict(NamedTuple):
     verdict: tuple[int, ...]
     sentence: str
     condition_number: float
-
-
-def vague_information(mass: float) -> Array:
-    """Information (10, 10) of knowing only that a payload is light and near the sensor."""
-    scale = max(mass, 0.1)
-    sd = np.r_[_MASS_SD, np.full(3, scale * _REACH), np.full(6, scale * _REACH**2)]
-    return np.diag(sd**-2.0)
 
 
 def unknown_acceleration(phi: Array, turning: float, gravity: float) -> Array:

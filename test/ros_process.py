@@ -222,6 +222,8 @@ class Stage:
     def start_node(self, **parameters: object) -> RosProcess:
         """Start inertial_id_node with parameters; ``wrench__topic`` stands for ``wrench.topic``."""
         words = []
+        if "state__directory" not in parameters:  # what another test has kept is not for this one
+            parameters = {"state__restore": False, **parameters}
         for name, value in parameters.items():
             words += ["-p", f"{name.replace('__', '.')}:={value}"]
         process = RosProcess(self.domain, *NODE, "--ros-args", *words)

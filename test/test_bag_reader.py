@@ -1,5 +1,6 @@
 """Reading recordings and choosing topics."""
 
+import os
 import shutil
 
 import bags
@@ -189,3 +190,51 @@ def test_a_robot_description_file_replaces_the_topic():
     chosen = select([("/wrench", bags.WRENCH), ("/robot_description", bags.TEXT)],
                     robot_description__file="robot.urdf")
     assert chosen.robot_description == ""
+
+
+def test_a_message_above_the_limit_is_refused(bag, monkeypatch):
+    monkeypatch.setattr("inertial_id_ros.bag.reader.MAX_MESSAGE_BYTES", 100)
+    with pytest.raises(RecordingError, match=r"message of /robot_description has \d+ bytes; at"):
+        read(bag, {"/robot_description": bags.TEXT})
+    assert len(read(bag, {"/wrench": bags.WRENCH})) == 200  # these are smaller
+
+
+@pytest.mark.parametrize(("limit", "words"), [
+    ("MAX_BAG_BYTES", r"bytes; at most 100 are"),
+    ("MAX_METADATA_BYTES", "metadata.yaml: it has more")])
+def test_files_above_the_limits_are_refused_before_they_are_read(bag, limit, words, monkeypatch):
+    monkeypatch.setattr(f"inertial_id_ros.bag.reader.{limit}", 100)
+    with pytest.raises(RecordingError, match=words):
+        Recording(bag)
+
+
+def test_a_chunk_that_would_unpack_to_too_much_is_refused(tmp_path, monkeypatch):
+    """Of an mcap file, whose chunks are held in memory; as a folder and alone."""
+    path = bags.joint_bag(tmp_path / "bag", duration=1.0)
+    monkeypatch.setattr("inertial_id_ros.bag.reader.MAX_CHUNK_BYTES", 100)
+    for name in (path, bags.storage_file(path)):
+        with pytest.raises(RecordingError, match=r"a chunk has \d+ bytes; at most 100 are"):
+            Recording(name)
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("name: /wrench", "name: 1.5"), ("name: /wrench", "name: [a]"),
+    ("nanoseconds_since_epoch: 1", "nanoseconds_since_epoch: x1"),
+    ("message_count: 200", "message_count: 1e3"), ("rosbag2_bagfile", "x: *a\nrosbag2_bagfile"),
+    ("version: 9", "version: 9\n  x: &a [1, 1]\n  compression_format: [*a, *a]")])
+def test_metadata_of_the_wrong_type_or_with_aliases_is_refused(tmp_path, old, new):
+    path = bags.joint_bag(tmp_path / "bag", duration=1.0)
+    file = path / "metadata.yaml"
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+    with pytest.raises(RecordingError, match="cannot be read: "), Recording(path) as recording:
+        recording.topics, recording.duration, recording.start  # noqa: B018
+
+
+def test_a_named_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "x.mcap")
+    with pytest.raises(RecordingError, match="neither a folder nor a regular file"):
+        Recording(tmp_path / "x.mcap")
+    with pytest.raises(RecordingError, match="no regular file"):
+        Recording(tmp_path)

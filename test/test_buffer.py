@@ -75,7 +75,7 @@ def test_the_factors_are_those_of_the_rows_in_the_window(
     for gap in gaps:
         number[rng.integers(count):] += gap
     rows = _rows(rng, number)
-    buffer = RegressorBuffer(window, slice_length)
+    buffer = RegressorBuffer(window, slice_length, blend=True)
     cuts = np.sort(rng.integers(0, count + 1, rng.integers(0, 8)))
     for low, high in zip([0, *cuts], [*cuts, count], strict=True):
         buffer.add(_part(rows, slice(low, high)))
@@ -85,7 +85,7 @@ def test_the_factors_are_those_of_the_rows_in_the_window(
 
 
 def test_forgetting_stays_exact_after_hundreds_of_windows(rng: np.random.Generator) -> None:
-    buffer = RegressorBuffer(1.0, 0.1)
+    buffer = RegressorBuffer(1.0, 0.1, blend=True)
     kept = []
     for k in range(400):  # 200 s through a window of 1 s
         kept.append(_rows(rng, START + STEP * np.arange(10 * k, 10 * k + 10)))
@@ -95,7 +95,7 @@ def test_forgetting_stays_exact_after_hundreds_of_windows(rng: np.random.Generat
 
 
 def test_huge_rows_leave_no_trace_once_forgotten(rng: np.random.Generator) -> None:
-    buffer = RegressorBuffer(1.0, 0.25)
+    buffer = RegressorBuffer(1.0, 0.25, blend=True)
     buffer.add(_rows(rng, START + STEP * np.arange(40), scale=1e9))
     after = _rows(rng, START + STEP * np.arange(40, 100), scale=1e-3)
     buffer.add(after)
@@ -104,7 +104,7 @@ def test_huge_rows_leave_no_trace_once_forgotten(rng: np.random.Generator) -> No
 
 def test_the_solution_is_the_dense_least_squares_solution(rng: np.random.Generator) -> None:
     rows = _rows(rng, START + STEP * np.arange(300))
-    buffer = RegressorBuffer(2.0, 0.25)
+    buffer = RegressorBuffer(2.0, 0.25, blend=True)
     buffer.add(rows)
     window = _in_window(rows, 2.0, 0.25)
     dense = (window.full * np.sqrt(window.samples)[:, None, None]).reshape(-1, STORED)
@@ -116,7 +116,7 @@ def test_the_solution_is_the_dense_least_squares_solution(rng: np.random.Generat
 
 def test_a_gap_longer_than_the_window_leaves_only_what_came_after(
         rng: np.random.Generator) -> None:
-    buffer = RegressorBuffer(2.0, 0.25)
+    buffer = RegressorBuffer(2.0, 0.25, blend=True)
     buffer.add(_rows(rng, START + STEP * np.arange(40)))
     after = _rows(rng, START + 5000 + STEP * np.arange(3))
     buffer.add(after)
@@ -127,7 +127,7 @@ def test_a_gap_longer_than_the_window_leaves_only_what_came_after(
 def test_sums_come_slice_by_slice_in_order_of_time(rng: np.random.Generator) -> None:
     """17 slices in a tree of 32 leaves: the newest slices wrap around to low leaf numbers."""
     rows = _rows(rng, START + STEP * np.arange(500))
-    buffer = RegressorBuffer(1.7, 0.1)
+    buffer = RegressorBuffer(1.7, 0.1, blend=True)
     buffer.add(rows)
     content = buffer.content()
     number = rows.number // 10
@@ -138,7 +138,7 @@ def test_sums_come_slice_by_slice_in_order_of_time(rng: np.random.Generator) -> 
 
 
 def test_an_empty_buffer_says_so_and_clear_empties_it(rng: np.random.Generator) -> None:
-    buffer = RegressorBuffer(1.0, 0.1)
+    buffer = RegressorBuffer(1.0, 0.1, blend=True)
     assert not buffer
     buffer.add(_rows(rng, np.empty(0, np.int64)))
     assert not buffer
@@ -152,7 +152,28 @@ def test_an_empty_buffer_says_so_and_clear_empties_it(rng: np.random.Generator) 
 
 
 def test_one_slice_for_the_whole_window_works(rng: np.random.Generator) -> None:
-    buffer = RegressorBuffer(0.5, 0.5)
+    buffer = RegressorBuffer(0.5, 0.5, blend=True)
     rows = _rows(rng, START + STEP * np.arange(57))
     buffer.add(rows)
     _assert_equal_to_dense(buffer.content(), _in_window(rows, 0.5, 0.5))
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000), count=st.integers(0, 40), more=st.integers(1, 12),
+       slice_length=st.sampled_from([0.05, 0.25]))
+def test_rows_of_one_content_alone_count_there_and_leave_no_trace(
+        seed: int, count: int, more: int, slice_length: float) -> None:
+    rng = np.random.default_rng(seed)
+    rows = _rows(rng, START + STEP * np.arange(count + more))
+    buffer = RegressorBuffer(6.0, slice_length, blend=True)
+    buffer.add(_part(rows, slice(count)))
+    content = buffer.content(_part(rows, slice(count, None)))
+    _assert_equal_to_dense(content, rows)
+    slices = np.unique(rows.number // round(slice_length * 100), return_counts=True)[1]
+    np.testing.assert_array_equal(content.rows, slices)
+    assert bool(buffer) == (count > 0)
+    if count:
+        _assert_equal_to_dense(buffer.content(), _part(rows, slice(count)))
+    buffer.add(_part(rows, slice(count, None)))
+    np.testing.assert_array_equal(buffer.content().rows, slices)
+    _assert_equal_to_dense(buffer.content(), rows)

@@ -18,10 +18,13 @@ from scipy.spatial.transform import Rotation
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "inertial_id_ros"
+COMMAND = "inertial_id_ros.command"
 EXECUTABLES = {
     "identify_bag": "inertial_id_ros.bag.identify_bag",
+    "identify_robot": "inertial_id_ros.robot_tool.identify_robot",
     "inertial_id_demo": "inertial_id_ros.ros.demo",
     "inertial_id_node": "inertial_id_ros.ros.node",
+    "plan_excitation": "inertial_id_ros.excitation.plan_excitation",
     "replay_bag": "inertial_id_ros.ros.replay_bag",
     "simulate_cobot": "inertial_id_ros.ros.simulate_cobot",
 }
@@ -38,10 +41,10 @@ def call_argument(file: Path, function: str, keyword: str) -> ast.expr:
     raise AssertionError(f"{file.name} does not call {function}")
 
 
-def test_setup_py_declares_each_executable_with_its_module():
+def test_setup_py_declares_each_executable():
     points = ast.literal_eval(call_argument(ROOT / "setup.py", "setup", "entry_points"))
     declared = dict(line.split(" = ") for line in points["console_scripts"])
-    assert declared == {name: f"{module}:main" for name, module in EXECUTABLES.items()}
+    assert declared == {name: f"{COMMAND}:{name}" for name in EXECUTABLES}
 
 
 def test_cmake_installs_each_executable():
@@ -50,14 +53,24 @@ def test_cmake_installs_each_executable():
     assert sorted(programs[1].split()) == sorted(f"scripts/{name}" for name in EXECUTABLES)
 
 
-def test_scripts_are_executable_and_start_the_module_that_setup_py_names():
+def test_scripts_are_executable_and_start_the_entry_point_of_their_name():
     scripts = {p.name: p for p in (ROOT / "scripts").iterdir() if p.is_file() and not p.suffix}
     assert set(scripts) == set(EXECUTABLES)
     for name, script in scripts.items():
         assert os.access(script, os.X_OK), name
         assert script.read_text().startswith("#!/usr/bin/env python3\n"), name
         imports = [n for n in ast.parse(script.read_text()).body if isinstance(n, ast.ImportFrom)]
-        assert [(i.module, i.names[0].name) for i in imports] == [(EXECUTABLES[name], "main")]
+        assert [(i.module, i.names[0].name) for i in imports] == [(COMMAND, name)]
+
+
+def test_each_entry_point_starts_its_module():
+    functions = {n.name: n for n in ast.parse((PACKAGE / "command.py").read_text()).body
+                 if isinstance(n, ast.FunctionDef) and not n.name.startswith("_")}
+    started = {name: [n.value for n in ast.walk(function) if isinstance(n, ast.Constant)
+                      and str(n.value).startswith("inertial_id_ros.")]
+               for name, function in functions.items()}
+    del started["exit_at_once"]
+    assert started == {name: [module] for name, module in EXECUTABLES.items()}
 
 
 @pytest.mark.parametrize("module", EXECUTABLES.values())

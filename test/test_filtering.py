@@ -188,3 +188,24 @@ def test_long_blocks_have_a_gain_near_one() -> None:
     filtering = TwoSidedFilter(0.4, 1)
     gains = [filtering.block_gain(n) for n in (1, 10, 100, 1000)]
     assert (np.diff(gains) > 0.0).all() and gains[-1] == pytest.approx(1.0, abs=0.01)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(0, 300), st.floats(0.4, 1.0))
+def test_a_preview_is_what_the_end_of_the_data_would_give_and_changes_nothing(
+        seed: int, cut: int, keep: float) -> None:
+    number, samples, columns = _stream(np.random.default_rng(seed), 300, keep)
+    before, after = ((number[p], samples[p], columns[p]) for p in (slice(cut), slice(cut, None)))
+    seen, other = TwoSidedFilter(0.4, 3, rates=2), TwoSidedFilter(0.4, 3, rates=2)
+    seen.push(*before)
+    other.push(*before)
+    previews = seen.preview(*after), seen.preview(*after, whole=True)
+    pushed = other.push(*after)
+    for preview, rows in zip(previews, (_joined([pushed, other.flush()]), pushed), strict=True):
+        np.testing.assert_array_equal(preview.number, rows.number)
+        np.testing.assert_array_equal(preview.samples, rows.samples)
+        np.testing.assert_allclose(preview.columns, rows.columns, atol=1e-12)
+        np.testing.assert_allclose(preview.rates, rows.rates, atol=1e-10)
+    later = seen.push(*after)
+    np.testing.assert_array_equal(later.number, pushed.number)
+    np.testing.assert_array_equal(later.columns, pushed.columns)

@@ -61,11 +61,14 @@ def test_without_a_range_only_the_impossible_is_dropped() -> None:
     assert [f.name for f in log.all()] == ["wrench_saturated"]
 
 
-def test_what_the_ring_says_is_counted_where_a_sample_was_lost() -> None:
+def test_what_the_ring_says_is_counted() -> None:
     gate, log = _gate()
-    for result in (STORED, REORDERED, REPEATED, LATE, LATE):
-        gate.stored(result)
+    for result, strays in ((STORED, 0), (REORDERED, 0), (REPEATED, 0), (LATE, 0), (LATE, 1)):
+        gate.stored(result, strays)
     assert {f.name: f.text for f in log.all()} == {
+        "wrench_reordered": "wrench samples that came out of order put where they belong (once)",
+        "wrench_stamp_stray": "wrench samples with a stamp far from those before and after "
+                              "dropped (once)",
         "wrench_repeated": "wrench samples with a repeated stamp dropped (once)",
         "wrench_late": "wrench samples that came too late dropped (2 times)"}
 
@@ -84,3 +87,14 @@ def test_findings_are_kept_by_name_with_errors_first() -> None:
     assert [f.text for f in log.all() if f.name == "a"] == ["seen (once)"]
     log.clear_all()
     assert log.all() == () and np.size(log.all()) == 0
+
+
+def test_what_kept_all_samples_out_is_the_reason() -> None:
+    gate, _ = _gate(wrench__force_range=100.0)
+    assert gate.why_none("/ft") == "no wrench received on '/ft'"
+    for stamp, force, said in ((START, math.nan, "hold NaN or infinity"),
+                               (0, 1.0, "are without a stamp"), (START, 100.0, "are saturated")):
+        assert gate.check(stamp, [force, 0.0, 0.0], [0.0] * 3) is None
+        assert gate.why_none("/ft") == f"no usable wrench on '/ft': the samples {said}"
+    assert gate.check(START, [1.0, 0.0, 0.0], [0.0] * 3) is not None
+    assert gate.why_none("/ft") == "no wrench received on '/ft'"

@@ -262,7 +262,7 @@ def test_in_between_the_residual_says_that_two_payloads_are_mixed() -> None:
     samples = (joint_messages(scene, stamps(6.0, 200.0))
                + wrench_messages(scene, BODY, stamps(3.0, 200.0))
                + wrench_messages(scene, payload(5, 0.4), stamps(3.0, 200.0, start=3.0))).sorted()
-    made = identifier(estimator__method="lmi")
+    made = identifier(estimator__method="lmi", contact__detect=False, change__detect=False)
     _outcome(made, samples)
     assert "residual_large" in {f.name for f in made.findings()}
 

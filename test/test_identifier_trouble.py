@@ -140,7 +140,8 @@ def test_contact_shows_in_the_residual_and_leaves_with_the_window() -> None:
         return stamp, frame, [force[0] + 30.0 * touching, *force[1:]], torque
 
     samples = recording(9.0).changed("add_wrench", push)
-    made = identifier(estimator__method="lmi", buffer__window=4.0)
+    made = identifier(estimator__method="lmi", buffer__window=4.0, contact__detect=False,
+                      change__detect=False)
     Recording(samples.messages[:1600]).feed(made, 0.1)
     made.solve()
     assert "contact" in texts(made)["residual_large"]

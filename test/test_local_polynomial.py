@@ -120,3 +120,42 @@ def test_a_jittering_period_does_not_change_the_window() -> None:
 def test_the_window_never_exceeds_its_limit_unless_the_user_wishes_more() -> None:
     assert window_for(1.0, WINDOW) == LONGEST_WINDOW
     assert window_for(1.0, 1.5) == 1.5
+
+
+@pytest.mark.parametrize(("wanted", "good"), [(0.3, True), (0.33, True), (0.295, False)])
+def test_where_the_stream_begins_the_past_half_may_be_missing_but_nothing_is_extrapolated(
+        wanted: float, good: bool) -> None:
+    t = np.arange(0.3, 1.0, 0.005)
+    curve = np.polynomial.Polynomial([0.3, -1.0, 2.0, 0.5, -1.5])
+    stamps, at = (START + np.round(x * 1e9).astype(np.int64) for x in (t, np.array([wanted])))
+    index, u, weights = gather(stamps, at, WINDOW)
+    assert not covered(u, weights)[0]
+    assert covered(u, weights, index[:, 0] == 0)[0] == good
+    if good:
+        value, rate, curvature = fit(u, weights, curve(t)[index][..., None], WINDOW)
+        assert value[0, 0] == pytest.approx(curve(wanted), abs=1e-8)
+        assert rate[0, 0] == pytest.approx(curve.deriv()(wanted), abs=1e-6)
+        assert curvature[0, 0] == pytest.approx(curve.deriv(2)(wanted), abs=1e-4)
+
+
+@pytest.mark.parametrize(("wanted", "good"), [(0.995, True), (0.96, True), (0.999, False)])
+def test_where_the_stream_ends_the_future_half_may_be_missing_but_nothing_is_extrapolated(
+        wanted: float, good: bool) -> None:
+    t = np.arange(200) / 200.0
+    curve = np.polynomial.Polynomial([0.3, -1.0, 2.0, 0.5, -1.5])
+    stamps, at = (START + np.round(x * 1e9).astype(np.int64) for x in (t, np.array([wanted])))
+    index, u, weights = gather(stamps, at, WINDOW)
+    assert not covered(u, weights)[0]
+    assert covered(u, weights, ends=True)[0] == good
+    if good:
+        _, _, curvature = fit(u, weights, curve(t)[index][..., None], WINDOW)
+        assert curvature[0, 0] == pytest.approx(curve.deriv(2)(wanted), abs=1e-4)
+
+
+def test_several_times_near_the_end_are_covered_as_each_alone() -> None:
+    """Those that have fewer samples are padded."""
+    stamps = START + np.arange(200, dtype=np.int64) * 5_000_000
+    wanted = stamps[[150, 194, 196, 199]]
+    _, u, weights = gather(stamps, wanted, WINDOW)
+    np.testing.assert_array_equal(covered(u, weights), [True, False, False, False])
+    assert covered(u, weights, ends=True).all()

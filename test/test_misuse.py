@@ -6,6 +6,7 @@ import pytest
 
 from inertial_id_ros.errors import InvalidModel, InvalidSetting
 from inertial_id_ros.identifier import Identifier
+from inertial_id_ros.kinematics.joint_motion import parse_urdf
 from inertial_id_ros.settings import Settings
 
 
@@ -45,4 +46,35 @@ def test_a_broken_urdf_gives_one_error_and_nothing_else_on_the_terminal(
     """The parser's own lines are not for users."""
     with pytest.raises(InvalidModel, match="line 1"):
         Identifier(Settings()).set_robot_description("<robot name='r'><link name='a'></robot>")
+    assert capfd.readouterr().err == ""
+
+
+_LINKS = ("<link name='a'/><link name='b'>{}</link><joint name='j' type='revolute'><parent "
+          "link='a'/><child link='{}'/>{}<axis xyz='0 0 1'/><limit lower='-1' upper='1' "
+          "effort='1' velocity='1'/></joint>")
+
+
+def _robot(inside: str = "", child: str = "b", origin: str = "") -> str:
+    return f"<robot name='r'>{_LINKS.format(inside, child, origin)}</robot>"
+
+
+@pytest.mark.parametrize(("urdf", "words"), [
+    (_robot(child="c"), r"child link \[c\] of joint \[j\] not found"),
+    (_robot(origin="<origin xyz='0 0 abc'/>"), "Malformed parent origin element"),
+    (_robot(origin="<origin xyz='0 0 1e300'/>"), "origin of 'j' is not finite, or more than")])
+def test_the_words_of_the_urdf_parser_are_in_the_error(
+        urdf: str, words: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """It prints the reason beside its error, which says nothing."""
+    with pytest.raises(InvalidModel, match=words) as caught:
+        Identifier(Settings()).set_robot_description(urdf)
+    assert capfd.readouterr().err == "" and ".cpp" not in str(caught.value)
+
+
+def test_an_inertia_that_cannot_be_read_matters_where_forces_are_computed(
+        capfd: pytest.CaptureFixture[str]) -> None:
+    """The parser leaves it out and goes on; for the motion of a sensor it is not needed."""
+    urdf = _robot("<inertial><mass value='abc'/></inertial>")
+    parse_urdf(urdf)
+    with pytest.raises(InvalidModel, match="Inertial"):
+        parse_urdf(urdf, dynamics=True)
     assert capfd.readouterr().err == ""

@@ -46,8 +46,8 @@ def _feed(selector: MotionSelector, recording: Recording) -> None:
 
 
 def _wrench(seconds: float = 0.5) -> SampleRing:
-    ring = SampleRing(6, 10)
-    for t in (0.0, seconds):
+    ring = SampleRing(6, 100)
+    for t in np.arange(0.0, seconds + 0.05, 0.1):
         ring.append(START + int(t * 1e9), np.zeros(6))
     return ring
 

@@ -7,13 +7,17 @@ import pytest
 import trimesh
 from scipy.spatial.transform import Rotation
 
+from inertial_id_ros import shape as shape_module
 from inertial_id_ros.errors import InvalidShape
 from inertial_id_ros.inertia import body_from_phi, is_consistent, phi_from_body, transform_phi
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.shape import (
+    SURFACE_POINTS,
     farthest_points,
     load_mesh,
+    outermost,
     resolve_resource,
+    shape_from_file,
     shape_from_mesh,
     shape_from_points,
     shape_from_primitive,
@@ -209,3 +213,55 @@ def test_resources_lead_to_files_and_not_out_of_their_package_folders(tmp_path):
     assert resolve_resource(f"file://{root}/robot/part.stl") == root / "robot" / "part.stl"
     with pytest.raises(InvalidShape):
         resolve_resource("package://robot/../../secret.stl", (root,))
+
+
+@pytest.mark.parametrize("kind", ["npy", "xyz", "ply"])
+def test_a_file_of_points_is_their_convex_hull(tmp_path, kind):
+    rng = np.random.default_rng(0)
+    corners = np.array(np.meshgrid([-0.05, 0.05], [-0.1, 0.1], [-0.2, 0.2])).reshape(3, 8).T
+    inside = rng.uniform(-1.0, 1.0, (300, 3)) * [0.05, 0.1, 0.2]
+    points = np.concatenate([inside, corners])
+    file = tmp_path / f"scan.{kind}"
+    if kind == "npy":
+        np.save(file, np.concatenate([points, np.full((2, 3), np.nan)]))  # two without a return
+    elif kind == "xyz":
+        np.savetxt(file, points)
+    else:
+        trimesh.PointCloud(points).export(file)
+    shape = shape_from_file(file, 1.0, POSE, bounding=False)
+    want = transform_phi(phi_from_body(*closed_form("box", (0.1, 0.2, 0.4))),
+                         POSE[:3, :3], POSE[:3, 3])
+    np.testing.assert_allclose(shape.unit_phi, want, atol=1e-8)
+
+
+@pytest.mark.parametrize(("points", "text"), [
+    (np.zeros((3, 3)), "3 points, which enclose no volume"), (np.ones((9, 3)), "enclose no volume"),
+    (np.random.default_rng(0).normal(size=(20, 3)) * [1, 1, 0], "enclose no volume"),
+    (np.zeros((9, 2)), r"shape \(9, 2\)"), (np.full((9, 3), np.nan), "0 points"),
+    (np.array(["a"]), "not points")])
+def test_files_of_points_that_enclose_nothing_are_named(tmp_path, points, text):
+    np.save(tmp_path / "scan.npy", points)
+    with pytest.raises(InvalidShape, match=text):
+        load_mesh(tmp_path / "scan.npy")
+
+
+def test_a_mesh_file_is_read_again_only_when_it_changed(tmp_path, monkeypatch):
+    file, read = tmp_path / "part.stl", []
+    monkeypatch.setattr(shape_module, "load_mesh",
+                        lambda *given: read.append(given) or load_mesh(*given))
+    trimesh.creation.box(extents=(0.1, 0.1, 0.1)).export(file)
+    for pose in (np.eye(4), POSE):
+        shape = shape_from_file(file, 1.0, pose, bounding=True)
+    assert len(read) == 1 and shape.bounding
+    np.testing.assert_allclose(body_from_phi(shape.unit_phi).com, POSE[:3, 3], atol=1e-9)
+    trimesh.creation.cylinder(radius=0.1, height=0.3).export(file)
+    assert shape_from_file(file, 1.0, np.eye(4), False).volume > 5e-3 and len(read) == 2
+
+
+def test_points_on_the_surface_reach_the_corners_of_a_large_mesh():
+    rng = np.random.default_rng(0)
+    corners = np.array(np.meshgrid([-0.05, 0.05], [-0.03, 0.03], [-0.1, 0.1])).reshape(3, 8).T
+    cloud = np.concatenate([rng.uniform(-1.0, 1.0, (20_000, 3)) * [0.05, 0.03, 0.1], corners])
+    found = outermost(cloud)
+    assert len(found) <= SURFACE_POINTS
+    assert {tuple(c) for c in corners} <= {tuple(p) for p in found}

@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inertial_id_ros.streams import CLOCK_JUMP_NS, LATE, REORDERED, REPEATED, STORED, SampleRing
+from inertial_id_ros.streams import (
+    CLOCK_JUMP_NS,
+    HELD,
+    JUMPED,
+    LATE,
+    REORDERED,
+    REPEATED,
+    STORED,
+    SampleRing,
+)
 
 _MS = 1_000_000
 
@@ -60,12 +69,53 @@ def test_a_sample_that_hundreds_have_overtaken_is_late() -> None:
 
 
 def test_a_clock_that_jumps_back_starts_the_ring_anew() -> None:
-    future = 10**12 + CLOCK_JUMP_NS
+    future = 10**12 + 2 * CLOCK_JUMP_NS
     ring = _ring([future, future + _MS])
     ring.closed_until = future
-    for stamp in (10**12 - 2 * _MS, 10**12 - _MS):
-        assert ring.append(stamp, [1.0]) == STORED
-    assert ring.stamps.tolist() == [10**12 - 2 * _MS, 10**12 - _MS]
+    assert ring.append(10**12 - 2 * _MS, [1.0]) == HELD
+    assert ring.append(10**12 - _MS, [1.0]) == JUMPED
+    assert ring.append(10**12, [1.0]) == STORED
+    assert ring.stamps.tolist() == [10**12 - 2 * _MS, 10**12 - _MS, 10**12]
+    assert ring.strays == 0
+
+
+@pytest.mark.parametrize("off", [-10**10, 2 * CLOCK_JUMP_NS, 10**14])
+def test_one_stamp_far_off_is_dropped_and_nothing_is_lost(off: int) -> None:
+    ring = _ring([10**12, 10**12 + _MS])
+    assert ring.append(10**12 + 2 * _MS + off, [9.0]) == HELD
+    assert ring.append(10**12 + 2 * _MS, [2.0]) == STORED
+    assert ring.stamps.tolist() == [10**12, 10**12 + _MS, 10**12 + 2 * _MS]
+    assert ring.rows[-1, 0] == 2.0 and ring.strays == 1
+
+
+def test_a_copy_of_a_stray_does_not_confirm_it() -> None:
+    ring = _ring([10**12])
+    assert ring.append(10**14, [9.0]) == HELD
+    assert ring.append(10**14, [9.0]) == REPEATED
+    assert ring.append(10**12 + _MS, [1.0]) == STORED
+    assert ring.stamps.tolist() == [10**12, 10**12 + _MS] and ring.strays == 1
+
+
+def test_two_clocks_on_one_topic_leave_the_first() -> None:
+    ring = _ring([10**12])
+    for k in range(1, 20):
+        ring.append(10**15 + k * _MS, [0.0])
+        assert ring.append(10**12 + k * _MS, [0.0]) == STORED
+    assert len(ring) == 20 and ring.strays == 19
+
+
+def test_after_a_pause_the_stream_goes_on() -> None:
+    ring = _ring([10**12])
+    ring.closed_until = 10**12
+    later = 10**12 + 50 * CLOCK_JUMP_NS
+    assert ring.append(later, [1.0]) == HELD
+    assert ring.append(later + _MS, [2.0]) == STORED
+    assert ring.stamps.tolist() == [10**12, later, later + _MS]
+
+
+def test_a_topic_slower_than_the_jump_is_one_sample_behind() -> None:
+    ring = _ring([10**12 + 2 * k * CLOCK_JUMP_NS for k in range(6)])
+    assert len(ring) == 5 and ring.held is not None and ring.strays == 0
 
 
 def test_a_step_back_of_less_than_the_jump_is_an_overtaken_sample() -> None:

@@ -1,8 +1,9 @@
 """The objects of the benchmark: true parameters, and the shape that the estimators are told.
 
-Three families. `modular`: the eight configurations of the modular test object of Nadeau, Giamou and
+Families. `modular`: the eight configurations of the modular test object of Nadeau, Giamou and
 Kelly (2022), known by the outline of their body. `poor`: bodies of which only the bounding box is
 known. `tools`: workshop tools with CAD truth, known by their mesh; from the data folder.
+`parts-tuning`, `parts-checking`: see `parts.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from inertial_id_ros.inertia import (
 from inertial_id_ros.shape import Shape, shape_from_mesh, shape_from_primitive
 from inertial_id_ros.simulation.payload import Part, Payload
 
-FAMILIES = ("modular", "poor", "tools")
+from .parts import PARTS_CHECKING, PARTS_TUNING, Assembly
+
+FAMILIES = ("modular", "poor", "tools", "parts-tuning", "parts-checking")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +50,19 @@ class BenchmarkObject:
 @cache
 def objects(family: str) -> tuple[BenchmarkObject, ...]:
     """The objects of a family; empty for `tools` without the data folder."""
+    if family.startswith("parts"):
+        return _parts(PARTS_TUNING if family == "parts-tuning" else PARTS_CHECKING)
     return {"modular": _modular, "poor": _poor, "tools": _tools}[family]()
+
+
+def _parts(assemblies: tuple[Assembly, ...]) -> tuple[BenchmarkObject, ...]:
+    out = []
+    for item in assemblies:
+        phi, outline, pose = item.placed()
+        shape = shape_from_mesh(outline, pose, bounding=False, name=item.name)
+        outline.apply_transform(pose)
+        out.append(BenchmarkObject(item.name, phi, shape, np.ptp(outline.bounds, axis=0)))
+    return tuple(out)
 
 
 # ---- the modular object ------------------------------------------------------------------------

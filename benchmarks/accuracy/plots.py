@@ -15,7 +15,7 @@ from .metrics import ENTRIES  # noqa: E402
 from .scenarios import Scenario  # noqa: E402
 from .tables import grouped, mean, standard_error  # noqa: E402
 
-_HIGHEST = 1000.0  # percent; worse errors are drawn there
+_HIGHEST = 1000.0  # percent; worse errors are drawn there, as triangles
 
 
 def write(rows: list[dict[str, Any]], chosen: list[Scenario], folder: Path) -> None:
@@ -37,12 +37,19 @@ def _errors(rows: list[dict[str, Any]], scenarios: list[Scenario], path: Path) -
             values = np.array([mean(p, key) if p else np.nan for p in parts])
             spread = np.array([standard_error(p, key) if p else np.nan for p in parts])
             x = np.arange(len(scenarios)) + 0.12 * (k - 0.5 * (len(estimators) - 1)) * 0.7
-            axis.errorbar(x, np.minimum(values, _HIGHEST), np.nan_to_num(spread), fmt="o", ms=3,
-                          lw=0.8, label=name, color=f"C{k}")
+            inside = values < _HIGHEST
+            # On a logarithmic axis a bar must not reach zero.
+            bars = np.nan_to_num([np.minimum(spread, 0.9 * values), spread])[:, inside]
+            axis.errorbar(x[inside], values[inside], bars, fmt="o", ms=3, lw=0.8, label=name,
+                          color=f"C{k}")
+            axis.plot(x[values >= _HIGHEST], np.full(np.sum(values >= _HIGHEST), _HIGHEST), "^",
+                      ms=3, color=f"C{k}")
         axis.set_yscale("log")
+        axis.set_ylim(top=min(axis.get_ylim()[1], 1.3 * _HIGHEST))
         axis.set_ylabel(label)
         axis.grid(axis="y", alpha=0.3)
-    axes[0].legend(ncols=5, fontsize=7)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5,
+                  fontsize=7)
     axes[-1].set_xticks(np.arange(len(scenarios)), [s.name for s in scenarios], rotation=90,
                         fontsize=7)
     figure.savefig(path, dpi=120)

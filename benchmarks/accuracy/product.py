@@ -1,9 +1,8 @@
 """The two ways into the product: its own pipeline for recordings, and rows made of accelerations.
 
 `from_recording` pushes joint states and wrenches through `Identifier`, exactly as the bag tool
-does. `from_accelerations` is for motion that comes as accelerations (papers, workshop tools): it
-makes the same columns of the regressor as the identifier and gives them to the product's filter and
-buffer. Both end in the compressed window, which `Answers` solves with every estimator.
+does. `from_accelerations` is for motion that comes as accelerations (papers, workshop tools). Both
+end in the compressed window, which `Answers` solves with every estimator.
 
 This is the only file that reaches into the package's unnamed parts: the identifier refuses
 inconsistent answers, which a reference row must still show, and it prepares the problem anew for
@@ -19,25 +18,23 @@ from typing import Any
 
 import numpy as np
 
-from inertial_id_ros.bins import BIN_NS
-from inertial_id_ros.buffer import RegressorBuffer, Window
+from inertial_id_ros import accelerations
+from inertial_id_ros.buffer import Window, make_buffer
 from inertial_id_ros.errors import InertialIdError, NotEnoughData
 from inertial_id_ros.estimators import Estimator, Problem, create
 from inertial_id_ros.filtering import TwoSidedFilter
 from inertial_id_ros.identifier import Identifier
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.kinematics.motion import Motion
-from inertial_id_ros.newton_euler import regressor
-from inertial_id_ros.regressor_rows import buffer_rows, filter_columns, make_filter
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.shape import Shape
 from inertial_id_ros.solving import Solver
 from inertial_id_ros.verdict import judge
 
-from .motions import FRAME, GRAVITY, SensorMotion, arm_urdf, joint_names, mounting
+from .motions import FRAME, SensorMotion, arm_urdf, joint_names, mounting
 
 START_NS = 1_000_000_000_000
 _CHUNK = 0.5  # s of samples between two advances
+BLEND = {"estimator.weighting": "dynamism"}  # the window holds what either weighting needs
 # Settings that an estimator's row uses where a paper defines them.
 AS_PUBLISHED: dict[str, dict[str, Any]] = {
     "pmd": {"estimator.weighting": "dynamism", "pmd.whiten": False}}
@@ -45,11 +42,13 @@ AS_PUBLISHED: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A compressed recording: window, the filter that made it, sign of the reading."""
+    """A compressed recording: window, the filter that made it, sign of the reading, and the clock
+    offset [s] that was already taken out of the stamps."""
 
     window: Window
     filtering: TwoSidedFilter
     sign: float
+    early: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -68,44 +67,57 @@ class Answer:
     failure: str = ""
 
 
-def from_recording(t: Array, q: Array, wrench: Array, settings: Settings) -> Data:
+def from_recording(t: Array, q: Array, wrench: Array, settings: Settings,
+                   shape: Shape | None) -> Data:
     """A recording of joint positions q (n, 6) and readings (n, 6) at times t (n,) [s]."""
-    identifier = run_identifier(t, q, wrench, settings)
-    if not identifier._buffer:
+    identifier = run_identifier(t, q, wrench, settings, shape)
+    window = identifier._window()
+    if window is None:
         raise NotEnoughData("the recording is shorter than the windows of the filters")
-    return Data(identifier._buffer.content(), identifier._filter, identifier._sign)
+    return Data(window, identifier._segments.filter, identifier._sign,
+                identifier._clock.seconds)
 
 
 def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,
                    shape: Shape | None = None) -> Identifier:
-    """The product's identifier after a whole recording."""
+    """The product's identifier after a whole recording.
+
+    Where the clocks may differ, it solves on the way as on the timer of the node: that takes an
+    offset out of the stamps and rebuilds the window, which every estimator then gets.
+    """
     identifier = Identifier(settings.replace({"wrench.sensor_frame": FRAME}), shape)
+    identifier._buffer = make_buffer(settings.replace(BLEND))
     identifier.set_robot_description(arm_urdf())
     identifier.add_static_transform(*mounting())
     stamps = (START_NS + np.round(np.asarray(t) * 1e9)).astype(np.int64).tolist()
     names, angles, readings = joint_names(), q.tolist(), wrench.tolist()
     chunk = max(int(_CHUNK / (t[1] - t[0])), 1)
+    clock_unknown = settings.alignment.delay_sd > 0.0
     for k, stamp in enumerate(stamps):
         identifier.add_joint_state(stamp, names, angles[k])
         identifier.add_wrench(stamp, FRAME, readings[k][:3], readings[k][3:])
         if k % chunk == chunk - 1:
             identifier.advance()
+            if clock_unknown:
+                identifier.solve()
     identifier.finish()
+    if clock_unknown:
+        identifier.solve()
     return identifier
 
 
-def from_accelerations(motion: SensorMotion, wrench: Array, settings: Settings) -> Data:
-    """Rows at 100 Hz of measured motion and wrench (n, 6) of the sensor on the payload."""
-    a = regressor(motion.proper_acceleration(), motion.omega, motion.alpha)
-    moved = Motion(motion.axes, GRAVITY, motion.acceleration, motion.omega, motion.alpha,
-                   np.ones(len(a), dtype=bool))
-    columns = filter_columns(moved, a, wrench, settings.estimator.dynamism_c1)
-    number = START_NS // BIN_NS + np.arange(len(a))
-    filtering = make_filter(settings.kinematics.filter_window)
-    buffer = RegressorBuffer(settings.buffer.window, settings.buffer.slice)
-    for rows in (filtering.push(number, np.ones(len(a)), columns), filtering.flush()):
-        buffer.add(buffer_rows(rows, GRAVITY))
-    return Data(buffer.content(), filtering, 1.0)
+def from_accelerations(motion: SensorMotion, wrench: Array, settings: Settings,
+                       period: float, derive: bool = False) -> Data:
+    """Measured motion and wrench (n, 6) of the sensor on the payload, samples `period` [s] apart.
+
+    Args:
+        derive: take the angular acceleration from the angular velocity.
+    """
+    sign = accelerations.wrench_sign(settings)
+    recording = accelerations.Recording(
+        period * np.arange(len(wrench)), motion.axes, motion.acceleration, motion.omega,
+        sign * wrench, None if derive else motion.alpha)
+    return Data(*accelerations.window_of(recording, settings.replace(BLEND)), sign)
 
 
 class Answers:
@@ -134,19 +146,19 @@ class Answers:
             if base not in problems:
                 solver = Solver(base, shape, data.filtering, data.sign)
                 problems[base] = solver, solver._prepare(data.window)
-            out[name] = self._answer(self._estimator(name, chosen, shape), *problems[base], shape)
+            out[name] = self._answer(self._estimator(name, chosen, shape), *problems[base], data)
         return out
 
-    def _answer(self, estimator: Estimator, solver: Solver, problem: Problem,
-                shape: Shape) -> Answer:
+    def _answer(self, estimator: Estimator, solver: Solver, problem: Problem, data: Data) -> Answer:
         nothing = np.full(10, np.nan), np.full((10, 10), np.nan), np.full(6, np.nan)
         started = time.perf_counter()
         try:
-            solution = estimator.solve(problem, shape)
+            problem, solution = solver._answer(estimator, problem, data.window, solver.shape)
             elapsed = time.perf_counter() - started
             marginal = problem.marginal("noise")
             covariance = judge(solution, marginal).phi_covariance
             alignment, _ = solver._alignment(marginal, solution.phi, covariance)
+            alignment[5] += data.early
         except (InertialIdError, np.linalg.LinAlgError) as error:
             return Answer(*nothing, time.perf_counter() - started, str(error) or repr(error))
         return Answer(solution.phi, covariance, alignment, elapsed)

@@ -35,6 +35,7 @@ NOISE = {"low": LOW, "moderate": MODERATE, "high": HIGH,
          # The workshop tools were published with a quieter wrench at the high level.
          "high_tools": Noise(1.0, 0.1, 0.2, 0.01)}
 ENCODER_NOISE = 1e-4  # rad
+GYROSCOPE_NOISE = 1e-3  # rad/s
 BIAS_SD = np.repeat([0.5, 0.02], 3)  # N, N m
 
 

@@ -12,18 +12,21 @@ from scipy.signal import savgol_filter
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.errors import InertialIdError
-from inertial_id_ros.inertia import Array, is_consistent, transform_phi
+from inertial_id_ros.inertia import Array, is_consistent
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.shape import Shape
 from inertial_id_ros.simulation.motion import JointMotion
 
 from . import bounds, sensors
+from .families import objects
 from .metrics import ENTRIES, INTERVAL, deviations, errors
 from .motions import LAWS, SensorMotion, sensor_motion
-from .objects import BenchmarkObject, objects, tool_files
+from .objects import BenchmarkObject, tool_files
 from .product import Answer, Answers, Data, from_accelerations, from_recording
 from .scenarios import Scenario
+from .true_shapes import true_shape
 
+CORRECT_PRIOR = "entropic-true"  # row of `entropic` with a prior that is right
 _LONGEST = 600.0  # s, the longest buffer that the settings allow
 _answers = Answers()
 
@@ -40,10 +43,16 @@ def identification_settings(scenario: Scenario, overrides: dict[str, Any]) -> Se
     """Settings of the scenario: the right data sheet, and what it says is known."""
     noise = sensors.NOISE[scenario.noise]
     changes = {"wrench.force_noise": noise.force, "wrench.torque_noise": noise.torque,
+               "accelerations.linear_noise": noise.linear,
+               "accelerations.angular_noise": noise.angular,
+               "accelerations.angular_velocity_noise": sensors.GYROSCOPE_NOISE,
                "buffer.window": min(max(scenario.seconds + 1.0, 30.0), _LONGEST),
                **scenario.settings}
     if scenario.source == "savgol":
-        changes["kinematics.filter_window"] = 0.02  # the paper's windows are all the filtering
+        changes |= {"kinematics.filter_window": 0.02,  # the paper's windows are all the filtering
+                    "accelerations.linear_noise": 0.0, "accelerations.angular_noise": 0.0}
+    if scenario.source == "gyroscope":
+        changes["accelerations.angular_noise"] = 0.0  # far below that of the other sensors
     return Settings().replace({**changes, **overrides})
 
 
@@ -61,9 +70,10 @@ def run(scenario: Scenario, number: int, estimators: list[str],
         motion_rng = np.random.default_rng([zlib.crc32(key.encode()), number])
         rng = np.random.default_rng([zlib.crc32(key.encode()), number, 1 + index])
         try:
-            recording = _record(scenario, item, settings, motion_rng, rng, index)
             shape, truth = _told_shape(scenario, item, rng), item.phi
-            answers = _answers.solve(recording.data, shape, settings, estimators)
+            recording = _record(scenario, item, shape, settings, motion_rng, rng, index)
+            answers = _solve(recording.data, true_shape(scenario.family, item), shape, settings,
+                             estimators)
         except InertialIdError as error:
             rows += [_failed(scenario, item, number, name, str(error)) for name in estimators]
             continue
@@ -73,9 +83,21 @@ def run(scenario: Scenario, number: int, estimators: list[str],
     return rows
 
 
+def _solve(data: Data, right: Shape, told: Shape, settings: Settings,
+           estimators: list[str]) -> dict[str, Answer]:
+    """Answers by the name of their row; CORRECT_PRIOR is `entropic` told the true shape."""
+    own = [name for name in estimators if name != CORRECT_PRIOR]
+    if CORRECT_PRIOR not in estimators:
+        return _answers.solve(data, told, settings, own)
+    answers = _answers.solve(data, told, settings, [*dict.fromkeys([*own, "entropic"])])
+    correct = (answers["entropic"] if right is told
+               else _answers.solve(data, right, settings, ["entropic"])["entropic"])
+    return {name: answers.get(name, correct) for name in estimators}
+
+
 # ---- recording ---------------------------------------------------------------------------------
 
-def _record(scenario: Scenario, item: BenchmarkObject, settings: Settings,
+def _record(scenario: Scenario, item: BenchmarkObject, shape: Shape, settings: Settings,
             motion_rng: np.random.Generator, rng: np.random.Generator, index: int) -> Recording:
     if scenario.source == "tool":
         exact, wrench = _stored_tool(index)
@@ -83,14 +105,14 @@ def _record(scenario: Scenario, item: BenchmarkObject, settings: Settings,
     t = np.arange(round(scenario.seconds * scenario.rate)) / scenario.rate
     law = LAWS[scenario.motion](scenario.pace, motion_rng)
     exact = _exact(scenario, law, motion_rng, t, 0.0)
-    if scenario.source == "raw":
+    if scenario.source in ("raw", "gyroscope"):
         wrench = sensors.rigid_body_wrench(item.phi, exact)
         return Recording(_noisy_rows(exact, wrench, scenario, settings, rng), exact)
     readings = _readings(scenario, item, law, motion_rng, t, exact, rng)
     q = exact.q + sensors.ENCODER_NOISE * rng.normal(size=exact.q.shape)
     if scenario.source == "savgol":
         return Recording(_savgol_rows(q, -readings, scenario, settings), exact)
-    return Recording(from_recording(t, q, readings, settings), exact)
+    return Recording(from_recording(t, q, readings, settings, shape), exact)
 
 
 _last_motion: dict[str, Any] = {"key": None, "motion": None}
@@ -128,8 +150,12 @@ def _noisy_rows(exact: SensorMotion, wrench: Array, scenario: Scenario, settings
     measured = exact._replace(
         acceleration=exact.acceleration + noise.linear * rng.normal(size=exact.acceleration.shape),
         alpha=exact.alpha + noise.angular * rng.normal(size=exact.alpha.shape))
-    return from_accelerations(measured, wrench + noise.wrench * rng.normal(size=wrench.shape),
-                              settings)
+    wrench = wrench + noise.wrench * rng.normal(size=wrench.shape)
+    gyroscope = scenario.source == "gyroscope"
+    if gyroscope:
+        measured = measured._replace(
+            omega=exact.omega + sensors.GYROSCOPE_NOISE * rng.normal(size=exact.omega.shape))
+    return from_accelerations(measured, wrench, settings, 1.0 / scenario.rate, derive=gyroscope)
 
 
 def _savgol_rows(q: Array, wrench: Array, scenario: Scenario, settings: Settings) -> Data:
@@ -137,7 +163,7 @@ def _savgol_rows(q: Array, wrench: Array, scenario: Scenario, settings: Settings
     step = 1.0 / scenario.rate
     q, dq, ddq = (savgol_filter(q, scenario.window, 2, deriv=k, delta=step, axis=0)
                   for k in range(3))
-    return from_accelerations(sensor_motion(JointMotion(q, dq, ddq)), wrench, settings)
+    return from_accelerations(sensor_motion(JointMotion(q, dq, ddq)), wrench, settings, step)
 
 
 @lru_cache(maxsize=16)
@@ -159,11 +185,11 @@ def _told_shape(scenario: Scenario, item: BenchmarkObject, rng: np.random.Genera
     if not (wrong.shape_shift or wrong.shape_turn):
         return item.shape
     center = 0.5 * (item.shape.bounds[0] + item.shape.bounds[1])
-    turn = Rotation.from_rotvec(sensors.direction(rng) * wrong.shape_turn, degrees=True).as_matrix()
-    shift = center - turn @ center + wrong.shape_shift * sensors.direction(rng)
-    s = item.shape
-    return Shape(s.points @ turn.T + shift, s.volumes, s.surface @ turn.T + shift,
-                 transform_phi(s.unit_phi, turn, shift), s.bounding, s.name)
+    pose = np.eye(4)
+    pose[:3, :3] = Rotation.from_rotvec(sensors.direction(rng) * wrong.shape_turn,
+                                        degrees=True).as_matrix()
+    pose[:3, 3] = center - pose[:3, :3] @ center + wrong.shape_shift * sensors.direction(rng)
+    return item.shape.placed(pose)
 
 
 # ---- scores --------------------------------------------------------------------------------------

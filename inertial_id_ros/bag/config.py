@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
+from ..arguments import Parser, numbers
 from ..errors import DamagedFile, InvalidSetting
-from ..files import read_text
-from ..limits import MAX_YAML_BYTES
+from ..files import user_path
 from ..settings import Settings, flatten
-from .safe_yaml import load_yaml
+from ..yaml_text import parse_yaml, read_yaml
 
 # Parameters that every ROS node has; they mean nothing without ROS.
 _NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
@@ -36,14 +36,9 @@ class Options:
     quiet: bool
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InvalidSetting(f"{message} (see {self.prog} --help)")
-
-
 def make_parser() -> argparse.ArgumentParser:
     """The command line of `identify_bag`."""
-    parser = _Parser(
+    parser = Parser(
         prog="identify_bag",
         description="Identify mass, centre of mass and inertia of a robot's payload from a rosbag2 "
         "recording (wrench, and joint states with a robot description or TF).",
@@ -58,6 +53,9 @@ def make_parser() -> argparse.ArgumentParser:
         help="any setting by its dotted name, e.g. estimator.rate=5; may be repeated")
     add("--wrench-topic", metavar="TOPIC", help="wrench.topic")
     add("--joint-states-topic", metavar="TOPIC", help="joint_states.topic")
+    add("--source", choices=("wrench", "joint_torque"), help="load.source")
+    add("--robot", metavar="FILE", help="robot file of identify_robot, for --source joint_torque "
+        "(load.robot)")
     add("--sensor-frame", metavar="FRAME", help="wrench.sensor_frame")
     add("--gravity-frame", metavar="FRAME", help="gravity.frame, the frame whose z axis points up")
     add("--convention", metavar="NAME", help="wrench.convention: on_sensor or on_environment")
@@ -87,7 +85,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
         InvalidSetting: unknown option, unreadable YAML, or a value that is not allowed.
     """
     args = make_parser().parse_args(arguments)
-    changes = read_settings_file(args.config.expanduser()) if args.config else {}
+    changes = read_settings_file(user_path(args.config)) if args.config else {}
     given = _given(args)
     settings = Settings().replace({**changes, **given})
     return Options(recording=args.recording, settings=settings, asked=frozenset(given),
@@ -101,16 +99,16 @@ def read_settings_file(path: Path) -> dict[str, Any]:
         InvalidSetting: no such file, no YAML, or no mapping.
     """
     try:
-        tree = load_yaml(read_text(path, MAX_YAML_BYTES))
+        tree = read_yaml(path)
     except OSError as error:
         raise InvalidSetting(f"settings file {path} cannot be read: {error.strerror}") from error
     except DamagedFile as error:
-        raise InvalidSetting(f"settings file {path} {str(error).removeprefix('it ')}") from error
+        raise InvalidSetting(f"settings file {path} cannot be used: {error}") from error
     if tree is None:
         return {}
     if not isinstance(tree, Mapping):
         raise InvalidSetting(f"settings file {path} must hold names and values, not "
-                             f"{'a list' if isinstance(tree, list) else repr(tree)}")
+                             f"{'a list' if isinstance(tree, list) else repr(tree)[:200]}")
     return {name: value for name, value in flatten(tree).items()
             if not name.startswith(_NODE_PARAMETERS)}
 
@@ -119,7 +117,8 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
     """Dotted settings that the command line gives."""
     named = {
         "estimator.method": args.method, "wrench.topic": args.wrench_topic,
-        "joint_states.topic": args.joint_states_topic, "wrench.sensor_frame": args.sensor_frame,
+        "joint_states.topic": args.joint_states_topic, "load.source": args.source,
+        "load.robot": args.robot, "wrench.sensor_frame": args.sensor_frame,
         "gravity.frame": args.gravity_frame, "wrench.convention": args.convention,
         "robot_description.file": args.urdf, "tool.file": args.tool}
     given = dict(_assignment(text) for text in args.assignments)
@@ -138,7 +137,7 @@ def _assignment(text: str) -> tuple[str, Any]:
     if not equals or not name:
         raise InvalidSetting(f"--set {text}: write NAME=VALUE, e.g. estimator.rate=5")
     try:
-        return name, load_yaml(value) if value else ""
+        return name, parse_yaml(value) if value else ""
     except DamagedFile as error:
         raise InvalidSetting(f"--set {text[:200]}: {error}") from error
 
@@ -154,26 +153,19 @@ def parse_shape(text: str) -> dict[str, Any]:
         return _mesh(text)
     sizes, _, center = rest.partition("@")
     return {"shape.type": kind, "shape.bounding": True,
-            "shape.size": _numbers(f"--shape {text}", sizes, _PRIMITIVES[kind]),
-            "shape.center": _numbers(f"--shape {text}", center, "three numbers after @")
+            "shape.size": numbers(f"--shape {text}", sizes, _PRIMITIVES[kind]),
+            "shape.center": numbers(f"--shape {text}", center, "three numbers after @")
             if center else (0.0, 0.0, 0.0)}
 
 
 def _box(text: str) -> dict[str, Any]:
-    numbers = _numbers(f"--box {text}", text, "six numbers sx,sy,sz,cx,cy,cz")
-    if len(numbers) != 6:
-        raise InvalidSetting(f"--box has {len(numbers)} numbers; it needs six: lengths and centre "
+    values = numbers(f"--box {text}", text, "six numbers sx,sy,sz,cx,cy,cz")
+    if len(values) != 6:
+        raise InvalidSetting(f"--box has {len(values)} numbers; it needs six: lengths and centre "
                              "in metres, sx,sy,sz,cx,cy,cz")
     return {"shape.type": "box", "shape.bounding": True,
-            "shape.size": numbers[:3], "shape.center": numbers[3:]}
+            "shape.size": values[:3], "shape.center": values[3:]}
 
 
 def _mesh(path: str) -> dict[str, Any]:
     return {"shape.type": "mesh", "shape.bounding": False, "shape.mesh": path}
-
-
-def _numbers(what: str, text: str, wanted: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError as error:
-        raise InvalidSetting(f"{what}: expected {wanted}, separated by commas") from error

@@ -14,7 +14,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from ..errors import InertialIdError, InvalidShape, UnknownFrame
 from ..estimate import Estimate
 from ..estimators import create
-from ..identifier import Identifier
+from ..files import user_path
+from ..pipelines import AnyIdentifier, make_identifier
 from ..settings import Settings
 from ..shape import shape_from_settings
 from ..tool import load_tool, tool_from_estimate
@@ -74,7 +75,7 @@ def run(options: Options) -> int:
     return OK if isinstance(result.outcome, Estimate) else NO_ESTIMATE
 
 
-def make_pipeline(settings: Settings) -> Identifier:
+def make_pipeline(settings: Settings) -> AnyIdentifier:
     """A fresh identifier.
 
     Raises:
@@ -83,13 +84,13 @@ def make_pipeline(settings: Settings) -> Identifier:
     if create(settings).needs_shape and settings.shape.type == "none":
         raise InvalidShape(f"estimator.method '{settings.estimator.method}' needs the shape of the "
                            "object; give --box, --mesh or --shape")
-    made = Identifier(settings, shape_from_settings(settings.shape, _package_roots()))
+    made = make_identifier(settings, shape_from_settings(settings.shape, package_roots()))
     if settings.tool.file:
-        made.set_tool(load_tool(Path(settings.tool.file).expanduser()))
+        made.set_tool(load_tool(user_path(settings.tool.file)))
     return made
 
 
-def _package_roots() -> tuple[Path, ...]:
+def package_roots() -> tuple[Path, ...]:
     """Folders with the shared files of installed ROS packages, if any, for package:// meshes."""
     prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
     return tuple(Path(prefix) / "share" for prefix in prefixes if prefix)

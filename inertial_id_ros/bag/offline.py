@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 from xml.etree import ElementTree
 
@@ -17,10 +16,12 @@ import numpy as np
 
 from ..dynamic_joint_state import DynamicJointStates
 from ..estimate import Outcome
+from ..files import user_path
 from ..findings import Finding
 from ..inertia import Array
 from ..robot_description import read_description
 from ..settings import Settings
+from .cdr import DECODERS, Edge, JointState, Wrench
 from .reader import Message, Recording
 from .topics import Selection
 
@@ -36,8 +37,8 @@ class Pipeline(Protocol):
                              quaternion_xyzw: Sequence[float]) -> None: ...
     def add_transform(self, stamp_ns: int, parent: str, child: str, translation: Sequence[float],
                       quaternion_xyzw: Sequence[float]) -> None: ...
-    def add_joint_state(self, stamp_ns: int, names: Sequence[str],
-                        positions: Sequence[float]) -> None: ...
+    def add_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
+                        efforts: Sequence[float] = ()) -> None: ...
     def add_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
                    torque: Sequence[float]) -> None: ...
     def add_removed_payload(self, frame_id: str, mass: float, com: Sequence[float],
@@ -116,7 +117,7 @@ def identify(recording: Recording, selection: Selection, pipeline: Pipeline, set
     """
     run = _Run(recording, selection, pipeline, settings, keep_trace)
     run.preload()
-    for message in recording.messages(selection.all):
+    for message in recording.messages(selection.all, DECODERS):
         run.catch_up(message.log_time)
         run.push(message)
         if on_progress and run.ticked:
@@ -162,8 +163,8 @@ class _Run:
         """Robot description and static transforms first: live, they are latched, there at once."""
         file = self._settings.robot_description.file
         if file:
-            self._use_description(read_description(Path(file).expanduser()))
-        for message in self._recording.messages(self._selection.latched):
+            self._use_description(read_description(user_path(file)))
+        for message in self._recording.messages(self._selection.latched, DECODERS):
             if message.topic == self._selection.tf_static or not self._description:
                 self._handlers[message.topic](message.content)
 
@@ -229,11 +230,9 @@ class _Run:
             self._pipeline.add_zeroing("the robot's program started")
         self._program_runs = bool(message.data)
 
-    def _push_wrench(self, message: Any) -> None:
-        f, t = message.wrench.force, message.wrench.torque
-        stamp = _nanoseconds(message.header.stamp)
-        self._pipeline.add_wrench(stamp, message.header.frame_id, (f.x, f.y, f.z), (t.x, t.y, t.z))
-        self._keep_wrench(stamp, (f.x, f.y, f.z, t.x, t.y, t.z))
+    def _push_wrench(self, message: Wrench) -> None:
+        self._pipeline.add_wrench(*message)
+        self._keep_wrench(message.stamp_ns, message.force + message.torque)
 
     def _keep_wrench(self, stamp: int, wrench: tuple[float, ...]) -> None:
         """Put a measured wrench into the trace."""
@@ -244,21 +243,18 @@ class _Run:
             self._trace.stamps.append(stamp)
             self._trace.measured.append(wrench)
 
-    def _push_joints(self, message: Any) -> None:
-        self._pipeline.add_joint_state(_nanoseconds(message.header.stamp), message.name,
-                                       message.position)
+    def _push_joints(self, message: JointState) -> None:
+        self._pipeline.add_joint_state(*message)
 
-    def _push_transforms(self, message: Any) -> None:
-        for item in message.transforms:
-            edge = _edge(item)
-            self._frames.update(edge[:2])
-            self._pipeline.add_transform(_nanoseconds(item.header.stamp), *edge)
+    def _push_transforms(self, message: list[Edge]) -> None:
+        for edge in message:
+            self._frames.update((edge.parent, edge.child))
+            self._pipeline.add_transform(*edge)
 
-    def _push_static(self, message: Any) -> None:
-        for item in message.transforms:
-            edge = _edge(item)
-            self._frames.update(edge[:2])
-            self._pipeline.add_static_transform(*edge)
+    def _push_static(self, message: list[Edge]) -> None:
+        for edge in message:
+            self._frames.update((edge.parent, edge.child))
+            self._pipeline.add_static_transform(*edge[1:])
 
     def _push_description(self, message: Any) -> None:
         if message.data != self._description:
@@ -286,9 +282,3 @@ def _whole_periods(gap: int, period: int) -> int:
 
 def _nanoseconds(stamp: Any) -> int:
     return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
-
-
-def _edge(item: Any) -> tuple[str, str, tuple[float, ...], tuple[float, ...]]:
-    """Parent, child, translation and quaternion (x, y, z, w) of a TransformStamped."""
-    p, q = item.transform.translation, item.transform.rotation
-    return (item.header.frame_id, item.child_frame_id, (p.x, p.y, p.z), (q.x, q.y, q.z, q.w))

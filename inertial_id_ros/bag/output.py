@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import InvalidSetting
 from ..estimate import Estimate
+from ..files import user_path
 from ..tool import Tool, save_tool
 from .offline import Identification, Snapshot
 
@@ -23,10 +24,12 @@ def check_writable(path: Path, option: str) -> Path:
     Raises:
         InvalidSetting: it is a folder, its folder is missing, or one may not write there.
     """
-    path = path.expanduser()
+    path = user_path(path)
     folder = path.parent
     if path.is_dir():
         raise InvalidSetting(f"{option} {path} is a folder; name a file")
+    if path.exists() and not path.is_file():
+        raise InvalidSetting(f"{option} {path} is no regular file; name another")
     if not folder.is_dir():
         raise InvalidSetting(f"{option} {path} cannot be written: folder {folder} does not exist")
     if not os.access(folder, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import stat
 import struct
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from rosbags.interfaces import Connection, Qos
 from rosbags.rosbag2 import Reader
@@ -16,11 +18,14 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
 from ..dynamic_joint_state import DEFINITIONS
-from ..errors import RecordingError
-from ..limits import MAX_BAG_BYTES, MAX_MESSAGE_BYTES, MAX_METADATA_BYTES
+from ..errors import DamagedFile, RecordingError
+from ..files import read_text, user_path
+from ..limits import MAX_BAG_BYTES, MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, MAX_METADATA_BYTES
 
 _STORAGE_SUFFIXES = (".mcap", ".db3")
 _MCAP_MAGIC = b"\x89MCAP0\r\n"
+# A few lines of YAML aliases stand for more values than any memory holds.
+_ALIAS = re.compile(r"(?:^|[-:?]\s|[\[{,])\s*\*[^\s*]", re.MULTILINE)
 _SQLITE_MAGIC = b"SQLite format 3\0"
 
 
@@ -61,7 +66,7 @@ class Recording:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path).expanduser()
+        self.path = user_path(path)
         self.notes: list[str] = []
         storage = self._locate()
         damage = _damage(storage)  # SQLite reads zeros beyond the end without a word
@@ -72,29 +77,33 @@ class Recording:
             self._reader.open()
         except Exception as error:  # damaged files raise errors of many kinds
             raise RecordingError(_explain(self.path, error)) from error
-        self._check_metadata()
+        try:
+            self._check_metadata()
+            self._check_chunks()
+        except BaseException:
+            self.close()
+            raise
 
     def _check_metadata(self) -> None:
-        """Times and counts must be whole numbers, names must be text (raises RecordingError)."""
+        """Refuse names that are no text and numbers that are none, which metadata.yaml may hold."""
         reader = self._reader
-        numbers: list[Any] = [("message count", reader.message_count)]
-        texts: list[Any] = []
-        if reader.message_count:
-            numbers += [("start", reader.start_time), ("duration", reader.duration)]
-        for c in reader.connections:
-            numbers.append(("message count of a topic", c.msgcount))
-            texts += [("topic name", c.topic), ("message type", c.msgtype)]
-        for what, value in numbers:
-            if not isinstance(value, int) or not 0 <= value < 2**63:
-                self._refuse(what, value, "a whole number, not negative")
-        for what, value in texts:
-            if not isinstance(value, str):
-                self._refuse(what, value, "text")
+        sound = all(isinstance(name, str) for c in reader.connections
+                    for name in (c.topic, c.msgtype))
+        counts = [reader.message_count, reader.start_time, reader.duration,
+                  *(c.msgcount for c in reader.connections)]
+        if not sound or not all(type(n) is int and abs(n) < 2**64 for n in counts):
+            raise RecordingError(f"recording {self.path} cannot be read: its metadata.yaml holds "
+                                 "values of the wrong type, or too large")
 
-    def _refuse(self, what: str, value: Any, wanted: str) -> NoReturn:
-        self.close()
-        raise RecordingError(f"recording {self.path} cannot be read: its {what} is "
-                             f"{str(value)[:100]!r}; it must be {wanted}")
+    def _check_chunks(self) -> None:
+        """Refuse chunks that declare more bytes than may be unpacked at once."""
+        inner: Any = self._reader.storage
+        for storage in getattr(inner, "storages", [inner]):
+            for chunk in getattr(storage, "chunks", ()):
+                if chunk.uncompressed_size > MAX_CHUNK_BYTES:
+                    raise RecordingError(
+                        f"recording {self.path} cannot be read: a chunk has "
+                        f"{chunk.uncompressed_size} bytes; at most {MAX_CHUNK_BYTES} are allowed")
 
     def _locate(self) -> Path:
         """The folder or file to hand to the reader."""
@@ -106,6 +115,8 @@ class Recording:
                 return path.parent
             _check_suffix(path)
             return path
+        if not path.is_dir():
+            raise RecordingError(f"{path} is neither a folder nor a regular file")
         if (path / "metadata.yaml").is_file():
             return path
         files = sorted(f for f in path.iterdir() if f.suffix in _STORAGE_SUFFIXES)
@@ -162,23 +173,25 @@ class Recording:
         for connection, log_time, data in self._read(lambda c: c.topic in topics):
             yield RawMessage(connection.topic, log_time, data)
 
-    def messages(self, topics: Mapping[str, str]) -> Iterator[Message]:
+    def messages(self, topics: Mapping[str, str],
+                 decoders: Mapping[str, Callable[[bytes], Any]] | None = None) -> Iterator[Message]:
         """Deserialised messages of the topics (type by name) in the order of their log times.
 
         Standard message definitions are used in place of those in the file, so that a broken or
         unknown type elsewhere in the recording does no harm.
 
+        Args:
+            decoders: by type, in place of the general decoder.
+
         Raises:
             RecordingError: a message cannot be decoded, or the file is damaged further on.
         """
-        deserialize = standard_types().deserialize_cdr
+        deserialize, own = standard_types().deserialize_cdr, decoders or {}
         wanted = set(topics.items())
         for connection, log_time, data in self._read(lambda c: (c.topic, c.msgtype) in wanted):
-            if len(data) > MAX_MESSAGE_BYTES:
-                raise RecordingError(f"a message of {connection.topic} has {len(data)} bytes; at "
-                                     f"most {MAX_MESSAGE_BYTES} are allowed")
+            kind = connection.msgtype
             try:
-                content = deserialize(data, connection.msgtype)
+                content = own[kind](data) if kind in own else deserialize(data, kind)
             except Exception as error:  # a cut payload raises struct, index or decoding errors
                 raise RecordingError(
                     f"a message of {connection.topic} ({connection.msgtype}) at "
@@ -191,7 +204,11 @@ class Recording:
         if not chosen:
             return
         try:
-            yield from self._reader.messages(connections=chosen)
+            for item in self._reader.messages(connections=chosen):
+                if len(item[2]) > MAX_MESSAGE_BYTES:
+                    raise ValueError(f"a message of {item[0].topic} has {len(item[2])} bytes; at "
+                                     f"most {MAX_MESSAGE_BYTES} are allowed")
+                yield item
         except Exception as error:  # as in the constructor: the damage may lie further on
             raise RecordingError(_explain(self.path, error)) from error
 
@@ -216,9 +233,6 @@ def _check_suffix(path: Path) -> None:
 
 def _explain(path: Path, error: Exception) -> str:
     """One sentence why the recording cannot be read."""
-    if isinstance(error, MemoryError):
-        return (f"recording {path} cannot be read: it is damaged, or it asks for more memory than "
-                "there is")
     reason = " ".join(str(error).split())[:500].rstrip(".") or type(error).__name__
     return f"recording {path} cannot be read: {reason}"
 
@@ -226,19 +240,33 @@ def _explain(path: Path, error: Exception) -> str:
 def _damage(storage: Path) -> str:
     """What is wrong with the outer frame of a storage file or a folder of them; empty if sound."""
     if storage.is_dir():
-        metadata = storage / "metadata.yaml"
-        if metadata.is_file() and metadata.stat().st_size > MAX_METADATA_BYTES:
-            return f"metadata.yaml has more than {MAX_METADATA_BYTES} bytes"
+        damage = _metadata_damage(storage / "metadata.yaml")
+        if damage:
+            return damage
         files = sorted(f for f in storage.iterdir() if f.suffix in _STORAGE_SUFFIXES)
     else:
         files = [storage]
     return next((damage for damage in map(_file_damage, files) if damage), "")
 
 
+def _metadata_damage(file: Path) -> str:
+    """As `_damage`, of metadata.yaml."""
+    try:
+        text = read_text(file, MAX_METADATA_BYTES)
+    except OSError as error:
+        return f"{file.name}: {error.strerror}"
+    except DamagedFile as error:
+        return f"{file.name}: {error}"
+    return f"{file.name} holds aliases (*name)" if _ALIAS.search(text) else ""
+
+
 def _file_damage(file: Path) -> str:
     """As `_damage`, of one file."""
     try:
-        size = file.stat().st_size
+        status = file.stat()
+        if not stat.S_ISREG(status.st_mode):  # a named pipe would be waited for
+            return f"{file.name} is no regular file"
+        size = status.st_size
         with file.open("rb") as stream:
             head = stream.read(32)
             stream.seek(max(0, size - 8))

@@ -38,7 +38,8 @@ def print_report(console: Console, result: Identification, title: str,
     outcome = result.outcome
     if isinstance(outcome, Estimate):
         console.print(parameter_table(outcome, title))
-        console.print(sensor_table(outcome))
+        if np.any(outcome.residual_rms):  # joint torques know no channels of a sensor
+            console.print(sensor_table(outcome))
         console.print(
             f"{outcome.samples} samples, window {outcome.window:.1f} s of {result.duration:.1f} s "
             f"recorded, {outcome.method} estimator ({outcome.weighting} weighting), "

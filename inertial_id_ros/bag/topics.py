@@ -66,12 +66,16 @@ def select_topics(topics: Sequence[Topic], settings: Settings,
     wrench = joint_states = ""
     dynamic = _chosen(topics, settings.dynamic_joint_states.topic, DYNAMIC,
                       "dynamic joint state")
-    if not dynamic:
+    torques = settings.load.source == "joint_torque"
+    if not dynamic and not torques:
         wrench = _required(topics, settings.wrench.topic, "wrench.topic" in asked, notes)
-    if not dynamic and settings.kinematics.source != "tf":
+    if not dynamic and (torques or settings.kinematics.source != "tf"):
         joint_states = _optional(topics, settings.joint_states.topic, JOINT_STATES,
                                  "joint state", "--joint-states-topic",
                                  "joint_states.topic" in asked, notes)
+    if torques and not joint_states:
+        raise RecordingError("load.source is 'joint_torque' and no joint state topic is chosen "
+                             f"({JOINT_STATES}); the recording holds {describe_topics(topics)}")
     description = ""
     if not settings.robot_description.file:
         description = _named(topics, settings.robot_description.topic, TEXT, "robot description",

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from ..errors import UnknownEstimator
+from ..factor import triangular_factor
+from ..free_fit import free_fit
 from ..inertia import Array
 from ..row_layout import BIASES, PARAMETERS
 from ..settings import Settings
@@ -32,9 +35,10 @@ class Problem:
     alignment states are fixed at their estimate; the two of the blend do not know them.
 
     Attributes:
-        full: (6*17, 17) full model, weight 1.
-        dynamic: (6*17, 17) full model, weight w (Nadeau et al. 2022, eq. 8).
-        static: (6*17, 17) reduced (gravity-only) model, weight 1 - w.
+        full: (n, 17) full model, weight 1.
+        dynamic: (n, 17) full model, weight w (Nadeau et al. 2022, eq. 8); with the weighting
+            ``dynamism`` only.
+        static: (n, 17) reduced (gravity-only) model, weight 1 - w; as `dynamic`.
         noise: (6,) standard deviation of one raw sample of each channel.
         bias_sd: (6,) prior standard deviation of the biases about bias_mean; zeros: no bias states.
         bias_mean: (6,) prior mean of the biases in y = A phi + bias.
@@ -42,6 +46,8 @@ class Problem:
         aligned: (n, 17 + q) full model with q more states, of the alignment and of a stored tool,
             as columns ``[A | B | q | y]``; empty without such states.
         alignment_sd: (q,) prior standard deviation of these states about zero.
+        noisy: the noise-weighted problem where noise in the regressor counts (see
+            `regressor_noise`), linearised at an answer; None: the regressor is exact.
     """
 
     full: Array
@@ -53,6 +59,7 @@ class Problem:
     samples: int
     aligned: Array = field(default_factory=lambda: np.empty((0, COLUMNS)))
     alignment_sd: Array = field(default_factory=lambda: np.empty(0))
+    noisy: Marginal | None = None
 
     def whitened(self, factor: Array) -> Array:
         """A factor with each channel divided by its noise."""
@@ -77,25 +84,36 @@ class Problem:
         Args:
             weighting: ``noise`` (full model) or ``dynamism`` (blend, squared).
         """
-        if weighting == "noise" and len(self.alignment_sd):
-            return self._aligned_marginal()
-        parts = [self.full] if weighting == "noise" else [self.dynamic, self.static]
-        return _eliminate(np.concatenate([*(self.whitened(p) for p in parts), self.bias_prior()]))
+        return self._of_noise if weighting == "noise" else self._of_blend
 
-    def _aligned_marginal(self) -> Marginal:
+    @cached_property
+    def _of_noise(self) -> Marginal:
+        if self.noisy is not None:
+            return self.noisy
+        if len(self.alignment_sd):
+            return eliminate(np.concatenate([self.whitened(self.aligned), self.state_prior()]))
+        return eliminate(np.concatenate([self.whitened(self.full), self.bias_prior()]))
+
+    @cached_property
+    def _of_blend(self) -> Marginal:
+        return eliminate(np.concatenate([self.whitened(self.dynamic), self.whitened(self.static),
+                                         self.bias_prior()]))
+
+    def state_prior(self) -> Array:
+        """Whitened rows (6 + q, 17 + q) of the priors of biases and alignment states."""
         states = len(self.alignment_sd)
         prior = np.zeros((BIASES + states, COLUMNS + states))
         bias = self.bias_prior()
         prior[:BIASES, :COLUMNS - 1], prior[:BIASES, -1] = bias[:, :-1], bias[:, -1]
         prior[BIASES:, COLUMNS - 1:-1] = np.diag(1.0 / self.alignment_sd)
-        return _eliminate(np.concatenate([self.whitened(self.aligned), prior]))
+        return prior
 
 
-def _eliminate(rows: Array) -> Marginal:
+def eliminate(rows: Array) -> Marginal:
     """Marginal of whitened rows ``[A | states | y]``."""
     states = rows.shape[1] - PARAMETERS - 1
-    order = np.r_[PARAMETERS:PARAMETERS + states, 0:PARAMETERS, rows.shape[1] - 1]
-    upper = np.asarray(np.linalg.qr(rows[:, order], mode="r"))
+    upper = triangular_factor(np.concatenate(
+        [rows[:, PARAMETERS:-1], rows[:, :PARAMETERS], rows[:, -1:]], axis=1))
     return Marginal(upper[states:, states:], upper[:states])
 
 
@@ -127,10 +145,15 @@ class Marginal:
         """Sum of squares that no phi can remove."""
         return float(self.upper[PARAMETERS, PARAMETERS] ** 2)
 
-    @property
+    @cached_property
     def information(self) -> Array:
         """Information matrix (10, 10) of phi."""
         return self.matrix.T @ self.matrix
+
+    @cached_property
+    def free_fit(self) -> tuple[Array, Array]:
+        """phi (10,) of the data alone and its covariance (10, 10); see `free_fit`."""
+        return free_fit(self.information, self.matrix.T @ self.target)
 
     def objective(self, phi: Array) -> float:
         """Sum of squares at phi, biases at their best."""

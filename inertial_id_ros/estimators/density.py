@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ..density_prior import MASS_SD, DensityPrior, density_prior
-from ..errors import InvalidShape
+from ..errors import InvalidSetting
+from ..free_fit import center_of_mass, free_fit
 from ..inertia import Array, is_consistent
 from ..settings import Settings
 from ..shape import Shape
+from ..unknown_shape import balls
 from .base import PARAMETERS, Problem, Solution, register
 from .reference_body import ReferenceBodies
 from .weak_prior import regularise
 
-WIDTHS = (3.0, 1.0, 0.3)  # of the log-density; weighted by evidence
+UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
 _LARGEST_STEP = 8.0  # of the log-density in one Newton step
 _TOLERANCE, _STEPS = 1e-3, 40
+_OUTSIDE = 4.0  # standard deviations of a centre of mass that a ball cannot hold
+_BISECTIONS, _MARGIN = 10, 0.99
+_BOUND_INFORMATION = 1e4  # of the largest mass, over that of the data
 
 
 class Mode(NamedTuple):
@@ -30,79 +36,191 @@ class Mode(NamedTuple):
 
 @register("density")
 class Density:
-    """Log-density Gaussian process over the shape, three widths weighted by evidence.
+    """Log-density Gaussian process over the shape, four widths weighted by evidence.
 
-    Needs a shape (mesh or bounding primitive); guarantees a physically consistent body.
+    Without a shape: over balls about the sensor, weighted by evidence. Guarantees a physically
+    consistent body.
     """
 
     name = "density"
-    needs_shape = True
+    needs_shape = False
     guarantees_consistency = True
 
     def __init__(self, settings: Settings) -> None:
-        self._prior: tuple[Shape, DensityPrior] | None = None
+        if settings.estimator.weighting != "noise":
+            raise InvalidSetting(
+                f"estimator.weighting is '{settings.estimator.weighting}'; with estimator.method "
+                "'density' it must be 'noise' (its evidence needs every sample at its own noise)")
+        self._max_mass = settings.estimator.max_mass
+        self._settings = settings.shape
+        balls(self._settings.max_reach)  # made once in a process, and now: no estimate waits
         self._bodies = ReferenceBodies()
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """See `Estimator.solve`."""
-        if shape is None:
-            raise InvalidShape("estimator 'density' needs a shape; set shape.type")
-        if self._prior is None or self._prior[0] is not shape:
-            self._prior = (shape, density_prior(shape))
         marginal = problem.marginal("noise")
         regularise(marginal.matrix, marginal.target, self._bodies.of(shape)).require_mass()
-        phi, covariance = posterior(marginal.information, marginal.matrix.T @ marginal.target,
-                                    self._prior[1])
-        prior_information = np.linalg.inv(covariance) - marginal.information
-        return Solution(phi, marginal.bias(phi), _positive(prior_information))
+        information, vector = marginal.information, marginal.matrix.T @ marginal.target
+        phi, covariance = self._posterior(information, vector, shape)
+        if 0.0 < self._max_mass < phi[0]:
+            phi = self._bounded(information, vector, shape, covariance)
+        prior_information = np.linalg.inv(covariance) - information
+        return Solution(phi, marginal.bias(phi), _positive(prior_information), covariance)
+
+    def _posterior(self, information: Array, vector: Array,
+                   shape: Shape | None) -> tuple[Array, Array]:
+        if shape is None:
+            return posterior_of_sizes(information, vector, self._settings.max_reach)
+        prior = replace(density_prior(shape), pose=shape.pose_states(self._settings))
+        return posterior(information, vector, prior)
+
+    def _bounded(self, information: Array, vector: Array, shape: Shape | None,
+                 covariance: Array) -> Array:
+        """phi (10,) at the largest mass; the covariance (10, 10) is that of the free answer."""
+        at_bound = np.zeros((PARAMETERS, PARAMETERS))
+        at_bound[0, 0] = _BOUND_INFORMATION / covariance[0, 0]
+        phi, _ = self._posterior(information + at_bound,
+                                 vector + at_bound[:, 0] * self._max_mass, shape)
+        return phi * min(self._max_mass / phi[0], 1.0)
 
 
 def posterior(information: Array, vector: Array, prior: DensityPrior) -> tuple[Array, Array]:
     """phi (10,) and its covariance (10, 10) from the information matrix and vector of the data."""
+    phi, _ = average(*modes_of(information, vector, prior, prior.widths))
+    # Intervals always come from the widest prior: that is what calibrates them.
+    wide = replace(prior, slack=prior.wide_slack)
+    widest = modes_of(information, vector, wide, prior.widths[:1])[0][0]
+    gap = widest.phi - phi
+    covariance = widest.covariance + np.outer(gap, gap)
+    return phi, 0.5 * (covariance + covariance.T)
+
+
+def posterior_of_sizes(information: Array, vector: Array, reach: float) -> tuple[Array, Array]:
+    """As `posterior`, for an object of unknown shape that reaches this far [m] from the sensor.
+
+    The covariance is that of the mixture: within each size, and between them. A centre of mass
+    beyond the reach is believed: the region is doubled until it holds it.
+    """
+    smallest = _least_radius(information, vector)
+    while reach < smallest:
+        reach *= 2.0
+    modes: list[Mode] = []
+    bare: list[Array] = []
+    for radius, prior in balls(reach):
+        if radius >= smallest:
+            found, plain = modes_of(information, vector, prior, (UNKNOWN_WIDTH,))
+            modes, bare = modes + found, bare + plain
+    phi, weights = average(modes, bare)
+    covariance = sum(w * (m.covariance + np.outer(m.phi - phi, m.phi - phi))
+                     for w, m in zip(weights, modes, strict=True))
+    return phi, 0.5 * (covariance + covariance.T)
+
+
+def _least_radius(information: Array, vector: Array) -> float:
+    """Radius [m] about the sensor below which no ball can hold the measured centre of mass."""
+    phi, covariance = free_fit(information, vector)
+    if not phi[0] > 0.0:
+        return 0.0
+    com, spread = center_of_mass(phi, covariance)
+    return float(np.linalg.norm(com) - _OUTSIDE * np.sqrt(np.linalg.eigvalsh(spread)[-1]))
+
+
+def modes_of(information: Array, vector: Array, prior: DensityPrior,
+             widths: tuple[float, ...]) -> tuple[list[Mode], list[Array]]:
+    """The mode of each width with the slack, and phi (10,) of its density alone."""
     mass = max(vector[0] / information[0, 0], 1e-3)
-    slack = mass**2 * prior.slack
-    shrink = np.linalg.inv(np.eye(PARAMETERS) + information @ slack)
-    seen = shrink @ information
-    seen = 0.5 * (seen + seen.T)
+    slack = Slack(mass**2 * prior.slack, information, vector)
     modes, bare = [], []
-    for width in WIDTHS:
-        mode = most_probable(seen, shrink @ vector, prior, width, mass)
-        phi = mode.phi + slack @ (shrink @ (vector - information @ mode.phi))
-        covariance = shrink.T @ mode.covariance @ shrink + shrink.T @ slack
-        evidence = mode.evidence - prior.width_penalty * np.log(width)
-        modes.append(Mode(phi, covariance, evidence))
+    for width in widths:
+        mode = most_probable(slack.information, slack.vector, prior, width, mass)
+        added = slack.added(mode)
+        modes.append(added._replace(
+            evidence=added.evidence + slack.evidence - prior.width_penalty * np.log(width)))
         bare.append(mode.phi)
+    return modes, bare
+
+
+def average(modes: list[Mode], bare: list[Array]) -> tuple[Array, Array]:
+    """Mean phi (10,) of the modes by evidence, physically consistent, and their weights."""
     evidence = np.array([m.evidence for m in modes])
     weights = np.exp(evidence - evidence.max())
     weights /= weights.sum()
     phi = sum(w * m.phi for w, m in zip(weights, modes, strict=True))
-    if not is_consistent(phi):  # the slack went too far; densities themselves are positive
-        phi = sum(w * p for w, p in zip(weights, bare, strict=True))
-    gap = modes[0].phi - phi
-    # Intervals always come from the widest prior: that is what calibrates them.
-    covariance = modes[0].covariance + np.outer(gap, gap)
-    return phi, 0.5 * (covariance + covariance.T)
+    inside = sum(w * p for w, p in zip(weights, bare, strict=True))
+    return _consistent(inside, phi), weights
+
+
+def _consistent(inside: Array, phi: Array) -> Array:
+    """phi (10,), or where the slack went too far as much of it as makes a body.
+
+    Args:
+        inside: (10,) of the densities alone, which are positive.
+    """
+    if is_consistent(phi):
+        return phi
+    low, high = 0.0, 1.0
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if is_consistent(inside + middle * (phi - inside)) else (
+            low, middle)
+    return inside + _MARGIN * low * (phi - inside)
+
+
+class Slack:
+    """Data as densities see them, when phi is that of a density plus an error.
+
+    Args:
+        covariance: (10, 10) of the error; information (10, 10), vector (10,): of the data.
+    """
+
+    def __init__(self, covariance: Array, information: Array, vector: Array) -> None:
+        self._covariance, self._information, self._vector = covariance, information, vector
+        self._shrink = np.linalg.inv(np.eye(PARAMETERS) + information @ covariance)
+        seen = self._shrink @ information
+        self.information = 0.5 * (seen + seen.T)
+        self.vector = self._shrink @ vector
+        # The same for all widths, not for all shapes.
+        self.evidence = 0.5 * float(vector @ covariance @ self.vector
+                                    + np.linalg.slogdet(self._shrink)[1])
+
+    def added(self, mode: Mode) -> Mode:
+        """A mode of densities with the most probable error added."""
+        shrink, covariance = self._shrink, self._covariance
+        phi = mode.phi + covariance @ (shrink @ (self._vector - self._information @ mode.phi))
+        spread = shrink.T @ mode.covariance @ shrink + shrink.T @ covariance
+        return mode._replace(phi=phi, covariance=spread)
 
 
 def most_probable(information: Array, vector: Array, prior: DensityPrior, width: float,
                   mass: float) -> Mode:
-    """Newton's method on ``phi'H phi/2 - g'phi + w'w/2`` with ``phi = M (v exp(log m0 + F w))``."""
+    """Newton's method on ``phi'H phi/2 - g'phi + w'w/2`` with ``phi = T M (v exp(log m0 + F w))``,
+    where T moves the body by the last states of w, if the pose is uncertain."""
     modes = np.column_stack([width * prior.modes, np.full(len(prior.volumes), MASS_SD)])
-    unit = prior.columns * prior.volumes
-    w = np.zeros(modes.shape[1])
+    unit, densities = prior.columns * prior.volumes, modes.shape[1]
+    w = np.zeros(densities + prior.pose.count)
     log_density = np.full(len(prior.volumes), np.log(mass))
+
+    moves = prior.pose.count > 0
 
     def value(log_density: Array, w: Array) -> tuple[Array, float]:
         phi = unit @ np.exp(log_density)
+        if moves:
+            phi = prior.pose.transform(w[densities:]) @ phi
         return phi, float(0.5 * phi @ information @ phi - vector @ phi + 0.5 * w @ w)
+
+    def slope_at(log_density: Array, w: Array, phi: Array) -> Array:
+        still = (unit * np.exp(log_density)) @ modes
+        if not moves:
+            return still
+        return np.hstack([prior.pose.transform(w[densities:]) @ still, prior.pose.slope(phi)])
 
     phi, objective = value(log_density, w)
     for _ in range(_STEPS):
-        slope = (unit * np.exp(log_density)) @ modes
+        slope = slope_at(log_density, w, phi)
         gain = np.linalg.solve(np.eye(PARAMETERS) + information @ (slope @ slope.T),
                                vector - information @ (phi - slope @ w))
         step = slope.T @ gain - w
-        change = modes @ step
+        change = modes @ step[:densities]
         t = min(1.0, _LARGEST_STEP / max(float(np.abs(change).max()), 1e-9))
         while t > 1e-3:
             new_phi, new_objective = value(log_density + t * change, w + t * step)
@@ -116,7 +234,7 @@ def most_probable(information: Array, vector: Array, prior: DensityPrior, width:
         phi, objective = new_phi, new_objective
         if improvement < _TOLERANCE:
             break
-    slope = (unit * np.exp(log_density)) @ modes
+    slope = slope_at(log_density, w, phi)
     factor = np.linalg.cholesky(np.eye(len(w)) + slope.T @ information @ slope)
     root = np.linalg.solve(factor, slope.T)
     return Mode(phi, root.T @ root, -objective - float(np.log(np.diag(factor)).sum()))

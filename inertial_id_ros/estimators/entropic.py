@@ -25,7 +25,7 @@ from ..settings import Settings
 from ..shape import Shape
 from .base import Problem, Solution, register
 from .interior import DIAGONAL, InteriorPath, smat_rows, svec_rows
-from .reference_body import FIRST, ReferenceBodies
+from .reference_body import FIRST, ReferenceBodies, weakened
 from .semidefinite import SIDE, SVEC_SIZE, svec
 
 # Weights among which the evidence chooses, strongest first.
@@ -48,13 +48,15 @@ class Entropic:
         self._weighting = settings.estimator.weighting
         self._gamma = settings.entropic.gamma
         self._by_evidence = settings.entropic.selection == "evidence"
+        self._shape_settings = settings.shape
         self._bodies = ReferenceBodies()
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The body of least sum of squares and divergence.
 
         ``prior_information`` is half the Hessian of the divergence term at the optimum (of weight
-        ``entropic.gamma`` at most), as that of the data is half the Hessian of the sum of squares.
+        ``entropic.gamma`` at most), as that of the data is half the Hessian of the sum of squares;
+        less where the pose of the shape is uncertain.
 
         Raises:
             InvalidShape: no shape.
@@ -73,7 +75,8 @@ class Entropic:
         to_unit = body.from_phi / mass
         information = to_unit.T @ _curvature(mode.factor) @ to_unit
         claimed = min(mode.gamma, self._gamma)
-        return Solution(phi, marginal.bias(phi), 0.5 * claimed * information)
+        pose = shape.pose_states(self._shape_settings).covariance(phi)
+        return Solution(phi, marginal.bias(phi), weakened(0.5 * claimed * information, pose))
 
 
 def measured_mass(rows: Array, target: Array) -> float:
@@ -157,7 +160,7 @@ class Fit:
             decrement = 2.0 * float(upper[:, -1] @ upper[:, -1])
             if decrement <= _DECREMENT * gamma:
                 break
-            step = _line_search(linear, square, gamma, values)
+            step = line_search(linear, square, gamma, values)
             factor = factor @ (vectors * np.sqrt(1.0 + step * values))
         logdet = 2.0 * float(np.linalg.slogdet(factor)[1])
         a = 0.5 * gamma
@@ -172,7 +175,7 @@ class Fit:
         return max(self.modes(EVIDENCE_GAMMAS), key=lambda mode: mode.evidence)
 
 
-def _line_search(linear: float, square: float, gamma: float, values: Array) -> float:
+def line_search(linear: float, square: float, gamma: float, values: Array) -> float:
     """Step t that lowers ``linear t + square t^2 - gamma sum log(1 + t values)``.
 
     One Newton iteration in t costs nothing, so the minimum is found, not just a decrease.

@@ -36,7 +36,6 @@ class Lmi:
     """Fully physically consistent least squares; see the module's text."""
 
     name = "lmi"
-    needs_shape = False
     guarantees_consistency = True
 
     def __init__(self, settings: Settings) -> None:
@@ -44,6 +43,7 @@ class Lmi:
         self._max_mass = settings.estimator.max_mass
         self._epsilon = settings.lmi.epsilon
         self._support = settings.lmi.support
+        self.needs_shape = self._support != "none"
         self._bodies = ReferenceBodies()
         linear = 1 + (self._max_mass > 0.0) + {"none": 0, "box": 6, "ellipsoid": 1}[self._support]
         self._solver = LeastDistance(linear, SVEC_SIZE)

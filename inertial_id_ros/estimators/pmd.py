@@ -100,7 +100,7 @@ class Pmd:
         scale = unit / problem.noise if self._whiten else np.ones(BIASES)
         parts = ([problem.full] if self._weighting == "noise"
                  else [problem.dynamic, problem.static])
-        stacks = [part * np.repeat(scale, COLUMNS)[:, None] for part in parts]
+        stacks = [part * np.repeat(scale, len(part) // BIASES)[:, None] for part in parts]
         if not problem.has_bias:
             return [triangular_factor(_known_bias(s, problem.bias_mean)) for s in stacks]
         prior = problem.bias_prior() * (scale * problem.noise)[:, None]

@@ -67,9 +67,13 @@ class ReferenceBody:
 def reference_body(shape: Shape | None) -> ReferenceBody:
     """The shape filled evenly, or a ball of usual size at the sensor origin."""
     if shape is None:
-        unit = phi_from_body(1.0, np.zeros(3), 2.0 * DEFAULT_RADIUS**2 * np.eye(3))
-    else:
-        unit = shape.unit_phi
+        return body_coordinates(phi_from_body(1.0, np.zeros(3),
+                                              2.0 * DEFAULT_RADIUS**2 * np.eye(3)))
+    return body_coordinates(shape.unit_phi)
+
+
+def body_coordinates(unit: Array) -> ReferenceBody:
+    """The maps of a consistent body of 1 kg, phi (10,)."""
     pseudo = pseudo_inertia(unit)
     com = pseudo[:3, 3]
     factor = np.eye(SIDE)
@@ -81,6 +85,17 @@ def reference_body(shape: Shape | None) -> ReferenceBody:
     from_phi = np.stack([svec(inverse @ pseudo_inertia(e) @ inverse.T)
                          for e in np.eye(SVEC_SIZE)], axis=1)
     return ReferenceBody(unit, to_phi, from_phi)
+
+
+def weakened(information: Array, covariance: Array) -> Array:
+    """Information (10, 10) of a prior after an error of covariance (10, 10) is added to it.
+
+    Neither need be of full rank: ``root' (1 + root C root')^-1 root`` with ``root' root`` the
+    information.
+    """
+    values, vectors = np.linalg.eigh(0.5 * (information + information.T))
+    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    return root.T @ np.linalg.solve(np.eye(len(root)) + root @ covariance @ root.T, root)
 
 
 class ReferenceBodies:

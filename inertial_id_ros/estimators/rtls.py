@@ -19,6 +19,8 @@ Nothing keeps the answer physical, and directions that the motion hardly excites
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..errors import NotEnoughData
@@ -29,6 +31,7 @@ from ..shape import Shape
 from .base import PARAMETERS, Problem, Solution, register
 
 _RANK = 1e-9  # singular values below this part of the largest are zero
+_EXACT = 1e-9  # m/s^2, rad/s^2; noise that stands for none
 
 
 @register("rtls")
@@ -40,8 +43,8 @@ class Rtls:
     guarantees_consistency = False
 
     def __init__(self, settings: Settings) -> None:
-        self._acceleration = settings.rtls.acceleration_noise
-        self._angular = settings.rtls.angular_acceleration_noise
+        self._acceleration = settings.accelerations.linear_noise
+        self._angular = settings.accelerations.angular_noise
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The full model's total least squares; the dynamism weighting does not apply.
@@ -49,7 +52,7 @@ class Rtls:
         Raises:
             NotEnoughData: the motion does not excite all ten parameters.
         """
-        marginal = problem.marginal("noise")
+        marginal = replace(problem, noisy=None).marginal("noise")  # its own way with that noise
         noise = column_noise(self._acceleration, self._angular, problem.noise)
         phi = total_least_squares(marginal.upper, noise)
         return Solution(phi, marginal.bias(phi), np.zeros((PARAMETERS, PARAMETERS)))
@@ -63,8 +66,8 @@ def column_noise(acceleration: float, angular: float, noise: Array) -> Array:
             acceleration [rad/s^2]; noise: (6,) of the wrench channels [N, N m].
     """
     axes, zero = np.eye(3), np.zeros((3, 3))
-    variance = (acceleration**2 * regressor(axes, zero, zero)**2
-                + angular**2 * regressor(zero, zero, axes)**2).sum(axis=0)
+    variance = (max(acceleration, _EXACT)**2 * regressor(axes, zero, zero)**2
+                + max(angular, _EXACT)**2 * regressor(zero, zero, axes)**2).sum(axis=0)
     return np.sqrt((variance / noise[:, None] ** 2).mean(axis=0))
 
 

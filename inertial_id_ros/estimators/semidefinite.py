@@ -101,7 +101,11 @@ class LeastDistance:
 
 
 def _let_panics_pass(error: BaseException) -> None:
-    """Raise again what is no panic of the compiled solver, whose type cannot be imported."""
+    """Raise again what is no panic of the compiled solver, whose type cannot be imported.
+
+    What the panic writes to standard error stays there: it bypasses Python, and to point the file
+    descriptor elsewhere for a moment would swallow what other threads write.
+    """
     if type(error).__name__ != "PanicException":
         raise error
 

@@ -1,16 +1,12 @@
-"""Triangular factors of stacked rows, and the elimination of the biases from them."""
+"""Elimination of the biases from stacked rows."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ..factor import triangular_factor
 from ..inertia import Array
 from .base import PARAMETERS
-
-
-def triangular_factor(rows: Array) -> Array:
-    """Upper triangular (min(n, k), k) with the same sums of squares as rows (n, k)."""
-    return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
 def eliminate_bias(rows: Array) -> tuple[Array, Array, Array]:

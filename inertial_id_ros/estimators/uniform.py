@@ -11,9 +11,9 @@ from ..errors import InvalidShape
 from ..settings import Settings
 from ..shape import Shape
 from .base import Problem, Solution, register
-from .reference_body import MASS, ReferenceBodies
+from .entropic import measured_mass
+from .reference_body import MASS, ReferenceBodies, weakened
 from .semidefinite import SVEC_SIZE, svec
-from .weak_prior import regularise
 
 # The shape is taken for granted: its parameters per kilogram are known to this part of the body.
 SHAPE_SD = 1e-6
@@ -29,6 +29,7 @@ class Uniform:
 
     def __init__(self, settings: Settings) -> None:
         self._weighting = settings.estimator.weighting
+        self._shape_settings = settings.shape
         self._bodies = ReferenceBodies()
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
@@ -43,12 +44,11 @@ class Uniform:
         marginal = problem.marginal(self._weighting)
         body = self._bodies.of(shape)
         # The torque would pull the mass of a wrong centre: the mass is measured with a free one.
-        data = regularise(marginal.matrix, marginal.target, body)
-        data.require_mass()
-        mass = data.simple_mass
+        mass = measured_mass(marginal.matrix @ body.to_phi, marginal.target)
         phi = shape.uniform(mass)
         # x - m x(unit) = 0 in the nine coordinates that are not the mass
         unit = np.eye(SVEC_SIZE)
         rows = (unit - np.outer(svec(np.eye(4)), unit[MASS]))[:MASS]
         rows = rows @ body.from_phi / (SHAPE_SD * mass)
-        return Solution(phi, marginal.bias(phi), rows.T @ rows)
+        pose = shape.pose_states(self._shape_settings).covariance(phi)
+        return Solution(phi, marginal.bias(phi), weakened(rows.T @ rows, pose))

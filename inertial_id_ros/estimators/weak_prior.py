@@ -15,10 +15,10 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import NotEnoughData
+from ..factor import triangular_factor
 from ..inertia import Array
 from .reference_body import FIRST, MASS, ReferenceBody
 from .semidefinite import SVEC_SIZE, svec
-from .triangular import triangular_factor
 
 RELATIVE_SD = 1e4
 _UNIT = svec(np.eye(4))  # the reference body in its own coordinates

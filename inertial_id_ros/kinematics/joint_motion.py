@@ -15,9 +15,9 @@ import pinocchio as pin
 from ..errors import InvalidModel, UnknownFrame
 from ..inertia import Array
 from ..limits import MAX_URDF_BYTES, MAX_URDF_LINKS
-from ..streams import LATE, REPEATED, SampleRing
+from ..native_output import taken_aside
+from ..streams import HELD, LATE, REPEATED, SampleRing
 from ..transforms import Pose, TransformTree
-from .console import caught_errors
 from .local_polynomial import covered, fit, gather, window_for
 from .motion import Motion
 
@@ -28,8 +28,12 @@ _SAME_NAME = "joint::"  # before the name of a joint that has the name of a link
 MISSING_JOINT, NOT_FINITE = "missing_joint", "not_finite"
 
 
-def parse_urdf(urdf: str) -> pin.Model:
-    """Kinematic model of a URDF text.
+def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None,
+               dynamics: bool = False) -> pin.Model:
+    """Model of a URDF text; its root link is fixed to the world, or tied to it by `root_joint`.
+
+    Args:
+        dynamics: masses and inertias matter, so that those the parser cannot read are an error.
 
     Raises:
         InvalidModel: not a URDF, or too large.
@@ -38,26 +42,40 @@ def parse_urdf(urdf: str) -> pin.Model:
         raise InvalidModel(f"robot description has {len(urdf)} bytes; at most {MAX_URDF_BYTES}")
     if "<!DOCTYPE" in urdf or "<!ENTITY" in urdf:
         raise InvalidModel("robot description declares XML entities, which are not accepted")
+    complaints: list[str] = []
     try:
         tree = ElementTree.fromstring(urdf)  # says where the text breaks, and prints nothing
         count = sum(1 for _ in tree.iter("link"))
         if count > MAX_URDF_LINKS:
             raise ValueError(f"it has {count} links; at most {MAX_URDF_LINKS} are allowed")
+        with taken_aside() as complaints:  # its error says nothing, these lines do
+            model = (pin.buildModelFromXML(urdf) if root_joint is None
+                     else pin.buildModelFromXML(urdf, root_joint))
+        _check_numbers(model)
+        if dynamics and any("inertia" in line.lower() for line in complaints):
+            raise ValueError("inertia")
+        return _with_unique_names(model)
     except Exception as error:  # the parser raises several kinds
-        raise _unusable(str(error)) from error
-    with caught_errors() as said:
-        try:
-            model = _with_unique_names(pin.buildModelFromXML(urdf))
-        except Exception as error:
-            reason = str(error)
-        else:
-            return model
-    raise _unusable(said[0].removeprefix("Error:") if said else reason)
+        reason = (_reason(complaints) or " ".join(str(error).split()) or "not a URDF")[:300]
+        raise InvalidModel(f"robot description is not a usable URDF: {reason}") from error
 
 
-def _unusable(reason: str) -> InvalidModel:
-    words = " ".join(reason.split())[:500] or "not a URDF"
-    return InvalidModel(f"robot description is not a usable URDF: {words}")
+def _reason(complaints: Sequence[str]) -> str:
+    """The parser's own words, without the places in its sources."""
+    words = (line.removeprefix("Error:").split() for line in complaints
+             if not line.lstrip().startswith("at line"))
+    return "; ".join(" ".join(w) for w in words if w)
+
+
+def _check_numbers(model: pin.Model) -> None:
+    """Raise ValueError where a joint or a frame lies nowhere, or farther off than any robot."""
+    for names, placements in ((model.names, model.jointPlacements),
+                              ([f.name for f in model.frames],
+                               [f.placement for f in model.frames])):
+        for name, placement in zip(names, placements, strict=True):
+            if not (np.abs(placement.homogeneous) < _IMPOSSIBLE).all():
+                raise ValueError(f"the origin of '{name[:100]}' is not finite, or more than "
+                                 f"{_IMPOSSIBLE:g} m away")
 
 
 def _with_unique_names(model: pin.Model) -> pin.Model:
@@ -181,7 +199,7 @@ class JointMotion:
         if not (np.abs(row) < _IMPOSSIBLE).all():
             return NOT_FINITE
         result = self._ring.append(stamp_ns, row)
-        if result not in (LATE, REPEATED):
+        if result not in (LATE, REPEATED, HELD):
             self._samples += 1
             if self._samples == _SETTLE:
                 self._window = window_for(self._ring.median_period(), self._wish)
@@ -208,6 +226,16 @@ class JointMotion:
             return None
         return self._ring.newest - int(0.5e9 * self._window)
 
+    @property
+    def held(self) -> tuple[int, Array] | None:
+        """Stamp and positions of a joint state whose stamp is far from the others'."""
+        return self._ring.held
+
+    @property
+    def strays(self) -> int:
+        """Joint states dropped because of such stamps."""
+        return self._ring.strays
+
     def newest(self) -> int | None:
         """Newest stamp [ns]."""
         return self._ring.newest if len(self._ring) else None
@@ -220,10 +248,22 @@ class JointMotion:
         """Samples up to half a window before that time are used up."""
         self._ring.closed_until = max(self._ring.closed_until, until_ns - int(0.5e9 * self._window))
 
+    @property
+    def newest_ns(self) -> int:
+        """Length [ns] of the newest motion, not settled yet: half a window."""
+        return int(0.5e9 * self._window)
+
     def motion_at(self, stamps: np.ndarray) -> Motion:
         """Motion at stamps (n,) [ns]."""
-        reach = int(0.5e9 * self._window) + 1
-        near = self._ring.between(int(stamps[0]) - reach, int(stamps[-1]) + reach)
+        return self._motion(stamps, int(stamps[-1]) + self.newest_ns + 1, False)
+
+    def newest_motion(self, stamps: np.ndarray, end_ns: int) -> Motion:
+        """Motion at stamps (n,) [ns] from samples before `end_ns` alone, where the future half of
+        the quartic may be missing."""
+        return self._motion(stamps, end_ns, True)
+
+    def _motion(self, stamps: np.ndarray, end_ns: int, ends: bool) -> Motion:
+        near = self._ring.between(int(stamps[0]) - self.newest_ns - 1, end_ns)
         times, rows = self._ring.stamps[near], self._ring.rows[near].copy()
         if len(times) == 0:
             still = np.zeros((len(stamps), rows.shape[1]))
@@ -231,7 +271,7 @@ class JointMotion:
         turning = self.robot.revolute
         rows[:, turning] = np.unwrap(rows[:, turning], axis=0)  # some drivers wrap to +-pi
         index, u, weights = gather(times, stamps, self._window)
-        valid = covered(u, weights)
+        valid = covered(u, weights, (index[:, 0] == 0) & (near.start == 0), ends)
         return self.robot.motion(*fit(u, weights, rows[index], self._window), valid)
 
 

@@ -52,15 +52,26 @@ def gather(stamps: np.ndarray, wanted: np.ndarray,
     return index, np.where(inside, u, 0.0), weights
 
 
-def covered(u: Array, weights: Array) -> np.ndarray:
-    """Whether samples lie densely enough around each wanted time (k,)."""
+def covered(u: Array, weights: Array, begins: np.ndarray | bool = False,
+            ends: bool = False) -> np.ndarray:
+    """Whether samples lie densely enough around each wanted time (k,).
+
+    Args:
+        u, weights: (k, w) as `gather` gives them.
+        begins: (k,) whether the stream begins within that window. There the past half may be
+            missing: the answer is noisier, but nothing is extrapolated, and the kernels of the
+            two-sided filter go to zero at the beginning of its data.
+        ends: whether the stream ends there; the same holds for the future half.
+    """
     inside = weights > 0.0
     count = inside.sum(axis=1)
     first = np.where(inside, u, 1.0).min(axis=1, initial=1.0)
     last = np.where(inside, u, -1.0).max(axis=1, initial=-1.0)
-    ordered = np.sort(np.where(inside, u, 1.0), axis=1)
+    ordered = np.sort(np.where(inside, u, last[:, None]), axis=1)
     gap = np.diff(ordered, axis=1).max(axis=1, initial=0.0)
-    return (count >= DEGREE + 4) & (first < -0.5) & (last > 0.5) & (gap < 0.5)
+    reaches_back = (first < -0.5) | (begins & (first <= 0.0))
+    reaches_ahead = last >= 0.0 if ends else last > 0.5
+    return (count >= DEGREE + 4) & reaches_back & reaches_ahead & (gap < 0.5)
 
 
 def fit(u: Array, weights: Array, values: Array, window: float) -> tuple[Array, Array, Array]:

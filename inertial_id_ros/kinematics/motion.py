@@ -35,7 +35,15 @@ class Motion(NamedTuple):
 
 
 class MotionSource(Protocol):
-    """A source of motion with a fixed look-ahead."""
+    """A source of motion with a fixed look-ahead.
+
+    Attributes:
+        newest_ns: length [ns] of the newest motion, not settled yet, that `newest_motion` can tell
+            less well; 0: it cannot.
+    """
+
+    @property
+    def newest_ns(self) -> int: ...
 
     def settled_until(self) -> int | None:
         """Newest time [ns] at which `motion_at` has all it needs; None before the first sample."""
@@ -43,6 +51,10 @@ class MotionSource(Protocol):
 
     def motion_at(self, stamps: np.ndarray) -> Motion:
         """Motion at stamps (n,) [ns]."""
+        ...
+
+    def newest_motion(self, stamps: np.ndarray, end_ns: int) -> Motion:
+        """Motion at stamps (n,) [ns] from samples before `end_ns` alone."""
         ...
 
     def close(self, until_ns: int) -> None:

@@ -86,6 +86,12 @@ class TfMotion:
             ring = self._tree.ring(edge)
             ring.closed_until = max(ring.closed_until, until_ns - int(0.5e9 * (self._window or 0)))
 
+    newest_ns = 0  # poses of any rate: their quartics are not worth a one-sided answer
+
+    def newest_motion(self, stamps: np.ndarray, end_ns: int) -> Motion:
+        """Never asked for, as `newest_ns` is 0."""
+        raise NotImplementedError
+
     def motion_at(self, stamps: np.ndarray) -> Motion:
         """Motion at stamps (n,) [ns]; `settled_until` must have answered before."""
         assert self._window is not None

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from ..command import exit_at_once
 from ..errors import InertialIdError, InvalidSetting
-from .signals import exit_at_once, ignore, stop_flag
+from .signals import ignore, stop_flag
 
 if TYPE_CHECKING:
     import threading
@@ -45,7 +46,7 @@ def make_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--payload", default="drill", help="payload of simulate_cobot (default: drill)")
     add("--motion", default="sinusoid", help="its motion (default: sinusoid)")
-    add("--method", default="lmi", help="estimator (default: lmi)")
+    add("--method", default="density", help="estimator (default: density)")
     add("--seconds", type=float, default=20.0,
         help="time to watch, 5 to 45 s (default: 20)")
     add("--seed", type=int, default=0, help="seed of the sensor noise (default: 0)")

@@ -20,8 +20,9 @@ from rclpy.utilities import remove_ros_args
 
 from ..errors import InertialIdError, InvalidSetting, InvalidShape
 from ..estimate import Estimate, NoEstimate, Outcome
+from ..files import user_path
 from ..findings import Finding
-from ..identifier import Identifier
+from ..pipelines import make_identifier
 from ..settings import Settings
 from ..shape import Shape, shape_from_settings
 from ..state import State, StateFile
@@ -52,7 +53,7 @@ class InertialIdNode(SettingsNode):
 
     def __init__(self) -> None:
         super().__init__("inertial_id_node")
-        self.identifier = Identifier(self.settings, _shape(self.settings))
+        self.identifier = make_identifier(self.settings, _shape(self.settings))
         self._own_findings: dict[str, Finding] = {}
         self._state = StateFile(state_path(self.settings.state.directory,
                                            self.get_fully_qualified_name()))
@@ -79,7 +80,7 @@ class InertialIdNode(SettingsNode):
         self.worker.start()
         self.get_logger().info(
             f"{self.settings.estimator.method} at {self.settings.estimator.rate:g} Hz from "
-            f"{self.resolve_topic_name(_wrench_topic(self.settings))}")
+            f"{self.resolve_topic_name(_load_topic(self.settings))}")
 
     def stop(self) -> bool:
         """End the worker; False where it could not end in time."""
@@ -94,7 +95,7 @@ class InertialIdNode(SettingsNode):
             if complaint:
                 self._set_finding("state_damaged", complaint)
         if self.settings.tool.file:
-            state = State(load_tool(Path(self.settings.tool.file).expanduser()), state.tare)
+            state = State(load_tool(user_path(self.settings.tool.file)), state.tare)
         self.identifier.restore(state)
 
     def keep_state(self) -> None:
@@ -237,6 +238,10 @@ class InertialIdNode(SettingsNode):
         """Folder that the save service writes under."""
         return self.settings.state.directory
 
+    def check_settings(self, settings: Settings) -> None:
+        """Refuse an estimator that could not answer, such as one that lacks its shape."""
+        self.identifier.check_settings(settings)
+
     @property
     def mesh_folders(self) -> tuple[Path, ...]:
         """Folders that file:// resources may lie in."""
@@ -259,7 +264,9 @@ def _shape(settings: Settings) -> Shape | None:
         raise InvalidSetting(f"shape.type is '{settings.shape.type}', but {error}") from error
 
 
-def _wrench_topic(settings: Settings) -> str:
+def _load_topic(settings: Settings) -> str:
+    if settings.load.source == "joint_torque":
+        return settings.joint_states.topic
     return settings.dynamic_joint_states.topic or settings.wrench.topic
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
@@ -16,8 +15,9 @@ from tf2_msgs.msg import TFMessage
 
 from ..dynamic_joint_state import DynamicJointStates
 from ..errors import InvalidModel, InvalidSetting
-from ..identifier import Identifier
+from ..files import user_path
 from ..limits import MAX_JOINTS, MAX_TRANSFORMS
+from ..pipelines import AnyIdentifier
 from ..robot_description import read_description
 from ..settings import Settings
 from .compat import optional_type
@@ -51,7 +51,7 @@ class Inputs:
             description file that cannot be used.
     """
 
-    def __init__(self, node: Node, settings: Settings, identifier: Identifier,
+    def __init__(self, node: Node, settings: Settings, identifier: AnyIdentifier,
                  on_description: Callable[[str], None]) -> None:
         self._node, self._settings, self._identifier = node, settings, identifier
         self._on_description = on_description
@@ -78,8 +78,9 @@ class Inputs:
                                           "dynamic_joint_states.topic"),
                             self._on_dynamic_joint_state, _stream(2000))
             return
-        self._subscribe("wrench.topic", settings.wrench.topic, WrenchStamped, self._on_wrench,
-                        _stream(2000))
+        if settings.load.source == "wrench":
+            self._subscribe("wrench.topic", settings.wrench.topic, WrenchStamped, self._on_wrench,
+                            _stream(2000))
         self._subscribe("joint_states.topic", settings.joint_states.topic, JointState,
                         self._on_joint_state, _stream(2000))
 
@@ -100,7 +101,7 @@ class Inputs:
 
     def _use_file(self, name: str) -> None:
         try:
-            self._identifier.set_robot_description(read_description(Path(name).expanduser()))
+            self._identifier.set_robot_description(read_description(user_path(name)))
         except InvalidModel as error:
             raise InvalidSetting(f"robot_description.file is '{name}': {error}") from error
 
@@ -127,7 +128,7 @@ class Inputs:
     def _on_joint_state(self, message: JointState) -> None:
         if self._fits("joint_state", len(message.name), MAX_JOINTS):
             self._identifier.add_joint_state(
-                stamp_ns(message.header.stamp), message.name, message.position)
+                stamp_ns(message.header.stamp), message.name, message.position, message.effort)
 
     def _on_dynamic_joint_state(self, message: Any) -> None:
         if self._fits("dynamic_joint_state", len(message.joint_names), MAX_JOINTS):

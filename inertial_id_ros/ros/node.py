@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from .signals import exit_at_once
+from ..command import exit_at_once
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

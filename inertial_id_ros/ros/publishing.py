@@ -28,7 +28,8 @@ class Publishing:
     def __init__(self, node: Node) -> None:
         self._parameters = node.create_publisher(
             InertialParameters, "~/inertial_parameters", _LATCHED)
-        self._inertia = node.create_publisher(InertiaStamped, "~/inertia", _LATCHED)
+        # Without a verdict or a mark that says stale: nobody may be given one from long ago.
+        self._inertia = node.create_publisher(InertiaStamped, "~/inertia", 10)
         self._markers = node.create_publisher(MarkerArray, "~/markers", _LATCHED)
         self._compensated = node.create_publisher(WrenchStamped, "~/wrench_compensated", 100)
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)

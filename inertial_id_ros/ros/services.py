@@ -14,8 +14,8 @@ from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
 
 from ..errors import InertialIdError, InvalidData, NotEnoughData, UnknownFrame
 from ..estimate import Estimate, NoEstimate, Outcome
-from ..identifier import Identifier
 from ..inertia import Array
+from ..pipelines import AnyIdentifier
 from ..tool import load_tool, save_tool, tool_from_estimate
 from .compat import package_roots
 from .conversions import in_frame, parameters_message
@@ -30,7 +30,7 @@ _WAIT_SHAPE = 5.0  # s; filling a large mesh with points takes its time
 class Backend(Protocol):
     """What the services need of the node."""
 
-    identifier: Identifier
+    identifier: AnyIdentifier
     worker: Worker
 
     @property

@@ -42,6 +42,9 @@ class SettingsNode(Node):
         self._declared = True
         self.add_on_set_parameters_callback(self._on_set_parameters)
 
+    def check_settings(self, settings: Settings) -> None:
+        """Called before settings change while the node runs; may raise an InertialIdError."""
+
     def on_settings(self, before: Settings, after: Settings) -> None:
         """Called in the executor's thread when settings changed while the node runs."""
 
@@ -82,6 +85,7 @@ class SettingsNode(Node):
                     reason=f"{parameter.name} is written by the node and cannot be set")
         try:
             changed = changed_settings(self.settings, parameters)
+            self.check_settings(changed)
         except InertialIdError as error:
             return SetParametersResult(successful=False, reason=str(error))
         if changed != self.settings:

@@ -17,7 +17,7 @@ from ..limits import MAX_FACES, MAX_POINTS
 from ..resources import allowed_resource
 from ..shape import (
     Shape,
-    load_mesh,
+    shape_from_file,
     shape_from_mesh,
     shape_from_points,
     shape_from_primitive,
@@ -72,7 +72,7 @@ def shape_from_request(request: SetShape.Request, to_sensor: Lookup,
     if not (np.isfinite(scale) and scale > 0.0):
         raise InvalidShape(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
     path = allowed_resource(request.mesh_resource, roots, folders)
-    return shape_from_mesh(load_mesh(path, scale), pose, bounding, name=path.name)
+    return shape_from_file(path, scale, pose, bounding)
 
 
 def _primitive(primitive: SolidPrimitive) -> tuple[str, list[float]]:

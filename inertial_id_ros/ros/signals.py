@@ -2,27 +2,16 @@
 
 rclpy's own handlers raise KeyboardInterrupt in whatever Python runs at that moment; with a plain
 flag nothing is interrupted half-way, and a second signal (launch sends two) does no harm.
-Nothing heavy is imported here, so that an entry point can call `exit_at_once` first thing.
+Until a program calls `stop_flag`, `command.exit_at_once` holds.
 """
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from types import FrameType
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
-def exit_at_once() -> None:
-    """Until `stop_flag` takes over, a signal ends the process with status 0; nothing is open."""
-
-    def leave(number: int, frame: FrameType | None) -> None:
-        os._exit(0)
-
-    for number in _SIGNALS:
-        signal.signal(number, leave)
 
 
 def stop_flag() -> threading.Event:

@@ -32,12 +32,12 @@ from tf2_msgs.msg import TFMessage
 
 from ..errors import InertialIdError, InvalidSetting
 from ..inertia import six_from_tensor
-from ..setting_spec import allowed_range
+from ..setting_spec import allowed_range, settings_of
 from ..simulation.cobot import SimulatedCobot
 from ..simulation.command_line import Options, parse, write_simulation
 from ..simulation.description import Transform
 from ..simulation.payload import Payload
-from ..simulation.settings import CobotSettings, iter_settings
+from ..simulation.settings import CobotSettings
 from . import compat
 from .signals import stop_flag
 
@@ -100,7 +100,7 @@ class SimulateCobotNode(Node):
 
     def _declare(self, defaults: CobotSettings) -> CobotSettings:
         values = {}
-        for name, default, spec in iter_settings(defaults):
+        for name, default, spec in settings_of(defaults):
             # Dynamic typing lets `rate:=500` stand for 500.0; the settings check the type.
             descriptor = ParameterDescriptor(
                 description=spec.description, additional_constraints=allowed_range(spec),

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ..errors import InertialIdError, InvalidSetting
-from ..setting_spec import Spec, allowed_range
+from ..setting_spec import Spec, allowed_range, settings_of
 from .cobot import SimulatedCobot
 from .record import STORAGES, write_bag
-from .settings import CobotSettings, iter_settings
+from .settings import CobotSettings
 
 # Argument types; a vector is read word by word and joined later.
 _SCALARS: dict[type, Callable[[str], Any]] = {float: float, int: int, str: str}
@@ -39,7 +39,7 @@ def parse(arguments: Sequence[str], program: str = "simulate_cobot") -> Options:
         InvalidSetting: an unknown option, or a value that is not allowed.
     """
     parser = _Parser(prog=program, description="A simulated cobot with a wrist sensor.")
-    for name, default, spec in iter_settings(CobotSettings()):
+    for name, default, spec in settings_of(CobotSettings()):
         _add_option(parser, name, default, spec)
     parser.add_argument("--write", metavar="BAG", default="",
                         help="write a bag of --duration seconds and exit, without ROS")

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..errors import InvalidSetting, InvalidShape
+from ..errors import DamagedFile, InvalidSetting, InvalidShape
+from ..files import user_path
 from ..inertia import Array, parallel_axis, phi_from_body
+from ..yaml_text import read_yaml
 
 Vector3 = tuple[float, float, float]
 # Shape -> names of its sizes.
@@ -196,17 +197,16 @@ def load_payload(name_or_file: str) -> Payload:
     """
     if name_or_file in PAYLOADS:
         return PAYLOADS[name_or_file]
-    import yaml  # only needed for files
-
-    path = Path(name_or_file).expanduser()
+    path = user_path(name_or_file)
     if not path.is_file():
         raise InvalidSetting(
             f"payload is '{name_or_file}'; allowed: {', '.join(PAYLOADS)}, or an existing file")
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise InvalidSetting(f"payload file {path} cannot be read as YAML: {reason}") from error
+        data = read_yaml(path)
+    except OSError as error:
+        raise InvalidSetting(f"payload file {path} cannot be read: {error.strerror}") from error
+    except DamagedFile as error:
+        raise InvalidSetting(f"payload file {path} cannot be used: {error}") from error
     return payload_from_mapping(data, path.stem)
 
 

@@ -6,12 +6,12 @@ The command line and the node's parameters are made from this table.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InvalidSetting
-from ..setting_spec import Spec, Vector, check, coerce, setting
+from ..setting_spec import Vector, check, coerce, setting, settings_of
 
 CONVENTIONS = ("on_sensor", "on_environment")
 MOTIONS = ("sinusoid", "point_to_point", "stop_and_go")
@@ -73,7 +73,7 @@ class CobotSettings:
     seed: int = setting(0, "Seed of the noise and of the random poses.", low=0)
 
     def __post_init__(self) -> None:
-        for name, value, spec in iter_settings(self):
+        for name, value, spec in settings_of(self):
             check(name, value, spec)
 
     def replace(self, changes: Mapping[str, Any]) -> CobotSettings:
@@ -82,15 +82,9 @@ class CobotSettings:
         Raises:
             InvalidSetting: unknown name, wrong type, or value outside its range.
         """
-        known = {name: value for name, value, _ in iter_settings(self)}
+        known = {name: value for name, value, _ in settings_of(self)}
         for name in changes:
             if name not in known:
                 raise InvalidSetting(f"unknown setting '{name}'; known: {', '.join(known)}")
         return dataclasses.replace(
             self, **{name: coerce(name, value, known[name]) for name, value in changes.items()})
-
-
-def iter_settings(settings: CobotSettings) -> Iterator[tuple[str, Any, Spec]]:
-    """Name, value and spec of every setting, in order."""
-    for item in dataclasses.fields(settings):
-        yield item.name, getattr(settings, item.name), item.metadata["spec"]

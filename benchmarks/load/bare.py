@@ -1,0 +1,42 @@
+"""A bare subscriber with empty callbacks: the same topics, quality of service and executor."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from tf2_msgs.msg import TFMessage
+
+from inertial_id_ros.ros import compat
+from inertial_id_ros.ros.signals import stop_flag
+
+
+def main() -> None:
+    """Entry point; runs until SIGINT, then prints how many messages came on each topic."""
+    stop: threading.Event = stop_flag()
+    compat.init(sys.argv)
+    node = Node("bare")
+    counts = [0, 0, 0]
+
+    def count(which: int) -> object:
+        def callback(_: object) -> None:
+            counts[which] += 1
+        return callback
+
+    qos = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)
+    for k, (kind, topic) in enumerate(
+            ((WrenchStamped, "wrench"), (JointState, "joint_states"), (TFMessage, "/tf"))):
+        node.create_subscription(kind, topic, count(k), qos)
+    executor = compat.make_executor()
+    executor.add_node(node)
+    compat.spin(executor, stop)
+    print(json.dumps(counts), flush=True)
+
+
+if __name__ == "__main__":
+    main()

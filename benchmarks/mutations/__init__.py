@@ -1,0 +1,1 @@
+"""Damaged input: what the command-line tools make of randomly mutated files."""

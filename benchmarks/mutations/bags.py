@@ -1,0 +1,164 @@
+"""A short simulated recording, and mutations of it that leave its container intact."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rosbags.rosbag2 import Reader, StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+
+from inertial_id_ros.simulation.cobot import SimulatedCobot
+from inertial_id_ros.simulation.record import write_bag
+from inertial_id_ros.simulation.settings import CobotSettings
+
+from .texts import Rng, mutated_bytes
+
+STORE = get_typestore(Stores.ROS2_JAZZY)
+STORAGES = {"mcap": StoragePlugin.MCAP, "sqlite3": StoragePlugin.SQLITE3}
+_FLOATS = (float("nan"), float("inf"), -float("inf"), 1e308, -1e308, 1e-320, 0.0, 1e6, -1.0)
+_STRINGS = ("", "x", "/", "world", "ft_sensor", "base_link", "ä\U0001f4a5", "a" * 100_000)
+_TIMES = (0, 1, -1, 2**62, -2**62, 2**63 - 1, 10**9, -10**9)
+
+
+class Raw(NamedTuple):
+    """A serialised message: topic, type, log time [ns], CDR bytes."""
+
+    topic: str
+    type: str
+    time: int
+    data: bytes
+
+
+def simulate(folder: Path, storage: str) -> SimulatedCobot:
+    """Write three seconds at 100 Hz of an arm that carries a drill."""
+    cobot = SimulatedCobot(CobotSettings(duration=3.0, rate=100.0, tf_rate=50.0, ramp=0.3))
+    write_bag(folder, cobot, cobot.blocks(3.0), storage=storage)
+    return cobot
+
+
+def read(folder: Path) -> list[Raw]:
+    """All messages of a recording."""
+    with Reader(folder) as reader:
+        return [Raw(c.topic, c.msgtype, time, bytes(data)) for c, time, data in reader.messages()]
+
+
+def write(folder: Path, messages: Sequence[Raw], storage: str) -> None:
+    """Write messages to a new recording, in their order."""
+    with Writer(folder, version=9, storage_plugin=STORAGES[storage]) as writer:
+        connections: dict[tuple[str, str], Any] = {}
+        for m in messages:
+            if (m.topic, m.type) not in connections:
+                connections[m.topic, m.type] = writer.add_connection(
+                    m.topic, m.type, typestore=STORE)
+            writer.write(connections[m.topic, m.type], m.time, m.data)
+
+
+def some(messages: Sequence[Raw], rng: Rng) -> set[int]:
+    """Which messages are touched: one, some, or all, of all topics or of one."""
+    topic = str(rng.choice(sorted({m.topic for m in messages})))
+    among = [k for k, m in enumerate(messages) if m.topic == topic or rng.random() < 0.02]
+    share = float(rng.choice([0.0, 0.02, 0.3, 1.0]))
+    return {k for k in among if rng.random() < share} | {among[int(rng.integers(len(among)))]}
+
+
+def with_mutated_bytes(messages: Sequence[Raw], rng: Rng) -> list[Raw]:
+    """Bytes of messages mutated: cut payloads, enormous lengths, other numbers."""
+    chosen = some(messages, rng)
+    return [m._replace(data=_damaged(m.data, rng)) if k in chosen else m
+            for k, m in enumerate(messages)]
+
+
+def _damaged(data: bytes, rng: Rng) -> bytes:
+    if rng.random() < 0.3 and len(data) > 8:  # a length of a text or of an array
+        at = 4 * int(rng.integers(len(data) // 4))
+        return data[:at] + b"\xff\xff\xff\x7f" + data[at + 4:]
+    return mutated_bytes(data, rng) if rng.random() < 0.7 else data[:int(rng.integers(len(data)))]
+
+
+def with_other_values(messages: Sequence[Raw], rng: Rng) -> list[Raw]:
+    """Fields of messages changed: numbers that are none, stamps, frames, lengths of lists."""
+    chosen, out = some(messages, rng), []
+    place, value = float(rng.random()), int(rng.integers(1 << 30))
+    for k, m in enumerate(messages):
+        if k in chosen:
+            content = STORE.deserialize_cdr(m.data, m.type)
+            _change(content, place, np.random.default_rng(value))
+            m = m._replace(data=bytes(STORE.serialize_cdr(content, m.type)))
+        out.append(m)
+    return out
+
+
+def _change(content: Any, place: float, rng: Rng) -> None:
+    """Change the field at this part of a message's fields."""
+    leaves = list(_leaves(content))
+    holder, key = leaves[int(place * len(leaves))]
+    get, put = (holder.__getitem__, holder.__setitem__) if isinstance(holder, list) else (
+        lambda k: getattr(holder, k), lambda k, v: object.__setattr__(holder, k, v))
+    value = get(key)
+    if isinstance(value, bool):
+        put(key, not value)
+    elif isinstance(value, int):
+        put(key, int(rng.choice([0, 1, 999_999_999, 2**31 - 1])))
+    elif isinstance(value, float):
+        put(key, float(rng.choice(_FLOATS)))
+    elif isinstance(value, str):
+        put(key, str(rng.choice(_STRINGS)))
+    elif isinstance(value, np.ndarray):
+        put(key, rng.choice(_FLOATS, int(rng.choice([0, 1, len(value), 7, 5000]))))
+    elif isinstance(value, list):
+        put(key, value * int(rng.choice([0, 2, 1500])))
+
+
+def _leaves(content: Any) -> Any:
+    if isinstance(content, list):
+        for k, item in enumerate(content):
+            yield content, k
+            yield from _leaves(item)
+    elif dataclasses.is_dataclass(content):
+        for field in dataclasses.fields(content):
+            value = getattr(content, field.name)
+            if field.name == "__msgtype__":
+                continue
+            if not dataclasses.is_dataclass(value):
+                yield content, field.name
+            yield from _leaves(value)
+
+
+def with_other_times(messages: Sequence[Raw], rng: Rng) -> list[Raw]:
+    """Log times of some messages replaced, shifted or reversed."""
+    chosen, shift = some(messages, rng), int(rng.choice(_TIMES))
+    if rng.random() < 0.2:
+        return list(reversed(messages))
+    kind = rng.random()
+    return [m._replace(time=_clipped(shift if kind < 0.4 else m.time + shift)) if k in chosen
+            else m for k, m in enumerate(messages)]
+
+
+def _clipped(time: int) -> int:
+    return max(0, min(time, 2**63 - 1))
+
+
+def with_other_topics(messages: Sequence[Raw], rng: Rng) -> list[Raw]:
+    """Topics missing, of another type, under another name, twice, or without messages."""
+    topics = sorted({m.topic for m in messages})
+    one, other = (str(t) for t in rng.choice(topics, 2))
+    types = {m.topic: m.type for m in messages}
+    faults: tuple[Callable[[Raw], list[Raw]], ...] = (
+        lambda m: [], lambda m: [m._replace(type=types[other])],
+        lambda m: [m._replace(topic=other)], lambda m: [m, m],
+        lambda m: [m, m._replace(type=types[other])], lambda m: [m, m._replace(topic="/ns" + one)],
+        lambda m: [m._replace(data=b"")], lambda m: [m._replace(data=m.data[:4])])
+    fault = faults[int(rng.integers(len(faults)))]
+    return [new for m in messages for new in (fault(m) if m.topic == one else [m])]
+
+
+def with_an_unrelated_topic(messages: Sequence[Raw], rng: Rng) -> list[Raw]:
+    """Random bytes under a topic that nobody asked for; the rest is as it was."""
+    kind = str(rng.choice(["sensor_msgs/msg/Imu", "nav_msgs/msg/Odometry", "std_msgs/msg/Header"]))
+    extra = [Raw("/unrelated", kind, m.time, rng.bytes(int(rng.integers(1, 300))))
+             for m in messages[::7]]
+    return sorted([*messages, *extra], key=lambda m: m.time)

@@ -1,0 +1,1 @@
+"""Identification of whole robots: published answers, real recordings, solve times."""

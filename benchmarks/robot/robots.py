@@ -1,0 +1,162 @@
+"""Robots of the benchmarks and tests, as URDF texts: published kinematics, bodies made up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+HALF = np.pi / 2
+
+
+@dataclass(frozen=True)
+class Body:
+    """A link about its centre of mass: mass [kg], com (3,) [m], inertia (3, 3) [kg m^2]."""
+
+    mass: float
+    com: np.ndarray
+    inertia: np.ndarray
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Place of a frame in its parent: translation [m] and rotation."""
+
+    translation: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    rotation: Rotation = field(default_factory=Rotation.identity)
+
+    def __matmul__(self, other: Pose) -> Pose:
+        return Pose(self.translation + self.rotation.apply(other.translation),
+                    self.rotation * other.rotation)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint and the link below it. parent: number of the link above (-1: root)."""
+
+    parent: int
+    pose: Pose
+    kind: str = "revolute"
+    axis: Sequence[float] = (0.0, 0.0, 1.0)
+
+
+def urdf(joints: Sequence[Joint], bodies: Sequence[Body], root: Body | None = None) -> str:
+    """Text of a robot with links link1 ... below joint1 ..., and link0 as root."""
+    text = ['<?xml version="1.0"?>', '<robot name="benchmark">', _link(0, root)]
+    text += [_link(k + 1, body) for k, body in enumerate(bodies)]
+    for k, joint in enumerate(joints):
+        text.append(
+            f'<joint name="joint{k + 1}" type="{joint.kind}">'
+            f'<parent link="link{joint.parent + 1}"/><child link="link{k + 1}"/>'
+            f'<origin xyz="{_words(joint.pose.translation)}" '
+            f'rpy="{_words(joint.pose.rotation.as_euler("xyz"))}"/>'
+            f'<axis xyz="{_words(joint.axis)}"/>'
+            '<limit lower="-3" upper="3" effort="100" velocity="10"/></joint>')
+    return "\n".join([*text, "</robot>"])
+
+
+def _link(number: int, body: Body | None) -> str:
+    if body is None:
+        return f'<link name="link{number}"/>'
+    i = body.inertia
+    return (f'<link name="link{number}"><inertial><origin xyz="{_words(body.com)}"/>'
+            f'<mass value="{body.mass!r}"/><inertia ixx="{i[0, 0]!r}" ixy="{i[0, 1]!r}" '
+            f'ixz="{i[0, 2]!r}" iyy="{i[1, 1]!r}" iyz="{i[1, 2]!r}" izz="{i[2, 2]!r}"/>'
+            '</inertial></link>').replace("np.float64(", "").replace(")", "")
+
+
+def _words(values: Iterable[float]) -> str:
+    return " ".join(repr(float(v)) for v in values)
+
+
+def random_body(rng: np.random.Generator, mass: float, size: Sequence[float],
+                centre: Sequence[float] = (0.0, 0.0, 0.0)) -> Body:
+    """Ten point masses in a box of lengths `size` [m] about `centre`."""
+    points = np.asarray(centre) + rng.uniform(-0.5, 0.5, (10, 3)) * np.asarray(size)
+    weights = rng.dirichlet(np.ones(10)) * mass
+    com = weights @ points / mass
+    arms = points - com
+    inertia = sum(w * (a @ a * np.eye(3) - np.outer(a, a)) for w, a in zip(weights, arms,
+                                                                          strict=True))
+    return Body(float(mass), com, np.asarray(inertia))
+
+
+def standard_dh(alpha: Sequence[float], a: Sequence[float],
+                d: Sequence[float]) -> tuple[list[Joint], list[Pose]]:
+    """Joints of standard Denavit-Hartenberg parameters, and each table frame in its URDF link.
+
+    The frame of a URDF link stands on the joint that moves it; that of the table at its far end.
+    """
+    joints, at_end = [], Pose()
+    ends = []
+    for k in range(len(a)):
+        joints.append(Joint(k - 1, at_end))
+        at_end = Pose(np.array([a[k], 0.0, d[k]]), Rotation.from_euler("x", alpha[k]))
+        ends.append(at_end)
+    return joints, ends
+
+
+def modified_dh(alpha: Sequence[float], a: Sequence[float], d: Sequence[float]) -> list[Joint]:
+    """Joints of modified (Craig) Denavit-Hartenberg parameters, whose frames are those of links."""
+    out = []
+    for k in range(len(a)):
+        turn = Rotation.from_euler("x", alpha[k])
+        out.append(Joint(k - 1, Pose(np.array([a[k], 0, 0]) + turn.apply([0, 0, d[k]]), turn)))
+    return out
+
+
+# Barrett WAM, seven links (Sousa and Cortesao 2014, Table 2).
+WAM_ALPHA = (-HALF, HALF, -HALF, HALF, -HALF, HALF, 0.0)
+WAM_A = (0.0, 0.0, 0.045, -0.045, 0.0, 0.0, 0.0)
+WAM_D = (0.0, 0.0, 0.55, 0.0, 0.3, 0.0, 0.06)
+# Franka Emika Panda: the manufacturer's modified parameters, without the flange.
+PANDA_ALPHA = (0.0, -HALF, HALF, HALF, -HALF, HALF, HALF)
+PANDA_A = (0.0, 0.0, 0.0, 0.0825, -0.0825, 0.0, 0.088)
+PANDA_D = (0.333, 0.0, 0.316, 0.0, 0.384, 0.0, 0.0)
+# Universal Robots UR10e: the manufacturer's standard parameters.
+UR10E_ALPHA = (HALF, 0.0, 0.0, HALF, -HALF, 0.0)
+UR10E_A = (0.0, -0.6127, -0.57155, 0.0, 0.0, 0.0)
+UR10E_D = (0.1807, 0.0, 0.0, 0.17415, 0.11985, 0.11655)
+
+
+def arm_bodies(rng: np.random.Generator, count: int, first: float = 4.0) -> list[Body]:
+    """Bodies of an arm, lighter towards its tip."""
+    masses = first * 0.8 ** np.arange(count)
+    return [random_body(rng, m, (0.12, 0.12, 0.3), (0.0, 0.0, 0.1)) for m in masses]
+
+
+def wam(rng: np.random.Generator) -> str:
+    """A seven-link arm with the WAM's kinematics."""
+    return urdf(standard_dh(WAM_ALPHA, WAM_A, WAM_D)[0], arm_bodies(rng, 7))
+
+
+def panda(rng: np.random.Generator) -> str:
+    """A seven-link arm with the Panda's kinematics."""
+    return urdf(modified_dh(PANDA_ALPHA, PANDA_A, PANDA_D), arm_bodies(rng, 7))
+
+
+def ur10e(rng: np.random.Generator) -> str:
+    """A six-link arm with the UR10e's kinematics."""
+    return urdf(standard_dh(UR10E_ALPHA, UR10E_A, UR10E_D)[0], arm_bodies(rng, 6, 8.0))
+
+
+def random_tree(rng: np.random.Generator, count: int, branch: float = 0.3,
+                kinds: Sequence[str] = ("revolute",), rooted: bool = False) -> str:
+    """A random tree of `count` joints and bodies; `rooted`: the root link has a body too.
+
+    Args:
+        branch: chance that a link hangs elsewhere than on the last one.
+    """
+    joints, bodies = [], []
+    for k in range(count):
+        parent = k - 1 if k == 0 or rng.uniform() > branch else int(rng.integers(-1, k))
+        axis = rng.normal(size=3)
+        pose = Pose(rng.uniform(-0.3, 0.3, 3), Rotation.random(rng=rng))
+        kind = str(rng.choice(list(kinds)))
+        joints.append(Joint(parent, pose, kind, axis / np.linalg.norm(axis)))
+        bodies.append(random_body(rng, rng.uniform(0.5, 3.0), rng.uniform(0.08, 0.3, 3),
+                                  rng.uniform(-0.1, 0.1, 3)))
+    root = random_body(rng, 8.0, (0.3, 0.3, 0.4)) if rooted else None
+    return urdf(joints, bodies, root)

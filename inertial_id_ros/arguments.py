@@ -1,0 +1,35 @@
+"""Command lines whose mistakes are errors of this package, not exits of argparse."""
+
+from __future__ import annotations
+
+import argparse
+from typing import NoReturn
+
+from .errors import InvalidSetting
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that raises InvalidSetting in place of leaving the program."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raises InvalidSetting."""
+        raise InvalidSetting(f"{message} (see {self.prog} --help)")
+
+
+def numbers(what: str, text: str, wanted: str, count: int | None = None) -> tuple[float, ...]:
+    """Numbers separated by commas.
+
+    Args:
+        what: option and value, for the message; wanted: what is expected, in words.
+        count: how many there must be; None: any number.
+
+    Raises:
+        InvalidSetting: other text, or another number of them.
+    """
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError as error:
+        raise InvalidSetting(f"{what}: expected {wanted}, separated by commas") from error
+    if count is not None and len(values) != count:
+        raise InvalidSetting(f"{what}: expected {wanted}; got {len(values)} numbers")
+    return values

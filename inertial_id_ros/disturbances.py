@@ -1,0 +1,81 @@
+"""Contact, changes of payload and of the sensor's zero: what is said about them."""
+
+from __future__ import annotations
+
+import math
+
+from .bins import BIN_NS
+from .contact import BEGAN, DOUBTED, ENDED, PAYLOAD, ZERO, Event
+from .findings import FindingLog
+
+_SUSPECTED = "frame_wrong_suspected"
+_KEPT = 1000  # intervals of contact that are remembered one by one
+
+
+class Disturbances:
+    """Turns the detector's events into findings."""
+
+    def __init__(self, findings: FindingLog) -> None:
+        self._findings = findings
+        self.intervals: list[tuple[int, int]] = []  # first and last bin of each contact
+        self._older, self._older_bins = 0, 0
+
+    def take(self, event: Event) -> str:
+        """Say what happened; gives the sentence where the payload or the zero is another now."""
+        if event.kind == BEGAN:
+            self._findings.set("contact", "warning", "contact: the wrench does not fit the "
+                               f"estimate and is left out{self._so_far()}")
+            return ""
+        if event.kind == DOUBTED:
+            self._findings.set(_SUSPECTED, "warning", "no payload explains the wrench while the "
+                               "sensor turns: contact that lasts, or a wrong sensor or gravity "
+                               "frame, whose rotation may be transposed")
+            return ""
+        self._findings.clear(_SUSPECTED)
+        if event.kind == ENDED:
+            self._append(event.first, event.clean)
+            self._findings.set("contact", "info", f"contact left out{self._so_far()}")
+            return ""
+        return self._changed(event)
+
+    def _changed(self, event: Event) -> str:
+        if self.intervals or self._older:
+            self._findings.set("contact", "info", f"contact left out{self._so_far()}")
+        else:
+            self._findings.clear("contact")
+        if event.kind == PAYLOAD:
+            text = _payload_text(event)
+            self._findings.count("payload_changed", f"{text}; buffers flushed", "info")
+        elif event.kind == ZERO:
+            text = "the sensor was zeroed, or its driver restarted"
+            self._findings.count("sensor_zeroed", f"{text}; buffers flushed")
+        else:
+            lasted = (event.row - event.first) * BIN_NS * 1e-9
+            text = f"the wrench did not fit the estimate for {lasted:.0f} s"
+            self._findings.count("estimate_lost", f"{text}; buffers flushed")
+        return text
+
+    def forget_from(self, number: int) -> None:
+        """The time from this bin on is gone through again."""
+        self.intervals = [i for i in self.intervals if i[0] < number]
+
+    def _append(self, first: int, last: int) -> None:
+        self.intervals.append((first, last))
+        if len(self.intervals) > _KEPT:
+            oldest = self.intervals.pop(0)
+            self._older += 1
+            self._older_bins += oldest[1] - oldest[0]
+
+    def _so_far(self) -> str:
+        count = self._older + len(self.intervals)
+        if count == 0:
+            return ""
+        bins = self._older_bins + sum(last - first for first, last in self.intervals)
+        times = "once" if count == 1 else f"{count} times"
+        return f" ({times} so far, {bins * BIN_NS * 1e-9:.1f} s in all)"
+
+
+def _payload_text(event: Event) -> str:
+    if math.isnan(event.before):
+        return f"payload changed: by about {event.change:+.2f} kg"
+    return f"payload changed: from {event.before:.2f} to about {max(event.after, 0.0):.2f} kg"

@@ -1,0 +1,30 @@
+"""What the data say of the payload by themselves, without shape or consistency."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .inertia import Array
+
+_REACH = 1.0  # m; no payload is taken to reach farther from the sensor
+_MASS_SD = 100.0  # kg
+
+
+def vague_information(mass: float) -> Array:
+    """Information (10, 10) of knowing only that a payload is light and near the sensor."""
+    scale = max(mass, 0.1)
+    sd = np.array([_MASS_SD, *3 * (scale * _REACH,), *6 * (scale * _REACH**2,)])
+    return np.diag(sd**-2.0)
+
+
+def free_fit(information: Array, vector: Array) -> tuple[Array, Array]:
+    """phi (10,) and its covariance (10, 10) from information matrix and vector of the data."""
+    covariance = np.linalg.inv(information + vague_information(1.0))
+    return covariance @ vector, covariance
+
+
+def center_of_mass(phi: Array, covariance: Array) -> tuple[Array, Array]:
+    """Centre of mass (3,) [m] and its covariance (3, 3) from those of phi; the mass is positive."""
+    com = phi[1:4] / phi[0]
+    jacobian = np.column_stack([-com, np.eye(3)]) / phi[0]
+    return com, jacobian @ covariance[:4, :4] @ jacobian.T

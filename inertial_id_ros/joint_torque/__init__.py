@@ -1,0 +1,1 @@
+"""The payload of a robot without a wrist sensor: from its joint torques."""

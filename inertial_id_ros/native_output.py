@@ -1,0 +1,32 @@
+"""What libraries written in C++ print on standard error, taken aside."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_LONGEST = 20_000  # bytes that are kept
+_lock = threading.Lock()  # there is one standard error
+
+
+@contextmanager
+def taken_aside() -> Iterator[list[str]]:
+    """Lines that are printed on the process's standard error meanwhile, filled in at the end."""
+    lines: list[str] = []
+    with _lock, tempfile.TemporaryFile() as file:
+        try:
+            before = os.dup(2)
+        except OSError:  # a daemon may have closed it
+            yield lines
+            return
+        os.dup2(file.fileno(), 2)
+        try:
+            yield lines
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
+            file.seek(0)
+            lines += file.read(_LONGEST).decode(errors="replace").splitlines()

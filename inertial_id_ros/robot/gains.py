@@ -1,0 +1,175 @@
+"""Drive gains from motor currents, with a known mass carried and not carried.
+
+``current_j = (Y_j phi) / k_j`` with the gain k_j [N m/A] of joint j. Torque models are homogeneous:
+without a known mass every gain and every mass could be doubled. A recording without and one with a
+payload of known mass fix the scale (Gautier and Briot 2014: total least squares on both; here the
+errors are in the currents alone). Friction is each recording's own, as it changes with load and
+temperature; inertia and, but for its mass, the payload are unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InvalidData, NotEnoughData
+from ..inertia import Array
+from .base_parameters import structural_base_parameters
+from .model import BODY_SIZE, RobotModel
+from .recording import FilteredRecording
+
+_ROUNDS = 50
+_SETTLED = 1e-9  # relative change of the gains at which the search ends
+
+
+@dataclass(frozen=True)
+class Gains:
+    """Gains of the drives, and the payload seen with them.
+
+    Attributes:
+        gain: (joints,) [N m/A] (or effort per unit of what was recorded).
+        sigma: (joints,) their standard deviations, for white residuals.
+        payload: (10,) the payload about the origin of the last link, in its axes.
+        payload_sigma: (10,).
+        rms: (joints,) root mean square residual of the currents [A].
+    """
+
+    gain: Array
+    sigma: Array
+    payload: Array
+    payload_sigma: Array
+    rms: Array
+
+
+def gains_from_payload(model: RobotModel, unloaded: FilteredRecording, loaded: FilteredRecording,
+                       mass: float) -> Gains:
+    """Gains of all drives from recordings without and with a payload of known mass [kg].
+
+    Raises:
+        InvalidData: the mass is not positive. NotEnoughData: the search does not settle.
+    """
+    if not mass > 0.0:
+        raise InvalidData(f"mass of the payload is {mass:g} kg; it must be positive")
+    pair = _Pair(model, unloaded, loaded)
+    count = model.nv
+    gain, weights = pair.start(mass), np.ones(count)
+    start = pair.columns_of_payload
+    for _ in range(_ROUNDS):
+        x = pair.parameters(gain, weights, mass)
+        torque = pair.rows @ x
+        # Gauss-Newton on currents: change of 1 / gain, and of all parameters but the mass.
+        slopes = np.concatenate([pair.per_joint(torque), np.delete(pair.rows, start, axis=1)
+                                 / gain[pair.joint][:, None]], axis=1)
+        residual = pair.current - torque / gain[pair.joint]
+        solved, spread = pair.solve(slopes, residual, weights)
+        inverse = 1.0 / gain + solved[:count]
+        if not (np.isfinite(inverse).all() and np.all(inverse > 0.0)):
+            raise NotEnoughData("the recordings do not tell the gain of every joint")
+        moved = 1.0 / inverse
+        rms = pair.rms(residual)
+        settled = float(np.abs(moved / gain - 1.0).max()) < _SETTLED
+        gain, weights = moved, 1.0 / rms
+        if settled:
+            break
+    else:
+        raise NotEnoughData("the search for the gains does not settle")
+    x = pair.parameters(gain, weights, mass)
+    sigma = np.sqrt(np.diag(spread))
+    payload = slice(start, start + BODY_SIZE)
+    own = np.concatenate([[0.0], sigma[count + start:count + start + BODY_SIZE - 1]])
+    return Gains(gain, gain**2 * sigma[:count], x[payload], own, rms)
+
+
+def payload_with_gains(model: RobotModel, unloaded: FilteredRecording, loaded: FilteredRecording,
+                       gain: Array) -> Gains:
+    """The payload, mass and all, for known gains (joints,), by weighted least squares."""
+    pair = _Pair(model, unloaded, loaded)
+    weights = np.ones(model.nv)
+    for _ in range(4):
+        x, spread = pair.solve(pair.rows / gain[pair.joint][:, None], pair.current, weights)
+        rms = pair.rms(pair.current - pair.rows @ x / gain[pair.joint])
+        weights = 1.0 / rms
+    payload = slice(pair.columns_of_payload, pair.columns_of_payload + BODY_SIZE)
+    return Gains(np.asarray(gain), np.zeros(model.nv), x[payload],
+                 np.sqrt(np.diag(spread))[payload], rms)
+
+
+class _Pair:
+    """Both recordings in one system of torques: base parameters, frictions, payload.
+
+    Attributes:
+        rows: (n, columns); current: (n,); joint: (n,) joint of each row: one triangular factor a
+            joint stands for all its samples.
+        columns_of_payload: first of the ten columns of the payload.
+    """
+
+    def __init__(self, model: RobotModel, unloaded: FilteredRecording,
+                 loaded: FilteredRecording) -> None:
+        base = structural_base_parameters(model)
+        bodies = BODY_SIZE * len(model.bodies)
+        inertial = base.independent[base.independent < bodies]
+        terms = base.independent[base.independent >= bodies]
+        last = model.body_slice(len(model.bodies) - 1)
+        parts, currents, joints = [], [], []
+        for k, recording in enumerate((unloaded, loaded)):
+            y = recording.regressor.reshape(-1, model.size)
+            nothing = np.zeros((len(y), len(terms)))
+            friction = [y[:, terms], nothing] if k == 0 else [nothing, y[:, terms]]
+            parts.append(np.concatenate([y[:, inertial], *friction, k * y[:, last]], axis=1))
+            currents.append(recording.effort.ravel())
+            joints.append(np.tile(np.arange(model.nv), len(recording.effort)))
+        system = np.column_stack([np.concatenate(parts), np.concatenate(currents)])
+        of_joint = np.concatenate(joints)
+        factors = [np.asarray(np.linalg.qr(system[of_joint == j], mode="r"))
+                   for j in range(model.nv)]
+        self.rows, self.current = np.split(np.concatenate(factors), [system.shape[1] - 1], axis=1)
+        self.current = self.current[:, 0]
+        self.joint = np.repeat(np.arange(model.nv), [len(f) for f in factors])
+        self.columns_of_payload = self.rows.shape[1] - BODY_SIZE
+        self._samples = np.bincount(of_joint, minlength=model.nv)
+        self._count = model.nv
+
+    def per_joint(self, values: Array) -> Array:
+        """Columns (n, joints): the values of one joint each."""
+        out = np.zeros((len(values), self._count))
+        out[np.arange(len(values)), self.joint] = values
+        return out
+
+    def rms(self, residual: Array) -> Array:
+        """Root mean square (joints,)."""
+        return np.sqrt(np.bincount(self.joint, residual**2, self._count) / self._samples)
+
+    def solve(self, rows: Array, target: Array, weights: Array) -> tuple[Array, Array]:
+        """Least squares, weighted by joint (joints,), and its covariance for white residuals."""
+        scaled = rows * weights[self.joint][:, None]
+        goal = target * weights[self.joint]
+        lengths = np.linalg.norm(scaled, axis=0)
+        lengths[lengths == 0.0] = 1.0
+        upper = np.asarray(np.linalg.qr(np.column_stack([scaled / lengths, goal]), mode="r"))
+        size = rows.shape[1]
+        inverse = np.linalg.pinv(upper[:size, :size])
+        variance = float(upper[size, size])**2 / max(int(self._samples.sum()) - size, 1)
+        return inverse @ upper[:size, size] / lengths, variance * (
+            (inverse @ inverse.T) / np.outer(lengths, lengths))
+
+    def start(self, mass: float) -> Array:
+        """Gains by one linear least squares on torques, all unknowns on one side."""
+        unknown = np.delete(self.rows, self.columns_of_payload, axis=1)
+        system = np.concatenate([self.per_joint(self.current), -unknown], axis=1)
+        solved, _ = self.solve(system, mass * self.rows[:, self.columns_of_payload],
+                               np.ones(self._count))
+        gain = solved[:self._count]
+        if not np.all(gain > 0.0):
+            raise NotEnoughData("the recordings do not tell the gain of every joint (first guess: "
+                                f"{np.round(gain, 2).tolist()} N m/A)")
+        return gain
+
+    def parameters(self, gain: Array, weights: Array, mass: float) -> Array:
+        """All columns' parameters for given gains, with the payload's mass."""
+        start = self.columns_of_payload
+        scale = 1.0 / gain[self.joint]
+        known = self.current - scale * mass * self.rows[:, start]
+        solved, _ = self.solve(np.delete(self.rows, start, axis=1) * scale[:, None], known,
+                               weights)
+        return np.insert(solved, start, mass)

@@ -1,0 +1,324 @@
+"""Joint torques of a robot, linear in its parameters: ``tau = Y(q, dq, ddq) phi``.
+
+phi stacks ten numbers for every moving body (see `inertia`; about the origin of the frame of the
+joint that moves it, which in a URDF is the frame of its link, in that frame's axes), for every
+rotor, and the terms of every joint (see `joint_terms`). Links that are fixed to each other are one
+body, under the name of the one nearest to the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike
+
+from ..errors import DamagedFile, InvalidData, InvalidModel, UnknownFrame
+from ..files import read_text
+from ..inertia import Array, phi_from_pinocchio
+from ..kinematics.joint_motion import parse_urdf
+from ..limits import MAX_URDF_BYTES
+from .joint_terms import JointTerms
+
+BODY_TERMS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+BODY_SIZE = len(BODY_TERMS)
+BASE_SIZE = 6  # velocities of a floating base
+_FROM_PINOCCHIO = np.asarray(phi_from_pinocchio(np.arange(BODY_SIZE)), dtype=int)
+_MOVED = np.flatnonzero(_FROM_PINOCCHIO != np.arange(BODY_SIZE)).tolist()
+
+
+@dataclass(frozen=True)
+class Rotor:
+    """A motor's rotor: a body on the parent link that turns `ratio` times as fast as the joint.
+
+    It turns about the axis of the joint, through the joint's origin; its parameters are about that
+    origin, in axes that turn with it (Wensing et al. 2017, Section VI).
+
+    Attributes:
+        ratio: turns of the rotor for one of the joint; negative for the other sense.
+        phi: (10,) nominal parameters.
+    """
+
+    ratio: float
+    phi: tuple[float, ...] = (0.0,) * BODY_SIZE
+
+
+class RobotModel:
+    """Regressor of the joint torques of a tree of joints with one degree of freedom each.
+
+    Args:
+        model: Pinocchio's model; the first joint may be a free-flyer.
+        terms: friction, offset and drive inertia of each joint.
+        rotors: rotors by the name of their joint.
+        gravity: acceleration (3,) [m/s^2] in root axes.
+
+    Raises:
+        InvalidModel: no joint, a joint with several degrees of freedom, a rotor without its joint.
+    """
+
+    def __init__(self, model: pin.Model, terms: JointTerms | None = None,
+                 rotors: Mapping[str, Rotor] | None = None,
+                 gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
+        self.terms = terms if terms is not None else JointTerms()
+        self.floating_base = bool(model.njoints > 1 and model.joints[1].nv == BASE_SIZE)
+        first = 2 if self.floating_base else 1
+        self.joint_names: tuple[str, ...] = tuple(list(model.names)[first:])
+        joints = list(model.joints)[first:]
+        if not joints:
+            raise InvalidModel("the robot description has no moving joint")
+        for name, joint in zip(self.joint_names, joints, strict=True):
+            if joint.nv != 1:
+                raise InvalidModel(f"joint '{name}' has {joint.nv} degrees of freedom; "
+                                   "one is allowed")
+        self._circular = np.array([joint.nq == 2 for joint in joints])
+        self.rotors = dict(rotors or {})
+        for name in self.rotors:
+            if name not in self.joint_names:
+                raise InvalidModel(f"there is no joint '{name}' for a rotor; joints: "
+                                   + ", ".join(self.joint_names))
+        self._description = model
+        self._model = _with_rotors(model, self.rotors)
+        self._model.gravity.linear = np.asarray(gravity, dtype=float)
+        self._data = self._model.createData()
+        self.nv = model.nv
+        self._gears = self._gear_matrix()
+        self.bodies: tuple[str, ...] = (*_body_names(model),
+                                        *(f"{name}:rotor" for name in self.rotors))
+        self.parameter_names: tuple[str, ...] = (
+            *(f"{term}({body})" for body in self.bodies for term in BODY_TERMS),
+            *(f"{term}({joint})" for joint in self.joint_names for term in self.terms.names))
+
+    @classmethod
+    def from_urdf(cls, urdf: str, terms: JointTerms | None = None,
+                  rotors: Mapping[str, Rotor] | None = None, floating_base: bool = False,
+                  gravity: ArrayLike = (0.0, 0.0, -9.81)) -> RobotModel:
+        """The model of a URDF text.
+
+        Args:
+            urdf: text of the robot description.
+            floating_base: the root link moves freely and is a body with parameters; else it is
+                fixed to the ground and has none.
+
+        Raises:
+            InvalidModel: not a usable URDF.
+        """
+        root = pin.JointModelFreeFlyer() if floating_base else None
+        return cls(parse_urdf(urdf, root, dynamics=True), terms, rotors, gravity)
+
+    @classmethod
+    def from_urdf_file(cls, path: str | Path, terms: JointTerms | None = None,
+                       rotors: Mapping[str, Rotor] | None = None, floating_base: bool = False,
+                       gravity: ArrayLike = (0.0, 0.0, -9.81)) -> RobotModel:
+        """As `from_urdf`, from a file."""
+        try:
+            text = read_text(Path(path), MAX_URDF_BYTES)
+        except (OSError, DamagedFile) as error:
+            raise InvalidModel(f"robot description '{path}' cannot be read: {error}") from error
+        return cls.from_urdf(text, terms, rotors, floating_base, gravity)
+
+    @property
+    def gravity(self) -> Array:
+        """Acceleration of gravity (3,) [m/s^2] in root axes."""
+        return np.array(self._model.gravity.linear)
+
+    def with_gravity(self, gravity: ArrayLike) -> RobotModel:
+        """The same robot under another gravity (3,) [m/s^2], such as a tilted mounting."""
+        return RobotModel(self._description, self.terms, self.rotors, gravity)
+
+    # Layout of phi
+
+    @property
+    def size(self) -> int:
+        """Number p of parameters."""
+        return len(self.parameter_names)
+
+    def body_slice(self, body: str | int) -> slice:
+        """Where the ten parameters of a body are (raises UnknownFrame)."""
+        return slice(BODY_SIZE * self._body(body), BODY_SIZE * (self._body(body) + 1))
+
+    def term_index(self, joint: str | int, term: str) -> int:
+        """Index in phi of a joint's term (`joint_terms.VISCOUS`, ...).
+
+        Raises:
+            UnknownFrame: no such joint or term.
+        """
+        j = joint if isinstance(joint, int) else _find(joint, self.joint_names, "joint")
+        k = _find(term, self.terms.names, "joint term")
+        return BODY_SIZE * len(self.bodies) + len(self.terms.names) * j + k
+
+    def _body(self, body: str | int) -> int:
+        return body if isinstance(body, int) else _find(body, self.bodies, "body")
+
+    @property
+    def nominal(self) -> Array:
+        """phi (p,) of the description: bodies of the URDF, rotors as given, joint terms zero."""
+        out = np.zeros(self.size)
+        moving = self._model.njoints - 1 - len(self.rotors)
+        for i in range(moving):
+            out[self.body_slice(i)] = phi_from_pinocchio(
+                self._model.inertias[i + 1].toDynamicParameters())
+        for i, rotor in enumerate(self.rotors.values()):
+            out[self.body_slice(moving + i)] = rotor.phi
+        return out
+
+    # Dynamics
+
+    def regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
+        """Regressor Y (n, nv, p) of generalised forces [N m, or N for prismatic joints].
+
+        Args:
+            q: (n, nv) joint positions [rad] or [m]. With a floating base (n, 7 + joints): first the
+                base's position [m] and quaternion x, y, z, w.
+            dq: (n, nv) velocities. With a floating base the first six are its linear [m/s] and
+                angular velocity [rad/s] in its own axes.
+            ddq: (n, nv) their derivatives (of the base: the spatial acceleration, i.e. the
+                derivative of the six numbers of dq).
+
+        Raises:
+            InvalidData: wrong shapes, or numbers that are not finite.
+        """
+        q, dq, ddq = self._checked(q, dq, ddq)
+        out = self._of_bodies(q, dq, ddq, self.nv)
+        self._add_terms(out, dq, ddq)
+        return out
+
+    def base_regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
+        """The six rows (n, 6, p) of a floating base, which no joint torque enters.
+
+        Raises:
+            InvalidModel: the base is fixed.
+            InvalidData: see `regressor`.
+        """
+        if not self.floating_base:
+            raise InvalidModel("only a robot with a floating base has base-link rows")
+        return self._of_bodies(*self._checked(q, dq, ddq), BASE_SIZE)
+
+    def torque(self, phi: ArrayLike, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
+        """Generalised forces (n, nv) for parameters phi (p,)."""
+        return self.regressor(q, dq, ddq) @ np.asarray(phi, dtype=float)
+
+    def mass_matrix(self, phi: ArrayLike, q: ArrayLike) -> Array:
+        """Mass matrices (n, nv, nv) at positions q (n, nv), drive inertia included."""
+        q = np.atleast_2d(np.asarray(q, dtype=float))
+        rest = np.zeros((len(q), self.nv))
+        still = self.torque(phi, q, rest, rest)
+        return np.stack([self.torque(phi, q, rest, rest + e) - still for e in np.eye(self.nv)],
+                        axis=-1)
+
+    def contact_forces(self, q: ArrayLike, frame: str, wrench: ArrayLike) -> Array:
+        """Generalised forces (n, nv) of a wrench on the robot, to be added to the motors'.
+
+        Args:
+            q: as for `regressor`.
+            frame: link of the description.
+            wrench: (n, 6) force [N] and torque [N m] on the robot at the frame's origin, in its
+                axes.
+
+        Raises:
+            UnknownFrame: no such link.
+        """
+        if not self._model.existFrame(frame, pin.FrameType.BODY):
+            raise UnknownFrame(f"the robot description has no link '{frame}'")
+        index = self._model.getFrameId(frame, pin.FrameType.BODY)
+        configuration = self._configuration(np.atleast_2d(np.asarray(q, dtype=float)))
+        loads = np.atleast_2d(np.asarray(wrench, dtype=float))
+        out = np.empty((len(loads), self.nv))
+        for i, load in enumerate(loads):
+            jacobian = pin.computeFrameJacobian(self._model, self._data, configuration[i], index,
+                                                pin.LOCAL)
+            out[i] = (jacobian @ self._gears).T @ load
+        return out
+
+    # Details
+
+    def _of_bodies(self, q: Array, dq: Array, ddq: Array, count: int) -> Array:
+        """The first `count` rows (n, count, p) of the regressor, joint terms zero."""
+        configuration = self._configuration(q)
+        v, a = dq @ self._gears.T, ddq @ self._gears.T
+        geared = len(self._gears) != self.nv
+        width = BODY_SIZE * len(self.bodies)
+        out = np.zeros((len(q), count, self.size))
+        for i in range(len(q)):
+            y = pin.computeJointTorqueRegressor(self._model, self._data, configuration[i],
+                                                v[i], a[i])
+            out[i, :, :width] = self._gears.T[:count] @ y if geared else y[:count]
+        theirs = {k: out[:, :, _FROM_PINOCCHIO[k]:width:BODY_SIZE].copy() for k in _MOVED}
+        for k in _MOVED:
+            out[:, :, k:width:BODY_SIZE] = theirs[k]
+        return out
+
+    def _checked(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> tuple[Array, Array, Array]:
+        arrays = [np.atleast_2d(np.asarray(x, dtype=float)) for x in (q, dq, ddq)]
+        wanted = self.nv + (1 if self.floating_base else 0)
+        for name, array, width in zip(("q", "dq", "ddq"), arrays, (wanted, self.nv, self.nv),
+                                      strict=True):
+            if array.shape != (len(arrays[0]), width):
+                raise InvalidData(f"{name} has shape {array.shape}; expected "
+                                  f"({len(arrays[0])}, {width})")
+            if not np.isfinite(array).all():
+                raise InvalidData(f"{name} holds numbers that are not finite")
+        return arrays[0], arrays[1], arrays[2]
+
+    def _configuration(self, q: Array) -> Array:
+        """Pinocchio's configuration (n, nq): quaternion, cosine and sine of continuous joints."""
+        head = BASE_SIZE + 1 if self.floating_base else 0
+        columns = [q[:, :head]]
+        joints = q[:, head:]
+        for k, circular in enumerate(self._circular):
+            angle = joints[:, k:k + 1]
+            columns += [np.cos(angle), np.sin(angle)] if circular else [angle]
+        for name, rotor in self.rotors.items():
+            k = self.joint_names.index(name)
+            columns.append(rotor.ratio * joints[:, k:k + 1])
+        return np.concatenate(columns, axis=1)
+
+    def _gear_matrix(self) -> Array:
+        """Matrix (velocities of all joints and rotors, nv)."""
+        out = np.vstack([np.eye(self.nv), np.zeros((len(self.rotors), self.nv))])
+        offset = self.nv - len(self.joint_names)
+        for i, (name, rotor) in enumerate(self.rotors.items()):
+            out[self.nv + i, offset + self.joint_names.index(name)] = rotor.ratio
+        return out
+
+    def _add_terms(self, out: Array, dq: Array, ddq: Array) -> None:
+        """Fill the columns of the joint terms of out (n, nv, p)."""
+        head = self.nv - len(self.joint_names)
+        values = self.terms.columns(dq[:, head:], ddq[:, head:])
+        count = len(self.terms.names)
+        for j in range(len(self.joint_names)):
+            start = BODY_SIZE * len(self.bodies) + count * j
+            out[:, head + j, start:start + count] = values[:, j]
+
+
+def _find(name: str, names: tuple[str, ...], kind: str) -> int:
+    if name not in names:
+        raise UnknownFrame(f"there is no {kind} '{name}'; there are: {', '.join(names)}")
+    return names.index(name)
+
+
+def _body_names(model: pin.Model) -> list[str]:
+    """For every joint the first link of the description that hangs on it."""
+    names: dict[int, str] = {}
+    for frame in model.frames:
+        if frame.type == pin.FrameType.BODY:
+            names.setdefault(frame.parentJoint, frame.name)
+    return [names.get(j, model.names[j]) for j in range(1, model.njoints)]
+
+
+def _with_rotors(model: pin.Model, rotors: Mapping[str, Rotor]) -> pin.Model:
+    """The model with one more revolute joint and body for every rotor."""
+    out = pin.Model(model)
+    data = model.createData()
+    neutral = pin.neutral(model)
+    for name in rotors:
+        joint = model.getJointId(name)
+        column = model.joints[joint].idx_v
+        axis = pin.computeJointJacobian(model, data, neutral, joint)[3:, column]
+        if not np.isclose(np.linalg.norm(axis), 1.0):
+            raise InvalidModel(f"joint '{name}' is not revolute; a rotor needs an axis to turn on")
+        out.addJoint(model.parents[joint], pin.JointModelRevoluteUnaligned(axis),
+                     model.jointPlacements[joint], f"{name}:rotor")
+    return out

@@ -1,0 +1,135 @@
+"""From recorded joint positions and efforts to low-passed regressor rows.
+
+As for a wrist sensor: velocities and accelerations from a local quartic through the positions
+(`kinematics.local_polynomial`), efforts averaged over 10 ms (`bins`), then the same Hann low-pass
+on the regressor and on the efforts (`filtering`), which costs no bias.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..bins import BIN_NS, bin_samples
+from ..errors import InvalidData, NotEnoughData
+from ..filtering import TwoSidedFilter
+from ..inertia import Array
+from ..kinematics.local_polynomial import covered, fit, gather, window_for
+from ..streams import SampleRing
+from .compression import Compressed, compress_rows
+from .model import RobotModel
+
+WINDOW, LOW_PASS = 0.15, 0.4  # s
+_CHUNK = 500  # wanted times whose windows are in memory at a time
+
+
+@dataclass(frozen=True)
+class JointRecording:
+    """Joint positions and efforts at the same times.
+
+    Attributes:
+        stamps: (n,) increasing [ns].
+        q: (n, joints) [rad] or [m]; effort: (n, joints) [N m], [N], or [A].
+
+    Raises:
+        InvalidData: shapes do not fit, numbers are not finite, or stamps do not increase.
+    """
+
+    stamps: np.ndarray
+    q: Array
+    effort: Array
+
+    def __post_init__(self) -> None:
+        n = len(self.stamps)
+        for name, array in (("q", self.q), ("effort", self.effort)):
+            if array.shape != (n, self.q.shape[-1]) or not np.isfinite(array).all():
+                raise InvalidData(f"{name} has shape {array.shape}, expected "
+                                  f"({n}, {self.q.shape[-1]}) finite numbers")
+        if not np.all(np.diff(self.stamps) > 0):
+            raise InvalidData("stamps of the joint states do not increase")
+
+    @classmethod
+    def from_seconds(cls, t: ArrayLike, q: ArrayLike, effort: ArrayLike) -> JointRecording:
+        """With times (n,) [s]; samples that repeat a time are left out."""
+        stamps = np.round(np.asarray(t, dtype=float) * 1e9).astype(np.int64)
+        new = np.append(True, np.diff(stamps) > 0)
+        return cls(stamps[new], np.asarray(q, dtype=float)[new],
+                   np.asarray(effort, dtype=float)[new])
+
+    def split(self, share: float) -> tuple[JointRecording, JointRecording]:
+        """The first part of the time, and the rest."""
+        first = self.stamps <= self.stamps[0] + share * (self.stamps[-1] - self.stamps[0])
+        return (JointRecording(self.stamps[first], self.q[first], self.effort[first]),
+                JointRecording(self.stamps[~first], self.q[~first], self.effort[~first]))
+
+
+@dataclass(frozen=True)
+class FilteredRecording:
+    """Low-passed rows of a recording.
+
+    Attributes:
+        time: (r,) [s] since the epoch of the stamps.
+        regressor: (r, joints, p); effort: (r, joints).
+        effort_rate: (r, joints) time derivative of the effort, filtered alike [1/s].
+    """
+
+    time: Array
+    regressor: Array
+    effort: Array
+    effort_rate: Array
+
+    def compressed(self) -> Compressed:
+        """Triangular factors."""
+        return compress_rows(self.regressor, self.effort)
+
+
+def filter_recording(model: RobotModel, recording: JointRecording, delay: float = 0.0,
+                     window: float = WINDOW, low_pass: float = LOW_PASS) -> FilteredRecording:
+    """Low-passed regressor rows and efforts.
+
+    Args:
+        delay: how much later than the positions the efforts are stamped [s].
+        window: of the quartic [s]; longer where samples are sparse. low_pass: of the kernel [s].
+
+    Raises:
+        InvalidData: the model has other joints. NotEnoughData: too short, or too sparse.
+    """
+    if recording.q.shape[1] != model.nv:
+        raise InvalidData(f"the recording has {recording.q.shape[1]} joints, the model {model.nv}")
+    if len(recording.stamps) < 2:
+        raise NotEnoughData("the recording holds fewer than two samples")
+    ring = SampleRing(model.nv, len(recording.stamps))
+    for stamp, effort in zip(recording.stamps, recording.effort, strict=True):
+        ring.append(int(stamp), effort)
+    bins = bin_samples(ring, int(recording.stamps[0]) // BIN_NS,
+                       int(recording.stamps[-1]) // BIN_NS + 1)
+    q, dq, ddq, valid = joint_motion(recording, bins.stamps - int(delay * 1e9), window)
+    if not valid.any():
+        raise NotEnoughData("the joint states are too sparse, or too short, for velocities")
+    y = model.regressor(q[valid], dq[valid], ddq[valid])
+    columns = np.concatenate([bins.wrench[valid], y.reshape(len(y), -1)], axis=1)
+    low = TwoSidedFilter(low_pass, columns.shape[1], model.nv)
+    parts = [low.push(bins.number[valid], bins.samples[valid].astype(float), columns), low.flush()]
+    middle = np.concatenate([part.number for part in parts])
+    if len(middle) == 0:
+        raise NotEnoughData(f"the recording is too short for a filter of {low_pass:g} s")
+    means = np.concatenate([part.columns for part in parts])
+    return FilteredRecording((middle + 0.5) * BIN_NS * 1e-9,
+                             means[:, model.nv:].reshape(len(means), model.nv, model.size),
+                             means[:, :model.nv], np.concatenate([part.rates for part in parts]))
+
+
+def joint_motion(recording: JointRecording, wanted: np.ndarray, window: float = WINDOW
+                 ) -> tuple[Array, Array, Array, np.ndarray]:
+    """Position, velocity, acceleration (k, joints) at wanted times (k,) [ns]; where valid (k,)."""
+    length = window_for(float(np.median(np.diff(recording.stamps))) * 1e-9, window)
+    out = np.zeros((3, len(wanted), recording.q.shape[1]))
+    valid = np.zeros(len(wanted), dtype=bool)
+    for start in range(0, len(wanted), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        index, u, weights = gather(recording.stamps, wanted[part], length)
+        valid[part] = covered(u, weights)
+        out[:, part] = fit(u, weights, recording.q[index], length)
+    return out[0], out[1], out[2], valid

@@ -1,0 +1,1 @@
+"""Identification of a robot from a recording: reading, report, URDF and robot file."""

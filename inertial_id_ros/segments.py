@@ -1,0 +1,167 @@
+"""Bins become rows of the buffer, in segments: holes, contact and changes of payload part them.
+
+Rows never mix bins from before and after a parting. A second, shorter filter feeds the detector: it
+looks less far ahead than the filter of the buffer, so that a row has not left it yet when the first
+bins under its kernel are found out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .alignment import prior_sd
+from .bins import BIN_NS
+from .buffer import Rows
+from .contact import BEGAN, DOUBTED, ENDED, Detector, Event
+from .filtering import FilteredRows
+from .findings import FindingLog
+from .inertia import Array
+from .reference import RunningReference
+from .regressor_rows import buffer_rows, make_filter
+from .settings import Settings
+
+_HELD = round(1.5e9 / BIN_NS)  # bins kept while they are left out, to be taken up again
+_FAST = 0.2  # s; kernel of the detector's rows, at most half of the buffer's
+
+
+class Segments:
+    """The filters, and the detector that tells them what to leave out."""
+
+    def __init__(self, settings: Settings, noise: Array, findings: FindingLog) -> None:
+        window = settings.kinematics.filter_window
+        self.filter = make_filter(window)
+        self._fast = make_filter(min(_FAST, 0.5 * window))
+        self._settings, self._findings = settings, findings
+        wrench = settings.wrench
+        reference = RunningReference(
+            noise, self._fast.block_gain(1),
+            np.repeat([wrench.force_bias_sd, wrench.torque_bias_sd], 3),
+            prior_sd(settings.alignment), self._fast.step * BIN_NS * 1e-9)
+        self.detector = Detector(settings.contact, settings.change, reference, self._fast.reach)
+        self._detects = settings.contact.detect or settings.change.detect
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget all bins and the payload."""
+        self.filter.restart()
+        self._fast.restart()
+        self.detector.restart()
+        self.detector.reference.restart()
+        self._last_bin: int | None = None
+        self._begin = 0  # first bin of the present segment
+        self._open = True
+        self._held: list[tuple[np.ndarray, np.ndarray, Array]] = []  # left out, newest last
+
+    def push(self, number: np.ndarray, samples: np.ndarray, columns: Array,
+             rotation_only: bool) -> Iterator[Rows | Event]:
+        """Add bins in order; gives rows for the buffer and events in between, in order.
+
+        Args:
+            number: (k,) bin numbers; samples: (k,) raw samples in each; columns: (k, 76) as
+                `regressor_rows.filter_columns` gives them.
+            rotation_only: whether the acceleration of the sensor is not known.
+        """
+        if len(number) == 0:
+            return
+        longest = int(self._settings.kinematics.max_gap * 1e9 / BIN_NS)
+        before = number[0] - longest - 1 if self._last_bin is None else self._last_bin
+        starts = np.flatnonzero(np.diff(np.r_[before, number]) > longest)
+        edges = sorted({0, *starts.tolist(), len(number)})
+        for low, high in zip(edges[:-1], edges[1:], strict=True):
+            if low in starts:
+                yield from self._part(int(number[low]))
+            yield from self._segment(number[low:high], samples[low:high], columns[low:high],
+                                     rotation_only)
+        self._last_bin = int(number[-1])
+
+    def preview(self, number: np.ndarray, samples: np.ndarray, columns: Array,
+                rotation_only: bool) -> Rows | None:
+        """The rows that would follow if the data ended after these bins (see `push`), unless
+        something looks wrong; nothing changes.
+
+        A disturbance that begins in the last of them does not show yet, and weighs as little in
+        these rows as in those of the detector.
+        """
+        if self._last_bin is None or not self._open:
+            return None
+        longest = int(self._settings.kinematics.max_gap * 1e9 / BIN_NS)
+        holes = np.flatnonzero(np.diff(np.r_[self._last_bin, number]) > longest)
+        part = slice(0, int(holes[0]) if len(holes) else len(number))
+        bins = number[part], samples[part], columns[part]
+        if self._detects:
+            fast = self._judged(self._fast.preview(*bins, whole=True))
+            if len(fast.number) == 0 or not self.detector.is_calm(fast, rotation_only):
+                return None
+            judged = bins[0] <= fast.number[-1] + self._fast.reach
+            bins = bins[0][judged], bins[1][judged], bins[2][judged]
+        rows = self.filter.preview(*bins)
+        return buffer_rows(rows, self._settings.gravity.acceleration) if len(rows.number) else None
+
+    def _judged(self, fast: FilteredRows) -> Rows:
+        """Rows for the detector. Narrow kernels at the beginning of a segment would look like
+        trouble."""
+        whole = fast.number >= self._begin + self._fast.reach
+        return buffer_rows(FilteredRows(*(field[whole] for field in fast)),
+                           self._settings.gravity.acceleration)
+
+    def _part(self, begin: int) -> Iterator[Rows]:
+        """A hole ends before this bin."""
+        if self._last_bin is not None or self._begin:
+            self._findings.count("wrench_gap", "gaps in wrench or motion of more than "
+                                 f"{self._settings.kinematics.max_gap:g} s", "info")
+        yield from self._rows(self.filter.flush())
+        self._fast.restart()
+        self._begin = begin
+
+    def _segment(self, number: np.ndarray, samples: np.ndarray, columns: Array,
+                 rotation_only: bool) -> Iterator[Rows | Event]:
+        if not self._detects:
+            yield from self._rows(self.filter.push(number, samples, columns))
+            return
+        rows = self._judged(self._fast.push(number, samples, columns))
+        done = 0
+        while (event := self.detector.judge(rows, rotation_only)) is not None:
+            # Up to the bin that made this row complete: the same, however bins arrive.
+            seen = int(np.searchsorted(number, event.row + self._fast.reach + 1, side="right"))
+            part = slice(done, max(done, seen))
+            yield from self._forward(number[part], samples[part], columns[part])
+            done = part.stop
+            yield from self._obey(event)
+            later = rows.number > event.row
+            rows = Rows(*(field[later] for field in rows))
+        yield from self._forward(number[done:], samples[done:], columns[done:])
+
+    def _forward(self, number: np.ndarray, samples: np.ndarray,
+                 columns: Array) -> Iterator[Rows]:
+        if len(number) == 0:
+            return
+        if self._open:
+            yield from self._rows(self.filter.push(number, samples, columns))
+            return
+        self._held.append((number, samples, columns))
+        while self._held[0][0][-1] < number[-1] - _HELD:
+            self._held.pop(0)
+
+    def _obey(self, event: Event) -> Iterator[Rows | Event]:
+        if event.kind in (BEGAN, DOUBTED):
+            if event.kind == BEGAN and self._settings.contact.detect:
+                self.filter.forget_from(event.first)
+                yield from self._rows(self.filter.flush())
+                self._open = False
+            yield event
+            return
+        held, self._held, self._open = self._held, [], True
+        if event.kind != ENDED:
+            self.filter.restart()
+            self.detector.restart()
+        yield event
+        if event.kind == ENDED and held:
+            number, samples, columns = (np.concatenate(parts) for parts in zip(*held, strict=True))
+            clean = number >= max(event.clean, self._begin)
+            yield from self._forward(number[clean], samples[clean], columns[clean])
+
+    def _rows(self, rows: FilteredRows) -> Iterator[Rows]:
+        if len(rows.number):
+            yield buffer_rows(rows, self._settings.gravity.acceleration)

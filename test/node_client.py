@@ -1,0 +1,72 @@
+"""What tests ask a running node, and what they make of its answers."""
+
+import math
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import GetParameters, SetParameters
+
+from inertial_id_ros.msg import InertialParameters
+from inertial_id_ros.srv import GetInertialParameters
+
+NODE = "/inertial_id_node"
+PARAMETERS = f"{NODE}/inertial_parameters"
+
+
+def tensor(inertia):
+    """(3, 3) about the centre of mass."""
+    i = inertia
+    return np.array([[i.ixx, i.ixy, i.ixz], [i.ixy, i.iyy, i.iyz], [i.ixz, i.iyz, i.izz]])
+
+
+def com(inertia):
+    return np.array([inertia.com.x, inertia.com.y, inertia.com.z])
+
+
+def is_physical(inertia):
+    """Positive mass, and principal moments that obey the triangle inequalities."""
+    a, b, c = np.linalg.eigvalsh(tensor(inertia))
+    return inertia.m > 0.0 and a > 0.0 and a + b > c
+
+
+def all_numbers_nan(m):
+    numbers = [m.inertia.m, *com(m.inertia), *tensor(m.inertia).ravel(), *m.covariance,
+               *m.data_share, m.bias.force.x, m.bias.torque.z, *m.residual_rms, m.window,
+               m.condition_number, m.min_eigenvalue]
+    return all(math.isnan(x) for x in numbers) and m.samples == 0
+
+
+def latest_valid(stage, after=0):
+    """The newest valid estimate that arrives, of at least `after` messages more."""
+    got = stage.client.listen(InertialParameters, PARAMETERS)
+    count = len(got) + after
+    stage.client.spin_until(lambda: len(got) >= max(count, 1) and got[-1].valid)
+    return got[-1]
+
+
+def findings(stage):
+    """Names and texts of all findings that diagnostics carry now."""
+    got = stage.client.listen(DiagnosticArray, "/diagnostics", 10)
+    before = len(got)
+    stage.client.spin_until(lambda: len(got) > before)
+    return {v.key: v.value for status in got[-1].status for v in status.values}
+
+
+def get(stage, frame=""):
+    return stage.client.call(GetInertialParameters, f"{NODE}/get_inertial_parameters",
+                             GetInertialParameters.Request(target_frame=frame))
+
+
+def set_parameter(stage, name, value):
+    kind = {bool: "bool", int: "integer", float: "double", str: "string"}[type(value)]
+    number = {"bool": 1, "integer": 2, "double": 3, "string": 4}[kind]
+    message = Parameter(name=name, value=ParameterValue(type=number, **{f"{kind}_value": value}))
+    return stage.client.call(SetParameters, f"{NODE}/set_parameters",
+                             SetParameters.Request(parameters=[message])).results[0]
+
+
+def query(stage, *names):
+    values = stage.client.call(GetParameters, f"{NODE}/get_parameters",
+                               GetParameters.Request(names=list(names))).values
+    return values

@@ -1,0 +1,132 @@
+"""Base parameters: the WAM's published combinations, their statistics, and compressed data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.robot.published import wam
+from benchmarks.robot.robots import random_tree
+from inertial_id_ros.errors import InvalidData, NotEnoughData
+from inertial_id_ros.robot.base_parameters import (
+    base_parameters,
+    least_squares,
+    noise_of_outputs,
+    structural_base_parameters,
+)
+from inertial_id_ros.robot.compression import compress, compress_rows
+from inertial_id_ros.robot.joint_terms import JointTerms
+from inertial_id_ros.robot.model import RobotModel
+
+# Sousa and Cortesao 2014, Table 3, lines that are legible in full.
+WAM_LINES = (
+    "Lyy1 + Lzz2 + Ia1", "Lyz2", "fo2", "Lxy3 - 0.045 ly3", "lz3 + ly4", "Ia3",
+    "Lxx4 + 0.002025 m4 - Lzz4 + 0.092025 m5 - 0.6 ly5 + Lzz5 + 0.092025 m6 + 0.092025 m7",
+    "Lxy4 + 0.045 ly4", "lx4 - 0.045 m4 - 0.045 m5 - 0.045 m6 - 0.045 m7",
+    "lz4 + 0.3 m5 - ly5 + 0.3 m6 + 0.3 m7", "Lxx5 - Lzz5 + Lzz6", "lz5 + ly6",
+    "Lyy6 + 0.0036 m7 + 0.12 lz7 + Lyy7", "lz6 + 0.06 m7 + lz7", "Lxx7 - Lyy7", "Lyz7")
+
+
+def test_the_wam_has_the_69_published_combinations_of_98_parameters() -> None:
+    base = wam().base
+    assert (len(base.names), base.count) == (98, 69)
+    assert base.kept > 1e6 * base.dropped
+    assert set(WAM_LINES) <= set(base.expressions())
+
+
+def test_every_torque_is_told_by_base_parameters_alone(rng: np.random.Generator) -> None:
+    model = RobotModel.from_urdf(random_tree(rng, 6), JointTerms(drive_inertia=True))
+    base = structural_base_parameters(model)
+    phi = rng.normal(size=model.size)
+    q, dq, ddq = rng.normal(size=(3, 40, 6))
+    rows = model.regressor(q, dq, ddq)
+    np.testing.assert_allclose(rows[:, :, base.independent] @ (base.matrix @ phi), rows @ phi,
+                               atol=1e-9)
+    np.testing.assert_allclose(rows @ base.null_space, 0.0, atol=1e-9)
+    assert np.linalg.matrix_rank(rows.reshape(-1, model.size), rtol=1e-9) == base.count
+
+
+def test_a_column_of_rounding_noise_is_no_parameter_and_a_small_one_is(
+        rng: np.random.Generator) -> None:
+    """Un-pivoted, unscaled Householder QR would count the first and lose the second."""
+    rows = rng.normal(size=(50, 4))
+    rows[:, 0] *= 1e-15
+    rows[:, 2] *= 1e-6
+    rows[:, 3] = rows[:, 1] + 2.0 * rows[:, 2]
+    base = base_parameters(rows, list("abcd"))
+    assert base.expressions() == ["b + d", "c + 2 d"]
+
+
+def test_the_base_rows_of_a_free_robot_tell_all_that_all_rows_tell(
+        rng: np.random.Generator) -> None:
+    """Ayusawa, Venture, Nakamura 2009: base-link dynamics lose no inertial parameter."""
+    model = RobotModel.from_urdf(random_tree(rng, 5, rooted=True),
+                                 JointTerms(viscous=False, coulomb=False, offset=False),
+                                 floating_base=True)
+    part = structural_base_parameters(model, base_rows=True)
+    whole = structural_base_parameters(model)
+    assert part.count == whole.count < model.size
+    # The same subspace of combinations.
+    both = np.concatenate([part.matrix, whole.matrix])
+    assert np.linalg.matrix_rank(both, rtol=1e-8) == part.count
+
+
+def test_statistics_are_those_of_ordinary_least_squares(rng: np.random.Generator) -> None:
+    model = RobotModel.from_urdf(random_tree(rng, 3))
+    base = structural_base_parameters(model)
+    truth = model.nominal
+    estimates = []
+    q, dq, ddq = rng.normal(size=(3, 60, 3))
+    for _ in range(300):
+        torque = model.torque(truth, q, dq, ddq) + 0.1 * rng.normal(size=(60, 3))
+        fit = least_squares(compress(model, q, dq, ddq, torque), base)
+        estimates.append(fit.beta)
+    spread = np.std(estimates, axis=0)
+    np.testing.assert_allclose(fit.sigma, spread, rtol=0.2)
+    np.testing.assert_allclose(np.mean(estimates, axis=0), base.matrix @ truth,
+                               atol=4.0 * spread.max() / np.sqrt(300))
+    dense = model.regressor(q, dq, ddq).reshape(-1, model.size)[:, base.independent]
+    np.testing.assert_allclose(fit.condition, np.linalg.cond(dense), rtol=1e-6)
+    np.testing.assert_allclose(fit.beta, np.linalg.lstsq(dense, torque.ravel())[0], atol=1e-9)
+    np.testing.assert_allclose(fit.relative_sigma, 100 * fit.sigma / np.abs(fit.beta))
+
+
+def test_compression_keeps_every_sum_of_squares(rng: np.random.Generator) -> None:
+    model = RobotModel.from_urdf(random_tree(rng, 3))
+    q, dq, ddq, torque = rng.normal(size=(4, 4500, 3))
+    data = compress(model, q, dq, ddq, torque)
+    phi, noise = rng.normal(size=model.size), np.array([0.1, 1.0, 3.0])
+    residual = model.torque(phi, q, dq, ddq) - torque
+    np.testing.assert_allclose(data.squares(phi), np.sum(residual**2, axis=0))
+    np.testing.assert_allclose(data.rms(phi), np.sqrt(np.mean(residual**2, axis=0)))
+    np.testing.assert_allclose(data.relative_error(phi),
+                               np.linalg.norm(residual) / np.linalg.norm(torque))
+    np.testing.assert_allclose(np.sum((data.stacked(noise) @ np.append(phi, -1.0))**2),
+                               np.sum((residual / noise)**2))
+
+
+def test_noise_of_outputs_is_that_of_the_data(rng: np.random.Generator) -> None:
+    model = RobotModel.from_urdf(random_tree(rng, 3))
+    q, dq, ddq = rng.normal(size=(3, 3000, 3))
+    noise = np.array([0.05, 0.5, 2.0])
+    torque = model.torque(model.nominal, q, dq, ddq) + noise * rng.normal(size=(3000, 3))
+    found = noise_of_outputs(compress(model, q, dq, ddq, torque),
+                             structural_base_parameters(model))
+    np.testing.assert_allclose(found, noise, rtol=0.05)
+
+
+def test_data_that_cannot_tell_are_refused(rng: np.random.Generator) -> None:
+    model = RobotModel.from_urdf(random_tree(rng, 3))
+    base = structural_base_parameters(model)
+    still = np.tile(rng.normal(size=3), (100, 1))
+    rest = np.zeros((100, 3))
+    with pytest.raises(NotEnoughData, match="does not show"):
+        least_squares(compress(model, still, rest, rest, rest), base)
+    with pytest.raises(NotEnoughData, match="rows cannot tell"):
+        base_parameters(np.ones((3, 5)), list("abcde"))
+    with pytest.raises(NotEnoughData, match="no sample"):
+        compress_rows(np.zeros((0, 3, 5)), np.zeros((0, 3)))
+    with pytest.raises(InvalidData, match=r"outputs have shape \(4, 2\)"):
+        compress_rows(np.zeros((4, 3, 5)), np.zeros((4, 2)))
+    with pytest.raises(InvalidData, match="not finite"):
+        compress_rows(np.zeros((4, 3, 5)), np.full((4, 3), np.nan))

@@ -1,0 +1,35 @@
+"""The robot benchmark on small cases: free robots, and solve times beside cvxpy."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.robot import __main__ as command_line
+from benchmarks.robot import humanoid, speeds
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_free_robot_is_identified_from_its_base_rows(seed: int) -> None:
+    """Links that exist cost less than 5 % of force residual (Ayusawa and Nakamura 2010: 40 %)."""
+    found = humanoid.run(seed, joints=12, samples=400)
+    assert found.links == 13
+    for method, answer in found.answers.items():
+        assert answer.consistent == found.links, method
+        assert 1.0 <= answer.residual < 1.05, method
+
+
+def test_the_compressed_leg_is_solved_faster_than_all_rows_and_as_well() -> None:
+    answer = speeds.measure(speeds.leg(2000), repeats=3)
+    assert abs(answer.difference) < 1e-6
+    assert answer.cvxpy > 4.0 * answer.solved
+
+
+def test_the_compressed_arm_is_solved_as_well_as_all_rows() -> None:
+    assert abs(speeds.measure(speeds.arm(300), repeats=1).difference) < 1e-6
+
+
+def test_tables_that_do_not_exist_are_named(monkeypatch: pytest.MonkeyPatch,
+                                            capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["robot", "dog"])
+    assert command_line.main() == 2
+    assert capsys.readouterr().err.startswith("error: there is no table 'dog'; there are: ")

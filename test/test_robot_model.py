@@ -1,0 +1,173 @@
+"""Joint-torque regressors agree with MuJoCo, with the balance of energy, and with themselves."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+import pytest
+from scipy.spatial.transform import Rotation
+from synthetic import URDF
+
+from benchmarks.robot.robots import Body, Joint, Pose, random_body, random_tree, urdf
+from inertial_id_ros.errors import InvalidData, InvalidModel, UnknownFrame
+from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.robot.joint_terms import NO_TERMS, JointTerms
+from inertial_id_ros.robot.model import RobotModel, Rotor
+
+
+def motion(rng: np.random.Generator, n: int, nv: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Random positions, velocities and accelerations (n, nv)."""
+    return rng.uniform(-2, 2, (n, nv)), rng.normal(size=(n, nv)), 3.0 * rng.normal(size=(n, nv))
+
+
+def mujoco_torque(text: str, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
+    """Joint torques of MuJoCo's inverse dynamics for a URDF without free base."""
+    model = mujoco.MjModel.from_xml_string(text)
+    model.opt.gravity[:] = [0.0, 0.0, -9.81]
+    model.opt.disableflags |= (mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+                               | mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    order = [model.joint(f"joint{k + 1}").dofadr[0] for k in range(model.nv)]
+    data = mujoco.MjData(model)
+    out = np.empty_like(q)
+    for i in range(len(q)):
+        data.qpos[order], data.qvel[order], data.qacc[order] = q[i], dq[i], ddq[i]
+        mujoco.mj_inverse(model, data)
+        out[i] = data.qfrc_inverse[order]
+    return out
+
+
+def test_torques_of_a_random_tree_are_those_of_mujoco(rng: np.random.Generator) -> None:
+    text = random_tree(rng, 12, kinds=("revolute", "continuous", "prismatic"))
+    robot = RobotModel.from_urdf(text, NO_TERMS)
+    # Pinocchio orders the joints of a tree by depth; the description by number.
+    number = np.array([int(name.removeprefix("joint")) - 1 for name in robot.joint_names])
+    q, dq, ddq = motion(rng, 20, 12)
+    want = mujoco_torque(text, q, dq, ddq)[:, number]
+    got = robot.torque(robot.nominal, q[:, number], dq[:, number], ddq[:, number])
+    np.testing.assert_allclose(got, want, atol=1e-9 * np.abs(want).max())
+
+
+def test_nominal_parameters_are_about_the_link_frame(rng: np.random.Generator) -> None:
+    bodies = [random_body(rng, 2.0, (0.1, 0.2, 0.3), (0.1, 0.0, 0.2)) for _ in range(2)]
+    joints = [Joint(k - 1, Pose(rng.normal(size=3), Rotation.random(rng=rng))) for k in range(2)]
+    robot = RobotModel.from_urdf(urdf(joints, bodies))
+    for k, body in enumerate(bodies):
+        np.testing.assert_allclose(robot.nominal[robot.body_slice(f"link{k + 1}")],
+                                   phi_from_body(body.mass, body.com, body.inertia), atol=1e-12)
+
+
+def test_friction_offset_and_drive_inertia_add_their_terms(rng: np.random.Generator) -> None:
+    terms = JointTerms(drive_inertia=True)
+    robot = RobotModel.from_urdf(random_tree(rng, 3), terms)
+    q, dq, ddq = motion(rng, 6, 3)
+    phi = np.zeros(robot.size)
+    for j, joint in enumerate(robot.joint_names):
+        for k, term in enumerate(terms.names):
+            phi[robot.term_index(joint, term)] = 1.0 + j + 0.1 * k
+    j = np.arange(3)
+    want = ((1.0 + j) * dq + (1.1 + j) * np.sign(dq) + (1.2 + j) + (1.3 + j) * ddq)
+    np.testing.assert_allclose(robot.torque(phi, q, dq, ddq), want, atol=1e-12)
+    soft = RobotModel.from_urdf(random_tree(rng, 3), JointTerms(coulomb_velocity=0.1))
+    only = np.zeros(soft.size)
+    only[soft.term_index(1, "coulomb")] = 2.0
+    np.testing.assert_allclose(soft.torque(only, q, dq, ddq)[:, 1], 2.0 * np.tanh(dq[:, 1] / 0.1))
+
+
+def test_rotors_are_geared_bodies_on_the_parent_link(rng: np.random.Generator) -> None:
+    """MuJoCo moves the rotors by joints of their own; gears add their torques to the joints'."""
+    ratio = np.array([10.6, -7.0, 10.6])
+    joints, bodies, rotors = [], [], []
+    for k in range(3):
+        pose = Pose(rng.uniform(-0.3, 0.3, 3), Rotation.random(rng=rng))
+        joints.append(Joint(k - 1, pose, "revolute", Rotation.random(rng=rng).apply([0, 0, 1])))
+        bodies.append(random_body(rng, 1.0, (0.1, 0.1, 0.3)))
+        rotors.append(random_body(rng, 0.3, (0.05, 0.05, 0.05), (0.01, 0.0, 0.02)))
+    robot = RobotModel.from_urdf(urdf(joints, bodies), NO_TERMS, {
+        f"joint{k + 1}": Rotor(float(ratio[k]), tuple(phi_from_body(*_of(rotors[k]))))
+        for k in range(3)})
+    extended = urdf([*joints, *joints], [*bodies, *rotors])
+    q, dq, ddq = motion(rng, 20, 3)
+    full = mujoco_torque(extended, *(np.hstack([x, x * ratio]) for x in (q, dq, ddq)))
+    want = full[:, :3] + ratio * full[:, 3:]
+    np.testing.assert_allclose(robot.torque(robot.nominal, q, dq, ddq), want,
+                               atol=1e-9 * np.abs(want).max())
+
+
+def _of(body: Body) -> tuple[float, np.ndarray, np.ndarray]:
+    return body.mass, body.com, body.inertia
+
+
+def test_base_rows_of_a_free_robot_are_the_change_of_its_momentum(
+        rng: np.random.Generator) -> None:
+    """Free fall: without contact the base rows of a torque-free motion are zero."""
+    text = random_tree(rng, 6, rooted=True)
+    robot = RobotModel.from_urdf(text, NO_TERMS, floating_base=True)
+    model = pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
+    data = model.createData()
+    q = pin.randomConfiguration(model, -np.ones(model.nq), np.ones(model.nq))
+    v, torque = rng.normal(size=model.nv), rng.normal(size=model.nv)
+    torque[:6] = 0.0
+    a = pin.aba(model, data, q, v, torque)
+    np.testing.assert_allclose(robot.base_regressor(q, v, a)[0] @ robot.nominal, 0.0, atol=1e-9)
+    np.testing.assert_allclose(robot.torque(robot.nominal, q, v, a)[0], torque, atol=1e-9)
+    assert robot.bodies[0] == "link0" and len(robot.bodies) == 7
+
+
+def test_contact_forces_carry_the_weight_of_a_robot_at_rest(rng: np.random.Generator) -> None:
+    """A wrench at a foot that balances gravity about the base leaves no force on the base."""
+    text = random_tree(rng, 5, rooted=True)
+    robot = RobotModel.from_urdf(text, NO_TERMS, floating_base=True)
+    q = np.concatenate([[0.1, 0.2, 0.3], Rotation.random(rng=rng).as_quat(), rng.normal(size=5)])
+    rest = np.zeros(robot.nv)
+    load = robot.base_regressor(q, rest, rest)[0] @ robot.nominal
+    base = robot.contact_forces(q, "link0", load)
+    np.testing.assert_allclose(base[0, :6], load, atol=1e-9)
+    np.testing.assert_allclose(base[0, 6:], 0.0, atol=1e-12)
+    foot = "link5"
+    jacobian = np.stack([robot.contact_forces(q, foot, e)[0] for e in np.eye(6)], axis=1)
+    np.testing.assert_allclose(
+        robot.contact_forces(q, foot, np.linalg.solve(jacobian[:6], load))[0, :6], load, atol=1e-9)
+
+
+def test_mass_matrix_is_that_of_the_description(rng: np.random.Generator) -> None:
+    text = random_tree(rng, 5)
+    robot = RobotModel.from_urdf(text)
+    model = pin.buildModelFromXML(text)
+    q = rng.normal(size=5)
+    upper = np.triu(pin.crba(model, model.createData(), q))
+    np.testing.assert_allclose(robot.mass_matrix(robot.nominal, q)[0],
+                               upper + np.triu(upper, 1).T, atol=1e-12)
+
+
+def test_names_tell_where_every_parameter_is() -> None:
+    robot = RobotModel.from_urdf(URDF, JointTerms(viscous=True, coulomb=False, offset=False))
+    assert robot.bodies == ("column", "arm", "carriage", "wrist", "hand", "finger_link")
+    assert len(robot.parameter_names) == robot.size == 66
+    assert robot.parameter_names[robot.body_slice("arm")][0] == "m(arm)"
+    assert robot.parameter_names[robot.term_index("bend", "viscous")] == "viscous(bend)"
+
+
+def test_what_cannot_be_is_refused(rng: np.random.Generator) -> None:
+    text = random_tree(rng, 2)
+    robot = RobotModel.from_urdf(text)
+    with pytest.raises(InvalidModel, match="no joint 'elbow' for a rotor"):
+        RobotModel.from_urdf(text, rotors={"elbow": Rotor(10.0)})
+    with pytest.raises(InvalidModel, match="no moving joint"):
+        RobotModel.from_urdf('<robot name="r"><link name="a"/></robot>')
+    with pytest.raises(InvalidModel, match="cannot be read"):
+        RobotModel.from_urdf_file("/nowhere/robot.urdf")
+    with pytest.raises(InvalidModel, match="floating base"):
+        robot.base_regressor(np.zeros(2), np.zeros(2), np.zeros(2))
+    with pytest.raises(InvalidData, match=r"dq has shape \(1, 3\)"):
+        robot.regressor(np.zeros(2), np.zeros(3), np.zeros(2))
+    with pytest.raises(InvalidData, match="not finite"):
+        robot.regressor(np.zeros(2), np.full(2, np.nan), np.zeros(2))
+    with pytest.raises(UnknownFrame, match="no body 'hand'"):
+        robot.body_slice("hand")
+    with pytest.raises(UnknownFrame, match="no joint term 'drive_inertia'"):
+        robot.term_index("joint1", "drive_inertia")
+    with pytest.raises(InvalidModel, match="coulomb_velocity"):
+        JointTerms(coulomb_velocity=-1.0)
+    with pytest.raises(UnknownFrame, match="no link 'foot'"):
+        robot.contact_forces(np.zeros(2), "foot", np.zeros(6))
