@@ -39,7 +39,3 @@ class NotEnoughData(InertialIdError):
 
 class DamagedFile(InertialIdError):
     """A file that does not hold what it should; the text says what is wrong with it."""
-
-
-class TooLarge(InertialIdError):
-    """An input above the limits of this package; the text names it, its size and the limit."""
