@@ -260,7 +260,7 @@ def main() -> None:
     parser.add_argument("--harmonics", type=int, default=5, help="default 5")
     parser.add_argument("--runs", type=int, default=5, help="for each payload (default 5)")
     parser.add_argument("--starts", type=int, default=4, help="of the planner (default 4)")
-    parser.add_argument("--iterations", type=int, default=100, help="of each start (default 100)")
+    parser.add_argument("--iterations", type=int, default=90, help="of each start (default 90)")
     options = parser.parse_args()
     arm, duration = planning_arm(), options.duration
     objective = payload_objective(arm)

@@ -200,7 +200,7 @@ def test_a_message_above_the_limit_is_refused(bag, monkeypatch):
 
 
 @pytest.mark.parametrize(("limit", "words"), [
-    ("MAX_BAG_BYTES", r"bytes; at most 100 are"),
+    ("MAX_BAG_BYTES", "bytes; at most 100 are"),
     ("MAX_METADATA_BYTES", "metadata.yaml: it has more")])
 def test_files_above_the_limits_are_refused_before_they_are_read(bag, limit, words, monkeypatch):
     monkeypatch.setattr(f"inertial_id_ros.bag.reader.{limit}", 100)

@@ -148,8 +148,7 @@ def _modular() -> tuple[BenchmarkObject, ...]:
 
 # ---- bodies of which only the bounding box is known ----------------------------------------------
 
-# Bodies of the kinds an earlier study in simulation used, with its inertia error of the even box
-# (82, 33, 28 and 14 %); their exact sizes are this benchmark's own.
+# Bodies whose even box misses their inertia by 82, 33, 28 and 14 %.
 POOR = (
     # 80 % of the mass in a head at the edge of the box; held near the middle.
     Payload("hammer", (

@@ -33,7 +33,7 @@ class Scenario:
         errors: of the set-up; settings: what the identification is told besides the noise level.
         runs: at the normal size of the benchmark, for each object.
         reach: e_m / e_COM / e_J that is asked of `density`, in percent; published: best published;
-            study: what a study reached; empty: unknown.
+            empty: none.
     """
 
     name: str
@@ -51,7 +51,6 @@ class Scenario:
     window: int = 0
     reach: str = ""
     published: str = ""
-    study: str = ""
 
 
 def _modular() -> list[Scenario]:
@@ -59,32 +58,29 @@ def _modular() -> list[Scenario]:
     raw = {1.0: ("28", "2.6"), 1.5: ("26", "1.3"), 2.0: ("12", "1.1"), 3.0: ("8", ".6"),
            4.0: ("8", ".4")}
     for level in ("low", "moderate", "high"):
-        for speed, (published, study) in raw.items():
+        for speed, (published, reach) in raw.items():
             known = level == "moderate"
             out.append(Scenario(
                 f"raw-{level}-{speed:g}", "raw accelerations, 10 s", "modular", "raw", "sinusoid",
                 speed, 10.0, noise=level, settings=KNOWN, runs=5,
                 published=f"- / - / {published}" if known else "",
-                study=f"- / - / {study}" if known else "",
-                reach=f"- / - / {study}" if known else ""))
+                reach=f"- / - / {reach}" if known else ""))
             if known:
                 out.append(Scenario(
                     f"gyroscope-{speed:g}", "accelerations and angular velocity, 10 s", "modular",
                     "gyroscope", "sinusoid", speed, 10.0, settings=KNOWN, runs=5))
-    short = {1.0: (".056 / .080 / 3.45", ".06 / .08 / 3.4", "5.4", "5.2"),
-             1.5: (".056 / .075 / 2.16", ".06 / .08 / 2.1", "3.2", "3.1"),
-             2.0: (".056 / .069 / 1.45", ".06 / .08 / 1.4", "2.0", "1.9")}
+    short = {1.0: (".06 / .08 / 3.4", "5.2"), 1.5: (".06 / .08 / 2.1", "3.1"),
+             2.0: (".06 / .08 / 1.4", "1.9")}
     for speed in (1.0, 1.5, 2.0, 3.0, 4.0):
-        study, reach, study_bias, reach_bias = short.get(speed, ("", "", "", ""))
+        reach, reach_bias = short.get(speed, ("", ""))
         published = "1.3-2.2 / 9.8-16 / 44" if speed in short else ""
         common: dict[str, Any] = dict(family="modular", source="encoder", motion="sinusoid",
                                       pace=speed, seconds=1.5)
         out += [
             Scenario(f"encoder-{speed:g}", "encoder kinematics, 150 samples", **common,
-                     settings=KNOWN, published=published, study=study, reach=reach),
+                     settings=KNOWN, published=published, reach=reach),
             Scenario(f"bias-{speed:g}", "the same with wrench bias", **common,
                      errors=SetUpErrors(bias=True), settings=UNKNOWN_BIAS,
-                     study=f"- / - / {study_bias}" if study_bias else "",
                      reach=f"- / - / {reach_bias}" if reach_bias else ""),
             Scenario(f"defaults-{speed:g}", "the same with bias, all settings at their default",
                      **common, errors=SetUpErrors(bias=True), settings=DEFAULTS),
@@ -104,7 +100,7 @@ def _modular() -> list[Scenario]:
                  errors=SetUpErrors(bias=True), settings=DELAYED, runs=5),
         Scenario("clock-40", "clock offset, 10 s", **fixed, seconds=10.0,
                  errors=SetUpErrors(bias=True, clock_offset=0.04), settings=DELAYED, runs=5,
-                 study="offset within 0.1 ms", reach="offset within 2 ms; e_J <= 1.1 x clock-0"),
+                 reach="offset within 2 ms; e_J <= 1.1 x clock-0"),
         Scenario("clock-40-ignored", "clock offset, 10 s", **fixed, seconds=10.0,
                  errors=SetUpErrors(bias=True, clock_offset=0.04), settings=UNKNOWN_BIAS, runs=5),
         Scenario("stop-and-go", "stop-and-go, 10 s", "modular", "encoder", "stop_and_go", 1.0,
@@ -115,14 +111,14 @@ def _modular() -> list[Scenario]:
 
 def _poor() -> list[Scenario]:
     out = []
-    reach = {1.0: ("9.7", "9"), 3.0: ("7.7", "7"), 10.0: ("5.9", "5.5"), 30.0: ("5.0", "4.5")}
-    for seconds, (study, wanted) in reach.items():
+    reach = {1.0: "9", 3.0: "7", 10.0: "5.5", 30.0: "4.5"}
+    for seconds, wanted in reach.items():
         for speed in (0.5, 1.0, 1.5):
             out.append(Scenario(
                 f"poor-{seconds:g}s-{speed:g}", f"poor shape, 500 Hz, {seconds:g} s", "poor",
                 "encoder", "sinusoid", speed, seconds, 500.0, errors=SetUpErrors(bias=True),
                 settings=UNKNOWN_BIAS, runs=max(int(24 / max(seconds, 2.0)), 2),
-                study=f"hammer - / - / {study}", reach=f"hammer - / - / {wanted}"))
+                reach=f"hammer - / - / {wanted}"))
     common: dict[str, Any] = dict(
         group="poor shape, 10 s, misaligned", family="poor", source="encoder",
         motion="sinusoid", pace=1.0, seconds=10.0, rate=500.0, runs=4)
@@ -130,21 +126,20 @@ def _poor() -> list[Scenario]:
     out += [
         Scenario("aligned", **common, errors=SetUpErrors(bias=True), settings=ALIGNED),
         Scenario("misaligned", **common, errors=wrong, settings=ALIGNED,
-                 study="- / - / 5.1", reach="- / - / 5"),
-        Scenario("misaligned-ignored", **common, errors=wrong, settings=UNKNOWN_BIAS,
-                 study="- / - / 20"),
+                 reach="- / - / 5"),
+        Scenario("misaligned-ignored", **common, errors=wrong, settings=UNKNOWN_BIAS),
     ]
     return out
 
 
 def _tools() -> list[Scenario]:
-    published = {"low": ("0.64 / 0.53 / 10.0", ".14 / .12 / 4.1", "- / - / 3.8"),
-                 "moderate": ("0.51 / 0.30 / 10.8", ".27 / .17 / 4.6", "- / - / 4.3"),
-                 "high": ("2.80 / 1.18 / 13.7", ".61 / .23 / 5.0", "- / - / 4.7")}
+    published = {"low": ("0.64 / 0.53 / 10.0", "- / - / 3.8"),
+                 "moderate": ("0.51 / 0.30 / 10.8", "- / - / 4.3"),
+                 "high": ("2.80 / 1.18 / 13.7", "- / - / 4.7")}
     return [Scenario(f"tools-{level}", "workshop tools, raw accelerations, 10 s", "tools", "tool",
                      "stored", 0.0, 10.0, noise="high_tools" if level == "high" else level,
-                     settings=KNOWN, runs=10, published=best, study=study, reach=reach)
-            for level, (best, study, reach) in published.items()]
+                     settings=KNOWN, runs=10, published=best, reach=reach)
+            for level, (best, reach) in published.items()]
 
 
 def _parts() -> list[Scenario]:

@@ -133,7 +133,7 @@ def _scenario(scenario: Scenario, rows: list[Row]) -> list[str]:
     out = [f"### {scenario.name}", "",
            f"{scenario.seconds:g} s at {scenario.rate:g} Hz, noise {scenario.noise}, {runs} runs "
            f"of {len({r['object'] for r in rows})} objects."]
-    for label, text in (("Best published", scenario.published), ("Study", scenario.study),
+    for label, text in (("Best published", scenario.published),
                         ("Wanted of `density`", scenario.reach)):
         if text:
             out.append(f"{label}: {text}.")

@@ -21,7 +21,7 @@ from ..shape import shape_from_settings
 from ..tool import load_tool, tool_from_estimate
 from .config import Options, parse_options
 from .offline import Identification, identify
-from .output import check_writable, result_json, write_json, write_tool
+from .output import outputs, result_json, write_json, write_tool
 from .reader import Recording
 from .report import print_report, summary
 from .topics import select_topics
@@ -50,9 +50,9 @@ def run(options: Options) -> int:
     Raises:
         InertialIdError: the request cannot be carried out.
     """
-    json_path = check_writable(options.json, "--json") if options.json else None
-    plot_path = check_writable(options.plot, "--plot") if options.plot else None
-    tool_path = check_writable(options.save_tool, "--save-tool") if options.save_tool else None
+    json_path, plot_path, tool_path = outputs(
+        {"--json": options.json, "--plot": options.plot, "--save-tool": options.save_tool},
+        {"the recording": options.recording})
     if plot_path is not None:
         from .plot import check_format  # matplotlib costs a second; only where it is needed
         check_format(plot_path)

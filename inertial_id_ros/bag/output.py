@@ -6,7 +6,7 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,27 @@ from ..estimate import Estimate
 from ..files import user_path
 from ..tool import Tool, save_tool
 from .offline import Identification, Snapshot
+
+
+def outputs(wanted: Mapping[str, Path | None],
+            read: Mapping[str, Path | None]) -> list[Path | None]:
+    """The files to write, made sure of before a long run.
+
+    Args:
+        wanted: path by option; read: files and folders that are read, by what they are.
+
+    Raises:
+        InvalidSetting: one cannot be written, would replace what is read, or two are the same.
+    """
+    checked = {option: check_writable(path, option) for option, path in wanted.items() if path}
+    taken = {user_path(path).resolve(): what for what, path in read.items() if path}
+    for option, path in checked.items():
+        real = path.resolve()
+        for at, what in taken.items():
+            if real == at or (at in real.parents and real.exists()):
+                raise InvalidSetting(f"{option} {path} would overwrite {what}; name another file")
+        taken[real] = f"the file of {option}"
+    return [checked.get(option) for option in wanted]
 
 
 def check_writable(path: Path, option: str) -> Path:

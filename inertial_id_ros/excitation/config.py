@@ -103,7 +103,7 @@ def make_parser() -> argparse.ArgumentParser:
          "sensor (default 0.1,0.005), or of joint torques [N m] (default 0.5)")
     _number(more, "--rate", 500.0, "samples a second of the sensor", "Hz")
     more("--starts", type=int, default=4, metavar="N", help="random starts (default: %(default)s)")
-    more("--iterations", type=int, default=60, metavar="N",
+    more("--iterations", type=int, default=90, metavar="N",
          help="steps of each start, at most (default: %(default)s)")
     _number(more, "--budget", 120.0, "time after which the best so far is taken", "s")
     more("--seed", type=int, default=0, metavar="N", help="of the starts (default: %(default)s)")

@@ -24,7 +24,7 @@ from .objective import Objective, gain, gain_slopes
 
 _PER_HARMONIC = 12  # samples of a period for each harmonic, while optimising
 _DENSE = 0.02  # s between samples of the last check
-_PENALTIES = (30.0, 1000.0)  # nats for a limit exceeded by 100 % all the time
+_PENALTIES = (30.0, 3e3, 1e5)  # nats for a limit exceeded by 100 % all the time
 _STEP = 1e-4  # of differences [rad, rad/s, rad/s^2]: distances are found to 1e-6 m
 _ROOM = 0.995  # part of the largest allowed excursion that is used: peaks between samples
 _NEAR, _FINE = 0.95, 2e-3  # where shrinking begins, and how finely it is done
@@ -41,7 +41,7 @@ class Effort:
     """
 
     starts: int = 4
-    iterations: int = 60
+    iterations: int = 90
     budget: float = 120.0
     seed: int = 0
 

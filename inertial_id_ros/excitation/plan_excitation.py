@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..bag.identify_bag import package_roots
-from ..bag.output import check_writable
+from ..bag.output import outputs
 from ..errors import InertialIdError, InvalidSetting, UnknownFrame
 from ..estimators.reference_body import body_coordinates
 from ..inertia import Array
@@ -49,8 +49,7 @@ def run(options: Options) -> int:
         InertialIdError: the request cannot be carried out.
     """
     files = {"--csv": options.csv, "--trajectory": options.trajectory, "--plot": options.plot}
-    csv, trajectory, plot = (check_writable(path, option) if path else None
-                             for option, path in files.items())
+    csv, trajectory, plot = outputs(files, {"the robot description": options.urdf})
     if plot is not None:
         from ..bag.plot import check_format  # matplotlib costs a second; only where it is needed
         check_format(plot)

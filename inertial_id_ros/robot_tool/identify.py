@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import NotEnoughData
+from ..errors import InvalidData, NotEnoughData
 from ..inertia import Array
 from ..robot.alignment import Alignment, align
 from ..robot.base_parameters import BaseParameters, structural_base_parameters
@@ -93,7 +93,7 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
     elif aligned:
         try:
             found = _sure(align(model, recording, low_pass=low_pass), model, recording, low_pass)
-        except NotEnoughData as error:
+        except (InvalidData, NotEnoughData) as error:
             notes.append(f"tilt and delay taken as zero: {error}")
     delay = 0.0 if found is None else found.delay
     level = model

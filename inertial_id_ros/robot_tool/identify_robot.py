@@ -11,7 +11,7 @@ import numpy as np
 from rich.console import Console
 
 from ..arguments import Parser, numbers
-from ..bag.output import check_writable, replacing, write_json
+from ..bag.output import outputs, replacing, write_json
 from ..errors import InertialIdError, InvalidModel, InvalidSetting, NotEnoughData
 from ..robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ..robot.model import RobotModel
@@ -91,8 +91,8 @@ def run(args: argparse.Namespace) -> int:
     """
     _check(args)
     out = {"--write-urdf": args.write_urdf, "--write-robot": args.write_robot, "--json": args.json}
-    urdf_out, robot_out, json_out = (check_writable(path, option) if path else None
-                                     for option, path in out.items())
+    urdf_out, robot_out, json_out = outputs(
+        out, {"the recording": args.recording, "the robot description": args.urdf})
     gravity = numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3)
     recorded = read_recording(args.recording.expanduser(), args.joint_states_topic)
     urdf = read_description(args.urdf.expanduser()) if args.urdf else recorded.urdf
