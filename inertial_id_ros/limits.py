@@ -17,3 +17,4 @@ MAX_CHUNK_BYTES = 512 * MEGABYTE  # of a recording, unpacked: it is held in memo
 MAX_METADATA_BYTES = 20 * MEGABYTE
 MAX_BAG_BYTES = 200_000 * MEGABYTE
 MAX_SAVED_FILES = 1000  # in state.directory
+FARTHEST, THINNEST = 100.0, 1e-5  # m: of a shape, from the sensor, and along any axis of it

@@ -12,6 +12,7 @@ import numpy as np
 
 from .errors import InvalidShape
 from .inertia import Array, Body
+from .limits import FARTHEST, THINNEST
 
 if TYPE_CHECKING:
     import trimesh
@@ -27,6 +28,9 @@ def check_sizes(kind: str, sizes: Array) -> None:
     if sizes.shape != (SIZES[kind],) or not np.all(np.isfinite(sizes) & (sizes > 0.0)):
         raise InvalidShape(f"a {kind} needs {SIZES[kind]} positive sizes in metres, "
                            f"got {sizes.tolist()}")
+    if sizes.max() > FARTHEST or sizes.min() < THINNEST:
+        raise InvalidShape(f"a {kind} has sizes {sizes.tolist()} m; allowed: {THINNEST:g} to "
+                           f"{FARTHEST:g} m")
 
 
 def inside(kind: str, sizes: Array, points: Array) -> np.ndarray:

@@ -6,6 +6,7 @@ moments of the filled body (`uniform`), or a bounding region (`lmi`).
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -28,7 +29,7 @@ from .inertia import (
     point_columns,
     transform_phi,
 )
-from .limits import MAX_FACES, MAX_MESH_BYTES, MAX_POINTS
+from .limits import FARTHEST, MAX_FACES, MAX_MESH_BYTES, MAX_POINTS, THINNEST
 from .pose_states import PoseStates
 from .settings import ShapeSettings
 
@@ -59,6 +60,15 @@ class Shape:
     unit_phi: Array
     bounding: bool
     name: str
+
+    def __post_init__(self) -> None:
+        lower, upper = self.bounds
+        far, thin = float(np.abs([lower, upper]).max()), float((upper - lower).min())
+        if not (far <= FARTHEST and thin >= THINNEST):
+            raise InvalidShape(
+                f"{self.name} reaches {far:.4g} m from the sensor and is {thin:.4g} m thin; "
+                f"allowed: at most {FARTHEST:g} m and at least {THINNEST:g} m (are the units "
+                "metres?)")
 
     @property
     def volume(self) -> float:
@@ -299,9 +309,10 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
             points = _point_array(np.load(path, allow_pickle=False))
             mesh: trimesh.parent.Geometry = trimesh.PointCloud(points)
         else:
-            # A stream has no folder where materials are looked for; absurd numbers are told below.
-            with path.open("rb") as file, np.errstate(all="ignore"):
-                mesh = trimesh.load(file, file_type=kind)
+            # From memory: in the folder of a file, materials are looked for, wherever they are.
+            # Absurd numbers are told below.
+            with np.errstate(all="ignore"):
+                mesh = trimesh.load(io.BytesIO(path.read_bytes()), file_type=kind)
             if isinstance(mesh, trimesh.Scene):
                 mesh = mesh.to_mesh()
     except Exception as error:  # readers of many formats raise many kinds

@@ -239,8 +239,9 @@ def _interpolate(ring: SampleRing, stamps: np.ndarray) -> tuple[Array, Array]:
 def _checked(parent: str, child: str, translation: Sequence[float],
              quaternion: Sequence[float]) -> Array:
     row = np.array([*translation, *quaternion], dtype=float)
-    length = float(np.hypot.reduce(row[3:]))
-    if not (np.abs(row) < _IMPOSSIBLE).all() or not 1e-6 < length < 1e6:
+    usable = bool((np.abs(row) < _IMPOSSIBLE).all())  # so that the next line warns of nothing
+    length = float(np.hypot.reduce(row[3:])) if usable else 0.0
+    if not 1e-6 < length < 1e6:
         raise InvalidData(f"transform {parent} -> {child} is not a pose: {row.tolist()}")
     if parent == child or not child:
         raise InvalidData(f"transform {parent!r} -> {child!r} has no distinct parent")

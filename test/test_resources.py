@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 import trimesh
 
@@ -13,6 +14,7 @@ from inertial_id_ros.errors import InvalidData, InvalidModel, InvalidShape
 from inertial_id_ros.kinematics import joint_motion
 from inertial_id_ros.resources import allowed_resource
 from inertial_id_ros.transforms import MAX_MOVING_FRAMES, TransformTree
+from inertial_id_ros.yaml_text import parse_yaml
 
 
 @pytest.fixture
@@ -77,6 +79,21 @@ def test_a_material_of_an_obj_is_not_opened(tmp_path: Path) -> None:
         patch.setattr("builtins.open", watch)
         mesh = shape.load_mesh(tmp_path / "x.obj")
     assert len(mesh.faces) == 12 and str(secret) not in opened
+
+
+@pytest.mark.parametrize(("size", "center"), [
+    ((0.2, 615045.0, 0.3), 0.0), ((1e17, 1.0, 1.0), 0.0), ((1e-10, 0.2, 0.2), 0.0),
+    ((0.1, 0.1, 0.1), 1e6), ((0.1, 0.1, 0.1), 1e200)])
+def test_shapes_that_no_robot_carries_are_refused(size: tuple[float, ...], center: float) -> None:
+    pose = np.eye(4)
+    pose[0, 3] = center
+    with pytest.raises(InvalidShape, match="allowed: "):
+        shape.shape_from_primitive("box", size, pose)
+
+
+@pytest.mark.parametrize("text", ["1.3e9", "1e-6", "-2.E+3", ".5e1"])
+def test_numbers_with_an_exponent_are_numbers_in_yaml(text: str) -> None:
+    assert parse_yaml(f"a: {text}")["a"] == float(text)
 
 
 def test_a_chain_of_links_that_would_break_the_parser_is_refused() -> None:

@@ -188,3 +188,10 @@ def test_forgetting_motion_keeps_fixed_transforms() -> None:
     _add(tree, np.array([0.0]), "base", "tool")
     tree.forget_motion()
     assert tree.frames() == {"world", "base"}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("bad", [(np.nan, np.inf, 0, 1), (np.inf, -np.inf, 0, 1), (1e308,) * 4])
+def test_quaternions_of_no_number_are_refused_without_a_warning(bad: tuple[float, ...]) -> None:
+    with pytest.raises(InvalidData, match="not a pose"):
+        TransformTree().add(1, "a", "b", (0.0, 0.0, 0.0), bad)
