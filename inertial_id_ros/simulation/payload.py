@@ -212,7 +212,8 @@ def load_payload(name_or_file: str) -> Payload:
 
 def _part(item: Any, where: str) -> Part:
     if not isinstance(item, Mapping):
-        raise InvalidSetting(f"{where} is {repr(item)[:200]}; it must be a mapping with shape, size, density")
+        raise InvalidSetting(f"{where} is {repr(item)[:200]}; it must be a "
+                             f"mapping with shape, size, density")
     _refuse_unknown(item, ("shape", "size", "density", "center", "rpy"), where)
     for key in ("shape", "size", "density"):
         if key not in item:
@@ -236,4 +237,5 @@ def _numbers(values: Any, key: str, where: str) -> tuple[float, ...]:
 def _refuse_unknown(data: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
     for key in data:
         if key not in known:
-            raise InvalidSetting(f"{where} has an unknown entry '{str(key)[:200]}'; known: {', '.join(known)}")
+            raise InvalidSetting(f"{where} has an unknown entry '{str(key)[:200]}'; "
+                                 f"known: {', '.join(known)}")
