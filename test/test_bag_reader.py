@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from inertial_id_ros.bag.reader import Recording, Topic
-from inertial_id_ros.bag.topics import select_topics
+from inertial_id_ros.bag.topics import TRANSFORMS, WRENCH, select_topics
 from inertial_id_ros.errors import RecordingError
 from inertial_id_ros.settings import Settings
 
@@ -238,3 +238,10 @@ def test_a_named_pipe_is_not_waited_for(tmp_path):
         Recording(tmp_path / "x.mcap")
     with pytest.raises(RecordingError, match="no regular file"):
         Recording(tmp_path)
+
+
+def test_one_topic_is_not_taken_for_two_things() -> None:
+    topics = [Topic("/x", WRENCH, 10), Topic("/x", TRANSFORMS, 10)]
+    settings = Settings().replace({"wrench.topic": "/x", "tf.topic": "/x"})
+    with pytest.raises(RecordingError, match="/x is chosen for two things"):
+        select_topics(topics, settings)

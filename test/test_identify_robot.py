@@ -185,6 +185,20 @@ def test_a_damaged_npz_is_one_sentence(
     assert "not a readable NPZ" in capsys.readouterr().err
 
 
+def test_efforts_that_the_robot_does_not_explain_write_nothing(
+        recorded: SimulatedTorques, folder: Path, tmp_path: Path,
+        capsys: pytest.CaptureFixture[str]):
+    """As motor currents of unknown sign, or joints in another order, would be."""
+    effort = np.random.default_rng(0).normal(size=recorded.effort.shape)
+    np.savez(tmp_path / "a.npz", t=recorded.t, q=recorded.q, effort=effort, names=np.array(NAMES))
+    wanted = {"--write-urdf": "x.urdf", "--write-robot": "x.robot", "--json": "x.json"}
+    words = [w for option, name in wanted.items() for w in (option, str(tmp_path / name))]
+    assert main([str(tmp_path / "a.npz"), "--urdf", str(folder / "arm.urdf"), "--quiet",
+                 "--coulomb-velocity", "0.003", *words]) == 1
+    assert "of the torque unexplained" in capsys.readouterr().err
+    assert not any((tmp_path / name).exists() for name in wanted.values())
+
+
 def test_gravity_that_leans_is_taken_as_it_is(folder: Path, capsys: pytest.CaptureFixture[str]):
     assert main([str(folder / "free.npz"), "--urdf", str(folder / "arm.urdf"), "--hold-back", "0",
                  "--gravity=0.1,0,-9.81", "--coulomb-velocity", "0.003"]) == 0

@@ -51,3 +51,12 @@ def test_a_file_above_the_limit_is_not_parsed(tmp_path: Path) -> None:
 def test_a_value_on_the_command_line_is_refused_alike() -> None:
     with pytest.raises(InvalidSetting, match="--set estimator.rate=2001-99-99: it is not valid"):
         parse_options(["bag", "--set", "estimator.rate=2001-99-99"])
+
+
+@pytest.mark.parametrize("part", ["{shape: box, density: 1, size: %s}", "%s", "{? %s : 1}"])
+def test_long_values_are_not_repeated_in_full(part: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    file.write_text("parts: [" + part % ("[a" + ", 0" * 9000 + "]") + "]\n")
+    with pytest.raises(InvalidSetting) as caught:
+        load_payload(str(file))
+    assert len(str(caught.value)) < 700

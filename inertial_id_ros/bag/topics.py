@@ -21,7 +21,11 @@ BOOL = "std_msgs/msg/Bool"
 
 @dataclass(frozen=True)
 class Selection:
-    """Topic names, empty where the recording has none, and notes about choices made."""
+    """Topic names, empty where the recording has none, and notes about choices made.
+
+    Raises:
+        RecordingError: one topic is chosen for two things.
+    """
 
     wrench: str
     joint_states: str
@@ -32,6 +36,15 @@ class Selection:
     removed_payload: str = ""
     program: str = ""
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        chosen = [name for name in (
+            self.wrench, self.joint_states, self.tf, self.tf_static, self.robot_description,
+            self.dynamic, self.removed_payload, self.program) if name]
+        for name in chosen:
+            if chosen.count(name) > 1:
+                raise RecordingError(f"topic {name} is chosen for two things, which have different "
+                                     "types of messages; name another topic for one of them")
 
     @property
     def latched(self) -> dict[str, str]:

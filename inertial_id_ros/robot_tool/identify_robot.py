@@ -24,6 +24,8 @@ from .robot_file import robot_model, save_robot
 from .urdf_output import with_inertias
 
 OK, NO_ESTIMATE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
+UNEXPLAINED = 0.3  # share of the torque that may be left
+_TABLE_WIDTH = 140
 _TERMS = (VISCOUS, COULOMB, OFFSET, DRIVE)
 
 
@@ -112,12 +114,25 @@ def run(args: argparse.Namespace) -> int:
         fading = best_fading(make_model, samples, args.low_pass) if COULOMB in args.terms else 0.0
     result = identify_robot(make_model(fading), samples, args.low_pass, not args.no_align,
                             args.hold_back, args.prior_weight)
-    _write(result, urdf, args.recording, urdf_out, robot_out, json_out)
     if not args.quiet:
         for note in recorded.notes:
             print(f"note: {note}")
-        print_report(Console(), result, str(args.recording), args.base_parameters)
+        print_report(_wide_console(), result, str(args.recording), args.base_parameters)
+    left = max(result.prediction.relative,
+               0.0 if result.validation is None else result.validation.relative)
+    if left > UNEXPLAINED:
+        raise NotEnoughData(
+            f"the robot description leaves {left:.0%} of the torque unexplained (at most "
+            f"{UNEXPLAINED:.0%} is accepted), so nothing is written: are the efforts torques, in "
+            "the order and with the sign of the joints, and does the arm move?")
+    _write(result, urdf, args.recording, urdf_out, robot_out, json_out)
     return OK
+
+
+def _wide_console() -> Console:
+    """A console in which the table of bodies fits, whatever a pipe claims to be."""
+    console = Console()
+    return console if console.is_terminal else Console(width=max(console.width, _TABLE_WIDTH))
 
 
 def _write(result: RobotResult, urdf: str, recording: Path, urdf_out: Path | None,

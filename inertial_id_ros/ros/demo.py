@@ -41,7 +41,7 @@ def make_parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = _Parser(
         prog="inertial_id_demo", description="Identify the payload of a simulated cobot.",
-        epilog="Exit status: 0 mass within 1 %%, centre of mass within 2 mm and every estimate "
+        epilog="Exit status: 0 mass within 1 %, centre of mass within 2 mm and every estimate "
         "physically consistent; 1 not so; 2 the request cannot be carried out.")
     add = parser.add_argument
     add("--payload", default="drill", help="payload of simulate_cobot (default: drill)")

@@ -212,7 +212,8 @@ def load_payload(name_or_file: str) -> Payload:
 
 def _part(item: Any, where: str) -> Part:
     if not isinstance(item, Mapping):
-        raise InvalidSetting(f"{where} is {item!r}; it must be a mapping with shape, size, density")
+        raise InvalidSetting(f"{where} is {repr(item)[:200]}; it must be a "
+                             f"mapping with shape, size, density")
     _refuse_unknown(item, ("shape", "size", "density", "center", "rpy"), where)
     for key in ("shape", "size", "density"):
         if key not in item:
@@ -229,11 +230,12 @@ def _numbers(values: Any, key: str, where: str) -> tuple[float, ...]:
     is_list = isinstance(values, Sequence) and not isinstance(values, str)
     if not is_list or not all(
             isinstance(v, (int, float)) and not isinstance(v, bool) for v in values):
-        raise InvalidSetting(f"{key} of {where} is {values!r}; it must be numbers")
+        raise InvalidSetting(f"{key} of {where} is {repr(values)[:200]}; it must be numbers")
     return tuple(float(v) for v in values)
 
 
 def _refuse_unknown(data: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
     for key in data:
         if key not in known:
-            raise InvalidSetting(f"{where} has an unknown entry '{key}'; known: {', '.join(known)}")
+            raise InvalidSetting(f"{where} has an unknown entry '{str(key)[:200]}'; "
+                                 f"known: {', '.join(known)}")
