@@ -102,9 +102,16 @@ class Shape:
         return mass * self.unit_phi
 
     def placed(self, pose: ArrayLike) -> Shape:
-        """The shape moved by a homogeneous transform (4, 4)."""
+        """The shape moved by a homogeneous transform (4, 4).
+
+        Raises:
+            InvalidShape: it moves farther than any robot reaches.
+        """
         matrix = np.asarray(pose, dtype=float)
         rotation, translation = matrix[:3, :3], matrix[:3, 3]
+        if not np.abs(translation).max() <= FARTHEST:  # before squares of it overflow
+            raise InvalidShape(f"{self.name} is placed {np.abs(translation).max():.4g} m from the "
+                               f"sensor; allowed: at most {FARTHEST:g} m (are the units metres?)")
         return replace(self, points=self.points @ rotation.T + translation,
                        surface=self.surface @ rotation.T + translation,
                        unit_phi=transform_phi(self.unit_phi, rotation, translation))

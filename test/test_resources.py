@@ -81,6 +81,7 @@ def test_a_material_of_an_obj_is_not_opened(tmp_path: Path) -> None:
     assert len(mesh.faces) == 12 and str(secret) not in opened
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("size", "center"), [
     ((0.2, 615045.0, 0.3), 0.0), ((1e17, 1.0, 1.0), 0.0), ((1e-10, 0.2, 0.2), 0.0),
     ((0.1, 0.1, 0.1), 1e6), ((0.1, 0.1, 0.1), 1e200)])
