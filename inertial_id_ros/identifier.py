@@ -49,7 +49,6 @@ class Identifier(intake.Intake):
 
     Raises:
         InvalidShape: the shape in the settings cannot be used.
-        UnknownEstimator: estimator.method names none.
         InvalidSetting: settings that contradict each other.
     """
 
@@ -380,11 +379,7 @@ class Identifier(intake.Intake):
 
     def set_settings(self, settings: Settings) -> None:
         """Use other estimator settings from the next estimate on (groups estimator, pmd, lmi,
-        and the noise of wrench).
-
-        Raises:
-            UnknownEstimator: estimator.method names none.
-        """
+        and the noise of wrench)."""
         with self._lock:
             self._solver.configure(settings)
             other_weighting = settings.estimator.weighting != self.settings.estimator.weighting

@@ -62,7 +62,7 @@ class Solver:
         self.configure(settings)
 
     def configure(self, settings: Settings) -> None:
-        """Use these settings from now on (raises UnknownEstimator)."""
+        """Use these settings from now on."""
         self._estimator = create(settings)
         self._settings = settings
         self._alignment_sd = prior_sd(settings.alignment)
@@ -73,7 +73,7 @@ class Solver:
         """Raise why these settings could not be used with the present shape.
 
         Raises:
-            UnknownEstimator, InvalidSetting: the estimator cannot be made.
+            InvalidSetting: the estimator cannot be made.
             InvalidShape: it needs a shape, unlike the present one, and none is there.
         """
         estimator = create(settings)
