@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from disturbed import BODY, NOISE, SECOND, SLOW, assert_truth, clean, identify, pushed
+from disturbed import SLOW, assert_truth, clean, identify, pushed
 from synthetic import (
+    BODY,
+    NOISE,
+    SECOND,
     START,
     Recording,
     Scene,
