@@ -39,6 +39,7 @@ from .solving import Solver, sheet
 from .state import State
 from .streams import JUMPED, SampleRing
 from .tool import Tool
+from .wrench_model import wrench_model
 
 _RING = 65_536  # wrench samples kept until they settle
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
@@ -61,8 +62,9 @@ class Identifier(intake.Intake):
         self._gate = WrenchGate(settings.wrench, self._log)
         self._motion = MotionSelector(settings, self._log)
         self._ring = SampleRing(6, _RING)
-        self._segments = Segments(settings, sheet(settings.wrench), self._log)
-        self._disturbances = Disturbances(self._log)
+        model = wrench_model(settings, sheet(settings.wrench))
+        self._segments = Segments(settings, model, settings.kinematics.filter_window, self._log)
+        self._disturbances = Disturbances(self._log, model.words)
         self._buffer = make_buffer(settings)
         self._sign = -1.0 if settings.wrench.convention == "on_sensor" else 1.0
         self._removed = RemovedPayload(settings)
@@ -313,7 +315,7 @@ class Identifier(intake.Intake):
         self._clock = ClockOffset()
         self._row_count, self._solved = 0, (-1, -1)
         self._begin_bin, self._news = 0, ""
-        self._disturbances = Disturbances(self._log)
+        self._disturbances.restart()
 
     def tare(self) -> str:
         """Take the mean reading of the last second as the bias; the arm must rest, without payload.
