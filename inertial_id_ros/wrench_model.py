@@ -38,7 +38,7 @@ class WrenchModel:
     """
 
     words = _WORDS
-    groups = (FORCE, TORQUE)
+    groups: tuple[slice, ...] = (FORCE, TORQUE)
     push = FORCE
     zero_sd = _ZERO_SD
     reads_nothing = True
@@ -48,7 +48,7 @@ class WrenchModel:
         self._states = np.flatnonzero(alignment_sd)
         rest = np.r_[bias_sd, alignment_sd[self._states]]
         count = PARAMETERS + BIASES + len(self._states)
-        self.prior = np.zeros((count, count))
+        self.prior: Array = np.zeros((count, count))
         self.prior[:PARAMETERS, :PARAMETERS] = vague_information(1.0)
         self.prior[PARAMETERS:, PARAMETERS:] = np.diag(rest**-2.0)
 
