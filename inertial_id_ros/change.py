@@ -48,13 +48,14 @@ class Evidence(NamedTuple):
 
     Attributes:
         number: (n,) bin numbers of the rows; forecast: of the same rows.
-        measured: (n, c) [N, N m].
+        measured: (n, c) [N, N m]; zeros: (n, c, c) columns of the channels' zeros.
         mean: (k,) states of the fit and information: (k, k) about them; model: of the load.
     """
 
     number: np.ndarray
     forecast: Forecast
     measured: Array
+    zeros: Array
     mean: Array
     information: Array
     model: LoadModel
@@ -66,7 +67,7 @@ class Evidence(NamedTuple):
     def part(self, rows: slice) -> Evidence:
         """Some of the rows."""
         return self._replace(number=self.number[rows], forecast=self.forecast.part(rows),
-                             measured=self.measured[rows])
+                             measured=self.measured[rows], zeros=self.zeros[rows])
 
 
 def unchanged(evidence: Evidence) -> Explanation:
@@ -81,8 +82,7 @@ def another_payload(evidence: Evidence) -> Explanation:
 
 def another_zero(evidence: Evidence) -> Explanation:
     """The zero (c,) of what measures the load moved [N, N m]."""
-    n, c = evidence.forecast.noise.shape
-    return _explain(evidence, np.broadcast_to(np.eye(c), (n, c, c)), evidence.model.zero_sd)
+    return _explain(evidence, evidence.zeros, evidence.model.zero_sd)
 
 
 def _explain(evidence: Evidence, extra: Array, sd: Array) -> Explanation:

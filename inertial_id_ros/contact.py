@@ -186,8 +186,10 @@ class Detector:
 
     def _collect(self, rows: Rows, forecast: Forecast, k: int) -> None:
         row = slice(k, k + 1)
+        model = self.reference.model
         new = Evidence(rows.number[row], forecast.part(row), rows.full[row, :, -1],
-                       self.reference.mean, self.reference.information, self.reference.model)
+                       rows.full[row, :, model.zeros], self.reference.mean,
+                       self.reference.information, model)
         if self._evidence is None:
             self._evidence = new
             return
@@ -196,7 +198,8 @@ class Detector:
                                       zip(old.forecast, new.forecast, strict=True)))
         self._evidence = new._replace(number=np.concatenate([old.number, new.number]),
                                       forecast=joined,
-                                      measured=np.concatenate([old.measured, new.measured]))
+                                      measured=np.concatenate([old.measured, new.measured]),
+                                      zeros=np.concatenate([old.zeros, new.zeros]))
 
     def _look(self, number: int, telling: bool) -> Event | None:
         assert self.began is not None and self._evidence is not None

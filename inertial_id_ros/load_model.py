@@ -44,7 +44,8 @@ class LoadModel(Protocol):
         groups: channels whose noise is alike.
         push: channels in which the payload's weight turns with the sensor.
         prior: (s, s) information about all states before the data, the ten parameters first.
-        zero_sd: (c,) standard deviation of a zero that has moved: anything.
+        zeros: columns of rows of the channels' zeros; zero_sd: (c,) standard deviation of one that
+            has moved: anything.
         reads_nothing: whether a driver may zero what it measures where it stands.
     """
 
@@ -54,6 +55,7 @@ class LoadModel(Protocol):
     groups: tuple[slice, ...]
     push: slice
     prior: Array
+    zeros: slice
     zero_sd: Array
     reads_nothing: bool
 
@@ -63,8 +65,8 @@ class LoadModel(Protocol):
     def rows(self, filtered: FilteredRows) -> Rows:
         """Rows for the buffer."""
 
-    def judged(self, filtered: FilteredRows) -> Rows:
-        """Rows for the detector, whose `samples` belong to `noise`."""
+    def judged(self, filtered: FilteredRows, step: int) -> Rows:
+        """Rows for the detector, `step` bins apart, whose `samples` belong to `noise`."""
 
     def linearisation(self, phi: Array) -> Array:
         """Matrix (k, s + 1) from columns of rows to ``[states | measured]`` at phi (10,)."""

@@ -100,11 +100,16 @@ class Segments:
         rows = self.filter.preview(*bins)
         return self._model.rows(rows) if len(rows.number) else None
 
+    def finish(self) -> Iterator[Rows]:
+        """No bin will come any more: the last rows."""
+        yield from self._rows(self.filter.flush())
+
     def _judged(self, fast: FilteredRows) -> Rows:
         """Rows for the detector. Narrow kernels at the beginning of a segment would look like
         trouble."""
         whole = fast.number >= self._begin + self._fast.reach
-        return self._model.judged(FilteredRows(*(field[whole] for field in fast)))
+        return self._model.judged(FilteredRows(*(field[whole] for field in fast)),
+                                  self._fast.step)
 
     def _part(self, begin: int) -> Iterator[Rows]:
         """A hole ends before this bin."""

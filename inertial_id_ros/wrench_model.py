@@ -11,7 +11,7 @@ from .free_fit import vague_information
 from .inertia import Array, skew
 from .load_model import Words
 from .regressor_rows import buffer_rows, make_filter
-from .row_layout import BIASES, PARAMETERS, linearisation
+from .row_layout import BIAS, BIASES, PARAMETERS, linearisation
 from .settings import Settings
 
 FORCE, TORQUE = slice(0, 3), slice(3, 6)
@@ -40,7 +40,7 @@ class WrenchModel:
     words = _WORDS
     groups: tuple[slice, ...] = (FORCE, TORQUE)
     push = FORCE
-    zero_sd = _ZERO_SD
+    zeros, zero_sd = BIAS, _ZERO_SD
     reads_nothing = True
 
     def __init__(self, noise: Array, bias_sd: Array, alignment_sd: Array, gravity: float) -> None:
@@ -60,7 +60,10 @@ class WrenchModel:
         """See `LoadModel`."""
         return buffer_rows(filtered, self._gravity)
 
-    judged = rows
+    def judged(self, filtered: FilteredRows, step: int) -> Rows:
+        """See `LoadModel`."""
+        del step
+        return self.rows(filtered)
 
     def linearisation(self, phi: Array) -> Array:
         """See `LoadModel`."""
