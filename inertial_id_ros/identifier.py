@@ -28,7 +28,7 @@ from .inertia import Array
 from .kinematics.motion import Motion
 from .kinematics.turning import Turning
 from .motion_selection import MotionSelector
-from .newest_end import NewestEnd, newest_end
+from .newest_end import NewestEnd, Stamps, newest_end
 from .precompensation import SETTLING_NS, RemovedPayload
 from .regressor_rows import bin_columns
 from .segments import Segments
@@ -80,7 +80,7 @@ class Identifier(intake.Intake):
         self._solved = -1, -1  # that count and the last bin of the window that was solved
         self._turning = Turning()
         self._finished = False
-        self._clock = ClockOffset()
+        self._clock, self._stamps = ClockOffset(), Stamps(self._log)
         self._handlers: intake.Handlers = {
             intake.WRENCH: self._take_wrench,
             intake.JOINT_STATE: self._motion.take_joint_state,
@@ -237,6 +237,7 @@ class Identifier(intake.Intake):
                 return NoEstimate(stamp, self.sensor_frame, reason, self._sentences())
             self._news = ""
             self._solved = self._row_count, window.last
+            self._last = self._stamps.in_order(self._last)
             return self._last.with_findings(self._sentences())
 
     def _window(self) -> Window | None:
@@ -310,7 +311,7 @@ class Identifier(intake.Intake):
         self._flush_rows()
         self._solver.reset()
         self._next_bin = None
-        self._clock = ClockOffset()
+        self._clock, self._stamps = ClockOffset(), Stamps(self._log)
         self._row_count, self._solved = 0, (-1, -1)
         self._begin_bin, self._news = 0, ""
         self._disturbances = Disturbances(self._log)

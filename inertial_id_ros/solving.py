@@ -169,6 +169,16 @@ class Solver:
             NotEnoughData, InvalidShape: the estimator cannot answer.
             InvalidData: the answer is not physical (the text says what that points to).
         """
+        try:
+            return self._solve(window, frame_id, log, turning, early)
+        except (np.linalg.LinAlgError, ArithmeticError) as error:
+            self.reset()  # nothing of these numbers is carried into the next window
+            raise NotEnoughData("the numbers of this window break the computation "
+                                f"({' '.join(str(error).split()) or type(error).__name__})"
+                                ) from error
+
+    def _solve(self, window: Window, frame_id: str, log: FindingLog, turning: float,
+               early: float) -> Estimate:
         started = time.perf_counter()
         self._check_frames(frame_id)
         problem = self._prepare(window)
