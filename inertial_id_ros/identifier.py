@@ -189,6 +189,7 @@ class Identifier(intake.Intake):
                 self._row_count += len(item.number)
             else:
                 self._obey(item)
+        self._buffer.expire(self._segments.newest)
         return self._compensate(bins.stamps[keep], a[keep], y[keep])
 
     def _obey(self, event: Event) -> None:

@@ -34,6 +34,8 @@ _PROOF = 2.0  # rows with a change of load of ten data-sheet sigmas that weigh a
 _EARLY = 250  # rows
 _POOR = 0.2  # share of the changes of load that a model that can be trusted may miss
 _LEVER = 0.3  # m; from the sensor to the centre it turns about, where TF does not tell
+_GRAVITY = 9.81  # m/s^2, to take a reading for a mass or a first moment
+_SHAKING = 0.1  # m/s^2; noise of an axis of the acceleration in a row: encoders of 1e-3 rad
 
 
 class Forecast(NamedTuple):
@@ -90,7 +92,7 @@ class RunningReference:
 
     def __init__(self, noise: Array, gain: float, bias_sd: Array, alignment_sd: Array,
                  period: float) -> None:
-        self._noise, self._gain = noise, gain
+        self._noise, self._gain, self._bias_sd = noise, gain, bias_sd
         self._keep = float(np.exp(-period / _MEMORY))
         self._states = np.flatnonzero(alignment_sd)
         count = PARAMETERS + BIASES + len(self._states)
@@ -111,6 +113,7 @@ class RunningReference:
         """Forget the payload and the biases; keep what was learnt of the noise."""
         self._gram = np.zeros((2, STORED, STORED))
         self._mean, self._weight = np.zeros(6), 0.0
+        self._push, self._push_squares = np.zeros(3), 0.0  # mean acceleration less gravity, squares
         self.rows = 0
         self.information = self._prior
         self.covariance = np.linalg.inv(self._prior)
@@ -138,12 +141,31 @@ class RunningReference:
         noise = np.repeat(self._scale, 3) * unit + (_FLOOR * self._noise) ** 2
         share = self._proof[:, 0] / self._proof[:, 1]
         doubt = np.empty_like(noise)
+        shaken = self._shaken(rows)
         for group, unproven in zip(GROUPS, share, strict=True):
             doubt[:, group] = unproven * (load[:, group] ** 2).mean(axis=1)[:, None]
+            doubt[:, group] += self._possible(group) * shaken[:, None]
         spread = columns @ self.covariance @ columns.transpose(0, 2, 1)
         if rotation_only:
             spread = spread + self._unknown_acceleration(rows)
         return Forecast(columns, wrench - expected, load, noise, doubt, spread)
+
+    def _shaken(self, rows: Array) -> Array:
+        """Mean square (n,) of what an axis of the acceleration less gravity [m/s^2] may differ from
+        its mean unnoticed.
+
+        Noise n in columns of variance v makes the load too small by the share n / v. At rest the
+        noise is all that there is: the fit finds a wrench that does not follow the motion, and is
+        sure of a load next to nothing.
+        """
+        off = ((rows[:, FORCE, 0] - self._push) ** 2).mean(axis=1)
+        seen = max(self._push_squares / max(self._weight, 1.0), 1e-12)
+        return off * min(1.0, _SHAKING**2 / seen) ** 2
+
+    def _possible(self, group: slice) -> float:
+        """Square of the mass [kg], or of the first moment [kg m], that the mean reading allows."""
+        reading = (self._mean[group] ** 2).sum() + (self._bias_sd[group] ** 2).sum()
+        return float(reading) / _GRAVITY**2
 
     def _unknown_acceleration(self, rows: Array) -> Array:
         """Covariance (n, 6, 6) of the wrench where the sensor turns about a centre unknown."""
@@ -164,10 +186,17 @@ class RunningReference:
             self._gram[k] = keep * self._gram[k] + part.T @ part
         self._weight = keep * self._weight + len(rows)
         self._mean = self._mean + (rows[..., WRENCH] - self._mean).sum(axis=0) / self._weight
+        self._learn_push(rows[:, FORCE, 0], keep)
         self.rows += len(rows)
         self._fit()
         if first:
             self._learn_noise(self.expect(rows, samples, rotation_only), samples)
+
+    def _learn_push(self, push: Array, keep: float) -> None:
+        before = push - self._push
+        self._push = self._push + before.sum(axis=0) / self._weight
+        after = push - self._push
+        self._push_squares = keep * self._push_squares + float((before * after).sum()) / 3.0
 
     def _learn_noise(self, seen: Forecast, samples: np.ndarray) -> None:
         keep = self._keep ** len(samples)
