@@ -26,13 +26,14 @@ from .kinematics.motion import Motion
 from .kinematics.turning import Turning
 from .newest_end import NewestEnd, Stamps, newest_end
 from .pipeline import Pipeline
+from .plausibility import sheet
 from .precompensation import SETTLING_NS, RemovedPayload
 from .regressor_rows import bin_columns
 from .segments import Segments
 from .sensor_frame import SensorFrame
 from .settings import Settings
 from .shape import Shape, shape_from_settings
-from .solving import Solver, sheet
+from .solving import Solver
 from .state import State
 from .streams import JUMPED, SampleRing
 from .tool import Tool
