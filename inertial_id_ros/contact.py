@@ -224,12 +224,12 @@ class Detector:
     def _explain(self, number: int, settled: int) -> Event | None:
         """The change of payload or zero that explains the rows since it began, if one does."""
         assert self._evidence is not None and self.began is not None
-        steady = self._steady
-        if not self._knows_mass() and turned(self._evidence) > _MOVED:
-            steady = max(steady, _LONG)
-        if settled < steady:
+        if settled < self._steady:
             return None
         whole = self._evidence.since(self.began + 2 * self._reach)
+        if (settled < _LONG and turned(self._evidence) > _MOVED
+                and not self._knows_mass(another_payload(whole).change[0])):
+            return None
         kind = self._cause(whole, settled)
         if kind is None and settled >= _LONG:  # what came slowly fits from its end on
             recent = max(_SLOW, round(_GROWING * (number - self.began)))
@@ -237,8 +237,8 @@ class Detector:
             kind = self._cause(whole, settled)
         if kind is None:
             return None
-        before = self.reference.mass[0] if self._knows_mass() else np.nan
         change = another_payload(whole).change[0] if kind == PAYLOAD else np.nan
+        before = self.reference.mass[0] if self._knows_mass(change) else np.nan
         return Event(kind, number, self.began, -1, before, before + change, change)
 
     def _cause(self, evidence: Evidence, settled: int) -> str | None:
@@ -250,7 +250,7 @@ class Detector:
         zero = another_zero(evidence)
         if zero.misfit < limit and is_clear_zero(zero) and (
                 (evidence.model.reads_nothing and reads_zero(self._evidence, zero.change))
-                or (settled >= _LONG and turned(evidence) > _ANGLE)):
+                or (settled >= evidence.model.zero_lasts and turned(evidence) > _ANGLE)):
             return ZERO
         return None
 
@@ -260,9 +260,10 @@ class Detector:
         return (number - self.began > _DOUBT and self.reference.rows < _YOUNG
                 and turned(self._evidence) > _ANGLE)
 
-    def _knows_mass(self) -> bool:
+    def _knows_mass(self, change: float) -> bool:
+        """Whether the mass is known to a tenth of it, or of what it changed by [kg]."""
         mass, sd = self.reference.mass
-        return sd < 0.1 * mass
+        return sd < 0.1 * max(mass, abs(change))
 
     def _end(self, number: int, calm: int) -> Event:
         """The disturbance is over: the rows from `calm` on fit, whose kernels reach half a kernel

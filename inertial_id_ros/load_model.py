@@ -46,6 +46,7 @@ class LoadModel(Protocol):
         prior: (s, s) information about all states before the data, the ten parameters first.
         zeros: columns of rows of the channels' zeros; zero_sd: (c,) standard deviation of one that
             has moved: anything.
+        zero_lasts: bins for which an offset must last before it is taken for a zero.
         reads_nothing: whether a driver may zero what it measures where it stands.
     """
 
@@ -57,6 +58,7 @@ class LoadModel(Protocol):
     prior: Array
     zeros: slice
     zero_sd: Array
+    zero_lasts: int
     reads_nothing: bool
 
     def make_filter(self, length: float) -> TwoSidedFilter:
