@@ -40,6 +40,7 @@ _LONG = round(1e9 / BIN_NS)  # bins after which a fit that knows too little may 
 _SLOW = round(0.5e9 / BIN_NS)  # bins for which a change that came slowly must be steady,
 _GROWING = 0.3  # or this share of the time since it began
 _TELLING = 8.0  # a contact that is half as strong as at its peak is four times what is not known
+_SHOWS = 0.5  # of the threshold that began a contact, by which it must show while it lasts
 _MOVED = 0.1  # rad; at rest, a change shows even if little is known
 _DOUBT = round(1.5e9 / BIN_NS)  # bins of disturbance in motion, for which a fit to
 _YOUNG = 250  # rows at most is doubted itself
@@ -207,8 +208,7 @@ class Detector:
             return None
         self._next_look = number + _LOOK
         settled = number - self.began - 2 * self._reach  # bins of rows with nothing from before
-        if (not telling and settled >= _LONG
-                and unchanged(self._evidence.since(number - _LONG)).misfit < self._change.fit):
+        if not telling and settled >= _LONG and self._is_over(number):
             return self._end(number, number - _LONG)
         if self._change.detect and self.reference.is_proven:
             event = self._explain(number, settled)
@@ -220,6 +220,14 @@ class Detector:
         if number - self.began > self._longest:
             return Event(LOST, number, self.began)
         return None
+
+    def _is_over(self, number: int) -> bool:
+        """Whether the last rows fit, and could not if what disturbed them were still there."""
+        assert self._evidence is not None
+        recent = self._evidence.since(number - _LONG)
+        shows = recent.forecast.shows(self._peak, self.reference.model.groups)
+        return bool(np.median(shows) > _SHOWS * self._contact.enter
+                    and unchanged(recent).misfit < self._change.fit)
 
     def _explain(self, number: int, settled: int) -> Event | None:
         """The change of payload or zero that explains the rows since it began, if one does."""

@@ -41,6 +41,7 @@ class LoadModel(Protocol):
         words: see there.
         noise: (c,) standard deviation of one sample; floor: (c,) of errors of a row that no filter
             averages out.
+        fast: length [s] of the kernel of the detector's rows, at most half of the buffer's.
         groups: channels whose noise is alike.
         push: channels in which the payload's weight turns with the sensor.
         prior: (s, s) information about all states before the data, the ten parameters first.
@@ -53,6 +54,7 @@ class LoadModel(Protocol):
     words: Words
     noise: Array
     floor: Array
+    fast: float
     groups: tuple[slice, ...]
     push: slice
     prior: Array

@@ -39,7 +39,7 @@ class WrenchModel:
             estimated; gravity: [m/s^2].
     """
 
-    words = _WORDS
+    words, fast = _WORDS, 0.2
     groups: tuple[slice, ...] = (FORCE, TORQUE)
     push = FORCE
     zeros, zero_sd = BIAS, _ZERO_SD

@@ -34,9 +34,10 @@ _WORDS = Words(
 class TorqueModel:
     """See `LoadModel`."""
 
-    words = _WORDS
+    words, fast = _WORDS, 0.15
     push = slice(None)
-    zero_lasts, reads_nothing = _ZERO_LASTS, False  # a driver takes zero to be what the robot's own model leaves
+    # A driver that zeroes torques takes the robot's own weight for nothing, not what it measures.
+    zero_lasts, reads_nothing = _ZERO_LASTS, False
 
     def __init__(self, problem: TorqueProblem) -> None:
         self._problem = problem
