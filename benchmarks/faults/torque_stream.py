@@ -7,9 +7,9 @@ stops, it keeps what it had, and after turning back it needs a milliradian to co
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -18,7 +18,6 @@ from benchmarks.joint_torque import (
     COULOMB,
     ENCODER_NOISE,
     RATE,
-    START_NS,
     TORQUE_NOISE,
     VISCOUS,
     SimulatedTorques,
@@ -27,8 +26,12 @@ from benchmarks.joint_torque import (
     wide_motion,
 )
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.simulation.description import load_description
+from inertial_id_ros.joint_torque.identifier import TorqueIdentifier
+from inertial_id_ros.settings import Settings
+from inertial_id_ros.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.simulation.motion import Motion, point_to_point
+
+from .stream import JOINTS, START_NS, Message, Stream, Truth
 
 PRESLIDING = 3e-4  # rad; over which friction comes about
 NAMES = load_description().joint_names
@@ -114,21 +117,30 @@ def _rigid(effort: Array, rows: np.ndarray, path: tuple[Array, Array, Array], t:
                 effort[i] -= jacobian.T @ push.force(t[i] - push.first)
 
 
-def joint_states(recorded: SimulatedTorques) -> list[Sample]:
-    """As the driver publishes them."""
-    return [Sample(START_NS + round(float(t) * 1e9), NAMES, tuple(q.tolist()),
-                   tuple(effort.tolist()))
-            for t, q, effort in zip(*recorded, strict=True)]
+@dataclass(frozen=True, eq=False)
+class TorqueStream(Stream):
+    """A stream of joint states with efforts, for an identifier from joint torques."""
+
+    def identifier(self, changes: dict[str, Any]) -> TorqueIdentifier:
+        """A fresh identifier for this stream."""
+        made = TorqueIdentifier(Settings().replace(self.settings | changes))
+        made.set_robot_description(load_description().urdf)
+        return made
 
 
-Change = Callable[[float, Sample], list[Sample]]
+def stream(recorded: SimulatedTorques, carried: tuple[Carried, ...], robot_file: str
+           ) -> TorqueStream:
+    """As the driver publishes it; arguments of a message: stamp, names, positions, efforts."""
+    messages = []
+    for t, q, effort in zip(*recorded, strict=True):
+        stamp = START_NS + round(float(t) * 1e9)
+        messages.append(Message(stamp, JOINTS, (stamp, NAMES, q.tolist(), effort.tolist())))
+    truths = tuple((c.since, Truth(c.mass, np.asarray(block(1.0).com))) for c in carried)
+    return TorqueStream(messages, truths, lambda _: None, {
+        "load.source": "joint_torque", "load.robot": robot_file,
+        "wrench.sensor_frame": SENSOR_FRAME, "buffer.window": 8.0})
 
 
-def changed(samples: list[Sample], change: Change) -> list[Sample]:
-    """Every sample becomes those that `change` gives of it and of its time [s]."""
-    return [new for s in samples for new in change((s.stamp - START_NS) * 1e-9, s)]
-
-
-def with_effort(sample: Sample, effort: Array) -> Sample:
-    """The same with other torques (joints,) [N m]."""
-    return replace(sample, effort=tuple(float(x) for x in effort))
+def with_effort(message: Message, effort: Array) -> Message:
+    """The same message with other torques (joints,) [N m]."""
+    return message._replace(arguments=(*message.arguments[:3], effort.tolist()))
