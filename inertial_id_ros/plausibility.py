@@ -52,7 +52,7 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
         now = settings.wrench.convention
         other = "on_environment" if now == "on_sensor" else "on_sensor"
         raise named(log, "sign_wrong", f"the mass fits as {mass:.3f} kg: the wrench has the "
-                     f"opposite sign; wrench.convention is '{now}', set it to '{other}'")
+                    f"opposite sign; wrench.convention is '{now}', set it to '{other}'")
     if not is_large:
         return
     nothing = np.zeros(PARAMETERS) if tool is None else -tool.phi

@@ -37,6 +37,7 @@ class Forecast(NamedTuple):
         noise: (n, c) variance of the residual of a proven model if its states were known.
         doubt: (n, c) variance from a model that motion has not confirmed.
         spread: (n, c, c) covariance of the residual from not knowing the states.
+        weight: (n, c) by which rows were scaled down, with all of the above: 1 where they were not.
     """
 
     columns: Array
@@ -45,6 +46,7 @@ class Forecast(NamedTuple):
     noise: Array
     doubt: Array
     spread: Array
+    weight: Array
 
     def part(self, rows: slice) -> Forecast:
         """The same for some of the rows."""
@@ -59,13 +61,23 @@ class Forecast(NamedTuple):
         return np.sqrt(np.maximum(np.einsum("ni,ni->n", self.residual, solved), 0.0))
 
     def unknown(self, groups: tuple[slice, ...]) -> Array:
-        """Standard deviation (n, g) of each group of channels beyond that of the noise."""
-        variance = np.einsum("nii->ni", self.spread) + self.doubt
+        """Standard deviation (n, g) of each group of channels, in its own unit, beyond that of the
+        noise of rows that are not scaled down."""
+        scaled = np.einsum("nii->ni", self.spread) + self.doubt
+        variance = (scaled + self.noise * (1.0 - self.weight**2)) / self.weight**2
         return np.stack([np.sqrt(variance[:, group].max(axis=1)) for group in groups], axis=1)
 
     def excess(self, groups: tuple[slice, ...]) -> Array:
         """Lengths (n, g) of the residual of each group of channels [N, N m]."""
-        return np.stack([np.linalg.norm(self.residual[:, g], axis=1) for g in groups], axis=1)
+        residual = self.residual / self.weight
+        return np.stack([np.linalg.norm(residual[:, g], axis=1) for g in groups], axis=1)
+
+    def shows(self, strength: Array, groups: tuple[slice, ...]) -> Array:
+        """By how many standard deviations of the noise (n,) a residual that is as strong (g,) in
+        each group of channels would stand out in the clearest one."""
+        seen = [s * (self.weight[:, g] / np.sqrt(self.noise[:, g])).max(axis=1)
+                for s, g in zip(strength, groups, strict=True)]
+        return np.asarray(np.max(seen, axis=0))
 
 
 class RunningReference:
@@ -134,7 +146,8 @@ class RunningReference:
         spread = columns @ self.covariance @ columns.transpose(0, 2, 1)
         if rotation_only:
             spread = spread + self.model.unknown_motion(rows, self.phi)
-        return Forecast(columns, measured - expected, load, noise, doubt, spread)
+        weight = np.einsum("nii->ni", rows[..., self.model.zeros])
+        return Forecast(columns, measured - expected, load, noise, doubt, spread, weight)
 
     def _shaken(self, rows: Array) -> Array:
         """Mean square (n,) of what an axis of the acceleration less gravity [m/s^2] may differ from

@@ -23,7 +23,6 @@ from .reference import RunningReference
 from .settings import Settings
 
 _HELD = round(1.5e9 / BIN_NS)  # bins kept while they are left out, to be taken up again
-_FAST = 0.2  # s; kernel of the detector's rows, at most half of the buffer's
 
 
 class Segments:
@@ -37,7 +36,7 @@ class Segments:
                  findings: FindingLog) -> None:
         self._model = model
         self.filter = model.make_filter(window)
-        self._fast = model.make_filter(min(_FAST, 0.5 * window))
+        self._fast = model.make_filter(min(model.fast, 0.5 * window))
         self._settings, self._findings = settings, findings
         reference = RunningReference(model, self._fast.block_gain(1),
                                      self._fast.step * BIN_NS * 1e-9)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bins import BIN_NS
 from ..buffer import Rows
 from ..filtering import FilteredRows, TwoSidedFilter
 from ..free_fit import vague_information
@@ -18,6 +19,7 @@ from ..robot.joint_terms import COULOMB
 from ..row_layout import PARAMETERS
 from .problem import ZERO_SD, TorqueProblem
 
+_ZERO_LASTS = round(2.5e9 / BIN_NS)  # bins; the torques of a push may stay the same for a while
 _WORDS = Words(
     contact="contact: the joint torques do not fit the estimate and are left out",
     doubted="no payload explains the joint torques while the arm moves: contact that lasts, a "
@@ -32,9 +34,10 @@ _WORDS = Words(
 class TorqueModel:
     """See `LoadModel`."""
 
-    words = _WORDS
+    words, fast = _WORDS, 0.15
     push = slice(None)
-    reads_nothing = False  # a driver takes zero to be what the robot's own model leaves
+    # A driver that zeroes torques takes the robot's own weight for nothing, not what it measures.
+    zero_lasts, reads_nothing = _ZERO_LASTS, False
 
     def __init__(self, problem: TorqueProblem) -> None:
         self._problem = problem
