@@ -15,7 +15,7 @@ from .estimate import UNOBSERVED, Estimate
 from .estimators import Estimator, Marginal, Problem, Solution, create
 from .estimators.base import COLUMNS
 from .filtering import TwoSidedFilter
-from .findings import FindingLog
+from .findings import FindingLog, named
 from .free_fit import vague_information
 from .inertia import Array, is_consistent, min_eigenvalue, skew
 from .noise import block_slices, degrees_of_freedom, refine
@@ -322,18 +322,18 @@ class Solver:
                     f"what hangs on the sensor is {-mass:.3f} kg lighter than the stored tool "
                     f"({self.tool.phi[0]:.3f} kg); clear the tool, or store it again")
             if is_large:
-                raise _named(log, "frame_wrong", f"the mass fits as {mass:.3f} kg with a large "
+                raise named(log, "frame_wrong", f"the mass fits as {mass:.3f} kg with a large "
                              "residual: the sensor frame or the gravity frame is wrong")
             now = self._settings.wrench.convention
             other = "on_environment" if now == "on_sensor" else "on_sensor"
-            raise _named(log, "sign_wrong", f"the mass fits as {mass:.3f} kg: the wrench has the "
+            raise named(log, "sign_wrong", f"the mass fits as {mass:.3f} kg: the wrench has the "
                          f"opposite sign; wrench.convention is '{now}', set it to '{other}'")
         nothing = np.zeros(PARAMETERS) if self.tool is None else -self.tool.phi
         load = self._residual(problem, nothing, bias)
         left = float(np.linalg.norm(rms[:3])) / max(float(np.linalg.norm(load[:3])), 1e-12)
         if is_large and left > _UNEXPLAINED:
             self._check_residual(rms, log)
-            raise _named(log, "frame_wrong", f"no payload explains the wrench ({left:.0%} of the "
+            raise named(log, "frame_wrong", f"no payload explains the wrench ({left:.0%} of the "
                          "force is left): the sensor frame or the gravity frame is wrong, its "
                          "rotation may be transposed, or something touches the payload")
 
@@ -362,12 +362,6 @@ class Solver:
                     "sensor or gravity frame, or another payload within the window")
         else:
             log.clear("residual_large")
-
-
-def _named(log: FindingLog, name: str, text: str) -> InvalidData:
-    """An error that is a finding as well."""
-    log.set(name, "error", text)
-    return InvalidData(text)
 
 
 def _unrotated(bias: Array, rotation: Array) -> Array:

@@ -14,6 +14,7 @@ from ..arguments import Parser, numbers
 from ..bag.output import outputs, replacing, write_json
 from ..command import OK, exit_status
 from ..errors import InvalidModel, InvalidSetting, NotEnoughData
+from ..files import user_path
 from ..robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ..robot.model import RobotModel
 from ..robot.recording import LOW_PASS
@@ -86,8 +87,8 @@ def run(args: argparse.Namespace) -> int:
     urdf_out, robot_out, json_out = outputs(
         out, {"the recording": args.recording, "the robot description": args.urdf})
     gravity = numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3)
-    recorded = read_recording(args.recording.expanduser(), args.joint_states_topic)
-    urdf = read_description(args.urdf.expanduser()) if args.urdf else recorded.urdf
+    recorded = read_recording(user_path(args.recording), args.joint_states_topic)
+    urdf = read_description(user_path(args.urdf)) if args.urdf else recorded.urdf
     if not urdf:
         raise InvalidModel("there is no robot description: the recording holds none, and --urdf "
                            "gives none")
