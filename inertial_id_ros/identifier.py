@@ -24,7 +24,7 @@ from .gating import WrenchGate
 from .inertia import Array
 from .kinematics.motion import Motion
 from .kinematics.turning import Turning
-from .newest_end import NewestEnd, newest_end
+from .newest_end import NewestEnd, Stamps, newest_end
 from .pipeline import Pipeline
 from .precompensation import SETTLING_NS, RemovedPayload
 from .regressor_rows import bin_columns
@@ -69,7 +69,7 @@ class Identifier(Pipeline):
         self._row_count = 0
         self._solved = -1, -1  # that count and the last bin of the window that was solved
         self._turning = Turning()
-        self._clock = ClockOffset()
+        self._clock, self._stamps = ClockOffset(), Stamps(self._log)
         self._handlers: intake.Handlers = {
             intake.WRENCH: self._take_wrench,
             intake.JOINT_STATE: self._motion.take_joint_state,
@@ -202,6 +202,7 @@ class Identifier(Pipeline):
                                   self._sentences())
             self._news = ""
             self._solved = self._row_count, window.last
+            self._last = self._stamps.in_order(self._last)
             return self._last.with_findings(self._sentences())
 
     def _window(self) -> Window | None:
@@ -257,7 +258,7 @@ class Identifier(Pipeline):
         self._flush_rows()
         self._solver.reset()
         self._next_bin = None
-        self._clock = ClockOffset()
+        self._clock, self._stamps = ClockOffset(), Stamps(self._log)
         self._row_count, self._solved = 0, (-1, -1)
         self._begin_bin, self._news = 0, ""
         self._disturbances.restart()

@@ -262,3 +262,22 @@ def test_samples_may_come_from_another_thread() -> None:
     samples.feed(alone, 0.1)
     alone.finish()
     np.testing.assert_allclose(made.solve().report, alone.solve().report, rtol=1e-9)
+
+
+@pytest.mark.parametrize("broken", [np.linalg.LinAlgError("Singular matrix"),
+                                    ZeroDivisionError("float division by zero"),
+                                    OverflowError()])
+def test_a_breakdown_of_the_numbers_is_a_reason_and_not_the_end(
+        broken: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = identifier()
+    samples = recording(3.0)
+    samples.feed(made)
+
+    def breaks(self: object, *arguments: object) -> None:
+        raise broken
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(made._solver._estimator), "solve", breaks)
+        outcome = made.solve()
+    assert (str(broken) or "OverflowError") in _reason(outcome)
+    assert_body(made.solve())
