@@ -82,7 +82,7 @@ def start_pose(arm: Arm, given: Sequence[float]) -> Array:
 
 
 def moving_joints(arm: Arm, options: Options) -> np.ndarray:
-    """Indices of the joints that move.
+    """Indices (k,) of the joints that move.
 
     Raises:
         UnknownFrame: no such joint. InvalidSetting: none of the joints moves the frame.
