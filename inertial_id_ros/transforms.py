@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
+from .blocks import Edges
 from .errors import InvalidData, UnknownFrame
 from .inertia import Array
 from .limits import MAX_FRAMES, MAX_MOVING_FRAMES
@@ -15,6 +16,7 @@ from .streams import SampleRing
 
 _CAPACITY = 16_384  # stamped transforms kept of each moving edge
 _IMPOSSIBLE = 1e9  # m: no frame is that far away, uninitialised memory is
+_SHORTEST, _LONGEST = 1e-6, 1e6  # quaternions that tell a direction
 _MAX_DEPTH = 200  # a deeper tree is a loop
 
 
@@ -101,6 +103,23 @@ class TransformTree:
             self._static.pop(child, None)
             known = self._moving[child] = (parent, SampleRing(7, _CAPACITY))
         return known[1].append(stamp_ns, row)
+
+    def fits(self, edges: Edges) -> bool:
+        """Whether `add` would store these stamped poses one after the other, as more of a moving
+        edge."""
+        known = self._moving.get(edges.child)
+        if known is None or known[0] != edges.parent:
+            return False
+        length = _length(edges.rows)
+        return (bool((np.abs(edges.rows) < _IMPOSSIBLE).all() and ((length > _SHORTEST)
+                     & (length < _LONGEST)).all())
+                and known[1].follows(edges.stamps))
+
+    def add_block(self, edges: Edges) -> None:
+        """Add stamped poses that fit (see `fits`)."""
+        rows = edges.rows.copy()
+        rows[:, 3:] /= _length(rows)[:, None]
+        self.ring(edges.child).extend(edges.stamps, rows)
 
     def forget_motion(self) -> None:
         """Drop all moving transforms."""
@@ -236,12 +255,17 @@ def _interpolate(ring: SampleRing, stamps: np.ndarray) -> tuple[Array, Array]:
     return turn.as_matrix(), shift
 
 
+def _length(rows: Array) -> Array:
+    """Length (...) of the quaternions in rows (..., 7)."""
+    return np.asarray(np.hypot.reduce(rows[..., 3:], axis=-1))
+
+
 def _checked(parent: str, child: str, translation: Sequence[float],
              quaternion: Sequence[float]) -> Array:
     row = np.array([*translation, *quaternion], dtype=float)
     usable = bool((np.abs(row) < _IMPOSSIBLE).all())  # so that the next line warns of nothing
-    length = float(np.hypot.reduce(row[3:])) if usable else 0.0
-    if not 1e-6 < length < 1e6:
+    length = float(_length(row)) if usable else 0.0
+    if not _SHORTEST < length < _LONGEST:
         raise InvalidData(f"transform {parent} -> {child} is not a pose: {row.tolist()}")
     if parent == child or not child:
         raise InvalidData(f"transform {parent!r} -> {child!r} has no distinct parent")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rosbags.typesys import Stores, get_typestore
 
-from inertial_id_ros.bag import cdr
+from inertial_id_ros import cdr
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
 T = STORE.types

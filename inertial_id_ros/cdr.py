@@ -1,4 +1,4 @@
-"""The three message types that come at high rates, decoded without building message objects.
+"""The message types that every recording has, decoded without building message objects.
 
 CDR (XCDR1) as ROS 2 writes it: four bytes of encapsulation, the second of which tells the byte
 order, then fields aligned to their own size, counted from after the encapsulation. Decoding these
@@ -11,7 +11,7 @@ import struct
 from typing import NamedTuple
 
 _START = 4
-_LONGEST = 100_000  # bytes of a name, and elements of a sequence: more is damage
+LONGEST = 100_000  # bytes of a name, and elements of a sequence: more is damage
 
 
 class Wrench(NamedTuple):
@@ -42,68 +42,71 @@ class Edge(NamedTuple):
     quaternion: tuple[float, ...]
 
 
-class _Cursor:
+class Text(NamedTuple):
+    """std_msgs/String."""
+
+    data: str
+
+
+class Cursor:
     """Reads one message from its beginning on."""
 
     def __init__(self, data: bytes) -> None:
-        self._data, self._at = data, _START
-        self._order = "<" if data[1] & 1 else ">"
+        self.data, self.at = data, _START
+        self.order = "<" if data[1] & 1 else ">"
 
     def stamp(self) -> int:
         self._align(4)
-        seconds, nanoseconds = struct.unpack_from(self._order + "iI", self._data, self._at)
-        self._at += 8
+        seconds, nanoseconds = struct.unpack_from(self.order + "iI", self.data, self.at)
+        self.at += 8
         return seconds * 1_000_000_000 + nanoseconds
 
-    def count(self) -> int:
+    def count(self, largest: int = LONGEST) -> int:
         self._align(4)
-        (count,) = struct.unpack_from(self._order + "I", self._data, self._at)
-        if count > _LONGEST:
-            raise ValueError(f"a length of {count}; at most {_LONGEST} is allowed")
-        self._at += 4
+        (count,) = struct.unpack_from(self.order + "I", self.data, self.at)
+        if count > largest:
+            raise ValueError(f"a length of {count}; at most {largest} is allowed")
+        self.at += 4
         return int(count)
 
-    def text(self) -> str:
-        length = self.count()
-        end = self._at + length
-        if end > len(self._data) or length == 0 or self._data[end - 1] != 0:
+    def text(self, longest: int = LONGEST) -> str:
+        length = self.count(longest)
+        end = self.at + length
+        if end > len(self.data) or length == 0 or self.data[end - 1] != 0:
             raise ValueError("a text that does not end")
-        text = str(self._data[self._at:end - 1], "utf-8")
-        self._at = end
+        text = str(self.data[self.at:end - 1], "utf-8")
+        self.at = end
         return text
 
     def doubles(self, count: int) -> tuple[float, ...]:
         if count == 0:  # then nothing is aligned either
             return ()
         self._align(8)
-        values = struct.unpack_from(f"{self._order}{count}d", self._data, self._at)
-        self._at += 8 * count
+        values = struct.unpack_from(f"{self.order}{count}d", self.data, self.at)
+        self.at += 8 * count
         return values
 
     def _align(self, size: int) -> None:
-        self._at += -(self._at - _START) % size
+        self.at += -(self.at - _START) % size
 
 
-def wrench(data: bytes) -> Wrench:
-    """A serialised geometry_msgs/WrenchStamped (raises struct.error, ValueError)."""
-    cursor = _Cursor(data)
+def read_wrench(cursor: Cursor) -> Wrench:
+    """A geometry_msgs/WrenchStamped (raises struct.error, ValueError)."""
     stamp, frame = cursor.stamp(), cursor.text()
     values = cursor.doubles(6)
     return Wrench(stamp, frame, values[:3], values[3:])
 
 
-def joint_state(data: bytes) -> JointState:
-    """A serialised sensor_msgs/JointState (raises struct.error, ValueError)."""
-    cursor = _Cursor(data)
+def read_joint_state(cursor: Cursor) -> JointState:
+    """A sensor_msgs/JointState (raises struct.error, ValueError)."""
     stamp, _ = cursor.stamp(), cursor.text()
     names = tuple([cursor.text() for _ in range(cursor.count())])
     positions, _, efforts = (cursor.doubles(cursor.count()) for _ in range(3))
     return JointState(stamp, names, positions, efforts)
 
 
-def transforms(data: bytes) -> list[Edge]:
-    """A serialised tf2_msgs/TFMessage (raises struct.error, ValueError)."""
-    cursor = _Cursor(data)
+def read_transforms(cursor: Cursor) -> list[Edge]:
+    """A tf2_msgs/TFMessage (raises struct.error, ValueError)."""
     edges = []
     for _ in range(cursor.count()):
         stamp, parent, child = cursor.stamp(), cursor.text(), cursor.text()
@@ -112,5 +115,25 @@ def transforms(data: bytes) -> list[Edge]:
     return edges
 
 
+def wrench(data: bytes) -> Wrench:
+    """As `read_wrench`, of a serialised message."""
+    return read_wrench(Cursor(data))
+
+
+def joint_state(data: bytes) -> JointState:
+    """As `read_joint_state`, of a serialised message."""
+    return read_joint_state(Cursor(data))
+
+
+def transforms(data: bytes) -> list[Edge]:
+    """As `read_transforms`, of a serialised message."""
+    return read_transforms(Cursor(data))
+
+
+def text(data: bytes) -> Text:
+    """A serialised std_msgs/String (raises struct.error, ValueError)."""
+    return Text(Cursor(data).text(longest=len(data)))
+
+
 DECODERS = {"geometry_msgs/msg/WrenchStamped": wrench, "sensor_msgs/msg/JointState": joint_state,
-            "tf2_msgs/msg/TFMessage": transforms}
+            "tf2_msgs/msg/TFMessage": transforms, "std_msgs/msg/String": text}
