@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.transform import Rotation, Slerp
 
 from .blocks import Edges
 from .errors import InvalidData, UnknownFrame
-from .inertia import Array
+from .inertia import Array, skew
 from .limits import MAX_FRAMES, MAX_MOVING_FRAMES
 from .streams import SampleRing
 
@@ -77,7 +76,7 @@ class TransformTree:
             InvalidData: values not finite, a zero quaternion, or a frame that is its own parent.
         """
         row = _checked(parent, child, translation, quaternion)
-        pose = Pose(Rotation.from_quat(row[3:]).as_matrix(), row[:3])
+        pose = Pose(_matrices(row[3:]), row[:3])
         known = self._static.get(child)
         if known is not None and known[0] == parent and known[1].equals(pose):
             return
@@ -189,7 +188,7 @@ class TransformTree:
                 edge = self._static[frame][1]
             else:
                 row = self._moving[frame][1].rows[-1]
-                edge = Pose(Rotation.from_quat(row[3:]).as_matrix(), row[:3].copy())
+                edge = Pose(_matrices(row[3:]), row[:3].copy())
             pose = edge @ pose
         return pose
 
@@ -245,14 +244,23 @@ def _interpolate(ring: SampleRing, stamps: np.ndarray) -> tuple[Array, Array]:
     high = min(int(np.searchsorted(ring.stamps, stamps[-1])) + 1, len(ring))
     known, rows = ring.stamps[low:high], ring.rows[low:high]
     if len(known) == len(stamps) and np.array_equal(known, stamps):
-        return Rotation.from_quat(rows[:, 3:]).as_matrix(), rows[:, :3].copy()
+        return _matrices(rows[:, 3:]), rows[:, :3].copy()
     seconds, wanted = (known - known[0]) * 1e-9, (stamps - known[0]) * 1e-9
     if len(known) == 1:
-        turn = Rotation.from_quat(np.repeat(rows[:, 3:], len(stamps), axis=0))
+        turn = _matrices(np.repeat(rows[:, 3:], len(stamps), axis=0))
     else:
-        turn = Slerp(seconds, Rotation.from_quat(rows[:, 3:]))(wanted)
+        from scipy.spatial.transform import Rotation, Slerp  # load slowly; joint states do without
+        turn = Slerp(seconds, Rotation.from_quat(rows[:, 3:]))(wanted).as_matrix()
     shift = np.stack([np.interp(wanted, seconds, rows[:, k]) for k in range(3)], axis=1)
-    return turn.as_matrix(), shift
+    return turn, shift
+
+
+def _matrices(quaternions: Array) -> Array:
+    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4) x, y, z, w."""
+    vector, w = quaternions[..., :3], quaternions[..., 3, None, None]
+    outer = 2.0 * vector[..., :, None] * vector[..., None, :]
+    square = w * w - (vector * vector).sum(axis=-1)[..., None, None]
+    return square * np.eye(3) + outer + 2.0 * w * skew(vector)
 
 
 def _length(rows: Array) -> Array:
