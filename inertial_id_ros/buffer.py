@@ -166,10 +166,14 @@ class RegressorBuffer:
         """Add rows in order of time; slices older than the window are forgotten."""
         if len(rows.number) == 0:
             return
-        numbers = rows.number // self._bins_per_slice
-        for number in np.unique(numbers):
-            self._advance_to(int(number))
-            self._add_to_slice(int(number), rows, numbers == number)
+        of_row = rows.number // self._bins_per_slice
+        *finished, growing = np.unique(of_row).tolist()
+        for number in finished:
+            self._advance_to(number)
+            self._add_to_slice(number, rows, of_row == number)
+        self._advance_to(growing)
+        self._combine()  # before the slice has rows: it counts by itself until it is finished
+        self._add_to_slice(growing, rows, of_row == growing)
         self._last = int(rows.number[-1])
         self._content = None
 
@@ -184,7 +188,6 @@ class RegressorBuffer:
         for leaf in np.flatnonzero((self._number >= 0) & (self._number <= number - self._slices)):
             self._empty(int(leaf))
         self._number[number % self._leaves] = number
-        self._combine()
 
     def _empty(self, leaf: int) -> None:
         for tree in self._all_trees():

@@ -27,7 +27,7 @@ from .reader import RawMessage, Recording
 from .topics import Selection
 from .waiting import Waiting
 
-ADVANCE_PERIOD = 0.25  # s of recorded time between two calls of advance; no influence on results
+ADVANCE_PERIOD = 1.0  # s of recorded time between two calls of advance; no influence on results
 _LONGEST_SILENCE = 10.0  # s of a gap without messages through which the timers keep ticking
 
 
