@@ -7,6 +7,7 @@ from collections import defaultdict
 
 from .. import cdr_blocks
 from ..blocks import Block
+from ..limits import MAX_JOINTS, MAX_TRANSFORMS
 from .reader import RawMessage
 from .topics import Selection
 
@@ -39,7 +40,8 @@ class Waiting:
 
     def as_block(self, messages: list[RawMessage]) -> Block | None:
         """The messages as columns; None where a topic has more than one layout (transforms of
-        several publishers: more than one for their length), or a message is damaged."""
+        several publishers: more than one for their length), or a message is damaged or too
+        large."""
         by_topic: dict[str, list[bytes]] = defaultdict(list)
         by_length: dict[int, list[bytes]] = defaultdict(list)
         for topic, _, data in messages:
@@ -50,7 +52,10 @@ class Waiting:
         wrenches, joints = (by_topic.get(t, []) for t in (
             self._selection.wrench, self._selection.joint_states))
         try:
-            return Block(cdr_blocks.wrenches(wrenches), cdr_blocks.joint_states(joints), tuple(
+            block = Block(cdr_blocks.wrenches(wrenches), cdr_blocks.joint_states(joints), tuple(
                 edges for tree in by_length.values() for edges in cdr_blocks.transforms(tree)))
         except (cdr_blocks.Mixed, struct.error, ValueError, IndexError):
             return None  # decoded one by one, damage says which message it is in
+        too_many = (len(block.transforms) > MAX_TRANSFORMS or (
+            block.joint_states is not None and len(block.joint_states.names) > MAX_JOINTS))
+        return None if too_many else block
