@@ -56,8 +56,8 @@ class MotionSelector:
         self._model = parse_urdf(urdf)
         self._outdated = True
 
-    def take_joint_state(self, stamp_ns: int, names: Sequence[str],
-                         positions: Sequence[float]) -> None:
+    def take_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
+                         _efforts: Sequence[float] = ()) -> None:
         """A joint state; counted and dropped if it cannot be used."""
         if not len(names):
             self._findings.count("joint_names_empty", "joint states without joint names dropped")

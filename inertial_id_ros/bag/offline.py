@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from ..cdr import DECODERS, Edge, JointState, Wrench
 from ..dynamic_joint_state import DynamicJointStates
 from ..estimate import Outcome
 from ..files import user_path
@@ -21,7 +22,6 @@ from ..findings import Finding
 from ..inertia import Array
 from ..robot_description import read_description
 from ..settings import Settings
-from .cdr import DECODERS, Edge, JointState, Wrench
 from .reader import Message, Recording
 from .topics import Selection
 
