@@ -86,10 +86,12 @@ class MotionSelector:
 
     def _count_strays(self, source: str, what: str, name: str, strays: int) -> None:
         """Count what a stream has dropped because of its stamp; `strays` so far."""
-        if strays > self._strays.get(source, 0):
+        before = self._strays.get(source, 0)
+        if strays > before:
             self._findings.count(name, f"{what} with a stamp far from those before and after "
                                  "dropped")
-        self._strays[source] = strays
+        if strays != before:
+            self._strays[source] = strays
 
     def take_transform(self, stamp_ns: int, parent: str, child: str,
                        translation: Sequence[float], quaternion: Sequence[float]) -> None:
