@@ -57,8 +57,8 @@ class MotionSelector:
         self._model = parse_urdf(urdf)
         self._outdated = True
 
-    def take_joint_state(self, stamp_ns: int, names: Sequence[str],
-                         positions: Sequence[float]) -> None:
+    def take_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
+                         _efforts: Sequence[float] = ()) -> None:
         """A joint state; counted and dropped if it cannot be used."""
         if not len(names):
             self._findings.count("joint_names_empty", "joint states without joint names dropped")
@@ -87,10 +87,12 @@ class MotionSelector:
 
     def _count_strays(self, source: str, what: str, name: str, strays: int) -> None:
         """Count what a stream has dropped because of its stamp; `strays` so far."""
-        if strays > self._strays.get(source, 0):
+        before = self._strays.get(source, 0)
+        if strays > before:
             self._findings.count(name, f"{what} with a stamp far from those before and after "
                                  "dropped")
-        self._strays[source] = strays
+        if strays != before:
+            self._strays[source] = strays
 
     def take_transform(self, stamp_ns: int, parent: str, child: str,
                        translation: Sequence[float], quaternion: Sequence[float]) -> None:

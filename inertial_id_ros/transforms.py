@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -75,7 +76,7 @@ class TransformTree:
         Raises:
             InvalidData: values not finite, a zero quaternion, or a frame that is its own parent.
         """
-        row = _checked(parent, child, translation, quaternion)
+        row = np.array(_checked(parent, child, translation, quaternion))
         pose = Pose(_matrices(row[3:]), row[:3])
         known = self._static.get(child)
         if known is not None and known[0] == parent and known[1].equals(pose):
@@ -269,13 +270,15 @@ def _length(rows: Array) -> Array:
 
 
 def _checked(parent: str, child: str, translation: Sequence[float],
-             quaternion: Sequence[float]) -> Array:
-    row = np.array([*translation, *quaternion], dtype=float)
-    usable = bool((np.abs(row) < _IMPOSSIBLE).all())  # so that the next line warns of nothing
-    length = float(_length(row)) if usable else 0.0
+             quaternion: Sequence[float]) -> list[float]:
+    """The 7 numbers of a pose, the quaternion at unit length."""
+    row = [float(x) for x in (*translation, *quaternion)]
+    usable = True
+    for x in row:  # plain comparisons, which NaN fails: this runs for each sample
+        usable &= -_IMPOSSIBLE < x < _IMPOSSIBLE
+    length = math.hypot(*row[3:]) if usable else 0.0
     if not _SHORTEST < length < _LONGEST:
-        raise InvalidData(f"transform {parent} -> {child} is not a pose: {row.tolist()}")
+        raise InvalidData(f"transform {parent} -> {child} is not a pose: {row}")
     if parent == child or not child:
         raise InvalidData(f"transform {parent!r} -> {child!r} has no distinct parent")
-    row[3:] /= length
-    return row
+    return row[:3] + [x / length for x in row[3:]]

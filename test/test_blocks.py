@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from typing import Any
 
+import cdr_messages
 import numpy as np
 import pytest
 from disturbed import clean, identify
-from rosbags.typesys import Stores, get_typestore
 from synthetic import START, Recording, texts
-from test_cdr import header, vector, written
 from test_gates import GATES, JOINT, SECOND, TRANSFORM, WRENCH, Change, _once, _some, _transforms
 
 from inertial_id_ros import cdr, cdr_blocks
@@ -18,7 +16,6 @@ from inertial_id_ros.blocks import Block, Edges, JointStates, Wrenches
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.identifier import Identifier
 
-T = get_typestore(Stores.ROS2_JAZZY).types
 Sample = tuple[int, str, tuple[Any, ...]]
 
 
@@ -94,11 +91,14 @@ POSES = {"transform_stamp_stray": _once(TRANSFORM, 500 * SECOND),
 
 @pytest.mark.parametrize("name", POSES)
 def test_blocks_of_transforms_give_the_same(name: str) -> None:
-    assert_same(POSES[name](_transforms()), {"urdf": None}, name)
+    # Lengths of quaternions are rounded another way.
+    assert_same(POSES[name](_transforms()), {"urdf": None}, name, 1e-9)
 
 
-def assert_same(samples: Recording, changes: dict[str, Any], finding: str) -> None:
-    """The last bit of the estimate, and every word of the findings."""
+def assert_same(samples: Recording, changes: dict[str, Any], finding: str,
+                within: float = 0.0) -> None:
+    """The last bit of the estimate, or to a share of its standard deviations, and every word of
+    the findings."""
     one_by_one, at_once = identify(**changes), identify(**changes)
     feed(one_by_one, samples, False)
     taken = feed(at_once, samples, True)
@@ -107,8 +107,10 @@ def assert_same(samples: Recording, changes: dict[str, Any], finding: str) -> No
     assert not finding or finding in texts(at_once)
     one, other = one_by_one.solve(), at_once.solve()
     assert isinstance(one, Estimate) and isinstance(other, Estimate)
-    np.testing.assert_array_equal(one.phi, other.phi)
-    np.testing.assert_array_equal(one.phi_covariance, other.phi_covariance)
+    sd = np.sqrt(np.diag(one.phi_covariance))
+    assert (np.abs(one.phi - other.phi) <= within * sd).all()
+    np.testing.assert_allclose(one.phi_covariance, other.phi_covariance, rtol=within,
+                               atol=within * sd.max()**2)
     assert (one.samples, one.window, one.stamp_ns) == (other.samples, other.window, other.stamp_ns)
 
 
@@ -129,40 +131,39 @@ def test_samples_that_wait_are_taken_before_the_block() -> None:
 # ---- decoding --------------------------------------------------------------------------------
 
 
-def wrench(rng: np.random.Generator, frame: str, nanosec: int) -> object:
-    return T["geometry_msgs/msg/WrenchStamped"](
-        header(frame, nanosec=nanosec),
-        T["geometry_msgs/msg/Wrench"](vector(rng.normal(size=3)), vector(rng.normal(size=3))))
+def wrench(rng: np.random.Generator, frame: str = "tool0", little_endian: bool = True) -> bytes:
+    return cdr_messages.wrench(_stamp(rng), frame, *rng.normal(size=(2, 3)), little_endian)
 
 
-def joint_state(rng: np.random.Generator, names: list[str], nanosec: int,
-                velocities: bool = True) -> object:
+def joint_state(rng: np.random.Generator, names: list[str], velocities: bool = True,
+                little_endian: bool = True) -> bytes:
     q, v, e = rng.normal(size=(3, len(names)))
-    return T["sensor_msgs/msg/JointState"](header("x", nanosec=nanosec), names, q,
-                                           v if velocities else np.empty(0), e)
+    return cdr_messages.joint_state(_stamp(rng), names, q, v if velocities else (), e,
+                                    little_endian)
 
 
-def tree(rng: np.random.Generator, frames: list[str], nanosec: int) -> object:
-    return T["tf2_msgs/msg/TFMessage"]([
-        T["geometry_msgs/msg/TransformStamped"](
-            header(parent, nanosec=nanosec + k), child, T["geometry_msgs/msg/Transform"](
-                vector(rng.normal(size=3)),
-                T["geometry_msgs/msg/Quaternion"](*rng.normal(size=4))))
-        for k, (parent, child) in enumerate(zip(frames[:-1], frames[1:], strict=True))])
+def tree(rng: np.random.Generator, frames: list[str], little_endian: bool = True) -> bytes:
+    return cdr_messages.transforms(
+        [(_stamp(rng), parent, child, rng.normal(size=3), rng.normal(size=4))
+         for parent, child in zip(frames[:-1], frames[1:], strict=True)], little_endian)
+
+
+def _stamp(rng: np.random.Generator) -> int:
+    return int(rng.integers(1, 2**31 * SECOND))
 
 
 @pytest.mark.parametrize("little_endian", [True, False])
 @pytest.mark.parametrize("frame", ["", "a", "tool0", "ft_sensor_grün"])
 def test_columns_hold_what_the_messages_hold(little_endian: bool, frame: str,
                                              rng: np.random.Generator) -> None:
-    raw = [written(wrench(rng, frame, k), little_endian) for k in range(20)]
+    raw = [wrench(rng, frame, little_endian) for _ in range(20)]
     found = cdr_blocks.wrenches(raw)
     assert found is not None and found.frame_id == frame
     assert [(s, frame, tuple(r[:3]), tuple(r[3:])) for s, r in zip(
         found.stamps.tolist(), found.rows.tolist(), strict=True)] == [cdr.wrench(m) for m in raw]
 
     names = ["joint_1", "j2", frame]
-    raw = [written(joint_state(rng, names, k, little_endian), little_endian) for k in range(20)]
+    raw = [joint_state(rng, names, little_endian, little_endian) for _ in range(20)]
     joints = cdr_blocks.joint_states(raw)
     assert joints is not None and joints.names == tuple(names)
     assert [(s, joints.names, tuple(q)) for s, q in zip(
@@ -170,7 +171,7 @@ def test_columns_hold_what_the_messages_hold(little_endian: bool, frame: str,
             cdr.joint_state(m)[:3] for m in raw]
 
     frames = ["base", "one" + frame, "another", "last"]
-    raw = [written(tree(rng, frames, 10 * k), little_endian) for k in range(20)]
+    raw = [tree(rng, frames, little_endian) for _ in range(20)]
     edges = cdr_blocks.transforms(raw)
     for k, message in enumerate(raw):
         assert [(int(e.stamps[k]), e.parent, e.child, tuple(e.rows[k, :3]), tuple(e.rows[k, 3:]))
@@ -179,7 +180,7 @@ def test_columns_hold_what_the_messages_hold(little_endian: bool, frame: str,
 
 def test_padding_may_hold_anything(rng: np.random.Generator) -> None:
     """Middleware leaves there what was in its memory."""
-    raw = [bytearray(written(wrench(rng, "tool0", k), True)) for k in range(3)]
+    raw = [bytearray(wrench(rng)) for _ in range(3)]
     begin = len(raw[0]) - 48  # of the doubles; the frame ends before
     for k, message in enumerate(raw):
         message[begin - 2:begin] = bytes([k, 7 * k])
@@ -189,23 +190,21 @@ def test_padding_may_hold_anything(rng: np.random.Generator) -> None:
 
 
 def test_messages_of_several_layouts_are_not_mixed(rng: np.random.Generator) -> None:
-    layouts = [
-        (cdr_blocks.wrenches, [wrench(rng, "left", 1), wrench(rng, "rite", 2)]),
-        (cdr_blocks.wrenches, [wrench(rng, "left", 1), wrench(rng, "longer_name", 2)]),
-        (cdr_blocks.joint_states, [joint_state(rng, names, 1) for names in (["a", "b"],
-                                                                            ["b", "a"])]),
-        (cdr_blocks.joint_states, [joint_state(rng, ["a", "b"], 1),
-                                   joint_state(rng, ["a", "b"], 2, velocities=False)]),
-        (cdr_blocks.transforms, [tree(rng, ["a", "b"], 1), tree(rng, ["a", "c"], 2)])]
-    for read, messages in layouts:
-        with pytest.raises(cdr_blocks.Mixed):
-            read([written(m, True) for m in messages])
-    with pytest.raises(cdr_blocks.Mixed):
-        cdr_blocks.wrenches([written(wrench(rng, "a", 1), order) for order in (True, False)])
+    for frames in (("left", "rite"), ("left", "longer_name")):
+        with pytest.raises(cdr.Mixed):
+            cdr_blocks.wrenches([wrench(rng, frame) for frame in frames])
+    with pytest.raises(cdr.Mixed):
+        cdr_blocks.wrenches([wrench(rng, little_endian=order) for order in (True, False)])
+    with pytest.raises(cdr.Mixed):
+        cdr_blocks.joint_states([joint_state(rng, names) for names in (["a", "b"], ["b", "a"])])
+    with pytest.raises(cdr.Mixed):
+        cdr_blocks.joint_states([joint_state(rng, ["a"], given) for given in (True, False)])
+    with pytest.raises(cdr.Mixed):
+        cdr_blocks.transforms([tree(rng, ["a", last]) for last in ("b", "c")])
 
 
 def test_cut_messages_are_an_error_and_not_values(rng: np.random.Generator) -> None:
-    whole = written(joint_state(rng, ["a", "b"], 1), True)
-    for length in range(4, len(whole) - 4):
-        with pytest.raises((struct.error, ValueError, IndexError)):
+    whole = joint_state(rng, ["a", "b"])
+    for length in range(len(whole) - 4):
+        with pytest.raises(ValueError):
             cdr_blocks.joint_states([whole[:length]] * 3)

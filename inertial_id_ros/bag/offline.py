@@ -257,7 +257,8 @@ class _Run:
                               self._trace or Trace())
 
     def _push_dynamic(self, message: Any) -> None:
-        if not fits(self._pipeline, "dynamic_joint_state", len(message.joint_names), MAX_JOINTS):
+        if not fits(self._pipeline.add_finding, "dynamic_joint_state", len(message.joint_names),
+                    MAX_JOINTS):
             return
         stamp = _nanoseconds(message.header.stamp)
         self._dynamic.feed(message, stamp, self._settings.wrench.sensor_frame, self._pipeline,
@@ -291,18 +292,18 @@ class _Run:
             self._trace.measured.append(wrench)
 
     def _push_joints(self, message: JointState) -> None:
-        if fits(self._pipeline, "joint_state", len(message.names), MAX_JOINTS):
+        if fits(self._pipeline.add_finding, "joint_state", len(message.names), MAX_JOINTS):
             self._pipeline.add_joint_state(*message)
 
     def _push_transforms(self, message: list[Edge]) -> None:
-        if not fits(self._pipeline, "transform", len(message), MAX_TRANSFORMS):
+        if not fits(self._pipeline.add_finding, "transform", len(message), MAX_TRANSFORMS):
             return
         for edge in message:
             self._frames.update((edge.parent, edge.child))
             self._pipeline.add_transform(*edge)
 
     def _push_static(self, message: list[Edge]) -> None:
-        if not fits(self._pipeline, "static_transform", len(message), MAX_TRANSFORMS):
+        if not fits(self._pipeline.add_finding, "static_transform", len(message), MAX_TRANSFORMS):
             return
         for edge in message:
             self._frames.update((edge.parent, edge.child))

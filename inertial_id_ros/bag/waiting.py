@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections import defaultdict
 
 from .. import cdr_blocks
@@ -54,7 +53,7 @@ class Waiting:
         try:
             block = Block(cdr_blocks.wrenches(wrenches), cdr_blocks.joint_states(joints), tuple(
                 edges for tree in by_length.values() for edges in cdr_blocks.transforms(tree)))
-        except (cdr_blocks.Mixed, struct.error, ValueError, IndexError):
+        except ValueError:
             return None  # decoded one by one, damage says which message it is in
         too_many = (len(block.transforms) > MAX_TRANSFORMS or (
             block.joint_states is not None and len(block.joint_states.names) > MAX_JOINTS))

@@ -196,9 +196,10 @@ class JointMotion:
         order = self._orders[key]
         if order is None or len(positions) < len(names):
             return MISSING_JOINT
-        row = np.array([positions[k] for k in order], dtype=float)
-        if not (np.abs(row) < _IMPOSSIBLE).all():
-            return NOT_FINITE
+        row = [positions[k] for k in order]
+        for x in row:  # plain comparisons, which NaN fails: this runs for each sample
+            if not -_IMPOSSIBLE < x < _IMPOSSIBLE:
+                return NOT_FINITE
         result = self._ring.append(stamp_ns, row)
         if result not in (LATE, REPEATED, HELD):
             self._samples += 1
