@@ -175,6 +175,7 @@ class Identifier(Pipeline):
                 self._row_count += len(item.number)
             else:
                 self._obey(item)
+        self._buffer.expire(self._segments.newest)
         return self._compensate(bins.stamps[keep], a[keep], y[keep])
 
     def _zero_moved(self) -> None:
