@@ -14,13 +14,14 @@ import numpy as np
 
 from . import intake
 from .bins import BIN_NS, Bins, bin_samples
+from .blocks import Block
 from .buffer import Rows, Window, make_buffer
 from .clock_offset import ClockOffset
 from .compensation import CompensatedWrenches, compensate, no_wrenches
 from .disturbances import Disturbances
 from .errors import InertialIdError, NotEnoughData, UnknownFrame
 from .estimate import Estimate, NoEstimate, Outcome
-from .gating import WrenchGate
+from .gating import WrenchGate, fit
 from .inertia import Array
 from .kinematics.motion import Motion
 from .kinematics.turning import Turning
@@ -90,6 +91,19 @@ class Identifier(Pipeline):
     def sensor_frame(self) -> str:
         """Frame of the wrench; empty until known."""
         return self._frame.name
+
+    def take_block(self, block: Block) -> bool:
+        """See `Intake.take_block`. What comes of a sample with which something is wrong depends on
+        those before: then each is looked at by itself."""
+        with self._lock:
+            self._hand_over(self._waiting, self._handlers)
+            if not (self._motion.fits(block) and fit(
+                    block.wrenches, self._gate, self._frame, self._ring, self._deaf_from)):
+                return False
+            self._motion.take_block(block)
+            if block.wrenches is not None:
+                self._ring.extend(block.wrenches.stamps, block.wrenches.rows)
+            return True
 
     def _take_removed(self, frame_id: str, values: Sequence[float]) -> None:
         try:
