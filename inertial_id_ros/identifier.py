@@ -142,8 +142,7 @@ class Identifier(intake.Intake):
             return
         if not self._frame.accepts(frame_id):
             return
-        before = self._ring.newest if len(self._ring) else 0
-        result = self._ring.append(stamp_ns, sample)
+        before, result = self._ring.newest, self._ring.append(stamp_ns, sample)
         if result == JUMPED:
             self._restart(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
         self._gate.stored(result, self._ring.strays)
@@ -292,6 +291,7 @@ class Identifier(intake.Intake):
             UnknownFrame: a frame is not known, or the two are not connected.
         """
         with self._lock:
+            self._hand_over(min(self._waiting, _BATCH), self._handlers)
             return self._motion.lookup(target_frame.lstrip("/"), source_frame.lstrip("/"))
 
     # ---- commands ------------------------------------------------------------------------------
