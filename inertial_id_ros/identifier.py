@@ -129,8 +129,7 @@ class Identifier(Pipeline):
             return
         if not self._frame.accepts(frame_id):
             return
-        before = self._ring.newest if len(self._ring) else 0
-        result = self._ring.append(stamp_ns, sample)
+        before, result = self._ring.newest, self._ring.append(stamp_ns, sample)
         if result == JUMPED:
             self._restart(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
         self._gate.stored(result, self._ring.strays)
