@@ -28,8 +28,10 @@ from ..shape import Shape, shape_from_settings
 from ..state import State, StateFile
 from ..tool import load_tool
 from . import compat
+from .configuration import Configuration
 from .conversions import checked
 from .diagnostics import FindingLogger, NodeCounters, statuses
+from .identify_action import IdentifyAction
 from .inputs import Inputs
 from .publishing import Publishing
 from .saving import CannotSave, state_path
@@ -41,6 +43,7 @@ from .worker import Worker
 _HOUSEKEEPING = 0.05  # s: samples settle, so that compensated wrenches flow
 _REPORT = 1.0  # s between diagnostics
 _PATIENCE = 3.0  # s after the start before missing data, or a missing /clock, are worth a word
+_LAST_WORDS = 0.2  # s for the result of a goal that the end of the node cuts short
 _FAREWELL = 2.0  # s that the last solve may take
 
 
@@ -53,7 +56,9 @@ class InertialIdNode(SettingsNode):
 
     def __init__(self) -> None:
         super().__init__("inertial_id_node")
-        self.identifier = make_identifier(self.settings, _shape(self.settings))
+        shape = _shape(self.settings)
+        self.identifier = make_identifier(self.settings, shape)
+        self.configuration = Configuration(self.identifier, self.settings, shape)
         self._own_findings: dict[str, Finding] = {}
         self._state = StateFile(state_path(self.settings.state.directory,
                                            self.get_fully_qualified_name()))
@@ -72,7 +77,7 @@ class InertialIdNode(SettingsNode):
         self._out = Publishing(self)
         self._logger_of_findings = FindingLogger(self._write_log)
         self._inputs = Inputs(self, self.settings, self.identifier, self._on_description)
-        Services(self, self)
+        self._identify = IdentifyAction(self, self, Services(self, self).requested_shape)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(_HOUSEKEEPING, self._keep_house, clock=steady)
         self.create_timer(_REPORT, self._ask_report, clock=steady)
@@ -81,6 +86,13 @@ class InertialIdNode(SettingsNode):
         self.get_logger().info(
             f"{self.settings.estimator.method} at {self.settings.estimator.rate:g} Hz from "
             f"{self.resolve_topic_name(_load_topic(self.settings))}")
+
+    def end_goal(self, executor: Any) -> None:
+        """Tell the client of a goal that the node stops."""
+        if self._identify.close():
+            end = time.monotonic() + _LAST_WORDS
+            while (left := end - time.monotonic()) > 0.0:
+                executor.spin_once(timeout_sec=left)
 
     def stop(self) -> bool:
         """End the worker; False where it could not end in time."""
@@ -125,6 +137,7 @@ class InertialIdNode(SettingsNode):
         if self._newest_description is not None:
             self.worker.ask("describe")
         self.worker.ask("advance")
+        self._identify.step()
         if self._outbox:
             self.write_payload(self._outbox.pop())
         if self._logger_of_findings.update(self._all_findings()):
@@ -182,6 +195,7 @@ class InertialIdNode(SettingsNode):
         elif time.monotonic() - self._started > _PATIENCE:
             self._set_finding("no_estimate", f"no estimate: {outcome.reason}", "warning")
         self._outcome = outcome
+        self._identify.see(outcome)
         self._out.outcome(outcome)
         self._outbox.append(outcome)
 
@@ -199,7 +213,7 @@ class InertialIdNode(SettingsNode):
     def _configure(self) -> None:
         settings, self._newest_settings = self._newest_settings, None
         if settings is not None:
-            self.identifier.set_settings(settings)
+            self.configuration.use_settings(settings)
 
     def _worker_failed(self, routine: str, error: Exception) -> None:
         if self.worker.stopping:
@@ -216,6 +230,13 @@ class InertialIdNode(SettingsNode):
 
     def _set_finding(self, name: str, text: str, level: str = "error") -> None:
         self._own_findings[name] = Finding(name, level, text)
+
+    def goal_finding(self, name: str, text: str, level: str = "warning") -> None:
+        """Tell something about goals of the action; an empty text takes it back."""
+        if text:
+            self._set_finding(name, text, level)
+        else:
+            self._own_findings.pop(name, None)
 
     def _write_log(self, level: str, text: str) -> None:
         # rclpy knows a call by its line and refuses another severity from the same line.
@@ -288,6 +309,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if stop.is_set():
             ignore()
         if node is not None:
+            if executor is not None and compat.is_running():
+                node.end_goal(executor)
             ended = node.stop()
             node.destroy_node()
         compat.shutdown()

@@ -16,8 +16,10 @@ from ..errors import InertialIdError, InvalidData, NotEnoughData, UnknownFrame
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..inertia import Array
 from ..pipelines import AnyIdentifier
+from ..shape import Shape
 from ..tool import load_tool, save_tool, tool_from_estimate
 from .compat import package_roots
+from .configuration import Configuration
 from .conversions import in_frame, parameters_message
 from .saving import DEFAULT_NAME, path_in, plain_name, save_json, write_in
 from .shape_request import shape_from_request
@@ -32,6 +34,7 @@ class Backend(Protocol):
 
     identifier: AnyIdentifier
     worker: Worker
+    configuration: Configuration
 
     @property
     def outcome(self) -> Outcome:
@@ -118,15 +121,19 @@ class Services:
         return self._backend.worker.call(lambda: self._use_shape(request), _WAIT_SHAPE)
 
     def _use_shape(self, request: SetShape.Request) -> str:
-        shape = shape_from_request(request, self._to_sensor, package_roots(),
-                                   self._backend.mesh_folders)
-        self._backend.identifier.set_shape(shape)
+        shape = self.requested_shape(request)
+        self._backend.configuration.use_shape(shape)
         self._backend.solve_now()
         if shape is None:
             return "the shape is forgotten"
         x, y, z = shape.lengths
         return (f"shape '{shape.name}' of {shape.volume * 1e6:.4g} cm^3, bounding box "
                 f"{x:.4g} x {y:.4g} x {z:.4g} m along the sensor axes")
+
+    def requested_shape(self, request: Any) -> Shape | None:
+        """The shape that a `SetShape` request, or a `Shape`, describes; in the worker."""
+        return shape_from_request(request, self._to_sensor, package_roots(),
+                                  self._backend.mesh_folders)
 
     def _to_sensor(self, frame: str) -> Array:
         """Homogeneous transform (4, 4) from a frame to the sensor frame; in the worker."""
