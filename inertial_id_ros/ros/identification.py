@@ -31,6 +31,7 @@ from . import compat
 from .configuration import Configuration
 from .conversions import checked
 from .diagnostics import FindingLogger, NodeCounters, statuses
+from .flush_limit import FlushLimit
 from .identify_action import IdentifyAction
 from .inputs import Inputs
 from .publishing import Publishing
@@ -43,6 +44,7 @@ from .worker import Worker
 _HOUSEKEEPING = 0.05  # s: samples settle, so that compensated wrenches flow
 _REPORT = 1.0  # s between diagnostics
 _PATIENCE = 3.0  # s after the start before missing data, or a missing /clock, are worth a word
+_BETWEEN_SETTINGS = 0.5  # s
 _LAST_WORDS = 0.2  # s for the result of a goal that the end of the node cuts short
 _FAREWELL = 2.0  # s that the last solve may take
 
@@ -59,6 +61,7 @@ class InertialIdNode(SettingsNode):
         shape = _shape(self.settings)
         self.identifier = make_identifier(self.settings, shape)
         self.configuration = Configuration(self.identifier, self.settings, shape)
+        self.flush_limit = FlushLimit()
         self._own_findings: dict[str, Finding] = {}
         self._state = StateFile(state_path(self.settings.state.directory,
                                            self.get_fully_qualified_name()))
@@ -71,6 +74,7 @@ class InertialIdNode(SettingsNode):
         self._newest_description: str | None = None  # of those not yet in use
         self._newest_settings: Settings | None = None
         self._started = time.monotonic()
+        self._configured = -_BETWEEN_SETTINGS
         self.worker = Worker(
             {"configure": self._configure, "describe": self._describe, "advance": self._advance,
              "solve": self._solve}, self._worker_failed)
@@ -127,17 +131,25 @@ class InertialIdNode(SettingsNode):
         if not self.worker.ask("solve"):
             self._skipped += 1
 
+    def _ask_configure(self) -> None:
+        """Put waiting settings to use, but not just after others: they may send the whole window
+        through the pipeline again."""
+        if (self._newest_settings is not None
+                and time.monotonic() - self._configured >= _BETWEEN_SETTINGS
+                and self.worker.ask("configure")):
+            self._configured = time.monotonic()
+
     def _on_description(self, urdf: str) -> None:
         self._newest_description = urdf
         self.worker.ask("describe")
 
     def _keep_house(self) -> None:
-        if self._newest_settings is not None:  # came while the ones before were put to use
-            self.worker.ask("configure")
+        self._ask_configure()
         if self._newest_description is not None:
             self.worker.ask("describe")
         self.worker.ask("advance")
         self._identify.step()
+        self.tell("forgotten_too_often", self.flush_limit.complaint())
         if self._outbox:
             self.write_payload(self._outbox.pop())
         if self._logger_of_findings.update(self._all_findings()):
@@ -231,8 +243,8 @@ class InertialIdNode(SettingsNode):
     def _set_finding(self, name: str, text: str, level: str = "error") -> None:
         self._own_findings[name] = Finding(name, level, text)
 
-    def goal_finding(self, name: str, text: str, level: str = "warning") -> None:
-        """Tell something about goals of the action; an empty text takes it back."""
+    def tell(self, name: str, text: str, level: str = "warning") -> None:
+        """Set a finding of the node's own; an empty text takes it back."""
         if text:
             self._set_finding(name, text, level)
         else:
@@ -272,7 +284,7 @@ class InertialIdNode(SettingsNode):
     def on_settings(self, before: Settings, after: Settings) -> None:
         """Hand changed settings to the worker; another rate needs another timer."""
         self._newest_settings = after
-        self.worker.ask("configure")
+        self._ask_configure()
         if after.estimator.rate != before.estimator.rate:
             self.destroy_timer(self._timer)
             self._timer = self._solve_timer(after)

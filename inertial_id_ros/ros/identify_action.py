@@ -25,6 +25,7 @@ from ..shape import Shape
 from ..wanted_accuracy import WantedAccuracy
 from .configuration import Configuration
 from .conversions import NAN, parameters_message
+from .flush_limit import FlushLimit
 from .worker import Worker
 
 _TIMEOUT, _LONGEST = 60.0, 3600.0  # s
@@ -40,9 +41,10 @@ class Backend(Protocol):
     identifier: AnyIdentifier
     worker: Worker
     configuration: Configuration
+    flush_limit: FlushLimit
 
-    def goal_finding(self, name: str, text: str, level: str = "warning") -> None:
-        """Tell something about goals in diagnostics and log; an empty text takes it back."""
+    def tell(self, name: str, text: str, level: str = "warning") -> None:
+        """Set a finding of the node's own; an empty text takes it back."""
         ...
 
 
@@ -109,13 +111,13 @@ class IdentifyAction:
         try:
             self._checked = self._check(request)
         except InertialIdError as error:
-            self._backend.goal_finding("goal_rejected", f"goal of ~/identify rejected: {error}")
+            self._backend.tell("goal_rejected", f"goal of ~/identify rejected: {error}")
             self._rejected_at = time.monotonic()
             return GoalResponse.REJECT
         except Exception as error:  # a request must not end the node
             self._logger.error(f"identify: {type(error).__name__}: {error}")
             return GoalResponse.REJECT
-        self._backend.goal_finding("goal_rejected", "")
+        self._backend.tell("goal_rejected", "")
         return GoalResponse.ACCEPT
 
     def _check(self, request: Identify.Goal) -> _Goal:
@@ -131,6 +133,8 @@ class IdentifyAction:
                               f"{_TIMEOUT:g} s")
         shape = self._backend.worker.call(lambda: self._requested_shape(request.shape), _PREPARING)
         self._backend.configuration.check(request.method, shape)
+        if not request.keep_data:
+            self._backend.flush_limit.take()
         return _Goal(wanted, request.method, shape, bool(request.keep_data), timeout or _TIMEOUT)
 
     def _on_accepted(self, handle: Any) -> None:
@@ -140,7 +144,7 @@ class IdentifyAction:
         self._shown = _nothing()
         self._run = _Run(goal, handle, time.monotonic(),
                          self._backend.worker.post(lambda: self._begin(goal)))
-        self._backend.goal_finding(
+        self._backend.tell(
             "goal", f"a goal of ~/identify runs for at most {goal.timeout:g} s", "info")
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
@@ -165,7 +169,7 @@ class IdentifyAction:
     def step(self) -> None:
         """Give feedback on a new outcome, and end the goal where it is due."""
         if time.monotonic() - self._rejected_at > _REMEMBERED:
-            self._backend.goal_finding("goal_rejected", "")
+            self._backend.tell("goal_rejected", "")
         run = self._run
         if run is None:
             return
@@ -196,7 +200,7 @@ class IdentifyAction:
         assert self._run is not None
         handle, self._run = self._run.handle, None
         self._backend.worker.post(self._end)
-        self._backend.goal_finding("goal", "")
+        self._backend.tell("goal", "")
         result = Identify.Result(success=state == _SUCCEEDED, message=message,
                                  parameters=parameters_message(self._shown))
 

@@ -21,6 +21,7 @@ from ..tool import load_tool, save_tool, tool_from_estimate
 from .compat import package_roots
 from .configuration import Configuration
 from .conversions import in_frame, parameters_message
+from .flush_limit import FlushLimit
 from .saving import DEFAULT_NAME, path_in, plain_name, save_json, write_in
 from .shape_request import shape_from_request
 from .worker import Worker
@@ -35,6 +36,7 @@ class Backend(Protocol):
     identifier: AnyIdentifier
     worker: Worker
     configuration: Configuration
+    flush_limit: FlushLimit
 
     @property
     def outcome(self) -> Outcome:
@@ -155,6 +157,8 @@ class Services:
         return self._backend.worker.call(tare, _WAIT)
 
     def _reset(self, request: Trigger.Request, response: Trigger.Response) -> str:
+        self._backend.flush_limit.take()
+
         def reset() -> str:
             self._backend.identifier.reset("the reset service was called")
             self._backend.solve_now()
@@ -180,6 +184,7 @@ class Services:
                               "2 (clear)")
         if request.name:
             plain_name(request.name)
+        self._backend.flush_limit.take()
 
         def act() -> str:
             text = actions[request.action](request.name)
