@@ -94,7 +94,7 @@ def measured_mass(rows: Array, target: Array) -> float:
     mass = float(np.linalg.lstsq(columns, target)[0][0])
     if not mass > 0.0:
         raise NotEnoughData(f"no positive mass fits the data (best: {mass:.4g} kg); "
-                            "is anything carried, and is the wrench convention right?")
+                            "is anything carried, and has what measures it the right sign?")
     return mass
 
 
