@@ -47,7 +47,7 @@ def run(options: Options) -> int:
         from ..bag.plot import check_format  # matplotlib costs a second; only where it is needed
         check_format(plot)
     arm = Arm(read_description(options.urdf), options.frame, options.carried, package_roots(),
-              options.gravity)
+              options.gravity, (*options.mesh_folders, options.urdf.absolute().parent))
     start, active = start_pose(arm, options.start), moving_joints(arm, options)
     excess = Excess(arm, options.limits, start)
     if arm.unchecked:
