@@ -6,7 +6,6 @@ import importlib
 import os
 import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 import rclpy
@@ -78,12 +77,6 @@ def optional_type(package: str, name: str, setting: str) -> Any:
     except (ImportError, AttributeError) as error:
         raise InvalidSetting(f"{setting} needs {package}/{name}, which is not installed "
                              f"({' '.join(str(error).split())})") from error
-
-
-def package_roots() -> tuple[Path, ...]:
-    """Folders that hold `<package>/...` for ``package://`` resources: every prefix's share/."""
-    prefixes = [p for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
-    return tuple(Path(p) / "share" for p in [*prefixes, sys.prefix])
 
 
 def leave(status: int) -> None:

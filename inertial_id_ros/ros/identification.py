@@ -22,6 +22,7 @@ from ..estimate import Estimate, NoEstimate, Outcome
 from ..files import user_path
 from ..findings import Finding
 from ..pipelines import make_identifier
+from ..resources import package_roots
 from ..settings import Settings
 from ..shape import Shape, shape_from_settings
 from ..state import State, StateFile
@@ -305,7 +306,7 @@ class InertialIdNode(SettingsNode):
 
 def _shape(settings: Settings) -> Shape | None:
     try:
-        return shape_from_settings(settings.shape, compat.package_roots())
+        return shape_from_settings(settings.shape, package_roots())
     except InvalidShape as error:
         raise InvalidSetting(f"shape.type is '{settings.shape.type}', but {error}") from error
 

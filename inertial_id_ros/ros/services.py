@@ -16,9 +16,9 @@ from ..errors import InertialIdError, InvalidData, NotEnoughData, UnknownFrame
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..inertia import Array
 from ..pipelines import AnyIdentifier
+from ..resources import package_roots
 from ..shape import Shape
 from ..tool import load_tool, save_tool, tool_from_estimate
-from .compat import package_roots
 from .configuration import Configuration
 from .conversions import in_frame, parameters_message
 from .flush_limit import FlushLimit
