@@ -32,6 +32,7 @@ from .reference import Forecast, RunningReference
 BEGAN, ENDED, PAYLOAD, ZERO, LOST = "began", "ended", "payload", "zero", "lost"
 DOUBTED = "doubted"  # a young fit that nothing explains: it may itself be wrong
 _BLOCK = round(0.25e9 / BIN_NS)  # bins that are learnt at once
+EARLIEST = _BLOCK  # bins before the row that tells it where a disturbance may have begun
 _LEARNT = 2  # blocks that are learnt before anything is judged
 _ROWS = 3  # successive rows far off that make a disturbance
 _EVIDENCE = 3.0  # s of rows kept while disturbed
@@ -174,7 +175,7 @@ class Detector:
             self._calm_since = None
         self._far = self._far + 1 if distance > self._contact.enter else 0
         if self.began is None and self._far >= _ROWS:
-            self.began = max(self._far_since, number - _BLOCK)
+            self.began = max(self._far_since, number - EARLIEST)
             self._pending.clear()
             self._evidence, self._next_look, self._doubted = None, 0, False
             return Event(BEGAN, number, self.began)

@@ -24,7 +24,7 @@ from .gating import WrenchGate
 from .inertia import Array
 from .kinematics.motion import Motion
 from .kinematics.turning import Turning
-from .newest_end import NewestEnd, newest_end
+from .newest_end import NewestEnd, Stamps, newest_end
 from .pipeline import Pipeline
 from .precompensation import SETTLING_NS, RemovedPayload
 from .regressor_rows import bin_columns
@@ -46,7 +46,6 @@ class Identifier(Pipeline):
 
     Raises:
         InvalidShape: the shape in the settings cannot be used.
-        UnknownEstimator: estimator.method names none.
         InvalidSetting: settings that contradict each other.
     """
 
@@ -70,7 +69,7 @@ class Identifier(Pipeline):
         self._row_count = 0
         self._solved = -1, -1  # that count and the last bin of the window that was solved
         self._turning = Turning()
-        self._clock = ClockOffset()
+        self._clock, self._stamps = ClockOffset(), Stamps(self._log)
         self._handlers: intake.Handlers = {
             intake.WRENCH: self._take_wrench,
             intake.JOINT_STATE: self._motion.take_joint_state,
@@ -162,6 +161,7 @@ class Identifier(Pipeline):
                 self._row_count += len(item.number)
             else:
                 self._obey(item)
+        self._buffer.expire(self._segments.newest)
         return self._compensate(bins.stamps[keep], a[keep], y[keep])
 
     def _zero_moved(self) -> None:
@@ -203,6 +203,7 @@ class Identifier(Pipeline):
                                   self._sentences())
             self._news = ""
             self._solved = self._row_count, window.last
+            self._last = self._stamps.in_order(self._last)
             return self._last.with_findings(self._sentences())
 
     def _window(self) -> Window | None:
@@ -258,7 +259,7 @@ class Identifier(Pipeline):
         self._flush_rows()
         self._solver.reset()
         self._next_bin = None
-        self._clock = ClockOffset()
+        self._clock, self._stamps = ClockOffset(), Stamps(self._log)
         self._row_count, self._solved = 0, (-1, -1)
         self._begin_bin, self._news = 0, ""
         self._disturbances.restart()
@@ -328,11 +329,7 @@ class Identifier(Pipeline):
 
     def set_settings(self, settings: Settings) -> None:
         """Use other estimator settings from the next estimate on (groups estimator, pmd, lmi,
-        and the noise of wrench).
-
-        Raises:
-            UnknownEstimator: estimator.method names none.
-        """
+        and the noise of wrench)."""
         with self._lock:
             self._solver.configure(settings)
             other_weighting = settings.estimator.weighting != self.settings.estimator.weighting

@@ -46,7 +46,8 @@ class WrenchModel:
     zero_lasts, reads_nothing = _LASTS, True
 
     def __init__(self, noise: Array, bias_sd: Array, alignment_sd: Array, gravity: float) -> None:
-        self.noise, self.floor, self._gravity = noise, _FLOOR * noise, gravity
+        self.noise, self.floor, self.bias_sd = noise, _FLOOR * noise, bias_sd
+        self._gravity = gravity
         self._states = np.flatnonzero(alignment_sd)
         rest = np.r_[bias_sd, alignment_sd[self._states]]
         count = PARAMETERS + BIASES + len(self._states)
@@ -70,6 +71,10 @@ class WrenchModel:
     def linearisation(self, phi: Array) -> Array:
         """See `LoadModel`."""
         return linearisation(phi, self._states)
+
+    def acceleration(self, rows: Array) -> Array:
+        """See `LoadModel`."""
+        return rows[:, FORCE, 0]
 
     def unknown_motion(self, rows: Array, phi: Array) -> Array:
         """The sensor turns about a centre that is not known."""

@@ -19,6 +19,8 @@ from ..estimate import Outcome
 from ..files import user_path
 from ..findings import Finding
 from ..inertia import Array
+from ..limits import MAX_JOINTS, MAX_TRANSFORMS
+from ..oversized import fits
 from ..robot_description import read_description
 from ..settings import Settings
 from .cdr import DECODERS, Edge, JointState, Wrench
@@ -212,6 +214,8 @@ class _Run:
                               self._trace or Trace())
 
     def _push_dynamic(self, message: Any) -> None:
+        if not fits(self._pipeline, "dynamic_joint_state", len(message.joint_names), MAX_JOINTS):
+            return
         stamp = _nanoseconds(message.header.stamp)
         self._dynamic.feed(message, stamp, self._settings.wrench.sensor_frame, self._pipeline,
                            self._settings.precompensated.source == "dynamic_joint_states")
@@ -244,14 +248,19 @@ class _Run:
             self._trace.measured.append(wrench)
 
     def _push_joints(self, message: JointState) -> None:
-        self._pipeline.add_joint_state(*message)
+        if fits(self._pipeline, "joint_state", len(message.names), MAX_JOINTS):
+            self._pipeline.add_joint_state(*message)
 
     def _push_transforms(self, message: list[Edge]) -> None:
+        if not fits(self._pipeline, "transform", len(message), MAX_TRANSFORMS):
+            return
         for edge in message:
             self._frames.update((edge.parent, edge.child))
             self._pipeline.add_transform(*edge)
 
     def _push_static(self, message: list[Edge]) -> None:
+        if not fits(self._pipeline, "static_transform", len(message), MAX_TRANSFORMS):
+            return
         for edge in message:
             self._frames.update((edge.parent, edge.child))
             self._pipeline.add_static_transform(*edge[1:])

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import stat
 import struct
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -20,7 +21,16 @@ from rosbags.typesys.store import Typestore
 from ..dynamic_joint_state import DEFINITIONS
 from ..errors import DamagedFile, RecordingError
 from ..files import read_text, user_path
-from ..limits import MAX_BAG_BYTES, MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, MAX_METADATA_BYTES
+from ..limits import (
+    MAX_BAG_BYTES,
+    MAX_CHUNK_BYTES,
+    MAX_MESSAGE_BYTES,
+    MAX_METADATA_BYTES,
+    MAX_OVERLAPPING_BYTES,
+)
+from .unpacking import bound_unpacking
+
+bound_unpacking()
 
 _STORAGE_SUFFIXES = (".mcap", ".db3")
 _MCAP_MAGIC = b"\x89MCAP0\r\n"
@@ -96,14 +106,18 @@ class Recording:
                                  "values of the wrong type, or too large")
 
     def _check_chunks(self) -> None:
-        """Refuse chunks that declare more bytes than may be unpacked at once."""
+        """Refuse chunks that declare more bytes than may be in memory at once."""
         inner: Any = self._reader.storage
         for storage in getattr(inner, "storages", [inner]):
-            for chunk in getattr(storage, "chunks", ()):
-                if chunk.uncompressed_size > MAX_CHUNK_BYTES:
-                    raise RecordingError(
-                        f"recording {self.path} cannot be read: a chunk has "
-                        f"{chunk.uncompressed_size} bytes; at most {MAX_CHUNK_BYTES} are allowed")
+            chunks = getattr(storage, "chunks", ())
+            for size, limit, what in (
+                    (max((c.uncompressed_size for c in chunks), default=0), MAX_CHUNK_BYTES,
+                     "a chunk has"),
+                    (_most_at_once(chunks), MAX_OVERLAPPING_BYTES,
+                     "chunks that overlap in time have")):
+                if size > limit:
+                    raise RecordingError(f"recording {self.path} cannot be read: {what} {size} "
+                                         f"bytes; at most {limit} are allowed")
 
     def _locate(self) -> Path:
         """The folder or file to hand to the reader."""
@@ -234,7 +248,17 @@ def _check_suffix(path: Path) -> None:
 def _explain(path: Path, error: Exception) -> str:
     """One sentence why the recording cannot be read."""
     reason = " ".join(str(error).split())[:500].rstrip(".") or type(error).__name__
+    if isinstance(error, MemoryError):
+        reason = "a part of it has more bytes than memory holds"
     return f"recording {path} cannot be read: {reason}"
+
+
+def _most_at_once(chunks: Iterable[Any]) -> int:
+    """Unpacked bytes of the chunks that are read at the same time, at most."""
+    edges = sorted(edge for c in chunks for edge in (
+        (c.message_start_time, c.uncompressed_size), (c.message_end_time + 1,
+                                                      -c.uncompressed_size)))
+    return max(accumulate(size for _, size in edges), default=0)
 
 
 def _damage(storage: Path) -> str:
@@ -243,6 +267,10 @@ def _damage(storage: Path) -> str:
         damage = _metadata_damage(storage / "metadata.yaml")
         if damage:
             return damage
+        others = sorted(f for f in storage.iterdir() if f.suffix not in _STORAGE_SUFFIXES)
+        for file in others:  # metadata.yaml may name any of them
+            if file.exists() and not file.is_file() and not file.is_dir():
+                return f"{file.name} is no regular file"
         files = sorted(f for f in storage.iterdir() if f.suffix in _STORAGE_SUFFIXES)
     else:
         files = [storage]

@@ -47,6 +47,7 @@ class TorqueModel:
         # here a sample is a bin, so that it does not matter how often the driver publishes.
         self.noise = robot.noise * np.sqrt(self.make_filter(robot.low_pass).step)
         self.floor = robot.noise
+        self.bias_sd = np.zeros(self._joints)
         self._friction = _coulomb_terms(problem)
         self.groups: tuple[slice, ...] = tuple(slice(k, k + 1) for k in range(self._joints))
         self.zeros = slice(self._size, self._size + self._joints)
@@ -86,6 +87,10 @@ class TorqueModel:
         """See `LoadModel`; all is linear here."""
         del phi
         return self._problem.matrix()
+
+    def acceleration(self, rows: Array) -> Array:
+        """See `LoadModel`: an arm at rest is judged by its friction."""
+        return np.zeros((len(rows), 3))
 
     def unknown_motion(self, rows: Array, phi: Array) -> Array:
         """See `LoadModel`: the joints tell the whole motion."""

@@ -17,6 +17,7 @@ from ..dynamic_joint_state import DynamicJointStates
 from ..errors import InvalidModel, InvalidSetting
 from ..files import user_path
 from ..limits import MAX_JOINTS, MAX_TRANSFORMS
+from ..oversized import fits
 from ..pipelines import AnyIdentifier
 from ..robot_description import read_description
 from ..settings import Settings
@@ -167,10 +168,4 @@ class Inputs:
         self._on_description(message.data)
 
     def _fits(self, what: str, size: int, limit: int) -> bool:
-        if size <= limit:
-            return True
-        words = what.replace("_", " ")
-        self._identifier.add_finding(f"{what}_too_large", "error",
-                                     f"{words} messages with {size} entries dropped; at most "
-                                     f"{limit} are accepted")
-        return False
+        return fits(self._identifier, what, size, limit)
