@@ -96,10 +96,10 @@ class Segments:
         bins = number[part], samples[part], columns[part]
         if self._detects:
             fast = self._judged(self._fast.preview(*bins, whole=True))
-            if not self.detector.is_calm(fast, rotation_only):
-                return None
             if len(fast.number) == 0:
                 return self.waiting
+            if not self.detector.is_calm(fast, rotation_only):
+                return None
             judged = bins[0] <= fast.number[-1] + self._fast.reach
             bins = bins[0][judged], bins[1][judged], bins[2][judged]
         return joined([*self._waiting, *self._rows(self.filter.preview(*bins))])
