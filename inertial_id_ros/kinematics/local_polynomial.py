@@ -14,18 +14,19 @@ import numpy as np
 from ..inertia import Array
 
 DEGREE = 4
-# A slow topic gets a longer window, so that this many samples fall into it. No more: the quartic
-# would smooth what the wrench still shows, and the inertia would come out wrong by more than it
-# says. The low-pass on both takes the noise away.
-SAMPLES_WANTED = 10
+SAMPLES_WANTED = 20  # a slow topic gets a longer window, so that this many samples fall into it,
+# but no longer than this [s] beyond what the fewest need: a quartic over more smooths motion that
+# the wrench still shows, and the inertia comes out wrong by more than it says.
+SMOOTHED, SAMPLES_NEEDED = 0.25, 10
 LONGEST_WINDOW = 1.0  # s
 _LADDER = 1.25  # windows differ by this factor, so that jitter of the period does not change them
 
 
 def window_for(period: float, window: float) -> float:
     """Window length [s]: the wished one, or longer for samples `period` [s] apart."""
-    wanted = SAMPLES_WANTED * period
-    if not np.isfinite(wanted) or wanted <= window:
+    needed = SAMPLES_NEEDED * period
+    wanted = max(min(SAMPLES_WANTED * period, SMOOTHED / _LADDER), needed)
+    if not np.isfinite(wanted) or (needed <= window and wanted <= window * _LADDER):
         return window
     steps = math.ceil(math.log(wanted / window) / math.log(_LADDER) - 1e-9)
     return min(window * _LADDER**steps, max(LONGEST_WINDOW, window))
