@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from .filtering import TwoSidedFilter
 from .findings import FindingLog
 from .free_fit import vague_information
 from .inertia import Array, is_consistent, min_eigenvalue, skew
+from .motion_noise import freed, spurious
 from .noise import block_slices, degrees_of_freedom, refine
 from .regressor_noise import linearised, residual_covariance
 from .row_layout import ALIGNMENTS, BIASES, PARAMETERS, linearisation
@@ -27,6 +29,7 @@ from .state import Tare
 from .tool import Tool, tool_apart
 from .verdict import judge, unknown_acceleration
 
+_STILL = np.zeros(6)
 _ROUNDS = 3
 _STEADY, _STEADY_NOISE = 0.1, 0.01  # of phi in standard deviations, of the noise by itself
 _NOISY_ROUNDS = 5
@@ -158,12 +161,14 @@ class Solver:
         return matrix if self.tool is None else tool_apart(matrix, self.tool)
 
     def solve(self, window: Window, frame_id: str, log: FindingLog,
-              turning: float = 0.0, early: float = 0.0) -> Estimate:
+              turning: float = 0.0, early: float = 0.0, shaking: Array = _STILL) -> Estimate:
         """The estimate of a window.
 
         Args:
             turning: see `verdict.unknown_acceleration`; 0 where the acceleration is known.
             early: offset [s] that was already taken out of the wrench stamps.
+            shaking: (6,) noise of linear [m/s^2] and angular acceleration [rad/s^2] in a row; where
+                the accelerations are measured, `window` tells it.
 
         Raises:
             NotEnoughData, InvalidShape: the estimator cannot answer.
@@ -171,7 +176,7 @@ class Solver:
         """
         started = time.perf_counter()
         self._check_frames(frame_id)
-        problem = self._prepare(window)
+        problem = self._prepare(window, shaking)
         log.clear("sign_wrong", "frame_wrong")
         self._check_model(problem, log)
         shape = usable_shape(self.shape, self._settings.shape.max_reach,
@@ -183,10 +188,10 @@ class Solver:
                 f"'{self._estimator.name}' gives a body that cannot exist (smallest eigenvalue of "
                 f"the pseudo-inertia {min_eigenvalue(solution.phi):.3g}); choose an estimator that "
                 "guarantees consistency, or move more")
-        rms = self._residual(problem, solution.phi, solution.bias)
+        marginal = problem.marginal("noise")
+        rms = self._residual(problem, solution.phi, marginal.states(solution.phi))
         self._check_residual(rms, log)
         self._check_settings(solution.phi, log)
-        marginal = problem.marginal("noise")
         verdict = judge(solution, marginal, unknown_acceleration(
             solution.phi, turning, self._settings.gravity.acceleration))
         if verdict.verdict[0] == UNOBSERVED:
@@ -221,7 +226,7 @@ class Solver:
             raise InvalidData(f"the stored tool is given in frame '{self.tool.frame_id}' and the "
                               f"wrench in '{frame_id}'; clear the tool and store it again")
 
-    def _prepare(self, window: Window) -> Problem:
+    def _prepare(self, window: Window, shaking: Array = _STILL) -> Problem:
         """The problem, linearised and with its noise corrected, in a few cheap rounds.
 
         They start where those of the window before ended, and stop when nothing moves.
@@ -231,7 +236,7 @@ class Solver:
         phi, alignment, noise = self._start
         slices = block_slices(window.duration, window.slice_length)
         for _ in range(_ROUNDS):
-            problem = self._problem(window, noise, phi, alignment)
+            problem = _freed(self._problem(window, noise, phi, alignment), shaking)
             marginal = problem.marginal("noise")
             before, noise_before, matrix = phi, noise, self._matrix(phi)
             phi, _ = marginal.free_fit
@@ -247,7 +252,7 @@ class Solver:
             self._start = phi, alignment, noise
             if moved < _STEADY and np.abs(noise / noise_before - 1.0).max() < _STEADY_NOISE:
                 return problem
-        return self._problem(window, noise, phi, alignment)
+        return _freed(self._problem(window, noise, phi, alignment), shaking)
 
     def _answer(self, estimator: Estimator, problem: Problem, window: Window,
                 shape: Shape | None) -> tuple[Problem, Solution]:
@@ -302,19 +307,19 @@ class Solver:
         sigma[self._states] = np.sqrt(spread)
         return values, sigma
 
-    def _residual(self, problem: Problem, phi: Array, bias: Array) -> Array:
-        """Root mean square (6,) of the low-passed residual [N, N m]."""
-        z = np.r_[phi, bias, -1.0]
-        residual = problem.full.reshape(6, -1, COLUMNS) @ z
-        return np.sqrt((residual**2).sum(axis=1) / max(problem.samples, 1))
+    def _residual(self, problem: Problem, phi: Array, states: Array) -> Array:
+        """Root mean square (6,) of the low-passed residual [N, N m], with these biases, alignment
+        and tool (6 + q,)."""
+        residual = problem.aligned @ np.r_[phi, states, -1.0]
+        return np.sqrt((residual.reshape(6, -1)**2).sum(axis=1) / max(problem.samples, 1))
 
     def _check_model(self, problem: Problem, log: FindingLog) -> None:
         """A clearly negative mass means that the sign of the wrench is wrong; a wrong frame leaves
         a plausible mass, and only what no payload explains tells."""
         marginal = problem.marginal("noise")
         phi, covariance = marginal.free_fit
-        mass, bias = float(phi[0]), marginal.bias(phi)
-        rms = self._residual(problem, phi, bias)
+        mass, states = float(phi[0]), marginal.states(phi)
+        rms = self._residual(problem, phi, states)
         is_large = self._misfit(rms) > _MISFIT
         if mass < -5.0 * np.sqrt(covariance[0, 0]):
             if self.tool is not None:
@@ -329,7 +334,7 @@ class Solver:
             raise _named(log, "sign_wrong", f"the mass fits as {mass:.3f} kg: the wrench has the "
                          f"opposite sign; wrench.convention is '{now}', set it to '{other}'")
         nothing = np.zeros(PARAMETERS) if self.tool is None else -self.tool.phi
-        load = self._residual(problem, nothing, bias)
+        load = self._residual(problem, nothing, states)
         left = float(np.linalg.norm(rms[:3])) / max(float(np.linalg.norm(load[:3])), 1e-12)
         if is_large and left > _UNEXPLAINED:
             self._check_residual(rms, log)
@@ -362,6 +367,14 @@ class Solver:
                     "sensor or gravity frame, or another payload within the window")
         else:
             log.clear("residual_large")
+
+
+def _freed(problem: Problem, shaking: Array) -> Problem:
+    """The problem without the information that noise of the motion (6,) seems to bring."""
+    if not shaking.any():
+        return problem
+    false = spurious(shaking, problem.noise, problem.samples)
+    return replace(problem, noisy=freed(problem.marginal("noise"), false))
 
 
 def _named(log: FindingLog, name: str, text: str) -> InvalidData:
