@@ -39,14 +39,14 @@ def freed(marginal: Marginal, false: Array) -> Marginal:
 
     The free fit of the answer is ``H^-1 A'y``, of the covariance ``H^-1 S H^-1``.
     """
+    if np.sum(marginal.free_fit[1] * false) < _NOTHING:  # the sum of all shares below
+        return marginal
     upper = marginal.matrix
     lengths = np.linalg.norm(upper, axis=0)
     floor = _RANK * np.diag(np.where(lengths > 0.0, lengths, 1.0))
     root = np.asarray(np.linalg.qr(np.concatenate([upper, floor]), mode="r"))
     share = np.linalg.solve(root.T, np.linalg.solve(root.T, false).T)
     values, vectors = np.linalg.eigh(0.5 * (share + share.T))
-    if values[-1] < _NOTHING:
-        return marginal
     # S = root' root, H = root' V kept V' root, H S^-1 H = (kept V' root)' (kept V' root)
     kept = np.where(values > _LARGEST, _OPEN_WEIGHT, 1.0 - np.maximum(values, 0.0))
     pulled = vectors.T @ np.linalg.solve(root.T, upper.T @ marginal.target)

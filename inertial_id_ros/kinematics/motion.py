@@ -15,15 +15,14 @@ class SampleNoise(NamedTuple):
     Attributes:
         linear: variance of the sensor's position [m^2], angular: and of its orientation [rad^2],
             per axis and sample.
-        period: of the samples, window: of the quartics through them [s]; count: of the quartics
-            that tell it.
+        period: of the samples, window: of the quartics through them [s]; quartics: how many tell it.
     """
 
     linear: float
     angular: float
     period: float
     window: float
-    count: int
+    quartics: int
 
 
 class Motion(NamedTuple):

@@ -26,8 +26,8 @@ class Turning:
         self._count += int(motion.valid.sum())
         if motion.noise is not None:
             self._noise = motion.noise
-            self._noise_sums += np.array(motion.noise[:2]) * motion.noise.count
-            self._noise_count += motion.noise.count
+            self._noise_sums += np.array(motion.noise[:2]) * motion.noise.quartics
+            self._noise_count += motion.noise.quartics
 
     @property
     def rms(self) -> float:
