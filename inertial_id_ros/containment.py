@@ -71,9 +71,12 @@ def _outside_ball(com: Array, spread: Array, radius: float) -> bool:
 
 def _outside_hull(com: Array, spread: Array, shape: Shape) -> float:
     """How far [m] the centre of mass is outside of the convex hull; 0 where that is not sure."""
-    distance = shape.hull[:, :3] @ com + shape.hull[:, 3]
-    sd = np.sqrt(np.einsum("ki,ij,kj->k", shape.hull[:, :3], spread, shape.hull[:, :3]))
+    normals = shape.hull[:, :3]
+    distance = normals @ com + shape.hull[:, 3]
     allowed = _allowed(shape)
+    if not (distance > allowed).any():
+        return 0.0
+    sd = np.sqrt(((normals @ spread) * normals).sum(axis=1))
     sure = distance > np.maximum(_SURE * sd, allowed)
     return float(distance[sure].max()) if sure.any() else 0.0
 
@@ -87,7 +90,9 @@ def _too_large(phi: Array, covariance: Array, shape: Shape) -> str:
     directions, low, high = _reach(shape)
     room = _room(directions, low - _allowed(shape), high + _allowed(shape))
     left = room @ phi
-    sd = np.sqrt(np.einsum("ki,ij,kj->k", room, covariance, room))
+    if not (left < 0.0).any():
+        return ""
+    sd = np.sqrt(((room @ covariance) * room).sum(axis=1))
     worst = int(np.argmin(left / sd))
     if left[worst] > -_SURE * sd[worst]:
         return ""

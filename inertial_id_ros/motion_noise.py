@@ -20,6 +20,8 @@ from .row_layout import PARAMETERS
 # rest of it is smaller than what is not known of the noise.
 _LARGEST, _OPEN_WEIGHT = 0.5, 1e-3
 _RANK = 1e-9
+# Products (36, 100) of the regressor's changes, of each acceleration in each channel.
+_SQUARES = (DIRECTIONS[..., :, None] * DIRECTIONS[..., None, :]).reshape(36, -1)
 _NOTHING = 1e-3  # share of the information that nobody needs to take out
 
 
@@ -30,8 +32,8 @@ def spurious(acceleration_noise: Array, wrench_noise: Array, samples: int) -> Ar
         acceleration_noise: (6,) standard deviations in a row [m/s^2, rad/s^2].
         wrench_noise: (6,) of one raw sample [N, N m]; samples: raw samples in the window.
     """
-    scaled = DIRECTIONS * acceleration_noise[:, None, None] / wrench_noise[None, :, None]
-    return samples * np.einsum("cik,cil->kl", scaled, scaled)
+    share = np.outer(acceleration_noise**2, samples / wrench_noise**2)
+    return (share.ravel() @ _SQUARES).reshape(PARAMETERS, PARAMETERS)
 
 
 def freed(marginal: Marginal, false: Array) -> Marginal:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from disturbed import BODY, assert_truth, between, clean, identify, pushed
+from disturbed import assert_truth, between, clean, identify, pushed
+from synthetic import BODY
 
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.identifier import Identifier

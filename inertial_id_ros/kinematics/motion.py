@@ -13,8 +13,8 @@ class SampleNoise(NamedTuple):
     """Noise of the samples that a motion is made of, as it moves the sensor.
 
     Attributes:
-        linear: variance of the sensor's position [m^2], angular: and of its orientation [rad^2],
-            per axis and sample.
+        linear: variance of the sensor's position [m^2]; angular: of its orientation [rad^2]; per
+            axis and sample.
         period: of the samples, window: of the quartics through them [s]; quartics: how many tell it.
     """
 
@@ -72,7 +72,8 @@ class MotionSource(Protocol):
         ...
 
     def newest_motion(self, stamps: np.ndarray, end_ns: int) -> Motion:
-        """Motion at stamps (n,) [ns] from samples before `end_ns` alone."""
+        """Motion at stamps (n,) [ns] from samples before `end_ns` alone; nowhere valid where
+        `newest_ns` is 0."""
         ...
 
     def close(self, until_ns: int) -> None:
