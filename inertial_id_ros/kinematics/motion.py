@@ -15,7 +15,7 @@ class SampleNoise(NamedTuple):
     Attributes:
         linear: variance of the sensor's position [m^2]; angular: of its orientation [rad^2]; per
             axis and sample.
-        period: of the samples, window: of the quartics through them [s]; quartics: how many tell it.
+        period: of the samples, window: of the quartics through them [s]; quartics: that tell it.
     """
 
     linear: float
