@@ -232,7 +232,8 @@ class Identifier(Pipeline):
     def _solve_window(self, window: Window) -> Estimate:
         turning = self._turning.rms if self._motion.rotation_only else 0.0
         return self._solver.solve(window, self.sensor_frame, self._log, turning,
-                                  self._clock.seconds)
+                                  self._clock.seconds,
+                                  self._turning.acceleration_noise(self._segments.filter.kernel))
 
     def _rebuild(self) -> None:
         """Send the window through the pipeline once more."""
