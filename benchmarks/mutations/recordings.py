@@ -26,6 +26,7 @@ from .sound import Case, Sound
 from .texts import Rng
 
 _METHODS = ("density", "lmi", "wls", "ols", "manifold", "pmd", "rtls")
+_SIZES = (0, 1, 1000, 10**6, 4 * 10**8, 10**9, 2**40, 2**63, 2**64 - 1)
 _ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS "
 _STATEMENTS = (
     "UPDATE messages SET data = NULL", "UPDATE messages SET data = 'text' WHERE id % 7 = 0",
@@ -92,7 +93,7 @@ def compressed(sound: Sound, folder: Path, rng: Rng) -> Case:
     name = str(rng.choice(CHUNKED))
     how, fault = CONTAINERS[name][2], int(rng.integers(4))
     pack = compressor(how)
-    size = int(rng.choice([0, 1, 1000, 10**6, 4 * 10**8, 10**9, 2**40, 2**63, 2**64 - 1]))
+    size = _SIZES[int(rng.integers(len(_SIZES)))]
     if fault == 0:
         write(folder / "bag", sound.messages, name, lambda data: bomb(how))
     elif fault == 1:

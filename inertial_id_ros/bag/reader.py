@@ -28,9 +28,11 @@ from ..limits import (
     MAX_METADATA_BYTES,
     MAX_OVERLAPPING_BYTES,
 )
+from .databases import bound_databases
 from .unpacking import bound_unpacking
 
 bound_unpacking()
+bound_databases()
 
 _STORAGE_SUFFIXES = (".mcap", ".db3")
 _MCAP_MAGIC = b"\x89MCAP0\r\n"
