@@ -34,6 +34,7 @@ from .diagnostics import FindingLogger, NodeCounters, statuses
 from .flush_limit import FlushLimit
 from .identify_action import IdentifyAction
 from .inputs import Inputs
+from .parameter_files import Section, read_parameter_files
 from .publishing import Publishing
 from .saving import CannotSave, state_path
 from .services import Services
@@ -53,12 +54,15 @@ _FAREWELL = 2.0  # s that the last solve may take
 class InertialIdNode(SettingsNode):
     """The identification node.
 
+    Args:
+        files: see `SettingsNode`.
+
     Raises:
         InertialIdError: a setting is not allowed, or names a file that cannot be used.
     """
 
-    def __init__(self) -> None:
-        super().__init__(_NAME)
+    def __init__(self, files: Sequence[Sequence[Section]] | None = None) -> None:
+        super().__init__(_NAME, files)
         shape = _shape(self.settings)
         self.identifier = make_identifier(self.settings, shape)
         self.configuration = Configuration(self.identifier, self.settings, shape)
@@ -66,6 +70,7 @@ class InertialIdNode(SettingsNode):
         self._own_findings: dict[str, Finding] = {}
         self._state = StateFile(state_path(self.settings.state.directory,
                                            self.get_fully_qualified_name()))
+        self.tell("parameters_not_used", "; ".join(self.file_complaints))
         self._restore()
         self._findings: tuple[Finding, ...] = ()
         self._outcome: Outcome = NoEstimate(0, "", "waiting for the first estimate")
@@ -203,7 +208,7 @@ class InertialIdNode(SettingsNode):
     def _publish(self, outcome: Outcome) -> None:
         if isinstance(outcome, Estimate) != isinstance(self._outcome, Estimate):
             self._report_due = True
-        if isinstance(outcome, Estimate):
+        if isinstance(outcome, Estimate) or self._is_found(outcome.reason):
             self._own_findings.pop("no_estimate", None)
         elif time.monotonic() - self._started > _PATIENCE:
             self._set_finding("no_estimate", f"no estimate: {outcome.reason}", "warning")
@@ -211,6 +216,10 @@ class InertialIdNode(SettingsNode):
         self._identify.see(outcome)
         self._out.outcome(outcome)
         self._outbox.append(outcome)
+
+    def _is_found(self, reason: str) -> bool:
+        """Whether a finding says this already, under its own name."""
+        return any(f.level != "info" and f.text in reason for f in self._findings)
 
     def _describe(self) -> None:
         """Use the newest robot description; those that it overtook are never looked at."""
@@ -304,13 +313,13 @@ def _load_topic(settings: Settings) -> str:
     return settings.dynamic_joint_states.topic or settings.wrench.topic
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the node until SIGINT or SIGTERM; returns the exit status (2: a bad setting)."""
+def run(words: list[str]) -> int:
+    """Run the node with these arguments until SIGINT or SIGTERM; returns the exit status (2: a bad
+    setting)."""
     stop = stop_flag()
     node, executor, ended = None, None, True
     try:
-        _init(list(sys.argv[1:] if arguments is None else arguments))
-        node = InertialIdNode()
+        node = InertialIdNode(_init(words))
         executor = compat.make_executor()
         executor.add_node(node)
         compat.spin(executor, stop)
@@ -331,9 +340,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _init(words: list[str]) -> None:
-    start_ros(_NAME, words)
+def _init(words: list[str]) -> list[list[Section]]:
+    """Start ROS; the parameter files of the command line."""
+    files = read_parameter_files(words)
     rest = without_ros_arguments(_NAME, words)
     if rest:
         raise InvalidSetting(f"unknown argument '{rest[0]}'; settings are given as "
-                             "--ros-args -p <name>:=<value>")
+                             "--ros-args -p <name>:=<value> (see --help)")
+    start_ros(_NAME, words)
+    return files
