@@ -14,25 +14,27 @@ import numpy as np
 
 from . import intake
 from .bins import BIN_NS, Bins, bin_samples
+from .blocks import Block
 from .buffer import Rows, Window, make_buffer
 from .clock_offset import ClockOffset
 from .compensation import CompensatedWrenches, compensate, no_wrenches
 from .disturbances import Disturbances
 from .errors import InertialIdError, NotEnoughData, UnknownFrame
 from .estimate import Estimate, NoEstimate, Outcome
-from .gating import WrenchGate
+from .gating import WrenchGate, fit
 from .inertia import Array
 from .kinematics.motion import Motion
 from .kinematics.turning import Turning
 from .newest_end import NewestEnd, Stamps, newest_end
 from .pipeline import Pipeline
+from .plausibility import sheet
 from .precompensation import SETTLING_NS, RemovedPayload
 from .regressor_rows import bin_columns
 from .segments import Segments
 from .sensor_frame import SensorFrame
 from .settings import Settings
 from .shape import Shape, shape_from_settings
-from .solving import Solver, sheet
+from .solving import Solver
 from .state import State
 from .streams import JUMPED, SampleRing
 from .tool import Tool
@@ -90,6 +92,19 @@ class Identifier(Pipeline):
         """Frame of the wrench; empty until known."""
         return self._frame.name
 
+    def take_block(self, block: Block) -> bool:
+        """See `Intake.take_block`. What comes of a sample with which something is wrong depends on
+        those before: then each is looked at by itself."""
+        with self._lock:
+            self._hand_over(self._waiting, self._handlers)
+            if not (self._motion.fits(block) and fit(
+                    block.wrenches, self._gate, self._frame, self._ring, self._deaf_from)):
+                return False
+            self._motion.take_block(block)
+            if block.wrenches is not None:
+                self._ring.extend(block.wrenches.stamps, block.wrenches.rows)
+            return True
+
     def _take_removed(self, frame_id: str, values: Sequence[float]) -> None:
         try:
             change = self._removed.take(frame_id, values)
@@ -114,8 +129,7 @@ class Identifier(Pipeline):
             return
         if not self._frame.accepts(frame_id):
             return
-        before = self._ring.newest if len(self._ring) else 0
-        result = self._ring.append(stamp_ns, sample)
+        before, result = self._ring.newest, self._ring.append(stamp_ns, sample)
         if result == JUMPED:
             self._restart(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
         self._gate.stored(result, self._ring.strays)
@@ -163,6 +177,7 @@ class Identifier(Pipeline):
                 self._row_count += len(item.number)
             else:
                 self._obey(item)
+        self._buffer.expire(self._segments.newest)
         return self._compensate(bins.stamps[keep], a[keep], y[keep])
 
     def _zero_moved(self) -> None:

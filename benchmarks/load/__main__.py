@@ -3,7 +3,9 @@
     python -m benchmarks.load [--seconds 20]
 
 streams wrench / joint states / TF at 1000/500/100 Hz and at 2000/1000/100 Hz to the node and, in
-the same run and on the same core, to a subscriber with empty callbacks. Needs a built package.
+the same run and on the same core, to a subscriber with empty callbacks. That one is an ordinary
+rclpy subscriber, which is given message objects; the node takes these topics serialised and decodes
+them itself. Needs a built package.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ def main() -> int:
 def _run(rates: tuple[int, ...], seconds: float, method: str) -> None:
     core = max(os.sched_getaffinity(0))
     node = _start(core, "inertial_id_ros.ros.node", "--ros-args", "-p",
-                  f"estimator.method:={method}")
+                  f"estimator.method:={method}", "-p", "state.restore:=false")
     bare = _start(core, "benchmarks.load.bare")
     talker = _start(min(os.sched_getaffinity(0)), "benchmarks.load.talker", *map(str, rates),
                     str(seconds + _WARM_UP), str(_BEFORE))

@@ -44,6 +44,7 @@ from .worker import Worker
 
 _NAME = "inertial_id_node"
 _HOUSEKEEPING = 0.05  # s: samples settle, so that compensated wrenches flow
+_UNHEARD = 4  # rounds of it in one go where nobody listens to those: it costs half as much
 _REPORT = 1.0  # s between diagnostics
 _PATIENCE = 3.0  # s after the start before missing data, or a missing /clock, are worth a word
 _BETWEEN_SETTINGS = 0.5  # s
@@ -76,7 +77,7 @@ class InertialIdNode(SettingsNode):
         self._outcome: Outcome = NoEstimate(0, "", "waiting for the first estimate")
         self._outbox: deque[Outcome] = deque(maxlen=1)
         self._report_due = True
-        self._skipped, self._longest = 0, 0.0
+        self._skipped, self._longest, self._rounds = 0, 0.0, 0
         self._newest_description: str | None = None  # of those not yet in use
         self._newest_settings: Settings | None = None
         self._started = time.monotonic()
@@ -153,7 +154,9 @@ class InertialIdNode(SettingsNode):
         self._ask_configure()
         if self._newest_description is not None:
             self.worker.ask("describe")
-        self.worker.ask("advance")
+        self._rounds += 1
+        if self._rounds % _UNHEARD == 0 or self._out.compensated_is_heard:
+            self.worker.ask("advance")
         self._identify.step()
         self.tell("forgotten_too_often", self.flush_limit.complaint())
         if self._outbox:
