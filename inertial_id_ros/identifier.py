@@ -114,6 +114,9 @@ class Identifier(Pipeline):
             return
         if change:
             self._take_zeroing(change)
+        elif values[0] > 0.0:
+            self._solver.drop_old_tare(f"the driver now removes a payload of {values[0]:.3f} kg",
+                                       self._log)
 
     def _take_zeroing(self, reason: str) -> None:
         newest = self._ring.newest if len(self._ring) else -SETTLING_NS
@@ -309,6 +312,9 @@ class Identifier(Pipeline):
             self._flush_rows()
             self._solver.tool = state.tool
             self._solver.restore_tare(state.tare)
+            if state.tare is not None and (why := state.tare.why_unfit(self.settings)):
+                self._solver.drop_old_tare(why, self._log)
+                state = replace(state, tare=None)
             self._restored = state.estimate and replace(state.estimate, stale=True, restored=True)
             if state != State():
                 self._log.set("restored", "info", f"restored: {state.describe()}")

@@ -32,8 +32,8 @@ def without_ros_arguments(program: str, words: Sequence[str]) -> list[str]:
         return remove_ros_args([program, *words])[1:]
 
 
-_PREFIX = "failed to initialize rcl: "
-_PLACES = re.compile(r",? at \S+\.c(pp)?:\d+")  # lines of the sources of ROS
+# What failed within ROS, and lines of its sources.
+_NOISE = re.compile(r"^(failed to initialize rcl|Failed to parse ROS arguments): |,? at \S+\.c:\d+")
 
 
 @contextmanager
@@ -41,5 +41,5 @@ def _refused() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # rclpy has no public base class for bad ROS arguments
-        text = _PLACES.sub("", " ".join(str(error).split())).removeprefix(_PREFIX)
+        text = _NOISE.sub("", " ".join(str(error).split()))
         raise InvalidSetting(f"ROS arguments: {text}") from error

@@ -346,10 +346,10 @@ def run(words: list[str]) -> int:
 
 def _init(words: list[str]) -> list[list[Section]]:
     """Start ROS; the parameter files of the command line."""
+    files = read_parameter_files(words)
     rest = without_ros_arguments(_NAME, words)
     if rest:
         raise InvalidSetting(f"unknown argument '{rest[0]}'; settings are given as "
                              "--ros-args -p <name>:=<value> (see --help)")
-    files = read_parameter_files(words)
     start_ros(_NAME, words)
     return files
