@@ -7,7 +7,7 @@ setup(
     version="0.1.0",
     description="Online identification of the inertial parameters of a robot arm's payload",
     author="inertial_id_ros developers",
-    author_email="maintainers@inertial-id-ros.org",
+    author_email="maintainers@inertial-id-ros.example",
     license="Apache-2.0",
     python_requires=">=3.10",
     packages=find_packages(include=["inertial_id_ros", "inertial_id_ros.*"]),

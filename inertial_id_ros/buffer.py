@@ -18,6 +18,7 @@ from .factor import triangle, triangular_factor
 from .inertia import Array
 from .row_layout import STORED, channel_columns
 from .settings import Settings
+from .slice_sums import Blocks, SliceSums, block_slices
 
 CHANNELS = 6
 FULL, DYNAMIC, STATIC = "full", "dynamic", "static"
@@ -65,19 +66,18 @@ class Window(NamedTuple):
     Attributes:
         factors: per model (6, w, 38), triangular per channel up to the order of columns, each row
             scaled by the square root of the raw samples it stands for.
-        sums: (b, 6, 38) sums of the unscaled full rows of each slice; rows: (b,) their number.
+        blocks: sums (b, 6, 38) of the unscaled full rows over blocks of successive slices.
         samples: raw samples; first, last: bin numbers of oldest and newest row.
-        slice_length: [s].
+        rows: their number.
         joint: where the motion comes as noisy accelerations.
     """
 
     factors: dict[str, Array]
-    sums: Array
-    rows: np.ndarray
+    blocks: Blocks
     samples: int
     first: int
     last: int
-    slice_length: float
+    rows: int
     joint: JointRows | None = None
 
     @property
@@ -149,8 +149,7 @@ class RegressorBuffer:
         """Forget everything."""
         self._trees = {model: [_FactorTree(self._leaves, torque, aligned=model == FULL)
                                for torque in (False, True)] for model in self._models}
-        self._sums = np.zeros((self._leaves, CHANNELS, STORED))
-        self._rows = np.zeros(self._leaves, dtype=int)
+        self._sums = SliceSums(self._leaves, (CHANNELS, STORED))
         self._samples = np.zeros(self._leaves)
         self._number = np.full(self._leaves, -1, dtype=np.int64)
         self._first = np.full(self._leaves, -1, dtype=np.int64)
@@ -166,10 +165,14 @@ class RegressorBuffer:
         """Add rows in order of time; slices older than the window are forgotten."""
         if len(rows.number) == 0:
             return
-        numbers = rows.number // self._bins_per_slice
-        for number in np.unique(numbers):
-            self._advance_to(int(number))
-            self._add_to_slice(int(number), rows, numbers == number)
+        of_row = rows.number // self._bins_per_slice
+        *finished, growing = np.unique(of_row).tolist()
+        for number in finished:
+            self._advance_to(number)
+            self._add_to_slice(number, rows, of_row == number)
+        self._advance_to(growing)
+        self._combine()  # before the slice has rows: it counts by itself until it is finished
+        self._add_to_slice(growing, rows, of_row == growing)
         self._last = int(rows.number[-1])
         self._content = None
 
@@ -184,12 +187,12 @@ class RegressorBuffer:
         for leaf in np.flatnonzero((self._number >= 0) & (self._number <= number - self._slices)):
             self._empty(int(leaf))
         self._number[number % self._leaves] = number
-        self._combine()
 
     def _empty(self, leaf: int) -> None:
         for tree in self._all_trees():
             tree.empty(leaf)
-        self._sums[leaf], self._rows[leaf], self._samples[leaf] = 0.0, 0, 0.0
+        self._sums.empty(leaf)
+        self._samples[leaf] = 0.0
         self._number[leaf] = -1
         self._dirty.add(leaf)
 
@@ -203,10 +206,9 @@ class RegressorBuffer:
         for model, trees in self._trees.items():
             for tree in trees:
                 tree.add(leaf, scaled[model])
-        if self._rows[leaf] == 0:
+        if self._sums.rows[leaf] == 0:
             self._first[leaf] = part.number[0]
-        self._sums[leaf] += part.full.sum(axis=0)
-        self._rows[leaf] += len(part.number)
+        self._sums.add(leaf, part.full)
         self._samples[leaf] += part.samples.sum()
 
     def _scaled(self, rows: Rows) -> dict[str, Array]:
@@ -241,20 +243,20 @@ class RegressorBuffer:
         return self._content
 
     def _combined(self, more: Rows) -> Window:
-        used = np.flatnonzero(self._rows > 0)
-        used = used[np.argsort(self._number[used])]
+        used = np.flatnonzero(self._sums.rows)
+        newest = self._newest_slice % self._leaves
+        used = np.concatenate([used[used > newest], used[used <= newest]])  # oldest first
         scaled = self._scaled(more)
         factors = {model: self._total(pair, scaled[model]) for model, pair in self._trees.items()}
+        first = int(self._first[used[0]] if len(used) else more.number[0])
+        last = int(more.number[-1]) if len(more.number) else self._last
+        size = block_slices((last + 1 - first) * BIN_NS * 1e-9, self.slice_length)
         # The slices of the additional rows, of which the first may have begun already.
-        of_row = np.r_[self._number[used], more.number // self._bins_per_slice]
-        numbers, slot = np.unique(of_row, return_inverse=True)
-        sums, rows = np.zeros((len(numbers), CHANNELS, STORED)), np.zeros(len(numbers), dtype=int)
-        np.add.at(sums, slot, np.concatenate([self._sums[used], more.full]))
-        np.add.at(rows, slot, np.r_[self._rows[used], np.ones(len(more.number), dtype=int)])
+        slots = more.number // self._bins_per_slice - self._newest_slice
         return Window(
-            factors, sums, rows, int(round(self._samples[used].sum() + more.samples.sum())),
-            int(np.r_[self._first[used], more.number][0]), int(np.r_[self._last, more.number][-1]),
-            self.slice_length)
+            factors, self._sums.blocks(used, size, more.full, slots),
+            round(float(self._samples.sum() + more.samples.sum())), first, last,
+            int(self._sums.rows.sum()) + len(more.number))
 
     def _total(self, pair: list[_FactorTree], more: Array) -> Array:
         """Factors (6, h, 38) of force and torque channels, padded with zero rows to one height."""

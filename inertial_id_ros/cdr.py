@@ -1,4 +1,4 @@
-"""The three message types that come at high rates, decoded without building message objects.
+"""The message types that every recording has, decoded without building message objects.
 
 CDR (XCDR1) as ROS 2 writes it: four bytes of encapsulation, the second of which tells the byte
 order, then fields aligned to their own size, counted from after the encapsulation. Decoding these
@@ -6,15 +6,19 @@ types with the general decoder takes longer than identifying a payload from them
 
 Messages of one topic differ in stamps and numbers alone, hardly ever in names and lengths. So the
 first message is read field by field, and its template, where numbers stand and which bytes lie
-between them, then serves for all that have the same bytes there.
+between them, then serves for all that have the same bytes there: one by one as they come live, or
+all at once from a recording.
 """
 
 from __future__ import annotations
 
+import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
 
 _START = 4
 _LONGEST = 100_000  # bytes of a name, and elements of a sequence: more is damage
@@ -23,7 +27,13 @@ _LONGEST = 100_000  # bytes of a name, and elements of a sequence: more is damag
 _PADDING = 15
 _SECOND = 1_000_000_000  # ns
 _TEMPLATES = 32  # of one type; publishers that vary their names must not grow memory
+_FIELD = re.compile(r"(\d*)([a-zA-Z])")
+_NUMBERS = {"i": "i4", "I": "u4", "d": "f8"}  # formats of `struct` and of NumPy
 T = TypeVar("T")
+
+
+class Mixed(ValueError):
+    """Messages that differ in more than stamps and numbers."""
 
 
 class Wrench(NamedTuple):
@@ -54,6 +64,12 @@ class Edge(NamedTuple):
     quaternion: tuple[float, ...]
 
 
+class Text(NamedTuple):
+    """std_msgs/String."""
+
+    data: str
+
+
 class _Cursor:
     """Reads one message from its beginning on, and notes where its numbers stand."""
 
@@ -72,18 +88,18 @@ class _Cursor:
         """Number of the field of the seconds; that of the nanoseconds follows."""
         return self._numbers("iI", 2, 4, 8)
 
-    def count(self) -> int:
+    def count(self, largest: int = _LONGEST) -> int:
         self._align(4)
         if self._at + 4 > len(self._data):
             raise ValueError("it is cut off")
         (count,) = struct.unpack_from(self._order + "I", self._data, self._at)
-        if count > _LONGEST:
-            raise ValueError(f"a length of {count}; at most {_LONGEST} is allowed")
+        if count > largest:
+            raise ValueError(f"a length of {count}; at most {largest} is allowed")
         self._at += 4
         return int(count)
 
-    def text(self) -> str:
-        length = self.count()
+    def text(self, longest: int = _LONGEST) -> str:
+        length = self.count(longest)
         end = self._at + length
         if end > len(self._data) or length == 0 or self._data[end - 1] != 0:
             raise ValueError("a text that does not end")
@@ -161,6 +177,42 @@ class _Template(Generic[T]):
         return self._build(fields) if self._pick(fields) == self._expected else None
 
 
+    def columns(self, messages: Sequence[bytes]) -> Any:
+        """As `read`, with columns (n,) in place of the numbers of n messages of one length.
+
+        Raises:
+            Mixed: bytes between the numbers are others.
+        """
+        kind = _row_type(self._struct.format, len(messages[0]))
+        rows = np.frombuffer(b"".join(messages), dtype=kind)
+        fields = [rows[name] for name in kind.names or ()]
+        for field in fields:
+            if field.ndim > 1 and (field != field[0]).any():
+                raise Mixed
+        return self._build(tuple(
+            field.astype(np.int64) if field.dtype.kind in "iu" else field for field in fields))
+
+
+def _row_type(fields: str, length: int) -> np.dtype[Any]:
+    """NumPy's type for messages of that length [bytes] with these fields of a `struct.Struct`."""
+    formats: list[Any] = []
+    offsets, at = [], 0
+    for digits, kind in _FIELD.findall(fields):
+        count = int(digits or 1)
+        if kind in _NUMBERS:
+            number = np.dtype(fields[0] + _NUMBERS[kind])
+            formats += [number] * count
+            offsets += [at + k * number.itemsize for k in range(count)]
+            at += count * number.itemsize
+            continue
+        if kind == "s":
+            formats.append(("u1", (count,)))
+            offsets.append(at)
+        at += count
+    return np.dtype({"names": [str(k) for k in range(len(formats))], "formats": formats,
+                     "offsets": offsets, "itemsize": length})
+
+
 class Decoder(Generic[T]):
     """Decodes messages of one type; of use to one thread.
 
@@ -177,6 +229,23 @@ class Decoder(Generic[T]):
         template = self._templates.get(len(data))
         message = template.read(data) if template is not None else None
         return self._read_first(data) if message is None else message
+
+    def columns(self, messages: Sequence[bytes]) -> Any:
+        """The content of serialised messages, at least one, as if they were one: columns (n,) in
+        place of its numbers.
+
+        Raises:
+            Mixed: they differ in more than stamps and numbers.
+            ValueError: the first one is damaged.
+        """
+        first = messages[0]
+        if any(len(data) != len(first) for data in messages):
+            raise Mixed
+        self(first)
+        template = self._templates.get(len(first))
+        if template is None:
+            raise Mixed
+        return template.columns(messages)
 
     def _read_first(self, data: bytes) -> T:
         cursor = _Cursor(data)
@@ -212,9 +281,14 @@ def _learn_transforms(cursor: _Cursor) -> Callable[[tuple[Any, ...]], list[Edge]
                       for at, parent, child, p, q in where]
 
 
+def text(data: bytes) -> Text:
+    """A serialised std_msgs/String (raises ValueError)."""
+    return Text(_Cursor(data).text(longest=len(data)))
+
+
 wrench = Decoder(_learn_wrench)  # geometry_msgs/WrenchStamped
 joint_state = Decoder(_learn_joint_state)  # sensor_msgs/JointState
 transforms = Decoder(_learn_transforms)  # tf2_msgs/TFMessage
 DECODERS: dict[str, Callable[[bytes], Any]] = {
     "geometry_msgs/msg/WrenchStamped": wrench, "sensor_msgs/msg/JointState": joint_state,
-    "tf2_msgs/msg/TFMessage": transforms}
+    "tf2_msgs/msg/TFMessage": transforms, "std_msgs/msg/String": text}

@@ -28,7 +28,6 @@ from .change import (
 )
 from .disturbance_settings import ChangeSettings, ContactSettings
 from .reference import Forecast, RunningReference
-from .row_layout import WRENCH
 
 BEGAN, ENDED, PAYLOAD, ZERO, LOST = "began", "ended", "payload", "zero", "lost"
 DOUBTED = "doubted"  # a young fit that nothing explains: it may itself be wrong
@@ -90,7 +89,8 @@ class Detector:
         self._pending: list[list[Rows]] = []  # blocks not yet learnt
         self._far, self._far_since = 0, 0  # successive rows far off, and the first not calm
         self._calm_since: int | None = None
-        self._peak = np.zeros(2)  # largest residual force and torque of the present disturbance
+        # Largest residual of each group of channels in the present disturbance.
+        self._peak = np.zeros(len(self.reference.model.groups))
         self.began: int | None = None  # bin number where the present disturbance began
         self._evidence: Evidence | None = None
         self._next_look, self._doubted = 0, False
@@ -125,7 +125,9 @@ class Detector:
             self._keep(rows)
             return None
         forecast = self.reference.expect(rows.full, rows.samples, rotation_only)
-        distance, unknown, excess = forecast.distance, forecast.unknown, forecast.excess
+        groups = self.reference.model.groups
+        distance = forecast.distance
+        unknown, excess = forecast.unknown(groups), forecast.excess(groups)
         for k, number in enumerate(rows.number):
             if distance[k] > self._contact.enter:
                 self._peak = np.maximum(self._peak, excess[k])
@@ -184,8 +186,10 @@ class Detector:
 
     def _collect(self, rows: Rows, forecast: Forecast, k: int) -> None:
         row = slice(k, k + 1)
-        new = Evidence(rows.number[row], forecast.part(row), rows.full[row, :, WRENCH],
-                       self.reference.mean, self.reference.information)
+        model = self.reference.model
+        new = Evidence(rows.number[row], forecast.part(row), rows.full[row, :, -1],
+                       rows.full[row, :, model.zeros], self.reference.mean,
+                       self.reference.information, model)
         if self._evidence is None:
             self._evidence = new
             return
@@ -194,7 +198,8 @@ class Detector:
                                       zip(old.forecast, new.forecast, strict=True)))
         self._evidence = new._replace(number=np.concatenate([old.number, new.number]),
                                       forecast=joined,
-                                      wrench=np.concatenate([old.wrench, new.wrench]))
+                                      measured=np.concatenate([old.measured, new.measured]),
+                                      zeros=np.concatenate([old.zeros, new.zeros]))
 
     def _look(self, number: int, telling: bool) -> Event | None:
         assert self.began is not None and self._evidence is not None
@@ -244,7 +249,7 @@ class Detector:
             return PAYLOAD
         zero = another_zero(evidence)
         if zero.misfit < limit and is_clear_zero(zero) and (
-                reads_zero(self._evidence, zero.change)
+                (evidence.model.reads_nothing and reads_zero(self._evidence, zero.change))
                 or (settled >= _LONG and turned(evidence) > _ANGLE)):
             return ZERO
         return None
@@ -265,5 +270,5 @@ class Detector:
         assert self.began is not None
         event = Event(ENDED, number, self.began, calm)
         self.began, self._evidence, self._far = None, None, 0
-        self._peak = np.zeros(2)
+        self._peak[:] = 0.0
         return event

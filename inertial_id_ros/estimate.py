@@ -27,7 +27,9 @@ class Estimate:
     """One estimate of the payload in one frame.
 
     Attributes:
-        stamp_ns: time of the newest sample used [ns since epoch].
+        stamp_ns: time of the newest sample used [ns since epoch]; where samples that the estimate
+            before it used are left out as doubtful, theirs: stamps do not go back (the finding
+            `newest_left_out` says by how much).
         frame_id: frame in whose axes and about whose origin everything is given.
         phi: inertial parameters (10,) about the frame's origin (see `inertia`).
         phi_covariance: covariance (10, 10) of phi.

@@ -5,9 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
+from .blocks import Wrenches
 from .findings import FindingLog
+from .inertia import Array
+from .precompensation import SETTLING_NS
+from .sensor_frame import SensorFrame
 from .settings import WrenchSettings
-from .streams import LATE, REORDERED, REPEATED, STORED
+from .streams import LATE, REORDERED, REPEATED, STORED, SampleRing
 
 _IMPOSSIBLE = 1e6  # N, N m: no wrist sensor reads this, uninitialised memory does
 
@@ -47,6 +53,14 @@ class WrenchGate:
             self._findings.count("wrench_saturated", "saturated wrench samples dropped")
             self._refused = "are saturated"
 
+    def passes(self, stamps: np.ndarray, samples: Array) -> bool:
+        """Whether samples (n, 6) with stamps (n,) [ns] may enter, every one of them."""
+        ceiling = np.repeat(self._ceilings, 3)
+        if not ((stamps > 0).all() and (np.abs(samples) < ceiling).all()):
+            return False  # NaN is not below it either
+        self._refused = ""
+        return True
+
     def why_none(self, topic: str) -> str:
         """Why no sample of the topic has come through."""
         if self._refused:
@@ -69,3 +83,14 @@ class WrenchGate:
             self._findings.count("wrench_stamp_stray", "wrench samples with a stamp far from those "
                                  "before and after dropped")
         self._strays = strays
+
+
+def fit(wrenches: Wrenches | None, gate: WrenchGate, frame: SensorFrame, ring: SampleRing,
+        deaf_from: int) -> bool:
+    """Whether all these wrenches pass and would be stored, one after the other."""
+    if wrenches is None:
+        return True
+    stamps = wrenches.stamps
+    deaf = (stamps >= deaf_from) & (stamps < deaf_from + SETTLING_NS)
+    return (frame.knows(wrenches.frame_id) and not deaf.any() and ring.follows(stamps)
+            and gate.passes(stamps, wrenches.rows) and frame.accepts(wrenches.frame_id))

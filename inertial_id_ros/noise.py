@@ -16,46 +16,36 @@ from .inertia import Array
 _DATA_SHEET_SAMPLES = 3.0  # strength of the data sheet, in independent residuals of force or torque
 
 
-def block_means(window: Window, slices: int) -> tuple[Array, np.ndarray]:
-    """Mean full rows (b, 6, 17) over blocks of successive slices, and rows (b,) in each."""
-    blocks = len(window.rows) // slices
-    if blocks == 0:
-        return np.empty((0, *window.sums.shape[1:])), np.empty(0, dtype=int)
-    sums = window.sums[:blocks * slices].reshape(blocks, slices, *window.sums.shape[1:]).sum(axis=1)
-    rows = window.rows[:blocks * slices].reshape(blocks, slices).sum(axis=1)
-    return sums / rows[:, None, None], rows
-
-
-def block_slices(duration: float, slice_length: float) -> int:
-    """Slices per block: blocks of a twelfth of the window, between 0.15 s and 1 s."""
-    return max(int(round(np.clip(duration / 12.0, 0.15, 1.0) / slice_length)), 1)
-
-
 def refine(noise: Array, window: Window, solution: Array, filtering: TwoSidedFilter,
-           slices: int, used: Array) -> Array:
+           used: Array) -> Array:
     """Noise (6,) of one raw sample, corrected by the block means of the residual.
 
     Args:
         noise: (6,) from the data sheet [N, N m].
         window: content of the buffer.
         solution: (38,) such that ``rows @ solution`` is the residual (see `row_layout`).
-        slices: slices per block.
         used: degrees of freedom that the fit takes from the three force and the three torque
             channels (2,).
     """
-    means, rows = block_means(window, slices)
+    sums, rows = window.blocks
     if len(rows) == 0:
         return noise
-    residual = means @ solution
-    samples = rows * window.samples / window.rows.sum()
-    gain = np.array([filtering.block_gain(int(r)) for r in rows])
-    normalised = (residual**2 * (samples / gain)[:, None]).sum(axis=0) / noise**2
+    residual = (sums.reshape(-1, sums.shape[-1]) @ solution).reshape(-1, CHANNELS)
+    normalised = weights(window, filtering) @ residual**2 / noise**2
     factor = np.empty(CHANNELS)
     for part, taken in zip((slice(0, 3), slice(3, 6)), used, strict=True):
         freedom = max(3.0 * len(rows) - float(taken), 0.0)
         seen = normalised[part].sum() * (freedom > 0.0)
         factor[part] = (_DATA_SHEET_SAMPLES + seen) / (_DATA_SHEET_SAMPLES + freedom)
     return noise * np.sqrt(factor)
+
+
+def weights(window: Window, filtering: TwoSidedFilter) -> Array:
+    """Weights (b,) of the squared sums of blocks, for means with a variance of 1 / sample."""
+    rows = window.blocks.rows
+    samples = window.samples / window.rows  # in a row
+    of_count = {r: samples / (r * filtering.block_gain(r)) for r in set(rows.tolist())}
+    return np.array([of_count[r] for r in rows.tolist()])
 
 
 def degrees_of_freedom(rows: Array, prior: Array) -> Array:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .errors import InvalidShape
 from .files import user_path
-from .shape import parsed_resource, resolve_resource
+from .mesh_files import parsed_resource, resolve_resource
 
 
 def allowed_resource(resource: str, roots: tuple[Path, ...], folders: tuple[Path, ...]) -> Path:

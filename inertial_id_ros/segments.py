@@ -11,15 +11,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .alignment import prior_sd
 from .bins import BIN_NS
 from .buffer import Rows
 from .contact import BEGAN, DOUBTED, ENDED, Detector, Event
 from .filtering import FilteredRows
 from .findings import FindingLog
 from .inertia import Array
+from .load_model import LoadModel
 from .reference import RunningReference
-from .regressor_rows import buffer_rows, make_filter
 from .settings import Settings
 
 _HELD = round(1.5e9 / BIN_NS)  # bins kept while they are left out, to be taken up again
@@ -27,18 +26,20 @@ _FAST = 0.2  # s; kernel of the detector's rows, at most half of the buffer's
 
 
 class Segments:
-    """The filters, and the detector that tells them what to leave out."""
+    """The filters, and the detector that tells them what to leave out.
 
-    def __init__(self, settings: Settings, noise: Array, findings: FindingLog) -> None:
-        window = settings.kinematics.filter_window
-        self.filter = make_filter(window)
-        self._fast = make_filter(min(_FAST, 0.5 * window))
+    Args:
+        model: of the load; window: length of the buffer's kernel [s].
+    """
+
+    def __init__(self, settings: Settings, model: LoadModel, window: float,
+                 findings: FindingLog) -> None:
+        self._model = model
+        self.filter = model.make_filter(window)
+        self._fast = model.make_filter(min(_FAST, 0.5 * window))
         self._settings, self._findings = settings, findings
-        wrench = settings.wrench
-        reference = RunningReference(
-            noise, self._fast.block_gain(1),
-            np.repeat([wrench.force_bias_sd, wrench.torque_bias_sd], 3),
-            prior_sd(settings.alignment), self._fast.step * BIN_NS * 1e-9)
+        reference = RunningReference(model, self._fast.block_gain(1),
+                                     self._fast.step * BIN_NS * 1e-9)
         self.detector = Detector(settings.contact, settings.change, reference, self._fast.reach)
         self._detects = settings.contact.detect or settings.change.detect
         self.restart()
@@ -59,8 +60,8 @@ class Segments:
         """Add bins in order; gives rows for the buffer and events in between, in order.
 
         Args:
-            number: (k,) bin numbers; samples: (k,) raw samples in each; columns: (k, 76) as
-                `regressor_rows.filter_columns` gives them.
+            number: (k,) bin numbers; samples: (k,) raw samples in each; columns: (k, d) as
+                the model's filter takes them.
             rotation_only: whether the acceleration of the sensor is not known.
         """
         if len(number) == 0:
@@ -97,19 +98,24 @@ class Segments:
             judged = bins[0] <= fast.number[-1] + self._fast.reach
             bins = bins[0][judged], bins[1][judged], bins[2][judged]
         rows = self.filter.preview(*bins)
-        return buffer_rows(rows, self._settings.gravity.acceleration) if len(rows.number) else None
+        return self._model.rows(rows) if len(rows.number) else None
+
+    def finish(self) -> Iterator[Rows]:
+        """No bin will come any more: the last rows."""
+        yield from self._rows(self.filter.flush())
 
     def _judged(self, fast: FilteredRows) -> Rows:
         """Rows for the detector. Narrow kernels at the beginning of a segment would look like
         trouble."""
         whole = fast.number >= self._begin + self._fast.reach
-        return buffer_rows(FilteredRows(*(field[whole] for field in fast)),
-                           self._settings.gravity.acceleration)
+        return self._model.judged(FilteredRows(*(field[whole] for field in fast)),
+                                  self._fast.step)
 
     def _part(self, begin: int) -> Iterator[Rows]:
         """A hole ends before this bin."""
         if self._last_bin is not None or self._begin:
-            self._findings.count("wrench_gap", "gaps in wrench or motion of more than "
+            words = self._model.words
+            self._findings.count(words.gap_name, f"{words.gap} "
                                  f"{self._settings.kinematics.max_gap:g} s", "info")
         yield from self._rows(self.filter.flush())
         self._fast.restart()
@@ -164,4 +170,4 @@ class Segments:
 
     def _rows(self, rows: FilteredRows) -> Iterator[Rows]:
         if len(rows.number):
-            yield buffer_rows(rows, self._settings.gravity.acceleration)
+            yield self._model.rows(rows)

@@ -22,6 +22,10 @@ class SensorFrame:
         """Name of the frame; empty until known."""
         return self._wished or self._seen
 
+    def knows(self, frame_id: str) -> bool:
+        """Whether `accepts` takes this frame_id as it took the one before."""
+        return bool(self._wished) or frame_id.lstrip("/") == self._seen
+
     def accepts(self, frame_id: str) -> bool:
         """Whether a wrench with this frame_id is of the sensor; says so where it may not be."""
         if frame_id == self._usual:

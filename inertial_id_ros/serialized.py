@@ -8,6 +8,7 @@ from typing import Any
 from . import cdr
 from .findings import FindingLog
 from .limits import MAX_JOINTS, MAX_TRANSFORMS
+from .oversized import fits
 
 Handler = Callable[..., Any]
 
@@ -22,14 +23,14 @@ def take_wrench(data: bytes, handler: Handler, log: FindingLog) -> None:
 def take_joint_state(data: bytes, handler: Handler, log: FindingLog) -> None:
     """Hand a serialised sensor_msgs/JointState on."""
     message = _decoded(cdr.joint_state, data, "joint_state", log)
-    if message is not None and _fits("joint_state", len(message.names), MAX_JOINTS, log):
+    if message is not None and fits(log.set, "joint_state", len(message.names), MAX_JOINTS):
         handler(*message)
 
 
 def take_transforms(data: bytes, handler: Handler, log: FindingLog) -> None:
     """Hand each transform of a serialised tf2_msgs/TFMessage on."""
     edges = _decoded(cdr.transforms, data, "transform", log)
-    if edges is not None and _fits("transform", len(edges), MAX_TRANSFORMS, log):
+    if edges is not None and fits(log.set, "transform", len(edges), MAX_TRANSFORMS):
         for edge in edges:
             handler(*edge)
 
@@ -37,7 +38,7 @@ def take_transforms(data: bytes, handler: Handler, log: FindingLog) -> None:
 def take_static_transforms(data: bytes, handler: Handler, log: FindingLog) -> None:
     """Hand each transform of a serialised tf2_msgs/TFMessage on, without its stamp."""
     edges = _decoded(cdr.transforms, data, "static_transform", log)
-    if edges is not None and _fits("static_transform", len(edges), MAX_TRANSFORMS, log):
+    if edges is not None and fits(log.set, "static_transform", len(edges), MAX_TRANSFORMS):
         for edge in edges:
             handler(*edge[1:])
 
@@ -50,10 +51,3 @@ def _decoded(decoder: cdr.Decoder[cdr.T], data: bytes, what: str, log: FindingLo
                   f"dropped, the last because of {error}")
         return None
 
-
-def _fits(what: str, size: int, limit: int, log: FindingLog) -> bool:
-    if size <= limit:
-        return True
-    log.set(f"{what}_too_large", "error", f"{what.replace('_', ' ')} messages with {size} entries "
-            f"dropped; at most {limit} are accepted")
-    return False

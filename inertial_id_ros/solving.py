@@ -15,10 +15,10 @@ from .estimate import UNOBSERVED, Estimate
 from .estimators import Estimator, Marginal, Problem, Solution, create
 from .estimators.base import COLUMNS
 from .filtering import TwoSidedFilter
-from .findings import FindingLog
+from .findings import FindingLog, named
 from .free_fit import vague_information
 from .inertia import Array, is_consistent, min_eigenvalue, skew
-from .noise import block_slices, degrees_of_freedom, refine
+from .noise import degrees_of_freedom, refine
 from .regressor_noise import linearised, residual_covariance
 from .row_layout import ALIGNMENTS, BIASES, PARAMETERS, linearisation
 from .settings import Settings, WrenchSettings
@@ -62,7 +62,7 @@ class Solver:
         self.configure(settings)
 
     def configure(self, settings: Settings) -> None:
-        """Use these settings from now on (raises UnknownEstimator)."""
+        """Use these settings from now on."""
         self._estimator = create(settings)
         self._settings = settings
         self._alignment_sd = prior_sd(settings.alignment)
@@ -73,7 +73,7 @@ class Solver:
         """Raise why these settings could not be used with the present shape.
 
         Raises:
-            UnknownEstimator, InvalidSetting: the estimator cannot be made.
+            InvalidSetting: the estimator cannot be made.
             InvalidShape: it needs a shape, unlike the present one, and none is there.
         """
         estimator = create(settings)
@@ -169,6 +169,16 @@ class Solver:
             NotEnoughData, InvalidShape: the estimator cannot answer.
             InvalidData: the answer is not physical (the text says what that points to).
         """
+        try:
+            return self._solve(window, frame_id, log, turning, early)
+        except (np.linalg.LinAlgError, ArithmeticError) as error:
+            self.reset()  # nothing of these numbers is carried into the next window
+            raise NotEnoughData("the numbers of this window break the computation "
+                                f"({' '.join(str(error).split()) or type(error).__name__})"
+                                ) from error
+
+    def _solve(self, window: Window, frame_id: str, log: FindingLog, turning: float,
+               early: float) -> Estimate:
         started = time.perf_counter()
         self._check_frames(frame_id)
         problem = self._prepare(window)
@@ -229,7 +239,6 @@ class Solver:
         if self._start is None:
             self._start = (np.zeros(PARAMETERS), np.zeros(ALIGNMENTS), sheet(self._settings.wrench))
         phi, alignment, noise = self._start
-        slices = block_slices(window.duration, window.slice_length)
         for _ in range(_ROUNDS):
             problem = self._problem(window, noise, phi, alignment)
             marginal = problem.marginal("noise")
@@ -242,7 +251,7 @@ class Solver:
                 used = degrees_of_freedom(problem.whitened(problem.aligned)[:, :-1],
                                           self._state_information(problem))
                 noise = refine(sheet(self._settings.wrench), window,
-                               matrix @ np.r_[phi, states, -1.0], self._filter, slices, used)
+                               matrix @ np.r_[phi, states, -1.0], self._filter, used)
             moved = float(np.linalg.norm(marginal.matrix @ (phi - before)))
             self._start = phi, alignment, noise
             if moved < _STEADY and np.abs(noise / noise_before - 1.0).max() < _STEADY_NOISE:
@@ -281,7 +290,7 @@ class Solver:
             used = degrees_of_freedom(problem.whitened(problem.aligned)[:, :-1],
                                       self._state_information(problem))
             scale = refine(expected, window, matrix @ np.r_[phi, states, -1.0], self._filter,
-                           block_slices(window.duration, window.slice_length), used) / expected
+                           used) / expected
             covariance = covariance * np.outer(scale, scale)
         return linearised(problem, window.joint, matrix, np.r_[phi, states], covariance)
 
@@ -322,18 +331,18 @@ class Solver:
                     f"what hangs on the sensor is {-mass:.3f} kg lighter than the stored tool "
                     f"({self.tool.phi[0]:.3f} kg); clear the tool, or store it again")
             if is_large:
-                raise _named(log, "frame_wrong", f"the mass fits as {mass:.3f} kg with a large "
+                raise named(log, "frame_wrong", f"the mass fits as {mass:.3f} kg with a large "
                              "residual: the sensor frame or the gravity frame is wrong")
             now = self._settings.wrench.convention
             other = "on_environment" if now == "on_sensor" else "on_sensor"
-            raise _named(log, "sign_wrong", f"the mass fits as {mass:.3f} kg: the wrench has the "
+            raise named(log, "sign_wrong", f"the mass fits as {mass:.3f} kg: the wrench has the "
                          f"opposite sign; wrench.convention is '{now}', set it to '{other}'")
         nothing = np.zeros(PARAMETERS) if self.tool is None else -self.tool.phi
         load = self._residual(problem, nothing, bias)
         left = float(np.linalg.norm(rms[:3])) / max(float(np.linalg.norm(load[:3])), 1e-12)
         if is_large and left > _UNEXPLAINED:
             self._check_residual(rms, log)
-            raise _named(log, "frame_wrong", f"no payload explains the wrench ({left:.0%} of the "
+            raise named(log, "frame_wrong", f"no payload explains the wrench ({left:.0%} of the "
                          "force is left): the sensor frame or the gravity frame is wrong, its "
                          "rotation may be transposed, or something touches the payload")
 
@@ -362,12 +371,6 @@ class Solver:
                     "sensor or gravity frame, or another payload within the window")
         else:
             log.clear("residual_large")
-
-
-def _named(log: FindingLog, name: str, text: str) -> InvalidData:
-    """An error that is a finding as well."""
-    log.set(name, "error", text)
-    return InvalidData(text)
 
 
 def _unrotated(bias: Array, rotation: Array) -> Array:

@@ -73,6 +73,23 @@ class SampleRing:
             self.strays += 1
         return self._add(stamp_ns, row)
 
+    def follows(self, stamps: np.ndarray) -> bool:
+        """Whether `append` would store samples with these stamps (n,) one after the other."""
+        steps = np.diff(stamps)
+        if len(self):
+            steps = np.r_[stamps[0] - self.newest, steps]
+        return self.held is None and bool(((steps > 0) & (steps <= CLOCK_JUMP_NS)).all())
+
+    def extend(self, stamps: np.ndarray, rows: Array) -> None:
+        """Add samples (n, width) that follow (see `follows`), fewer than the ring holds."""
+        end = self._end + len(stamps)
+        if end > 2 * self._capacity:
+            self._compact()
+            end = self._end + len(stamps)
+        self._stamps[self._end:end], self._rows[self._end:end] = stamps, rows
+        self._end, self.newest = end, int(stamps[-1])
+        self._begin = max(self._begin, end - self._capacity)
+
     def _far_off(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
         if self.held is not None and stamp_ns == self.held[0]:
             return REPEATED  # a copy confirms nothing

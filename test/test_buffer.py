@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from inertial_id_ros.buffer import DYNAMIC, FULL, STATIC, RegressorBuffer, Rows, Window
 from inertial_id_ros.row_layout import STORED, channel_columns
+from inertial_id_ros.slice_sums import block_slices
 
 START = 178_500_000_000  # bin number of July 2026
 STEP = 5  # bins between rows
@@ -43,7 +44,7 @@ def _in_window(rows: Rows, window: float, slice_length: float) -> Rows:
     return _part(rows, number > number[-1] - slices)
 
 
-def _assert_equal_to_dense(content: Window, rows: Rows) -> None:
+def _assert_equal_to_dense(content: Window, rows: Rows, slice_length: float = 0.25) -> None:
     root = np.sqrt(rows.samples)[:, None]
     for model, matrix, weight in ((FULL, rows.full, 1.0), (DYNAMIC, rows.full, rows.weight),
                                   (STATIC, rows.static, 1.0 - rows.weight)):
@@ -59,9 +60,21 @@ def _assert_equal_to_dense(content: Window, rows: Rows) -> None:
                                        dense.T @ dense / np.outer(scale, scale), atol=1e-9)
     assert content.samples == rows.samples.sum()
     assert (content.first, content.last) == (rows.number[0], rows.number[-1])
-    assert content.rows.sum() == len(rows.number)
-    np.testing.assert_allclose(content.sums.sum(axis=0), rows.full.sum(axis=0), rtol=1e-9,
-                               atol=1e-9 * np.abs(rows.full).sum())
+    assert content.rows == len(rows.number)
+    _assert_blocks(content, rows, slice_length)
+
+
+def _assert_blocks(content: Window, rows: Rows, slice_length: float) -> None:
+    """Sums over as many successive slices with rows as make a twelfth of the window."""
+    bins = round(slice_length * 100)
+    slices = np.unique(rows.number // bins)
+    size = block_slices(content.duration, slice_length)
+    assert len(content.blocks.sums) == len(content.blocks.rows) == len(slices) // size
+    for k, (sums, count) in enumerate(zip(*content.blocks, strict=True)):
+        inside = np.isin(rows.number // bins, slices[k * size:(k + 1) * size])
+        assert count == inside.sum()
+        np.testing.assert_allclose(sums, rows.full[inside].sum(axis=0), rtol=1e-9,
+                                   atol=1e-9 * np.abs(rows.full[inside]).sum())
 
 
 @settings(max_examples=40, deadline=None)
@@ -81,7 +94,8 @@ def test_the_factors_are_those_of_the_rows_in_the_window(
         buffer.add(_part(rows, slice(low, high)))
         if buffer and rng.random() < 0.3:
             buffer.content()  # reading must not change anything
-    _assert_equal_to_dense(buffer.content(), _in_window(rows, window, slice_length))
+    _assert_equal_to_dense(buffer.content(), _in_window(rows, window, slice_length),
+                           slice_length)
 
 
 def test_forgetting_stays_exact_after_hundreds_of_windows(rng: np.random.Generator) -> None:
@@ -91,7 +105,7 @@ def test_forgetting_stays_exact_after_hundreds_of_windows(rng: np.random.Generat
         kept.append(_rows(rng, START + STEP * np.arange(10 * k, 10 * k + 10)))
         buffer.add(kept[-1])
         if k % 50 == 49:
-            _assert_equal_to_dense(buffer.content(), _in_window(_joined(kept), 1.0, 0.1))
+            _assert_equal_to_dense(buffer.content(), _in_window(_joined(kept), 1.0, 0.1), 0.1)
 
 
 def test_huge_rows_leave_no_trace_once_forgotten(rng: np.random.Generator) -> None:
@@ -124,17 +138,22 @@ def test_a_gap_longer_than_the_window_leaves_only_what_came_after(
     assert buffer.content().duration == pytest.approx(0.11)
 
 
-def test_sums_come_slice_by_slice_in_order_of_time(rng: np.random.Generator) -> None:
-    """17 slices in a tree of 32 leaves: the newest slices wrap around to low leaf numbers."""
-    rows = _rows(rng, START + STEP * np.arange(500))
-    buffer = RegressorBuffer(1.7, 0.1, blend=True)
-    buffer.add(rows)
-    content = buffer.content()
-    number = rows.number // 10
-    newest = np.unique(number)[-17:]
-    assert content.rows.tolist() == [(number == k).sum() for k in newest]
-    for k, sums in zip(newest, content.sums, strict=True):
-        np.testing.assert_allclose(sums, rows.full[number == k].sum(axis=0), atol=1e-12)
+@pytest.mark.parametrize("window, slice_length", [(1.7, 0.1), (16.0, 0.25)])
+def test_sums_of_blocks_are_those_of_the_rows_however_often_they_are_asked_for(
+        rng: np.random.Generator, window: float, slice_length: float) -> None:
+    """Blocks of one slice and of several; the newest slices wrap around to low leaf numbers."""
+    buffer, kept = RegressorBuffer(window, slice_length), []
+    for k in range(60):
+        # Rows 50 ms apart, and a hole after each second of them.
+        kept.append(_rows(rng, START + 100 * k + STEP * np.arange(10 + 10 * (k % 3 == 0))))
+        buffer.add(kept[-1])
+        rows = _in_window(_joined(kept), window, slice_length)
+        _assert_blocks(buffer.content(), rows, slice_length)
+        # Rows that are asked about only: in the slice that grows, and in those after it.
+        later = _rows(rng, kept[-1].number[-1] + STEP * np.arange(1, 13))
+        found = buffer.content(later)
+        assert (found.last, found.rows) == (later.number[-1], len(rows.number) + 12)
+        _assert_blocks(found, _joined([rows, later]), slice_length)
 
 
 def test_an_empty_buffer_says_so_and_clear_empties_it(rng: np.random.Generator) -> None:
@@ -155,7 +174,7 @@ def test_one_slice_for_the_whole_window_works(rng: np.random.Generator) -> None:
     buffer = RegressorBuffer(0.5, 0.5, blend=True)
     rows = _rows(rng, START + STEP * np.arange(57))
     buffer.add(rows)
-    _assert_equal_to_dense(buffer.content(), _in_window(rows, 0.5, 0.5))
+    _assert_equal_to_dense(buffer.content(), _in_window(rows, 0.5, 0.5), 0.5)
 
 
 @settings(max_examples=20, deadline=None)
@@ -168,12 +187,9 @@ def test_rows_of_one_content_alone_count_there_and_leave_no_trace(
     buffer = RegressorBuffer(6.0, slice_length, blend=True)
     buffer.add(_part(rows, slice(count)))
     content = buffer.content(_part(rows, slice(count, None)))
-    _assert_equal_to_dense(content, rows)
-    slices = np.unique(rows.number // round(slice_length * 100), return_counts=True)[1]
-    np.testing.assert_array_equal(content.rows, slices)
+    _assert_equal_to_dense(content, rows, slice_length)
     assert bool(buffer) == (count > 0)
     if count:
-        _assert_equal_to_dense(buffer.content(), _part(rows, slice(count)))
+        _assert_equal_to_dense(buffer.content(), _part(rows, slice(count)), slice_length)
     buffer.add(_part(rows, slice(count, None)))
-    np.testing.assert_array_equal(buffer.content().rows, slices)
-    _assert_equal_to_dense(buffer.content(), rows)
+    _assert_equal_to_dense(buffer.content(), rows, slice_length)

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from problems import box, compress, make_rows, motion
-from synthetic import identifier, payload, recording, texts
+from synthetic import BODY, identifier, recording, texts
 
 from inertial_id_ros.containment import FINDING, usable_shape
 from inertial_id_ros.errors import InvalidShape
@@ -19,7 +19,6 @@ from inertial_id_ros.settings import Settings
 from inertial_id_ros.shape import Shape
 
 SIZE = (0.2, 0.1, 0.1)
-BODY = payload()  # about 0.2 m across, 0.1 m in front of the sensor
 
 
 def _data(com: Array | list[float], seconds: float = 3.0) -> Marginal:

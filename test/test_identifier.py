@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 from synthetic import (
+    BODY,
     JOINTS,
+    MOUNT,
+    NOISE,
     NOWHERE,
     RICH,
     STILL,
+    TILT,
     URDF,
-    Placement,
     PointMasses,
     Recording,
     Scene,
@@ -30,11 +32,7 @@ from synthetic import (
 from inertial_id_ros.estimate import Estimate, Outcome
 from inertial_id_ros.identifier import Identifier
 
-MOUNT = Placement(Rotation.from_euler("xyz", [0.4, -0.9, 2.0]), (0.03, -0.02, 0.08))
-TILT = Placement(Rotation.from_euler("xyz", [0.5, -0.3, 0.9]), (1.0, 2.0, 0.5))
-BODY = payload()
 BIAS = np.array([2.0, -3.0, 1.0, 0.1, -0.2, 0.15])
-NOISE = np.repeat([0.1, 0.005], 3)
 
 
 def _static(made: Identifier, scene: Scene) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from disturbed import BODY, NOISE, SECOND, SLOW, assert_truth, clean, identify, pushed
+from disturbed import SLOW, assert_truth, between, clean, identify, pushed, scraping
 from synthetic import (
+    BODY,
+    NOISE,
+    SECOND,
     START,
     Recording,
     Scene,
@@ -144,3 +147,21 @@ def test_at_the_time_of_a_change_of_payload_the_estimate_is_of_one_or_none() -> 
             masses.append(outcome.report[0])
     off = np.minimum(*(np.abs(np.array(masses) / m - 1.0) for m in (BODY.report[0], 0.6)))
     assert off.max() < 0.02 and masses[-1] == pytest.approx(0.6, rel=0.02)
+
+
+def test_stamps_do_not_go_back_when_the_newest_rows_turn_out_doubtful() -> None:
+    """A push begins: rows that counted are left out, which a finding says; then they go on."""
+    made = identify()
+    samples = pushed(clean(), between(3.0, 4.0, scraping))
+    seen, said, done = [], [], 0
+    for seconds in np.arange(2.8, 7.0, 0.02):
+        part = [m for m in samples.messages[done:] if m[0] < START + int(seconds * SECOND)]
+        done += len(part)
+        Recording(part).feed(made)
+        outcome = solved(made)
+        seen.append(outcome.stamp_ns)
+        said.append(any("before the stamp are left out" in text for text in outcome.findings))
+        # What the finding says is where the data of the estimate end.
+        assert said[-1] == (outcome.stamp_ns > made._window().last * 10_000_000 + 10_000_000)
+    assert (np.diff(seen) >= 0).all()
+    assert any(said) and not said[-1] and seen[-1] > START + 6.5 * SECOND

@@ -8,8 +8,9 @@ from problems import NOISE
 
 from inertial_id_ros.buffer import RegressorBuffer, Rows, Window
 from inertial_id_ros.filtering import TwoSidedFilter
-from inertial_id_ros.noise import block_means, block_slices, degrees_of_freedom, refine
+from inertial_id_ros.noise import degrees_of_freedom, refine
 from inertial_id_ros.row_layout import STORED, WRENCH
+from inertial_id_ros.slice_sums import block_slices
 
 START = 178_500_000_000
 SLICE = 0.25
@@ -30,9 +31,7 @@ def _window(wrench: np.ndarray, per_bin: int = 5) -> Window:
 
 def _refined(window: Window, parameters: float = 0.0, sheet: np.ndarray = NOISE) -> np.ndarray:
     """Noise after a fit that took `parameters` degrees of freedom from each channel."""
-    slices = block_slices(window.duration, SLICE)
-    return refine(sheet, window, SOLUTION, TwoSidedFilter(0.4, 6), slices,
-                  np.full(2, 3.0 * parameters))
+    return refine(sheet, window, SOLUTION, TwoSidedFilter(0.4, 6), np.full(2, 3.0 * parameters))
 
 
 def _white(rng: np.random.Generator, bins: int, noise: np.ndarray, per_bin: int = 5) -> np.ndarray:
@@ -78,7 +77,7 @@ def test_vibration_that_averages_out_hardly_counts(rng: np.random.Generator) -> 
 def test_little_data_change_the_data_sheet_little(rng: np.random.Generator) -> None:
     """With as many parameters as blocks there is nothing left to learn from."""
     window = _window(_white(rng, 100, 3.0 * NOISE))
-    blocks = len(block_means(window, block_slices(window.duration, SLICE))[1])
+    blocks = len(window.blocks.rows)
     np.testing.assert_array_equal(_refined(window, parameters=float(blocks)), NOISE)
     found = np.mean([_refined(_window(_white(rng, 100, 3.0 * NOISE))) for _ in range(50)], axis=0)
     assert (found > NOISE).all() and (found < 3.0 * NOISE).all()
@@ -89,11 +88,10 @@ def test_parameters_taken_from_the_residual_are_made_up_for(rng: np.random.Gener
     ratios = []
     for _ in range(30):
         window = _window(_white(rng, 200, NOISE))
-        means, rows = block_means(window, block_slices(window.duration, SLICE))
-        fitted = Window(window.factors, window.sums.copy(), *window[2:])
-        mean = (means[:, :, -1] * rows[:, None]).sum(axis=0) / rows.sum()
-        fitted.sums[:, :, -1] -= mean * window.rows[:, None]
-        ratios.append(_refined(fitted, parameters=1.0) / NOISE)
+        sums, rows = window.blocks
+        mean = sums[:, :, -1].sum(axis=0) / rows.sum()
+        sums[:, :, -1] -= mean * rows[:, None]
+        ratios.append(_refined(window, parameters=1.0) / NOISE)
     assert np.mean(np.square(ratios)) == pytest.approx(1.0, abs=0.12)
 
 
@@ -103,20 +101,11 @@ def test_blocks_are_a_twelfth_of_the_window_within_limits() -> None:
     assert block_slices(1.0, 5.0) == 1
 
 
-def test_block_means_are_means_of_all_rows_of_successive_slices(rng: np.random.Generator) -> None:
-    window = _window(rng.normal(size=(700, 6)))
-    means, rows = block_means(window, 3)
-    assert len(means) == len(window.rows) // 3
-    np.testing.assert_allclose(means[1], window.sums[3:6].sum(axis=0) / window.rows[3:6].sum())
-    assert rows[1] == window.rows[3:6].sum()
-    assert block_means(window, 1000)[0].shape == (0, 6, STORED)
-
-
 def test_degrees_of_freedom_taken_from_one_kind_do_not_change_the_other(
         rng: np.random.Generator) -> None:
     window = _window(_white(rng, 1000, NOISE))
-    slices, filtering = block_slices(window.duration, SLICE), TwoSidedFilter(0.4, 6)
-    plain, force = (refine(NOISE, window, SOLUTION, filtering, slices, np.array([used, 0.0]))
+    filtering = TwoSidedFilter(0.4, 6)
+    plain, force = (refine(NOISE, window, SOLUTION, filtering, np.array([used, 0.0]))
                     for used in (0.0, 6.0))
     assert (force[:3] > plain[:3]).all()
     np.testing.assert_array_equal(force[3:], plain[3:])

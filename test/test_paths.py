@@ -11,8 +11,8 @@ import pytest
 from inertial_id_ros.bag.output import check_writable
 from inertial_id_ros.errors import InertialIdError, InvalidSetting, InvalidShape
 from inertial_id_ros.files import user_path
+from inertial_id_ros.mesh_files import load_mesh
 from inertial_id_ros.resources import allowed_resource
-from inertial_id_ros.shape import load_mesh
 
 
 @pytest.mark.parametrize("text", ["a" * 300, "/x" * 3000, "a\0b", "~nobody-of-this-name/x"])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from inertial_id_ros import shape
+from inertial_id_ros import mesh_files, shape
 from inertial_id_ros.errors import InvalidData, InvalidModel, InvalidShape
 from inertial_id_ros.kinematics import joint_motion
 from inertial_id_ros.resources import allowed_resource
@@ -44,7 +44,7 @@ def test_allowed_places_are_read(place: Path) -> None:
 def test_all_others_are_refused(place: Path, resource: str) -> None:
     with pytest.raises(InvalidShape):
         path = allowed_resource(resource.format(place), (place / "share",), (place / "allowed",))
-        shape.load_mesh(path)
+        mesh_files.load_mesh(path)
 
 
 def test_meshes_that_could_name_other_files_or_are_too_large_are_refused(
@@ -52,14 +52,14 @@ def test_meshes_that_could_name_other_files_or_are_too_large_are_refused(
     for name in ("x.dae", "x.gltf", "x.3mf", "x"):
         (tmp_path / name).write_text("x")
         with pytest.raises(InvalidShape, match="allowed: stl, ply, obj, off"):
-            shape.load_mesh(tmp_path / name)
+            mesh_files.load_mesh(tmp_path / name)
     trimesh.creation.box((1, 1, 1)).export(tmp_path / "x.stl")
-    monkeypatch.setattr(shape, "MAX_MESH_BYTES", 100)
+    monkeypatch.setattr(mesh_files, "MAX_MESH_BYTES", 100)
     with pytest.raises(InvalidShape, match="at most 100"):
-        shape.load_mesh(tmp_path / "x.stl")
+        mesh_files.load_mesh(tmp_path / "x.stl")
     os.mkfifo(tmp_path / "pipe.stl")
     with pytest.raises(InvalidShape, match="does not exist"):
-        shape.load_mesh(tmp_path / "pipe.stl")
+        mesh_files.load_mesh(tmp_path / "pipe.stl")
 
 
 def test_a_material_of_an_obj_is_not_opened(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_material_of_an_obj_is_not_opened(tmp_path: Path) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("builtins.open", watch)
-        mesh = shape.load_mesh(tmp_path / "x.obj")
+        mesh = mesh_files.load_mesh(tmp_path / "x.obj")
     assert len(mesh.faces) == 12 and str(secret) not in opened
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import cdr_messages
 import numpy as np
 import pytest
-from disturbed import BODY, assert_truth, clean, identify
-from synthetic import JOINTS, START, Recording, Scene, stamps, texts, transform_messages
+from disturbed import assert_truth, clean, identify
+from synthetic import BODY, JOINTS, START, Recording, Scene, stamps, texts, transform_messages
 from test_gates import GATES
 
 from inertial_id_ros import intake

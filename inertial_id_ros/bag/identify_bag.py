@@ -11,7 +11,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ..errors import InertialIdError, InvalidShape, UnknownFrame
+from ..command import NO_ESTIMATE, OK, exit_status
+from ..errors import InvalidShape, UnknownFrame
 from ..estimate import Estimate
 from ..estimators import create
 from ..files import user_path
@@ -26,22 +27,10 @@ from .reader import Recording
 from .report import print_report, summary
 from .topics import select_topics
 
-OK, NO_ESTIMATE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tool; returns its exit status."""
-    try:
-        return run(parse_options(arguments))
-    except InertialIdError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return USER_ERROR
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:  # the reader of a pipe, such as head, has left
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+    return exit_status(lambda: run(parse_options(arguments)))
 
 
 def run(options: Options) -> int:

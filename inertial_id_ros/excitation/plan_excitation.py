@@ -9,7 +9,8 @@ import numpy as np
 
 from ..bag.identify_bag import package_roots
 from ..bag.output import outputs
-from ..errors import InertialIdError, InvalidSetting, UnknownFrame
+from ..command import OK, exit_status
+from ..errors import InvalidSetting, UnknownFrame
 from ..estimators.reference_body import body_coordinates
 from ..inertia import Array
 from ..robot.joint_terms import JointTerms
@@ -25,21 +26,13 @@ from .objective import Objective, PayloadInformation, RobotInformation
 from .optimise import Plan, plan
 from .output import save_plot, write_csv, write_trajectory
 
-OK, USER_ERROR, INTERRUPTED = 0, 2, 130
 _WRIST = 3  # joints that move for a payload
 _FADING = 0.05  # rad/s below which Coulomb friction fades, so that its slope exists
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tool; returns its exit status."""
-    try:
-        return run(parse_options(arguments))
-    except InertialIdError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return USER_ERROR
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
+    return exit_status(lambda: run(parse_options(arguments)))
 
 
 def run(options: Options) -> int:

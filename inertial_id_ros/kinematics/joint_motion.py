@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 
+from ..blocks import JointStates
 from ..errors import InvalidModel, UnknownFrame
 from ..inertia import Array
 from ..limits import MAX_URDF_BYTES, MAX_URDF_LINKS
@@ -205,6 +206,19 @@ class JointMotion:
             if self._samples == _SETTLE:
                 self._window = window_for(self._ring.median_period(), self._wish)
         return result
+
+    def fits(self, block: JointStates) -> bool:
+        """Whether `add` would store these joint states one after the other."""
+        order = self._orders.get(block.names)
+        return (order is not None and block.positions.shape[1] >= len(block.names)
+                and self._samples >= _SETTLE
+                and bool((np.abs(block.positions[:, order]) < _IMPOSSIBLE).all())
+                and self._ring.follows(block.stamps))
+
+    def add_block(self, block: JointStates) -> None:
+        """Add joint states that fit (see `fits`)."""
+        self._ring.extend(block.stamps, block.positions[:, self._orders[block.names]])
+        self._samples += len(block.stamps)
 
     def _order(self, names: Sequence[str]) -> list[int] | None:
         index = {name: k for k, name in enumerate(names)}

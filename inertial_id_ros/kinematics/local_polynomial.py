@@ -83,7 +83,9 @@ def fit(u: Array, weights: Array, values: Array, window: float) -> tuple[Array, 
     Returns:
         three arrays (k, d), in the unit of values, per second, and per second squared.
     """
-    powers = u[..., None] ** np.arange(DEGREE + 1)
+    powers = np.ones((*u.shape, DEGREE + 1))
+    for k in range(DEGREE):
+        np.multiply(powers[..., k], u, out=powers[..., k + 1])
     tapered = (powers * weights[..., None]).transpose(0, 2, 1)
     normal = tapered @ powers + 1e-12 * np.eye(DEGREE + 1)
     coefficients = np.linalg.solve(normal, tapered @ values)

@@ -54,7 +54,8 @@ class MotionSource(Protocol):
         ...
 
     def newest_motion(self, stamps: np.ndarray, end_ns: int) -> Motion:
-        """Motion at stamps (n,) [ns] from samples before `end_ns` alone."""
+        """Motion at stamps (n,) [ns] from samples before `end_ns` alone; nowhere valid where
+        `newest_ns` is 0."""
         ...
 
     def close(self, until_ns: int) -> None:

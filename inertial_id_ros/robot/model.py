@@ -153,6 +153,12 @@ class RobotModel:
         return body if isinstance(body, int) else _find(body, self.bodies, "body")
 
     @property
+    def effort_limits(self) -> Array:
+        """Largest torque or force (nv,) [N m or N] that the description allows; 0: it says none."""
+        limits = np.array(self._description.effortLimit, dtype=float)
+        return np.where(np.isfinite(limits), limits, 0.0)
+
+    @property
     def nominal(self) -> Array:
         """phi (p,) of the description: bodies of the URDF, rotors as given, joint terms zero."""
         out = np.zeros(self.size)

@@ -16,7 +16,6 @@ from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
-from rclpy.utilities import remove_ros_args
 
 from ..errors import InertialIdError, InvalidSetting, InvalidShape
 from ..estimate import Estimate, NoEstimate, Outcome
@@ -28,6 +27,7 @@ from ..shape import Shape, shape_from_settings
 from ..state import State, StateFile
 from ..tool import load_tool
 from . import compat
+from .arguments import start_ros, without_ros_arguments
 from .conversions import checked
 from .diagnostics import FindingLogger, NodeCounters, statuses
 from .inputs import Inputs
@@ -38,6 +38,7 @@ from .settings_node import SettingsNode
 from .signals import ignore, stop_flag
 from .worker import Worker
 
+_NAME = "inertial_id_node"
 _HOUSEKEEPING = 0.05  # s: samples settle, so that compensated wrenches flow
 _UNHEARD = 4  # rounds of it in one go where nobody listens to those: it costs half as much
 _REPORT = 1.0  # s between diagnostics
@@ -53,7 +54,7 @@ class InertialIdNode(SettingsNode):
     """
 
     def __init__(self) -> None:
-        super().__init__("inertial_id_node")
+        super().__init__(_NAME)
         self.identifier = make_identifier(self.settings, _shape(self.settings))
         self._own_findings: dict[str, Finding] = {}
         self._state = StateFile(state_path(self.settings.state.directory,
@@ -276,10 +277,9 @@ def _load_topic(settings: Settings) -> str:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; returns the exit status (2: a bad setting)."""
     stop = stop_flag()
-    arguments = sys.argv if arguments is None else ["inertial_id_node", *arguments]
     node, executor, ended = None, None, True
     try:
-        _init(list(arguments))
+        _init(list(sys.argv[1:] if arguments is None else arguments))
         node = InertialIdNode()
         executor = compat.make_executor()
         executor.add_node(node)
@@ -299,12 +299,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _init(arguments: list[str]) -> None:
-    try:
-        compat.init(arguments)
-        rest = remove_ros_args(arguments)[1:]
-    except Exception as error:  # rclpy has no public base class for bad ROS arguments
-        raise InvalidSetting(f"ROS arguments: {' '.join(str(error).split())}") from error
+def _init(words: list[str]) -> None:
+    start_ros(_NAME, words)
+    rest = without_ros_arguments(_NAME, words)
     if rest:
         raise InvalidSetting(f"unknown argument '{rest[0]}'; settings are given as "
                              "--ros-args -p <name>:=<value>")

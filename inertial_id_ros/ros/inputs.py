@@ -22,6 +22,7 @@ from ..dynamic_joint_state import DynamicJointStates
 from ..errors import InvalidModel, InvalidSetting
 from ..files import user_path
 from ..limits import MAX_JOINTS
+from ..oversized import fits
 from ..pipelines import AnyIdentifier
 from ..robot_description import read_description
 from ..settings import Settings
@@ -156,3 +157,6 @@ class Inputs:
 
     def _on_robot_description(self, message: String) -> None:
         self._on_description(message.data)
+
+    def _fits(self, what: str, size: int, limit: int) -> bool:
+        return fits(self._identifier.add_finding, what, size, limit)

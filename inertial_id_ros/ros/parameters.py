@@ -70,7 +70,7 @@ def declare_settings(node: Node) -> Settings:
     """Declare every setting as a parameter; returns the settings with the given values.
 
     Raises:
-        InvalidSetting, UnknownEstimator: a given value is not allowed, or a name is misspelt.
+        InvalidSetting: a given value is not allowed, or a name is misspelt.
     """
     _refuse_unknown(parameter_overrides(node))
     given: dict[str, Any] = {}
@@ -92,7 +92,7 @@ def changed_settings(settings: Settings, parameters: Iterable[Parameter]) -> Set
     """Settings with some parameters changed.
 
     Raises:
-        InvalidSetting, UnknownEstimator: a value is not allowed; the text names it.
+        InvalidSetting: a value is not allowed; the text names it.
     """
     known = {name for name, _, _ in iter_settings(settings)}
     changes = {p.name: _plain(p.value) for p in parameters if p.name in known}

@@ -29,7 +29,7 @@ class SettingsNode(Node):
         name: of the node; options: as `rclpy.node.Node` takes them.
 
     Raises:
-        InvalidSetting, UnknownEstimator: a given value is not allowed, or a name is misspelt.
+        InvalidSetting: a given value is not allowed, or a name is misspelt.
     """
 
     _declared = False
