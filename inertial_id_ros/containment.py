@@ -58,8 +58,11 @@ def _outside_ball(com: Array, spread: Array, radius: float) -> bool:
 
 def _outside_hull(com: Array, spread: Array, shape: Shape) -> float:
     """How far [m] the centre of mass is outside of the convex hull; 0 where that is not sure."""
-    distance = shape.hull[:, :3] @ com + shape.hull[:, 3]
-    sd = np.sqrt(np.einsum("ki,ij,kj->k", shape.hull[:, :3], spread, shape.hull[:, :3]))
+    normals = shape.hull[:, :3]
+    distance = normals @ com + shape.hull[:, 3]
     allowed = max(_LENGTH, _SHARE * float(shape.lengths.max()))
+    if not (distance > allowed).any():
+        return 0.0
+    sd = np.sqrt(((normals @ spread) * normals).sum(axis=1))
     sure = distance > np.maximum(_SURE * sd, allowed)
     return float(distance[sure].max()) if sure.any() else 0.0

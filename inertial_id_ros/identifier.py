@@ -27,13 +27,14 @@ from .kinematics.motion import Motion
 from .kinematics.turning import Turning
 from .newest_end import NewestEnd, Stamps, newest_end
 from .pipeline import Pipeline
+from .plausibility import sheet
 from .precompensation import SETTLING_NS, RemovedPayload
 from .regressor_rows import bin_columns
 from .segments import Segments
 from .sensor_frame import SensorFrame
 from .settings import Settings
 from .shape import Shape, shape_from_settings
-from .solving import Solver, sheet
+from .solving import Solver
 from .state import State
 from .streams import JUMPED, SampleRing
 from .tool import Tool
@@ -146,6 +147,8 @@ class Identifier(Pipeline):
         removed = self._removed.in_sensor(self.sensor_frame, self._motion.lookup)
         if source is None or removed is None:
             return nothing
+        if self._removed.words:
+            self._log.set("removed_payload", "info", self._removed.words)
         newest = newest_end(source, self._ring.newest, removed, self._clock.early_ns,
                             self._finished)
         if self._next_bin is None:
@@ -174,6 +177,7 @@ class Identifier(Pipeline):
                 self._row_count += len(item.number)
             else:
                 self._obey(item)
+        self._buffer.expire(self._segments.newest)
         return self._compensate(bins.stamps[keep], a[keep], y[keep])
 
     def _zero_moved(self) -> None:
@@ -336,14 +340,20 @@ class Identifier(Pipeline):
             self._solved = -1, -1
 
     def check_settings(self, settings: Settings) -> None:
-        """Raise what `Solver.check_settings` raises: why these settings could not be used now."""
+        """Raise why these settings could not be used now: what `Solver.check_settings` raises, or
+        InvalidSetting for a removed payload that no body has."""
+        RemovedPayload(settings)
         self._solver.check_settings(settings)
 
     def set_settings(self, settings: Settings) -> None:
         """Use other estimator settings from the next estimate on (groups estimator, pmd, lmi,
-        and the noise of wrench)."""
+        and the noise of wrench); another removed payload (precompensated) flushes the buffer."""
         with self._lock:
             self._solver.configure(settings)
+            if settings.precompensated != self.settings.precompensated:
+                self._removed = RemovedPayload(settings)
+                self._take_zeroing("the payload that the driver removes is set to "
+                                   f"{settings.precompensated.mass:.3f} kg")
             other_weighting = settings.estimator.weighting != self.settings.estimator.weighting
             self.settings = settings
             self._solved = -1, -1

@@ -127,7 +127,7 @@ class TransformTree:
         self._moving.clear()
 
     def ancestors(self, frame: str) -> list[str]:
-        """The frame, its parent, and so on up to the root."""
+        """The frame, its parent, and so on up to the root (raises UnknownFrame for a loop)."""
         chain = [frame]
         while len(chain) < _MAX_DEPTH:
             edge = self._static.get(chain[-1]) or self._moving.get(chain[-1])

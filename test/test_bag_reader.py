@@ -245,3 +245,13 @@ def test_one_topic_is_not_taken_for_two_things() -> None:
     settings = Settings().replace({"wrench.topic": "/x", "tf.topic": "/x"})
     with pytest.raises(RecordingError, match="/x is chosen for two things"):
         select_topics(topics, settings)
+
+
+def test_a_folder_of_others_is_one_sentence(tmp_path, monkeypatch):
+    """As its path is seen by a user who may not look into it."""
+    def refused(self):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr("pathlib.Path.exists", refused)
+    with pytest.raises(RecordingError, match="cannot be read: .*Permission denied"):
+        Recording(tmp_path / "x.mcap")

@@ -98,15 +98,15 @@ def test_too_few_samples_are_no_answer() -> None:
 
 
 def test_fast_topics_keep_the_wished_window() -> None:
-    for rate in (125.0, 250.0, 500.0, 1000.0):
+    for rate in (100.0, 125.0, 250.0, 500.0, 1000.0):
         assert window_for(1.0 / rate, WINDOW) == WINDOW
     assert window_for(float("inf"), WINDOW) == WINDOW
 
 
-@pytest.mark.parametrize("rate", [30.0, 50.0, 60.0, 100.0])
+@pytest.mark.parametrize("rate", [12.0, 30.0, 50.0, 60.0])
 def test_slow_topics_get_a_window_with_enough_samples(rate: float) -> None:
     window = window_for(1.0 / rate, WINDOW)
-    assert SAMPLES_WANTED / rate <= window * 1.25 and window <= LONGEST_WINDOW
+    assert SAMPLES_WANTED / rate <= window <= LONGEST_WINDOW
     assert window <= 1.25 * SAMPLES_WANTED / rate
 
 

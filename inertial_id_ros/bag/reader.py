@@ -79,8 +79,11 @@ class Recording:
     def __init__(self, path: str | Path) -> None:
         self.path = user_path(path)
         self.notes: list[str] = []
-        storage = self._locate()
-        damage = _damage(storage)  # SQLite reads zeros beyond the end without a word
+        try:
+            storage = self._locate()
+            damage = _damage(storage)  # SQLite reads zeros beyond the end without a word
+        except OSError as error:  # such as a folder of others
+            raise RecordingError(_explain(self.path, error)) from error
         if damage:
             raise RecordingError(f"recording {self.path} cannot be read: {damage}")
         try:

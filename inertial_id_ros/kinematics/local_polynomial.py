@@ -14,7 +14,10 @@ import numpy as np
 from ..inertia import Array
 
 DEGREE = 4
-SAMPLES_WANTED = 20  # a slow topic gets a longer window, so that this many samples fall into it
+# A slow topic gets a longer window, so that this many samples fall into it. No more: the quartic
+# would smooth what the wrench still shows, and the inertia would come out wrong by more than it
+# says. The low-pass on both takes the noise away.
+SAMPLES_WANTED = 10
 LONGEST_WINDOW = 1.0  # s
 _LADDER = 1.25  # windows differ by this factor, so that jitter of the period does not change them
 
@@ -22,7 +25,7 @@ _LADDER = 1.25  # windows differ by this factor, so that jitter of the period do
 def window_for(period: float, window: float) -> float:
     """Window length [s]: the wished one, or longer for samples `period` [s] apart."""
     wanted = SAMPLES_WANTED * period
-    if not np.isfinite(wanted) or wanted <= window * _LADDER:
+    if not np.isfinite(wanted) or wanted <= window:
         return window
     steps = math.ceil(math.log(wanted / window) / math.log(_LADDER) - 1e-9)
     return min(window * _LADDER**steps, max(LONGEST_WINDOW, window))

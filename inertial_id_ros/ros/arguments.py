@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -31,9 +32,14 @@ def without_ros_arguments(program: str, words: Sequence[str]) -> list[str]:
         return remove_ros_args([program, *words])[1:]
 
 
+_PREFIX = "failed to initialize rcl: "
+_PLACES = re.compile(r",? at \S+\.c(pp)?:\d+")  # lines of the sources of ROS
+
+
 @contextmanager
 def _refused() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # rclpy has no public base class for bad ROS arguments
-        raise InvalidSetting(f"ROS arguments: {' '.join(str(error).split())}") from error
+        text = _PLACES.sub("", " ".join(str(error).split())).removeprefix(_PREFIX)
+        raise InvalidSetting(f"ROS arguments: {text}") from error

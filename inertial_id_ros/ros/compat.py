@@ -49,6 +49,11 @@ def spin(executor: Any, stop: threading.Event) -> None:
         executor.spin_until_future_complete(never, timeout_sec=_WAKE)
 
 
+def is_running() -> bool:
+    """Whether rclpy was started and not shut down."""
+    return bool(rclpy.ok())
+
+
 def shutdown() -> None:
     """Shut rclpy down if it still runs."""
     if rclpy.ok():
