@@ -6,6 +6,7 @@ nothing, and many drivers make them by differences.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
@@ -19,12 +20,13 @@ from ..limits import MAX_URDF_BYTES, MAX_URDF_LINKS
 from ..native_output import taken_aside
 from ..streams import HELD, LATE, REPEATED, SampleRing
 from ..transforms import Pose, TransformTree
-from .local_polynomial import covered, fit, gather, window_for
-from .motion import Motion
+from .local_polynomial import covered, fit, gather, scatter, window_for
+from .motion import Motion, SampleNoise
 
 _CAPACITY = 65_536  # joint states kept: a window can be gone through again
 _SETTLE = 50  # samples after which the period, and with it the window, is taken as known
 _IMPOSSIBLE = 1e6  # rad or m: no joint stands there, uninitialised memory does
+_SPARSE_NS, _SPARSE = 10_000_000, 8  # one in so many spans tells the noise of the samples
 _SAME_NAME = "joint::"  # before the name of a joint that has the name of a link
 MISSING_JOINT, NOT_FINITE = "missing_joint", "not_finite"
 
@@ -159,6 +161,14 @@ class RobotFrame:
             self._model, self._data, self._model.getFrameId(link, pin.FrameType.BODY))
         return Pose(at.rotation.copy(), at.translation.copy()) @ offset
 
+    def shares(self, positions: Array) -> Array:
+        """Mean squares (2, joints) along an axis of how far each joint moves and turns the sensor,
+        at joint positions (joints,)."""
+        columns = pin.computeFrameJacobian(
+            self._model, self._data, self._configuration(positions[None])[0], self._frame,
+            pin.LOCAL)
+        return (columns.reshape(2, 3, -1) ** 2).mean(axis=1)
+
     def motion(self, positions: Array, velocities: Array, accelerations: Array,
                valid: np.ndarray) -> Motion:
         """Sensor motion from joint motions (n, joints) [rad, rad/s, rad/s^2 or m, ...]."""
@@ -182,7 +192,7 @@ class JointMotion:
         self.robot = robot
         self._wish = window
         self._window = window
-        self._samples = 0
+        self._samples, self._period = 0, math.inf
         self._ring = SampleRing(len(robot.joint_names), _CAPACITY)
         self._orders: dict[tuple[str, ...], list[int] | None] = {}
 
@@ -204,7 +214,8 @@ class JointMotion:
         if result not in (LATE, REPEATED, HELD):
             self._samples += 1
             if self._samples == _SETTLE:
-                self._window = window_for(self._ring.median_period(), self._wish)
+                self._period = self._ring.median_period()
+                self._window = window_for(self._period, self._wish)
         return result
 
     def fits(self, block: JointStates) -> bool:
@@ -287,7 +298,14 @@ class JointMotion:
         rows[:, turning] = np.unwrap(rows[:, turning], axis=0)  # some drivers wrap to +-pi
         index, u, weights = gather(times, stamps, self._window)
         valid = covered(u, weights, (index[:, 0] == 0) & (near.start == 0), ends)
-        return self.robot.motion(*fit(u, weights, rows[index], self._window), valid)
+        motion = self.robot.motion(*fit(u, weights, rows[index], self._window), valid)
+        some = np.flatnonzero(valid & (stamps // _SPARSE_NS % _SPARSE == 0))
+        if ends or len(some) == 0:
+            return motion
+        variance = scatter(u[some], weights[some], rows[index[some]])
+        linear, angular = self.robot.shares(rows[index[some[0], 0]]) @ variance
+        return motion._replace(noise=SampleNoise(
+            float(linear), float(angular), self._period, self._window, len(some)))
 
 
 def _joints_above(model: pin.Model, joint: int) -> list[int]:
