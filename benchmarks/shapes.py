@@ -28,7 +28,8 @@ import trimesh
 
 from inertial_id_ros import primitives
 from inertial_id_ros.density_prior import density_prior
-from inertial_id_ros.shape import load_mesh, shape_from_file, shape_from_mesh, shape_from_primitive
+from inertial_id_ros.mesh_files import load_mesh
+from inertial_id_ros.shape import shape_from_file, shape_from_mesh, shape_from_primitive
 
 T = TypeVar("T")
 

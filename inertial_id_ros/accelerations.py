@@ -62,7 +62,7 @@ def identify(recording: Recording, settings: Settings, shape: Shape | None = Non
     Raises:
         InvalidData: arrays that do not fit together, or an answer that is not physical.
         NotEnoughData: the recording is too short or says too little.
-        InvalidShape, UnknownEstimator: as the estimators.
+        InvalidShape: as the estimators.
     """
     window, filtering = window_of(recording, settings)
     solver = Solver(settings, shape, filtering, wrench_sign(settings))

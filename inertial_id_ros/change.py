@@ -1,5 +1,5 @@
-"""What a wrench that no longer fits may mean: another payload, another zero of the sensor, or the
-same as before.
+"""What a load that no longer fits may mean: another payload, another zero of what measures it, or
+the same as before.
 
 Each explanation adds its own columns to the running fit and is judged by what it leaves of the
 residual. A payload that came or went pulls along gravity and turns with it; a sensor that was
@@ -14,15 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from .inertia import Array
+from .load_model import LoadModel
 from .reference import Forecast
-from .row_layout import BIASES, PARAMETERS
+from .row_layout import PARAMETERS
 
 # Standard deviations of a change of payload before it is seen (kg, kg m, kg m^2): anything.
 _PAYLOAD_SD = np.r_[100.0, np.full(3, 30.0), np.full(6, 0.05)]
-_BIAS_SD = np.r_[np.full(3, 200.0), np.full(3, 20.0)]  # N, N m: anything
 _REACH = 1.0  # m; what is gripped or released lies within this distance of the sensor
 _GROWTH = 0.05  # share by which a change of mass that is complete may still grow
-_GRAVITY = 9.81  # m/s^2, to compare a mass with the noise of a force
 _ZERO = 4.0  # standard deviations of the noise within which a reading is zero,
 _MOTION = 0.05  # and share of the wrench by which motion may change it in the meantime
 _CLEAR = 5.0  # standard deviations from which a change of mass, or of the zero, is one
@@ -49,15 +48,17 @@ class Evidence(NamedTuple):
 
     Attributes:
         number: (n,) bin numbers of the rows; forecast: of the same rows.
-        wrench: (n, 6) measured [N, N m].
-        mean: (k,) states of the fit and information: (k, k) about them.
+        measured: (n, c) [N, N m]; zeros: (n, c, c) columns of the channels' zeros.
+        mean: (k,) states of the fit and information: (k, k) about them; model: of the load.
     """
 
     number: np.ndarray
     forecast: Forecast
-    wrench: Array
+    measured: Array
+    zeros: Array
     mean: Array
     information: Array
+    model: LoadModel
 
     def since(self, first: int) -> Evidence:
         """The rows from bin number `first` on."""
@@ -66,12 +67,12 @@ class Evidence(NamedTuple):
     def part(self, rows: slice) -> Evidence:
         """Some of the rows."""
         return self._replace(number=self.number[rows], forecast=self.forecast.part(rows),
-                             wrench=self.wrench[rows])
+                             measured=self.measured[rows], zeros=self.zeros[rows])
 
 
 def unchanged(evidence: Evidence) -> Explanation:
     """The payload and the zero are the same as before."""
-    return _explain(evidence, np.empty((len(evidence.number), 6, 0)), np.empty(0))
+    return _explain(evidence, np.empty((*evidence.forecast.noise.shape, 0)), np.empty(0))
 
 
 def another_payload(evidence: Evidence) -> Explanation:
@@ -80,9 +81,8 @@ def another_payload(evidence: Evidence) -> Explanation:
 
 
 def another_zero(evidence: Evidence) -> Explanation:
-    """The zero of the sensor (6,) [N, N m] moved."""
-    columns = evidence.forecast.columns[..., PARAMETERS:PARAMETERS + BIASES]
-    return _explain(evidence, columns, _BIAS_SD)
+    """The zero (c,) of what measures the load moved [N, N m]."""
+    return _explain(evidence, evidence.zeros, evidence.model.zero_sd)
 
 
 def _explain(evidence: Evidence, extra: Array, sd: Array) -> Explanation:
@@ -98,7 +98,7 @@ def _explain(evidence: Evidence, extra: Array, sd: Array) -> Explanation:
     information[k:, k:] += np.diag(sd**-2.0)
     covariance = np.linalg.inv(information)
     solution = covariance @ (columns.T @ target)
-    left = (target - columns @ solution).reshape(-1, 6)
+    left = (target - columns @ solution).reshape(forecast.noise.shape)
     misfit = float(np.sqrt((left**2).mean(axis=0).max()))
     return Explanation(misfit, evidence.mean + solution[:k], solution[k:],
                        np.sqrt(np.diag(covariance)[k:]))
@@ -123,23 +123,24 @@ def is_growing(evidence: Evidence) -> bool:
     half = len(evidence.number) // 2
     first, second = (another_payload(part).change[0] for part in (
         evidence.part(slice(0, half)), evidence.part(slice(half, None))))
-    noise = float(np.sqrt(evidence.forecast.noise[:, :3].mean() / half)) / _GRAVITY
+    weight = evidence.forecast.part(slice(0, half))
+    noise = float((weight.columns[..., 0] ** 2 / weight.noise).sum()) ** -0.5  # of a mass alone
     return bool(abs(second - first) > _GROWTH * abs(second) + noise)
 
 
 def reads_zero(evidence: Evidence, jump: Array) -> bool:
-    """Whether a jump (6,) of the zero made the sensor read nothing where it read something.
+    """Whether a jump (c,) of the zero made the sensor read nothing where it read something.
 
     That is what a driver does that zeroes the sensor; the first row tells, however the arm moves.
     """
     forecast = evidence.forecast
-    expected = evidence.wrench[0] - forecast.residual[0]
+    expected = evidence.measured[0] - forecast.residual[0]
     return bool((np.abs(expected + jump) < _ZERO * np.sqrt(forecast.noise[0])
                  + _MOTION * np.abs(expected)).all())
 
 
 def turned(evidence: Evidence) -> float:
     """Largest angle [rad] between the loads' directions in sensor axes, first row against all."""
-    push = evidence.forecast.columns[:, :3, 0]
+    push = evidence.forecast.columns[:, evidence.model.push, 0]
     unit = push / np.linalg.norm(push, axis=1, keepdims=True)
     return float(np.arccos(np.clip(unit @ unit[0], -1.0, 1.0)).max())

@@ -1,7 +1,7 @@
 """Entry points of the executables: they load the program, and say what is missing if they cannot.
 
 Nothing heavy is imported here, so that a signal during the second that the libraries take to load
-ends the process quietly, and a missing library is one sentence.
+ends the process quietly, and a missing library is one sentence. How a tool ends is said here, too.
 """
 
 from __future__ import annotations
@@ -9,10 +9,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from types import FrameType
 
-_USER_ERROR, _INTERRUPTED = 2, 130
+from .errors import InertialIdError, NotEnoughData
+
+OK, NO_ESTIMATE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130  # exit statuses
 # Where the package on PyPI has another name than the module.
 _PIP_NAMES = {"pinocchio": "pin", "yaml": "PyYAML"}
 _ROS_ENDINGS = ("_msgs", "_interfaces", "_srvs")
@@ -21,13 +24,13 @@ _ROS_MODULES = ("rclpy", "rpyutils", "tf_transformations", "ament_index_python")
 
 def identify_bag() -> int:
     """Identify the payload of a recording; returns the exit status."""
-    exit_at_once(_INTERRUPTED, signal.SIGINT)
+    exit_at_once(INTERRUPTED, signal.SIGINT)
     return _run("inertial_id_ros.bag.identify_bag", interruptible=True)
 
 
 def identify_robot() -> int:
     """Identify a robot from its joint torques; returns the exit status."""
-    exit_at_once(_INTERRUPTED, signal.SIGINT)
+    exit_at_once(INTERRUPTED, signal.SIGINT)
     return _run("inertial_id_ros.robot_tool.identify_robot", interruptible=True)
 
 
@@ -43,7 +46,7 @@ def inertial_id_node() -> int:
 
 def plan_excitation() -> int:
     """Plan a motion that shows inertial parameters; returns the exit status."""
-    exit_at_once(_INTERRUPTED, signal.SIGINT)
+    exit_at_once(INTERRUPTED, signal.SIGINT)
     return _run("inertial_id_ros.excitation.plan_excitation", interruptible=True)
 
 
@@ -76,7 +79,29 @@ def _run(module: str, interruptible: bool = False) -> int:
         return int(main())
     except ModuleNotFoundError as error:
         print(f"error: {_missing(error)}", file=sys.stderr)
-        return _USER_ERROR
+        return USER_ERROR
+
+
+def exit_status(run: Callable[[], int]) -> int:
+    """Run a tool; its exit status, where errors of this package and interrupts are one line."""
+    try:
+        return run()
+    except InertialIdError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return NO_ESTIMATE if isinstance(error, NotEnoughData) else USER_ERROR
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of a pipe, such as head, has left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except OSError as error:  # a folder of others on the way to a file, a full disk
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"error: {where}{error.strerror or error}", file=sys.stderr)
+        return USER_ERROR
+    except MemoryError:
+        print("error: there is not enough memory for this input", file=sys.stderr)
+        return USER_ERROR
 
 
 def exit_at_once(status: int = 0, *numbers: signal.Signals) -> None:
@@ -107,4 +132,5 @@ def _missing(error: ModuleNotFoundError) -> str:
                 "./activate` after `make setup`")
     pip_name = _PIP_NAMES.get(top, top)
     return (f"the Python package '{pip_name}' is missing; install it with `pip install {pip_name}` "
-            "(all that are needed: requirements/run.txt of the sources)")
+            "(all that are needed: requirements/run.txt of the sources in a virtual environment, "
+            "system.txt beside the system's Python)")

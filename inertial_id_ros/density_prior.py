@@ -15,8 +15,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .inertia import Array, inertia_columns, point_columns
+from .point_sets import farthest_points
 from .pose_states import PoseStates
-from .shape import Shape, farthest_points
+from .shape import Shape
 
 NODES, RANK = 250, 60
 LENGTH_SCALES = (0.1, 0.2, 0.4)  # of the box diagonal, averaged

@@ -7,31 +7,32 @@ import math
 from .bins import BIN_NS
 from .contact import BEGAN, DOUBTED, ENDED, PAYLOAD, ZERO, Event
 from .findings import FindingLog
+from .load_model import Words
 
-_SUSPECTED = "frame_wrong_suspected"
 _KEPT = 1000  # intervals of contact that are remembered one by one
 
 
 class Disturbances:
     """Turns the detector's events into findings."""
 
-    def __init__(self, findings: FindingLog) -> None:
-        self._findings = findings
+    def __init__(self, findings: FindingLog, words: Words) -> None:
+        self._findings, self._words = findings, words
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget all intervals."""
         self.intervals: list[tuple[int, int]] = []  # first and last bin of each contact
         self._older, self._older_bins = 0, 0
 
     def take(self, event: Event) -> str:
         """Say what happened; gives the sentence where the payload or the zero is another now."""
         if event.kind == BEGAN:
-            self._findings.set("contact", "warning", "contact: the wrench does not fit the "
-                               f"estimate and is left out{self._so_far()}")
+            self._findings.set("contact", "warning", self._words.contact + self._so_far())
             return ""
         if event.kind == DOUBTED:
-            self._findings.set(_SUSPECTED, "warning", "no payload explains the wrench while the "
-                               "sensor turns: contact that lasts, or a wrong sensor or gravity "
-                               "frame, whose rotation may be transposed")
+            self._findings.set(self._words.doubted_name, "warning", self._words.doubted)
             return ""
-        self._findings.clear(_SUSPECTED)
+        self._findings.clear(self._words.doubted_name)
         if event.kind == ENDED:
             self._append(event.first, event.clean)
             self._findings.set("contact", "info", f"contact left out{self._so_far()}")
@@ -47,11 +48,11 @@ class Disturbances:
             text = _payload_text(event)
             self._findings.count("payload_changed", f"{text}; buffers flushed", "info")
         elif event.kind == ZERO:
-            text = "the sensor was zeroed, or its driver restarted"
-            self._findings.count("sensor_zeroed", f"{text}; buffers flushed")
+            text = self._words.zeroed
+            self._findings.count(self._words.zeroed_name, f"{text}; buffers flushed")
         else:
             lasted = (event.row - event.first) * BIN_NS * 1e-9
-            text = f"the wrench did not fit the estimate for {lasted:.0f} s"
+            text = f"{self._words.lost} {lasted:.0f} s"
             self._findings.count("estimate_lost", f"{text}; buffers flushed")
         return text
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .errors import InvalidData
+
 LEVELS = ("info", "warning", "error")
 
 
@@ -48,3 +50,9 @@ class FindingLog:
     def all(self) -> tuple[Finding, ...]:
         """All findings, errors first."""
         return tuple(sorted(self._findings.values(), key=lambda f: -LEVELS.index(f.level)))
+
+
+def named(log: FindingLog, name: str, text: str) -> InvalidData:
+    """An error that is a finding as well."""
+    log.set(name, "error", text)
+    return InvalidData(text)

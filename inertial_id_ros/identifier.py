@@ -7,7 +7,6 @@ thread; everything else belongs to one thread.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,20 +14,19 @@ import numpy as np
 
 from . import intake
 from .bins import BIN_NS, Bins, bin_samples
+from .blocks import Block
 from .buffer import Rows, Window, make_buffer
 from .clock_offset import ClockOffset
 from .compensation import CompensatedWrenches, compensate, no_wrenches
-from .contact import LOST, PAYLOAD, ZERO, Event
 from .disturbances import Disturbances
 from .errors import InertialIdError, NotEnoughData, UnknownFrame
 from .estimate import Estimate, NoEstimate, Outcome
-from .findings import Finding, FindingLog
-from .gating import WrenchGate
+from .gating import WrenchGate, fit
 from .inertia import Array
 from .kinematics.motion import Motion
 from .kinematics.turning import Turning
-from .motion_selection import MotionSelector
 from .newest_end import NewestEnd, Stamps, newest_end
+from .pipeline import Pipeline
 from .plausibility import sheet
 from .precompensation import SETTLING_NS, RemovedPayload
 from .regressor_rows import bin_columns
@@ -40,30 +38,26 @@ from .solving import Solver
 from .state import State
 from .streams import JUMPED, SampleRing
 from .tool import Tool
+from .wrench_model import wrench_model
 
 _RING = 65_536  # wrench samples kept until they settle
-_BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
 
 
-class Identifier(intake.Intake):
+class Identifier(Pipeline):
     """Online payload identification.
 
     Raises:
         InvalidShape: the shape in the settings cannot be used.
-        UnknownEstimator: estimator.method names none.
         InvalidSetting: settings that contradict each other.
     """
 
     def __init__(self, settings: Settings, shape: Shape | None = None) -> None:
-        self.settings = settings
-        self._log = FindingLog()
-        super().__init__(self._log)
-        self._lock = threading.Lock()
+        super().__init__(settings)
         self._gate = WrenchGate(settings.wrench, self._log)
-        self._motion = MotionSelector(settings, self._log)
         self._ring = SampleRing(6, _RING)
-        self._segments = Segments(settings, sheet(settings.wrench), self._log)
-        self._disturbances = Disturbances(self._log)
+        model = wrench_model(settings, sheet(settings.wrench))
+        self._segments = Segments(settings, model, settings.kinematics.filter_window, self._log)
+        self._disturbances = Disturbances(self._log, model.words)
         self._buffer = make_buffer(settings)
         self._sign = -1.0 if settings.wrench.convention == "on_sensor" else 1.0
         self._removed = RemovedPayload(settings)
@@ -73,14 +67,10 @@ class Identifier(intake.Intake):
         self._frame = SensorFrame(settings.wrench.sensor_frame, self._log)
         self._next_bin: int | None = None
         self._newest_end: NewestEnd | None = None
-        self._begin_bin = 0  # earlier bins belong to another payload
-        self._news = ""  # what flushed the buffer, until the next estimate
-        self._last: Estimate | None = None
         self._restored: Estimate | None = None  # shown until there are data
         self._row_count = 0
         self._solved = -1, -1  # that count and the last bin of the window that was solved
         self._turning = Turning()
-        self._finished = False
         self._clock, self._stamps = ClockOffset(), Stamps(self._log)
         self._handlers: intake.Handlers = {
             intake.WRENCH: self._take_wrench,
@@ -102,22 +92,18 @@ class Identifier(intake.Intake):
         """Frame of the wrench; empty until known."""
         return self._frame.name
 
-    def advance(self) -> CompensatedWrenches:
-        """Move settled samples into the buffer; returns the newly settled wrenches, compensated."""
+    def take_block(self, block: Block) -> bool:
+        """See `Intake.take_block`. What comes of a sample with which something is wrong depends on
+        those before: then each is looked at by itself."""
         with self._lock:
-            settled = []
-            waiting = self._waiting
-            for begin in range(0, max(waiting, 1), _BATCH):
-                self._hand_over(min(_BATCH, waiting - begin), self._handlers)
-                settled.append(self._advance())
-            return CompensatedWrenches(np.concatenate([s.stamps_ns for s in settled]),
-                                       np.concatenate([s.wrench for s in settled]),
-                                       self.sensor_frame)
-
-    def finish(self) -> CompensatedWrenches:
-        """No sample will come any more: let the last ones settle; gives their wrenches."""
-        self._finished = True
-        return self.advance()
+            self._hand_over(self._waiting, self._handlers)
+            if not (self._motion.fits(block) and fit(
+                    block.wrenches, self._gate, self._frame, self._ring, self._deaf_from)):
+                return False
+            self._motion.take_block(block)
+            if block.wrenches is not None:
+                self._ring.extend(block.wrenches.stamps, block.wrenches.rows)
+            return True
 
     def _take_removed(self, frame_id: str, values: Sequence[float]) -> None:
         try:
@@ -128,6 +114,9 @@ class Identifier(intake.Intake):
             return
         if change:
             self._take_zeroing(change)
+        elif values[0] > 0.0:
+            self._solver.drop_old_tare(f"the driver now removes a payload of {values[0]:.3f} kg",
+                                       self._log)
 
     def _take_zeroing(self, reason: str) -> None:
         newest = self._ring.newest if len(self._ring) else -SETTLING_NS
@@ -143,8 +132,7 @@ class Identifier(intake.Intake):
             return
         if not self._frame.accepts(frame_id):
             return
-        before = self._ring.newest if len(self._ring) else 0
-        result = self._ring.append(stamp_ns, sample)
+        before, result = self._ring.newest, self._ring.append(stamp_ns, sample)
         if result == JUMPED:
             self._restart(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
         self._gate.stored(result, self._ring.strays)
@@ -162,6 +150,8 @@ class Identifier(intake.Intake):
         removed = self._removed.in_sensor(self.sensor_frame, self._motion.lookup)
         if source is None or removed is None:
             return nothing
+        if self._removed.words:
+            self._log.set("removed_payload", "info", self._removed.words)
         newest = newest_end(source, self._ring.newest, removed, self._clock.early_ns,
                             self._finished)
         if self._next_bin is None:
@@ -190,17 +180,11 @@ class Identifier(intake.Intake):
                 self._row_count += len(item.number)
             else:
                 self._obey(item)
+        self._buffer.expire(self._segments.newest)
         return self._compensate(bins.stamps[keep], a[keep], y[keep])
 
-    def _obey(self, event: Event) -> None:
-        """Another payload, or another zero of the sensor: what came before is of no use."""
-        news = self._disturbances.take(event)
-        if event.kind not in (PAYLOAD, ZERO, LOST):
-            return
-        if event.kind == ZERO:
-            self._solver.forget_tare()
-        self._news, self._begin_bin = news, event.row
-        self._forget_rows()
+    def _zero_moved(self) -> None:
+        self._solver.forget_tare()
 
     def _compensate(self, stamps: np.ndarray, a: Array, y: Array) -> CompensatedWrenches:
         if self._last is None:
@@ -234,8 +218,8 @@ class Identifier(intake.Intake):
                     self._last = self._solve_window(window)
             except InertialIdError as error:
                 self._last = None
-                reason = f"{self._news}; {error}" if self._news else str(error)
-                return NoEstimate(stamp, self.sensor_frame, reason, self._sentences())
+                return NoEstimate(stamp, self.sensor_frame, self._after_news(str(error)),
+                                  self._sentences())
             self._news = ""
             self._solved = self._row_count, window.last
             self._last = self._stamps.in_order(self._last)
@@ -251,7 +235,8 @@ class Identifier(intake.Intake):
     def _solve_window(self, window: Window) -> Estimate:
         turning = self._turning.rms if self._motion.rotation_only else 0.0
         return self._solver.solve(window, self.sensor_frame, self._log, turning,
-                                  self._clock.seconds)
+                                  self._clock.seconds,
+                                  self._turning.acceleration_noise(self._segments.filter.kernel))
 
     def _rebuild(self) -> None:
         """Send the window through the pipeline once more."""
@@ -274,27 +259,9 @@ class Identifier(intake.Intake):
         if window is None:
             return self._news or "waiting for the first second of data"
         if window.duration < self.settings.estimator.min_duration:
-            news = f"{self._news}; " if self._news else ""
-            return (f"{news}{window.duration:.2f} s of data; estimator.min_duration is "
-                    f"{self.settings.estimator.min_duration:g} s")
+            return self._after_news(f"{window.duration:.2f} s of data; estimator.min_duration is "
+                                    f"{self.settings.estimator.min_duration:g} s")
         return ""
-
-    def _sentences(self) -> tuple[str, ...]:
-        return tuple(f.text for f in self._log.all())
-
-    def findings(self) -> tuple[Finding, ...]:
-        """Everything that deserves attention, errors first."""
-        with self._lock:
-            return self._log.all()
-
-    def lookup(self, target_frame: str, source_frame: str) -> tuple[Array, Array]:
-        """Newest rotation (3, 3) and translation (3,) [m] with ``x_target = R x_source + t``.
-
-        Raises:
-            UnknownFrame: a frame is not known, or the two are not connected.
-        """
-        with self._lock:
-            return self._motion.lookup(target_frame.lstrip("/"), source_frame.lstrip("/"))
 
     # ---- commands ------------------------------------------------------------------------------
 
@@ -315,7 +282,7 @@ class Identifier(intake.Intake):
         self._clock, self._stamps = ClockOffset(), Stamps(self._log)
         self._row_count, self._solved = 0, (-1, -1)
         self._begin_bin, self._news = 0, ""
-        self._disturbances = Disturbances(self._log)
+        self._disturbances.restart()
 
     def tare(self) -> str:
         """Take the mean reading of the last second as the bias; the arm must rest, without payload.
@@ -345,6 +312,9 @@ class Identifier(intake.Intake):
             self._flush_rows()
             self._solver.tool = state.tool
             self._solver.restore_tare(state.tare)
+            if state.tare is not None and (why := state.tare.why_unfit(self.settings)):
+                self._solver.drop_old_tare(why, self._log)
+                state = replace(state, tare=None)
             self._restored = state.estimate and replace(state.estimate, stale=True, restored=True)
             if state != State():
                 self._log.set("restored", "info", f"restored: {state.describe()}")
@@ -377,18 +347,20 @@ class Identifier(intake.Intake):
             self._solved = -1, -1
 
     def check_settings(self, settings: Settings) -> None:
-        """Raise what `Solver.check_settings` raises: why these settings could not be used now."""
+        """Raise why these settings could not be used now: what `Solver.check_settings` raises, or
+        InvalidSetting for a removed payload that no body has."""
+        RemovedPayload(settings)
         self._solver.check_settings(settings)
 
     def set_settings(self, settings: Settings) -> None:
         """Use other estimator settings from the next estimate on (groups estimator, pmd, lmi,
-        and the noise of wrench).
-
-        Raises:
-            UnknownEstimator: estimator.method names none.
-        """
+        and the noise of wrench); another removed payload (precompensated) flushes the buffer."""
         with self._lock:
             self._solver.configure(settings)
+            if settings.precompensated != self.settings.precompensated:
+                self._removed = RemovedPayload(settings)
+                self._take_zeroing("the payload that the driver removes is set to "
+                                   f"{settings.precompensated.mass:.3f} kg")
             other_weighting = settings.estimator.weighting != self.settings.estimator.weighting
             self.settings = settings
             self._solved = -1, -1

@@ -69,7 +69,7 @@ def phi_from_body(mass: float, com: ArrayLike, inertia_com: ArrayLike) -> Array:
 
 
 def body_from_phi(phi: ArrayLike) -> Body:
-    """Mass, centre of mass and tensor about it.
+    """Mass [kg], centre of mass (3,) [m] and tensor about it (3, 3) [kg m^2] of phi (10,).
 
     Raises:
         InvalidData: the mass is not positive, so that there is no centre of mass.
@@ -147,12 +147,12 @@ def _symmetric_eigenvalues(matrix: Array) -> Array:
 
 
 def min_eigenvalue(phi: ArrayLike) -> float:
-    """Smallest eigenvalue of the pseudo-inertia; positive exactly for physical bodies."""
+    """Smallest eigenvalue of the pseudo-inertia of phi (10,); positive exactly for bodies."""
     return float(_symmetric_eigenvalues(pseudo_inertia(phi))[0])
 
 
 def is_consistent(phi: ArrayLike) -> bool:
-    """Whether phi is fully physically consistent: ``J > 0`` (Wensing et al. 2017, Theorem 3).
+    """Whether phi (10,) is fully consistent: ``J > 0`` (Wensing et al. 2017, Theorem 3).
 
     The test runs on the pseudo-inertia about the centre of mass scaled to unit size, so that a
     rounding error of a large lever arm or a small body does not decide.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .errors import InvalidData
-from .estimators.base import COLUMNS, Problem
-from .findings import FindingLog
+from .estimators.base import Problem
+from .findings import FindingLog, named
 from .inertia import Array
 from .row_layout import PARAMETERS
 from .settings import Settings, WrenchSettings
@@ -21,10 +21,10 @@ def sheet(settings: WrenchSettings) -> Array:
     return np.array([*3 * (settings.force_noise,), *3 * (settings.torque_noise,)])
 
 
-def residual_rms(problem: Problem, phi: Array, bias: Array) -> Array:
-    """Root mean square (6,) of the low-passed residual [N, N m]."""
-    rows = problem.full.reshape(6, -1, COLUMNS)
-    residual = rows[..., :PARAMETERS] @ phi + rows[..., PARAMETERS:-1] @ bias - rows[..., -1]
+def residual_rms(problem: Problem, phi: Array, states: Array) -> Array:
+    """Root mean square (6,) of the low-passed residual [N, N m], with these biases, alignment and
+    tool (6 + q,)."""
+    residual = (problem.aligned @ np.concatenate([phi, states, [-1.0]])).reshape(6, -1)
     return np.sqrt((residual * residual).sum(axis=1) / max(problem.samples, 1))
 
 
@@ -38,8 +38,8 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
     log.clear("sign_wrong", "frame_wrong")
     marginal = problem.marginal("noise")
     phi, covariance = marginal.free_fit
-    mass, bias = float(phi[0]), marginal.bias(phi)
-    rms = residual_rms(problem, phi, bias)
+    mass, states = float(phi[0]), marginal.states(phi)
+    rms = residual_rms(problem, phi, states)
     is_large = _misfit(rms, settings.wrench) > _MISFIT
     if mass < -5.0 * np.sqrt(covariance[0, 0]):
         if tool is not None:
@@ -47,20 +47,20 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
                 f"what hangs on the sensor is {-mass:.3f} kg lighter than the stored tool "
                 f"({tool.phi[0]:.3f} kg); clear the tool, or store it again")
         if is_large:
-            raise _named(log, "frame_wrong", f"the mass fits as {mass:.3f} kg with a large "
-                         "residual: the sensor frame or the gravity frame is wrong")
+            raise named(log, "frame_wrong", f"the mass fits as {mass:.3f} kg with a large "
+                        "residual: the sensor frame or the gravity frame is wrong")
         now = settings.wrench.convention
         other = "on_environment" if now == "on_sensor" else "on_sensor"
-        raise _named(log, "sign_wrong", f"the mass fits as {mass:.3f} kg: the wrench has the "
-                     f"opposite sign; wrench.convention is '{now}', set it to '{other}'")
+        raise named(log, "sign_wrong", f"the mass fits as {mass:.3f} kg: the wrench has the "
+                    f"opposite sign; wrench.convention is '{now}', set it to '{other}'")
     if not is_large:
         return
     nothing = np.zeros(PARAMETERS) if tool is None else -tool.phi
-    load = residual_rms(problem, nothing, bias)
+    load = residual_rms(problem, nothing, states)
     left = float(np.linalg.norm(rms[:3])) / max(float(np.linalg.norm(load[:3])), 1e-12)
     if left > _UNEXPLAINED:
         check_residual(rms, settings.wrench, log)
-        raise _named(log, "frame_wrong", f"no payload explains the wrench ({left:.0%} of the "
+        raise named(log, "frame_wrong", f"no payload explains the wrench ({left:.0%} of the "
                      "force is left): the sensor frame or the gravity frame is wrong, its "
                      "rotation may be transposed, or something touches the payload")
 
@@ -95,9 +95,3 @@ def check_residual(rms: Array, settings: WrenchSettings, log: FindingLog) -> Non
 def _misfit(rms: Array, settings: WrenchSettings) -> float:
     """Largest residual over the data-sheet noise of one sample."""
     return float((rms / sheet(settings)).max())
-
-
-def _named(log: FindingLog, name: str, text: str) -> InvalidData:
-    """An error that is a finding as well."""
-    log.set(name, "error", text)
-    return InvalidData(text)

@@ -1,8 +1,9 @@
 """Bins become rows of the buffer, in segments: holes, contact and changes of payload part them.
 
-Rows never mix bins from before and after a parting. A second, shorter filter feeds the detector: it
-looks less far ahead than the filter of the buffer, so that a row has not left it yet when the first
-bins under its kernel are found out.
+Rows never mix bins from before and after a parting. A second, shorter filter feeds the detector.
+It finds a disturbance a while after it began, and the first bins of it may be under the kernels of
+rows that have left the filter by then. Rows therefore wait here until nothing that is found out
+later can reach back to them; an estimate that asks meanwhile gets them from `preview`.
 """
 
 from __future__ import annotations
@@ -11,36 +12,38 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .alignment import prior_sd
 from .bins import BIN_NS
-from .buffer import Rows
-from .contact import BEGAN, DOUBTED, ENDED, Detector, Event
+from .buffer import Rows, joined
+from .contact import BEGAN, DOUBTED, EARLIEST, ENDED, Detector, Event
 from .filtering import FilteredRows
 from .findings import FindingLog
 from .inertia import Array
+from .load_model import LoadModel
 from .reference import RunningReference
-from .regressor_rows import buffer_rows, make_filter
 from .settings import Settings
 
 _HELD = round(1.5e9 / BIN_NS)  # bins kept while they are left out, to be taken up again
-_FAST = 0.2  # s; kernel of the detector's rows, at most half of the buffer's
 
 
 class Segments:
-    """The filters, and the detector that tells them what to leave out."""
+    """The filters, and the detector that tells them what to leave out.
 
-    def __init__(self, settings: Settings, noise: Array, findings: FindingLog) -> None:
-        window = settings.kinematics.filter_window
-        self.filter = make_filter(window)
-        self._fast = make_filter(min(_FAST, 0.5 * window))
+    Args:
+        model: of the load; window: length of the buffer's kernel [s].
+    """
+
+    def __init__(self, settings: Settings, model: LoadModel, window: float,
+                 findings: FindingLog) -> None:
+        self._model = model
+        self.filter = model.make_filter(window)
+        self._fast = model.make_filter(min(model.fast, 0.5 * window))
         self._settings, self._findings = settings, findings
-        wrench = settings.wrench
-        reference = RunningReference(
-            noise, self._fast.block_gain(1),
-            np.repeat([wrench.force_bias_sd, wrench.torque_bias_sd], 3),
-            prior_sd(settings.alignment), self._fast.step * BIN_NS * 1e-9)
+        reference = RunningReference(model, self._fast.block_gain(1),
+                                     self._fast.step * BIN_NS * 1e-9)
         self.detector = Detector(settings.contact, settings.change, reference, self._fast.reach)
         self._detects = settings.contact.detect or settings.change.detect
+        # bins for which rows wait
+        self._delay = self.filter.reach + self._fast.reach + EARLIEST if self._detects else 0
         self.restart()
 
     def restart(self) -> None:
@@ -53,14 +56,15 @@ class Segments:
         self._begin = 0  # first bin of the present segment
         self._open = True
         self._held: list[tuple[np.ndarray, np.ndarray, Array]] = []  # left out, newest last
+        self._waiting: list[Rows] = []
 
     def push(self, number: np.ndarray, samples: np.ndarray, columns: Array,
              rotation_only: bool) -> Iterator[Rows | Event]:
         """Add bins in order; gives rows for the buffer and events in between, in order.
 
         Args:
-            number: (k,) bin numbers; samples: (k,) raw samples in each; columns: (k, 76) as
-                `regressor_rows.filter_columns` gives them.
+            number: (k,) bin numbers; samples: (k,) raw samples in each; columns: (k, d) as
+                the model's filter takes them.
             rotation_only: whether the acceleration of the sensor is not known.
         """
         if len(number) == 0:
@@ -92,33 +96,51 @@ class Segments:
         bins = number[part], samples[part], columns[part]
         if self._detects:
             fast = self._judged(self._fast.preview(*bins, whole=True))
-            if len(fast.number) == 0 or not self.detector.is_calm(fast, rotation_only):
+            if len(fast.number) == 0:
+                return self.waiting
+            if not self.detector.is_calm(fast, rotation_only):
                 return None
             judged = bins[0] <= fast.number[-1] + self._fast.reach
             bins = bins[0][judged], bins[1][judged], bins[2][judged]
-        rows = self.filter.preview(*bins)
-        return buffer_rows(rows, self._settings.gravity.acceleration) if len(rows.number) else None
+        return joined([*self._waiting, *self._rows(self.filter.preview(*bins))])
+
+    def finish(self) -> Iterator[Rows]:
+        """No bin will come any more: the rows that waited, and the last."""
+        waiting, self._waiting = self._waiting, []
+        yield from waiting
+        yield from self._rows(self.filter.flush())
+
+    @property
+    def waiting(self) -> Rows | None:
+        """Rows that later bins may still take back, if any."""
+        return joined(self._waiting)
+
+    @property
+    def newest(self) -> int | None:
+        """Bin number of the newest of them."""
+        return int(self._waiting[-1].number[-1]) if self._waiting else None
 
     def _judged(self, fast: FilteredRows) -> Rows:
         """Rows for the detector. Narrow kernels at the beginning of a segment would look like
         trouble."""
         whole = fast.number >= self._begin + self._fast.reach
-        return buffer_rows(FilteredRows(*(field[whole] for field in fast)),
-                           self._settings.gravity.acceleration)
+        return self._model.judged(FilteredRows(*(field[whole] for field in fast)),
+                                  self._fast.step)
 
     def _part(self, begin: int) -> Iterator[Rows]:
         """A hole ends before this bin."""
         if self._last_bin is not None or self._begin:
-            self._findings.count("wrench_gap", "gaps in wrench or motion of more than "
+            words = self._model.words
+            self._findings.count(words.gap_name, f"{words.gap} "
                                  f"{self._settings.kinematics.max_gap:g} s", "info")
-        yield from self._rows(self.filter.flush())
+        yield from self._release(self._rows(self.filter.flush()), begin)
         self._fast.restart()
         self._begin = begin
 
     def _segment(self, number: np.ndarray, samples: np.ndarray, columns: Array,
                  rotation_only: bool) -> Iterator[Rows | Event]:
         if not self._detects:
-            yield from self._rows(self.filter.push(number, samples, columns))
+            yield from self._forward(number, samples, columns)
             return
         rows = self._judged(self._fast.push(number, samples, columns))
         done = 0
@@ -138,7 +160,8 @@ class Segments:
         if len(number) == 0:
             return
         if self._open:
-            yield from self._rows(self.filter.push(number, samples, columns))
+            rows = self._rows(self.filter.push(number, samples, columns))
+            yield from self._release(rows, int(number[-1]))
             return
         self._held.append((number, samples, columns))
         while self._held[0][0][-1] < number[-1] - _HELD:
@@ -147,8 +170,7 @@ class Segments:
     def _obey(self, event: Event) -> Iterator[Rows | Event]:
         if event.kind in (BEGAN, DOUBTED):
             if event.kind == BEGAN and self._settings.contact.detect:
-                self.filter.forget_from(event.first)
-                yield from self._rows(self.filter.flush())
+                yield from self._withdraw(event.first)
                 self._open = False
             yield event
             return
@@ -156,12 +178,31 @@ class Segments:
         if event.kind != ENDED:
             self.filter.restart()
             self.detector.restart()
+            self._waiting = []
         yield event
         if event.kind == ENDED and held:
             number, samples, columns = (np.concatenate(parts) for parts in zip(*held, strict=True))
             clean = number >= max(event.clean, self._begin)
             yield from self._forward(number[clean], samples[clean], columns[clean])
 
+    def _release(self, rows: Iterator[Rows], last: int) -> Iterator[Rows]:
+        """The rows, and those before them, that nothing found out after this bin can reach."""
+        self._waiting += rows
+        while self._waiting and self._waiting[0].number[0] <= last - self._delay:
+            first = self._waiting.pop(0)
+            late = first.number > last - self._delay
+            if late.any():
+                self._waiting.insert(0, first.part(late))
+            yield first.part(~late)
+
+    def _withdraw(self, first: int) -> Iterator[Rows]:
+        """Give the rows without bins from this number on; forget these bins."""
+        waiting, self._waiting = self.waiting, []
+        if waiting is not None and (clean := waiting.number + self.filter.reach < first).any():
+            yield waiting.part(clean)
+        self.filter.forget_from(first)
+        yield from self._rows(self.filter.flush())
+
     def _rows(self, rows: FilteredRows) -> Iterator[Rows]:
         if len(rows.number):
-            yield buffer_rows(rows, self._settings.gravity.acceleration)
+            yield self._model.rows(rows)

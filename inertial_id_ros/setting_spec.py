@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
+from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
 from .errors import InvalidSetting
@@ -38,8 +39,22 @@ def settings_of(group: Any, prefix: str = "") -> Iterator[tuple[str, Any, Spec]]
         yield prefix + item.name, getattr(group, item.name), item.metadata["spec"]
 
 
+def unknown_setting(name: str, known: Collection[str]) -> InvalidSetting:
+    """The error for a name that is none of the known ones: the nearest, and where to look."""
+    name = name[:_SHOWN]
+
+    def likeness(other: str) -> float:
+        return max(SequenceMatcher(None, name, n).ratio() for n in (other, other.split(".")[-1]))
+
+    in_group = [n for n in known if n.startswith(name.split(".")[0] + ".")]
+    others = in_group or dict.fromkeys(n.split(".")[0] for n in known)
+    nearest = max(in_group or known, key=likeness)
+    return InvalidSetting(f"unknown setting '{name}'; nearest: {nearest}; known"
+                          f"{'' if in_group else ' groups'}: {', '.join(others)}")
+
+
 def coerce(name: str, value: Any, default: Any) -> Any:
-    """The value in the setting's type; refuses what does not fit rather than guessing."""
+    """The value in the setting's type (raises InvalidSetting where it does not fit: no guesses)."""
     if isinstance(default, bool):
         if isinstance(value, bool):
             return value

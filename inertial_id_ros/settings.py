@@ -13,7 +13,7 @@ from typing import Any
 
 from .disturbance_settings import ChangeSettings, ContactSettings
 from .errors import InvalidSetting
-from .setting_spec import Spec, Vector, check, coerce, setting, settings_of
+from .setting_spec import Spec, Vector, check, coerce, setting, settings_of, unknown_setting
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,8 @@ class AlignmentSettings:
 
 @dataclass(frozen=True)
 class EstimatorSettings:
-    method: str = setting("density", "Estimator: density, entropic, lmi, manifold, ols, pmd, rtls, "
-                          "uniform or wls (see methods.md).")
+    method: str = setting("density", "Estimator (see methods.md).", choices=(
+        "density", "entropic", "lmi", "manifold", "ols", "pmd", "rtls", "uniform", "wls"))
     weighting: str = setting(
         "noise", "noise: full model, whitened by the sensor noise; dynamism: blend of the full and "
         "the gravity-only model, for entropic, lmi, manifold, pmd, uniform and wls, without "
@@ -347,8 +347,7 @@ class Settings:
         groups: dict[str, dict[str, Any]] = {}
         for name, value in changes.items():
             if name not in known:
-                raise InvalidSetting(
-                    f"unknown setting '{name[:200]}'; {_similar(name, known)}")
+                raise unknown_setting(name, known)
             group, key = name.split(".")
             groups.setdefault(group, {})[key] = coerce(name, value, known[name])
         return dataclasses.replace(self, **{
@@ -372,7 +371,11 @@ def settings_from_mapping(tree: Mapping[str, Any]) -> Settings:
 
 
 def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Dotted names from a nested mapping; opens ``/**: ros__parameters`` of ROS files."""
+    """Dotted names from a nested mapping; opens ``/**: ros__parameters`` of ROS files.
+
+    Raises:
+        InvalidSetting: a name that is not text.
+    """
     out: dict[str, Any] = {}
     for key, value in tree.items():
         if not isinstance(key, str):
@@ -390,11 +393,3 @@ def _is_ros_wrapper(key: str, value: Mapping[str, Any]) -> bool:
     return key == "ros__parameters" or any(
         k == "ros__parameters" or (isinstance(v, Mapping) and _is_ros_wrapper("", v))
         for k, v in value.items())
-
-
-def _similar(name: str, known: Mapping[str, Any]) -> str:
-    group = name.split(".")[0]
-    same = [n for n in known if n.startswith(group + ".")]
-    if same:
-        return f"known in that group: {', '.join(same)}"
-    return "known groups: " + ", ".join(sorted({n.split(".")[0] for n in known}))

@@ -6,21 +6,16 @@ moments of the filled body (`uniform`), or a bounding region (`lmi`).
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import ParseResult, unquote, urlparse
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial import ConvexHull
-from scipy.spatial.transform import Rotation
 
 from . import primitives
 from .errors import InvalidShape
-from .files import user_path
 from .filling import grid_axes, grid_points, interior
 from .inertia import (
     Array,
@@ -29,17 +24,16 @@ from .inertia import (
     point_columns,
     transform_phi,
 )
-from .limits import FARTHEST, MAX_FACES, MAX_MESH_BYTES, MAX_POINTS, THINNEST
+from .limits import FARTHEST, MAX_FACES, MAX_POINTS, THINNEST
+from .mesh_files import load_mesh, resolve_resource
+from .point_sets import enclosing_ellipsoid, farthest_points, has_volume, outermost
 from .pose_states import PoseStates
 from .settings import ShapeSettings
 
 if TYPE_CHECKING:  # half a second of imports, which only shapes need
     import trimesh
 
-SURFACE_POINTS = 1000
-MESH_KINDS = ("stl", "ply", "obj", "off", "xyz", "npy")
-_FARTHEST = 1e6  # units of a mesh file, which may be millimetres
-_AT_ONCE = 20  # directions
+_SCATTERED = 1000  # points spread over a surface
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +89,8 @@ class Shape:
     @cached_property
     def hull(self) -> Array:
         """Faces (k, 4) of the convex hull: ``n . x + d`` is the distance outside of each [m]."""
+        from scipy.spatial import ConvexHull  # loads slowly, and most runs have no shape
+
         return np.asarray(ConvexHull(self.surface).equations)
 
     def uniform(self, mass: float) -> Array:
@@ -127,47 +123,15 @@ class Shape:
 
         Wensing et al. 2017, eqs 22 and 23, use this form.
         """
+        from scipy.spatial import ConvexHull
+
         corners = self.surface[ConvexHull(self.surface).vertices]
-        center, shape_matrix = _enclosing_ellipsoid(corners[farthest_points(corners, 200)])
+        center, shape_matrix = enclosing_ellipsoid(corners[farthest_points(corners, 200)])
         out = np.empty((4, 4))
         out[:3, :3] = -shape_matrix
         out[:3, 3] = out[3, :3] = shape_matrix @ center
         out[3, 3] = 1.0 - center @ shape_matrix @ center
         return out
-
-
-def farthest_points(cloud: Array, count: int) -> np.ndarray:
-    """Indices of `count` points of cloud (n, 3), each as far as possible from those before."""
-    first = int(((cloud - cloud.mean(axis=0)) ** 2).sum(axis=1).argmax())
-    chosen = [first]
-    distance = ((cloud - cloud[first]) ** 2).sum(axis=1)
-    for _ in range(min(count, len(cloud)) - 1):
-        chosen.append(int(distance.argmax()))
-        distance = np.minimum(distance, ((cloud - cloud[chosen[-1]]) ** 2).sum(axis=1))
-    return np.array(chosen)
-
-
-def _enclosing_ellipsoid(points: Array, tolerance: float = 1e-3) -> tuple[Array, Array]:
-    """Centre (3,) and matrix (3, 3) of the smallest ellipsoid about points (Khachiyan 1996)."""
-    n, d = points.shape
-    lifted = np.concatenate([points.T, np.ones((1, n))])
-    weights = np.full(n, 1.0 / n)
-    for _ in range(20_000):
-        distance = np.einsum("in,ij,jn->n", lifted,
-                             np.linalg.inv((lifted * weights) @ lifted.T), lifted)
-        far = int(distance.argmax())
-        excess = distance[far] - d - 1.0
-        if excess < tolerance * (d + 1.0):
-            break
-        step = excess / ((d + 1.0) * (distance[far] - 1.0))
-        weights *= 1.0 - step
-        weights[far] += step
-    center = points.T @ weights
-    spread = (points - center).T * weights @ (points - center)
-    matrix = np.linalg.inv(spread) / d
-    # Scale so that every point is inside, which the iteration only reaches in the limit.
-    worst = np.einsum("ni,ij,nj->n", points - center, matrix, points - center).max()
-    return center, matrix / worst
 
 
 def shape_from_settings(settings: ShapeSettings,
@@ -184,6 +148,8 @@ def shape_from_settings(settings: ShapeSettings,
     if settings.type == "none":
         return None
     pose = np.eye(4)
+    from scipy.spatial.transform import Rotation  # loads slowly, and most runs have no shape
+
     pose[:3, :3] = Rotation.from_euler("xyz", settings.rpy).as_matrix()
     pose[:3, 3] = settings.center
     if settings.type == "mesh":
@@ -276,122 +242,10 @@ def shape_from_points(points: ArrayLike, volumes: ArrayLike | None = None,
         raise InvalidShape(f"a point shape needs at least four finite points, got {len(cloud)}")
     if share.shape != (len(cloud),) or not np.all(np.isfinite(share) & (share > 0.0)):
         raise InvalidShape(f"{len(cloud)} points need as many positive volumes")
-    if not _has_volume(cloud):
+    if not has_volume(cloud):
         raise InvalidShape("the points of the shape lie in one plane; they enclose no volume")
     unit = point_columns(cloud) @ (share / share.sum())
     return Shape(cloud, share, cloud, unit, bounding, name)
-
-
-def _has_volume(points: Array) -> bool:
-    """Whether points (n, 3) do not all lie in one plane."""
-    spans = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
-    return bool(spans[2] >= 1e-9 * max(spans[0], 1e-12))
-
-
-def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
-    """A triangle mesh file (STL, PLY, OBJ, ...), scaled to metres.
-
-    Only formats that are one file each are read, so that a mesh cannot name other files.
-    Of a file of points without triangles (PLY, XYZ, or NPY with an array (n, 3)), the convex hull:
-    points of a scan lie on the surface, so that no volume can be made of them alone. An object with
-    hollows is smaller than its hull; ``shape.bounding`` says that.
-
-    Raises:
-        InvalidShape: no such file, or neither a mesh nor points.
-    """
-    if not path.is_file():
-        raise InvalidShape(f"mesh file {path} does not exist")
-    kind = path.suffix.lower().lstrip(".")
-    if kind not in MESH_KINDS:
-        raise InvalidShape(f"mesh file {path} is of kind '{kind}'; allowed: "
-                           + ", ".join(MESH_KINDS))
-    size = path.stat().st_size
-    if size > MAX_MESH_BYTES:
-        raise InvalidShape(f"mesh file {path} has {size} bytes; at most {MAX_MESH_BYTES} are "
-                           "allowed")
-    import trimesh
-
-    try:
-        if kind == "npy":
-            points = _point_array(np.load(path, allow_pickle=False))
-            mesh: trimesh.parent.Geometry = trimesh.PointCloud(points)
-        else:
-            # From memory: in the folder of a file, materials are looked for, wherever they are.
-            # Absurd numbers are told below.
-            with np.errstate(all="ignore"):
-                mesh = trimesh.load(io.BytesIO(path.read_bytes()), file_type=kind)
-            if isinstance(mesh, trimesh.Scene):
-                mesh = mesh.to_mesh()
-    except Exception as error:  # readers of many formats raise many kinds
-        raise InvalidShape(f"mesh file {path} cannot be read: {error}") from error
-    _check_extent(mesh, path)
-    if isinstance(mesh, trimesh.PointCloud) or (
-            isinstance(mesh, trimesh.Trimesh) and len(mesh.faces) == 0 and len(mesh.vertices) > 0):
-        mesh = _hull(np.asarray(mesh.vertices, dtype=float), path)
-    if not isinstance(mesh, trimesh.Trimesh) or len(mesh.faces) == 0:
-        raise InvalidShape(f"mesh file {path} holds no triangles")
-    mesh.apply_scale(scale)
-    return mesh
-
-
-def _check_extent(mesh: trimesh.parent.Geometry, path: Path) -> None:
-    """Raise InvalidShape where a corner lies farther off than any object reaches."""
-    corners = np.asarray(getattr(mesh, "vertices", ()), dtype=float)
-    farthest = np.abs(corners[np.isfinite(corners)]).max(initial=0.0)
-    if farthest > _FARTHEST:
-        raise InvalidShape(f"mesh file {path} reaches {farthest:g} from its origin; at most "
-                           f"{_FARTHEST:g} is allowed")
-
-
-def _point_array(values: Array) -> Array:
-    if values.ndim != 2 or values.shape[1] != 3 or not np.issubdtype(values.dtype, np.number):
-        raise InvalidShape(f"it holds an array of {values.dtype} of shape {values.shape}, "
-                           "not points (n, 3)")
-    return values
-
-
-def _hull(points: Array, path: Path) -> trimesh.Trimesh:
-    """Convex hull of points (n, 3); those that are not finite (no return of a scanner) are left
-    out."""
-    import trimesh
-
-    points = points[np.isfinite(points).all(axis=1)]
-    if len(points) < 4 or not _has_volume(points):
-        raise InvalidShape(f"mesh file {path} holds {len(points)} points, which enclose no volume; "
-                           "at least four that are not in one plane are needed")
-    return trimesh.PointCloud(points).convex_hull
-
-
-def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
-    """The file behind a plain path, a ``file://`` or a ``package://`` resource.
-
-    Raises:
-        InvalidShape: another scheme, or a package that is not under the given roots.
-    """
-    if not resource:
-        raise InvalidShape("shape.mesh is empty; give a mesh file")
-    parsed = parsed_resource(resource)
-    if parsed.scheme == "":
-        return user_path(resource)
-    if parsed.scheme == "file" and parsed.netloc == "":
-        return user_path(unquote(parsed.path))
-    if parsed.scheme == "package":
-        relative = user_path(parsed.netloc + unquote(parsed.path))
-        for root in roots:
-            candidate = (root / relative).resolve()
-            if candidate.is_file() and candidate.is_relative_to(root.resolve()):
-                return candidate
-        raise InvalidShape(f"{resource} was not found in the installed packages")
-    raise InvalidShape(f"mesh resource '{resource}' has scheme '{parsed.scheme}'; "
-                       "allowed: file, package")
-
-
-def parsed_resource(resource: str) -> ParseResult:
-    """The parts of a resource's address (raises InvalidShape)."""
-    try:
-        return urlparse(resource)
-    except ValueError as error:
-        raise InvalidShape(f"mesh resource '{resource[:200]}' is no address: {error}") from None
 
 
 def _mesh_unit_phi(mesh: trimesh.Trimesh) -> Array:
@@ -410,22 +264,5 @@ def _surface_points(mesh: trimesh.Trimesh) -> Array:
     import trimesh
 
     scattered, _ = trimesh.sample.sample_surface(
-        mesh, SURFACE_POINTS, seed=np.random.default_rng(0))
+        mesh, _SCATTERED, seed=np.random.default_rng(0))
     return np.concatenate([outermost(np.asarray(mesh.vertices)), scattered])
-
-
-def outermost(points: Array) -> Array:
-    """Those (m, 3) of points (n, 3) that lie farthest in one of SURFACE_POINTS directions, spread
-    evenly about the middle of their bounding box."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    scaled = (points - 0.5 * (low + high)) / np.maximum(high - low, 1e-12)
-    height = 1.0 - (2.0 * np.arange(SURFACE_POINTS) + 1.0) / SURFACE_POINTS
-    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(SURFACE_POINTS)  # the golden angle
-    across = np.sqrt(1.0 - height**2)
-    directions = np.stack([across * np.cos(turn), across * np.sin(turn), height], axis=1)
-    columns, reach = np.ascontiguousarray(scaled.T), np.empty((_AT_ONCE, len(points)))
-    chosen = np.empty(SURFACE_POINTS, dtype=int)
-    for k in range(0, SURFACE_POINTS, _AT_ONCE):  # one buffer: fresh memory costs more than sums
-        np.matmul(directions[k:k + _AT_ONCE], columns, out=reach)
-        chosen[k:k + _AT_ONCE] = reach.argmax(axis=1)
-    return points[np.unique(chosen)]

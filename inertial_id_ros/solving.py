@@ -18,16 +18,18 @@ from .filtering import TwoSidedFilter
 from .findings import FindingLog
 from .free_fit import vague_information
 from .inertia import Array, is_consistent, min_eigenvalue, skew
+from .motion_noise import freed, spurious
 from .noise import degrees_of_freedom, refine
 from .plausibility import check_model, check_residual, check_settings, residual_rms, sheet
 from .regressor_noise import linearised, residual_covariance
 from .row_layout import ALIGNMENTS, BIASES, PARAMETERS, STORED, linearisation
 from .settings import Settings
 from .shape import Shape
-from .state import Tare
+from .state import Tare, tare_conditions
 from .tool import Tool, tool_apart
 from .verdict import judge, unknown_acceleration
 
+_STILL = np.zeros(6)
 _NO_ROWS = np.empty((0, COLUMNS))
 _ROUNDS = 3
 _STEADY, _STEADY_NOISE = 0.1, 0.01  # of phi in standard deviations, of the noise by itself
@@ -57,7 +59,7 @@ class Solver:
         self.configure(settings)
 
     def configure(self, settings: Settings) -> None:
-        """Use these settings from now on (raises UnknownEstimator)."""
+        """Use these settings from now on."""
         self._estimator = create(settings)
         self._settings = settings
         self._alignment_sd = prior_sd(settings.alignment)
@@ -68,7 +70,7 @@ class Solver:
         """Raise why these settings could not be used with the present shape.
 
         Raises:
-            UnknownEstimator, InvalidSetting: the estimator cannot be made.
+            InvalidSetting: the estimator cannot be made.
             InvalidShape: it needs a shape, unlike the present one, and none is there.
         """
         estimator = create(settings)
@@ -91,6 +93,13 @@ class Solver:
         """The zero of the sensor is another than when it was tared."""
         self.tared = None
 
+    def drop_old_tare(self, why: str, log: FindingLog) -> None:
+        """Do not use the tare of an earlier run, if there is one, and say why."""
+        if self.tared is not None and self._tare_is_old:
+            self.forget_tare()
+            log.set("tare_not_used", "warning",
+                    f"the bias of an earlier run's tare is not used: {why}; tare again")
+
     def tare(self, readings: Array, stamp_ns: int, frame_id: str) -> str:
         """Use the mean of readings (n, 6), the last of that time, as the bias.
 
@@ -105,7 +114,9 @@ class Solver:
             raise NotEnoughData(
                 f"tare needs a sensor at rest; its readings vary by {spread.max():.0f} times the "
                 "noise in the settings")
-        self.tared, self._tare_is_old = Tare(readings.mean(axis=0), stamp_ns, frame_id), False
+        self.tared = Tare(readings.mean(axis=0), stamp_ns, frame_id,
+                          tare_conditions(self._settings))
+        self._tare_is_old = False
         f, t = self.tared.reading[:3], self.tared.reading[3:]
         return ("bias set to force [" + ", ".join(f"{v:.3f}" for v in f) + "] N, torque ["
                 + ", ".join(f"{v:.4f}" for v in t) + f"] N m from {len(readings)} samples")
@@ -159,19 +170,21 @@ class Solver:
         return matrix if self.tool is None else tool_apart(matrix, self.tool)
 
     def solve(self, window: Window, frame_id: str, log: FindingLog,
-              turning: float = 0.0, early: float = 0.0) -> Estimate:
+              turning: float = 0.0, early: float = 0.0, shaking: Array = _STILL) -> Estimate:
         """The estimate of a window.
 
         Args:
             turning: see `verdict.unknown_acceleration`; 0 where the acceleration is known.
             early: offset [s] that was already taken out of the wrench stamps.
+            shaking: (6,) noise of linear [m/s^2] and angular acceleration [rad/s^2] in a row; where
+                the accelerations are measured, `window` tells it.
 
         Raises:
             NotEnoughData, InvalidShape: the estimator cannot answer.
             InvalidData: the answer is not physical (the text says what that points to).
         """
         try:
-            return self._solve(window, frame_id, log, turning, early)
+            return self._solve(window, frame_id, log, turning, early, shaking)
         except (np.linalg.LinAlgError, ArithmeticError) as error:
             self.reset()  # nothing of these numbers is carried into the next window
             raise NotEnoughData("the numbers of this window break the computation "
@@ -179,10 +192,10 @@ class Solver:
                                 ) from error
 
     def _solve(self, window: Window, frame_id: str, log: FindingLog, turning: float,
-               early: float) -> Estimate:
+               early: float, shaking: Array) -> Estimate:
         started = time.perf_counter()
-        self._check_frames(frame_id)
-        problem = self._prepare(window)
+        self._check_frames(frame_id, log)
+        problem = self._prepare(window, shaking)
         check_model(problem, self._settings, self.tool, log)
         shape = usable_shape(self.shape, self._settings.shape.max_reach,
                              problem.marginal("noise"), self._estimator, log)
@@ -193,10 +206,10 @@ class Solver:
                 f"'{self._estimator.name}' gives a body that cannot exist (smallest eigenvalue of "
                 f"the pseudo-inertia {min_eigenvalue(solution.phi):.3g}); choose an estimator that "
                 "guarantees consistency, or move more")
-        rms = residual_rms(problem, solution.phi, solution.bias)
+        marginal = problem.marginal("noise")
+        rms = residual_rms(problem, solution.phi, marginal.states(solution.phi))
         check_residual(rms, self._settings.wrench, log)
         check_settings(solution.phi, self._settings, log)
-        marginal = problem.marginal("noise")
         verdict = judge(solution, marginal, unknown_acceleration(
             solution.phi, turning, self._settings.gravity.acceleration))
         if verdict.verdict[0] == UNOBSERVED:
@@ -224,14 +237,15 @@ class Solver:
             min_eigenvalue=min_eigenvalue(solution.phi), solve_time=elapsed,
             tool_apart=self.tool is not None)
 
-    def _check_frames(self, frame_id: str) -> None:
+    def _check_frames(self, frame_id: str, log: FindingLog) -> None:
         if self.tared is not None and self.tared.frame_id != frame_id:
-            self.forget_tare()  # an earlier run had another sensor
+            self.drop_old_tare(f"it is of frame '{self.tared.frame_id}', and the wrench of "
+                               f"'{frame_id}'", log)
         if self.tool is not None and self.tool.frame_id != frame_id:
             raise InvalidData(f"the stored tool is given in frame '{self.tool.frame_id}' and the "
                               f"wrench in '{frame_id}'; clear the tool and store it again")
 
-    def _prepare(self, window: Window) -> Problem:
+    def _prepare(self, window: Window, shaking: Array = _STILL) -> Problem:
         """The problem, linearised and with its noise corrected, in a few cheap rounds.
 
         They start where those of the window before ended, and stop when nothing moves.
@@ -246,6 +260,7 @@ class Solver:
         information = _information(prior)
         for _ in range(_ROUNDS):
             made = _Linearised(rows, self._matrix(phi), noise, prior)
+            made.forget(shaking, noise, window.samples)
             before, at, used = phi, alignment, noise
             phi, _ = made.marginal.free_fit
             states = made.marginal.states(phi)
@@ -259,6 +274,7 @@ class Solver:
             if moved < _STEADY and np.abs(noise / used - 1.0).max() < _STEADY_NOISE:
                 return self._problem(window, at, used, made)
         made = _Linearised(rows, self._matrix(phi), noise, prior)
+        made.forget(shaking, noise, window.samples)
         return self._problem(window, alignment, noise, made)
 
     def _answer(self, estimator: Estimator, problem: Problem, window: Window,
@@ -321,6 +337,11 @@ class _Linearised:
         self.matrix, self.aligned = matrix, rows @ matrix
         self.whitened = whitened(self.aligned, noise)
         self.marginal = eliminate(self.whitened, prior)
+
+    def forget(self, shaking: Array, noise: Array, samples: int) -> None:
+        """Take out the information that noise of the motion (6,) seems to bring."""
+        if shaking.any():
+            self.marginal = freed(self.marginal, spurious(shaking, noise, samples))
 
     def solution(self, phi: Array, states: Array) -> Array:
         """The vector (38,) that makes residuals of stored rows, at phi (10,) and states."""

@@ -42,10 +42,8 @@ class Tool:
 
     @cached_property
     def root(self) -> Array:
-        """Square root (10, 10) of the covariance, which may be singular."""
-        sd = np.sqrt(np.maximum(np.diag(self.covariance), 1e-300))
-        values, vectors = np.linalg.eigh(self.covariance / np.outer(sd, sd))
-        return sd[:, None] * vectors * np.sqrt(np.maximum(values, 0.0))
+        """Square root (10, 10) of the covariance."""
+        return covariance_root(self.covariance)
 
     def describe(self) -> str:
         """Mass and centre of mass in words."""
@@ -59,6 +57,13 @@ class Tool:
         """Fields for a file, SI units."""
         return {"frame_id": self.frame_id, "stamp_ns": self.stamp_ns, "phi": self.phi.tolist(),
                 "covariance": self.covariance.tolist()}
+
+
+def covariance_root(covariance: Array) -> Array:
+    """Square root (p, p) of a covariance that may be singular."""
+    sd = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    values, vectors = np.linalg.eigh(covariance / np.outer(sd, sd))
+    return np.asarray(sd[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def tool_from_estimate(estimate: Estimate, before: Tool | None = None) -> Tool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from synthetic import (
+    NOISE,
     RICH,
     START,
     URDF,
@@ -28,10 +29,8 @@ from synthetic import (
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.identifier import Identifier
 
-SECOND = 1_000_000_000
-NOISE = np.repeat([0.1, 0.005], 3)
 BIAS = (4.0, -3.0, 6.0, 0.2, 0.3, -0.1)
-BODY, OTHER = payload(), payload(5, 0.6)
+OTHER = payload(5, 0.6)
 FAST = Scene()
 SLOW = Scene(Sinusoids(RICH.offset, RICH.amplitude, 0.4 * RICH.frequency, RICH.phase))
 SCENES = {"slow": SLOW, "fast": FAST}

@@ -32,18 +32,20 @@ LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                      durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
+def environment(domain: int) -> dict[str, str]:
+    """Variables for a process in a ROS domain on this machine, with these sources."""
+    return {**os.environ, "ROS_DOMAIN_ID": str(domain), "ROS_PYTHON_CHECK_FIELDS": "1",
+            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+            "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+
+
 class RosProcess:
     """A process in a ROS domain, the leader of its group; its output is collected as text."""
 
     def __init__(self, domain: int, *command: str, **variables: str) -> None:
-        environment = {
-            **os.environ, "ROS_DOMAIN_ID": str(domain), "ROS_PYTHON_CHECK_FIELDS": "1",
-            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "PYTHONUNBUFFERED": "1",
-            "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
-            **variables}
         self.process = subprocess.Popen(
-            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            start_new_session=True)
+            command, env={**environment(domain), "PYTHONUNBUFFERED": "1", **variables},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
         self._lines: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -155,6 +157,31 @@ class Client:
         self.executor.shutdown()
         self.node.destroy_node()
         rclpy.shutdown(context=self.context)
+
+
+class Listener(Client):
+    """Receives topics with the time of arrival, as fast as they come.
+
+    Attributes:
+        got: pairs of time [s] and message by topic.
+    """
+
+    def __init__(self, domain: int) -> None:
+        super().__init__(domain)
+        self.got: dict[str, list] = {}
+
+    def subscribe(self, topic: str, kind: type, qos: QoSProfile | int = 5000) -> None:
+        """Keep what comes on a topic."""
+        self.got[topic] = []
+        self.node.create_subscription(
+            kind, topic, lambda m: self.got[topic].append((time.monotonic(), m)), qos)
+
+    def spin(self, condition, timeout: float) -> bool:
+        """Run callbacks until the condition holds or the time [s] is over; whether it holds."""
+        end = time.monotonic() + timeout
+        while not condition() and time.monotonic() < end:
+            self.executor.spin_once(timeout_sec=0.05)
+        return condition()
 
 
 class Robot:

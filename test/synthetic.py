@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from inertial_id_ros.estimate import Estimate, Outcome
 from inertial_id_ros.identifier import Identifier
 from inertial_id_ros.kinematics.motion import Motion
 from inertial_id_ros.settings import Settings
 
 START = 1_785_000_000_123_456_789  # ns: July 2026
 GRAVITY = np.array([0.0, 0.0, -9.81])
+SECOND = 1_000_000_000  # ns
+NOISE = np.repeat([0.1, 0.005], 3)  # of the data sheet: N, N m
 _STEP = 2e-3  # s, of the finite differences
 
 # name, type, parent, child, xyz, rpy, axis
@@ -70,6 +73,8 @@ class Placement:
 
 
 NOWHERE = Placement()
+MOUNT = Placement(Rotation.from_euler("xyz", [0.4, -0.9, 2.0]), (0.03, -0.02, 0.08))
+TILT = Placement(Rotation.from_euler("xyz", [0.5, -0.3, 0.9]), (1.0, 2.0, 0.5))
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,17 @@ def payload(seed: int = 3, mass: float = 1.4) -> PointMasses:
     points = rng.uniform(-0.1, 0.1, (12, 3)) + [0.02, -0.03, 0.1]
     share = rng.uniform(0.5, 1.5, 12)
     return PointMasses(points, mass * share / share.sum())
+
+
+BODY = payload()
+
+
+def assert_body(outcome: Outcome, tolerance: float = 1.0) -> None:
+    """An estimate of BODY within 0.5 g, 0.5 mm and 0.5 % of its inertia, times the tolerance."""
+    assert isinstance(outcome, Estimate), outcome
+    np.testing.assert_allclose(outcome.report[:4], BODY.report[:4], atol=5e-4 * tolerance)
+    np.testing.assert_allclose(outcome.report[4:], BODY.report[4:],
+                               atol=5e-3 * tolerance * BODY.report[4:].max())
 
 
 @dataclass(frozen=True)

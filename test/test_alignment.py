@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from synthetic import (
+    BODY,
     GRAVITY,
+    NOISE,
     Placement,
     PointMasses,
     Recording,
     Scene,
     identifier,
     joint_messages,
-    payload,
     stamps,
     texts,
     wrench_messages,
@@ -28,9 +29,7 @@ from inertial_id_ros.findings import FindingLog
 from inertial_id_ros.inertia import tensor_from_six
 from inertial_id_ros.settings import AlignmentSettings
 
-BODY = payload()
 BIAS = np.array([2.0, -3.0, 1.0, 0.1, -0.2, 0.15])
-NOISE = np.repeat([0.1, 0.005], 3)
 DEGREE = np.deg2rad(1.0)
 NONE = (0.0,) * 6
 EXACT = {"alignment__rotation_sd": 0.0, "alignment__tilt_sd": 0.0, "alignment__delay_sd": 0.0}

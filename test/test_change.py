@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from disturbed import (
     BIAS,
-    BODY,
-    NOISE,
     OTHER,
     SCENES,
-    SECOND,
     SLOW,
     assert_truth,
     between,
@@ -22,6 +19,9 @@ from disturbed import (
     two,
 )
 from synthetic import (
+    BODY,
+    NOISE,
+    SECOND,
     START,
     STILL,
     PointMasses,

@@ -1,4 +1,5 @@
-"""The entry points before any library is loaded: interrupts, and libraries that are missing."""
+"""Entry points before any library is loaded (interrupts, libraries that are missing), and how tools
+end."""
 
 from __future__ import annotations
 
@@ -9,6 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from inertial_id_ros.command import exit_status
+from inertial_id_ros.errors import InvalidSetting, NotEnoughData
 
 ROOT = Path(__file__).resolve().parent.parent
 # Importing this module takes a while, and says when it begins.
@@ -55,7 +59,7 @@ def test_a_signal_while_libraries_load_ends_the_program_quietly(
 
 
 @pytest.mark.parametrize(("command", "module", "said"), [
-    ("identify_bag", "clarabel", "the Python package 'clarabel' is missing; install it with `pip"),
+    ("identify_bag", "rosbags", "the Python package 'rosbags' is missing; install it with `pip"),
     ("identify_bag", "pinocchio", "the Python package 'pin' is missing"),
     ("inertial_id_node", "rclpy", "the ROS package 'rclpy' is missing; source a ROS 2"),
     ("replay_bag", "rclpy", "the ROS package 'rclpy' is missing"),
@@ -74,3 +78,19 @@ def test_a_missing_part_of_the_package_itself_is_not_explained_away() -> None:
     process = start(MISSING.format(module="inertial_id_ros.errors", command="identify_bag"))
     _, text = process.communicate(timeout=30.0)
     assert process.returncode == 1 and "inertial_id_ros.errors" in text
+
+
+@pytest.mark.parametrize(("failure", "status", "said"), [
+    (InvalidSetting("x is 1; allowed: 2"), 2, "error: x is 1; allowed: 2\n"),
+    (NotEnoughData("too short"), 1, "error: too short\n"),
+    (KeyboardInterrupt(), 130, "interrupted\n"),
+    (PermissionError(13, "Permission denied", "/a/b"), 2, "error: /a/b: Permission denied\n"),
+    (OSError(28, "No space left on device"), 2, "error: No space left on device\n"),
+    (MemoryError(), 2, "error: there is not enough memory for this input\n")])
+def test_a_tool_ends_with_one_line_and_the_status_of_its_kind(
+        failure: BaseException, status: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def run() -> int:
+        raise failure
+
+    assert exit_status(run) == status
+    assert capsys.readouterr() == ("", said)

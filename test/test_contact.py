@@ -8,22 +8,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from disturbed import (
-    BIAS,
+from disturbed import BIAS, SCENES, SLOW, assert_truth, between, clean, identify, pushed, scraping
+from scipy.spatial.transform import Rotation, Slerp
+from synthetic import (
     BODY,
     NOISE,
-    SCENES,
     SECOND,
-    SLOW,
-    assert_truth,
-    between,
-    clean,
-    identify,
-    pushed,
-    scraping,
+    START,
+    Recording,
+    Scene,
+    Sinusoids,
+    payload,
+    recording,
+    texts,
 )
-from scipy.spatial.transform import Rotation, Slerp
-from synthetic import START, Recording, Scene, Sinusoids, payload, recording, texts
 
 from inertial_id_ros.estimate import IDENTIFIED, Estimate
 from inertial_id_ros.identifier import Identifier

@@ -8,9 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from disturbed import BODY, SECOND, assert_truth, clean, identify
+from disturbed import assert_truth, clean, identify
 from scipy.spatial.transform import Rotation
-from synthetic import JOINTS, START, Recording, Scene, stamps, texts, transform_messages
+from synthetic import (
+    BODY,
+    JOINTS,
+    SECOND,
+    START,
+    Recording,
+    Scene,
+    stamps,
+    texts,
+    transform_messages,
+)
 
 from inertial_id_ros.estimate import NoEstimate
 

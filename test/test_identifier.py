@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 from synthetic import (
+    BODY,
     JOINTS,
+    MOUNT,
+    NOISE,
     NOWHERE,
     RICH,
     STILL,
+    TILT,
     URDF,
-    Placement,
     PointMasses,
     Recording,
     Scene,
@@ -30,11 +32,7 @@ from synthetic import (
 from inertial_id_ros.estimate import Estimate, Outcome
 from inertial_id_ros.identifier import Identifier
 
-MOUNT = Placement(Rotation.from_euler("xyz", [0.4, -0.9, 2.0]), (0.03, -0.02, 0.08))
-TILT = Placement(Rotation.from_euler("xyz", [0.5, -0.3, 0.9]), (1.0, 2.0, 0.5))
-BODY = payload()
 BIAS = np.array([2.0, -3.0, 1.0, 0.1, -0.2, 0.15])
-NOISE = np.repeat([0.1, 0.005], 3)
 
 
 def _static(made: Identifier, scene: Scene) -> str:
@@ -325,3 +323,15 @@ def test_frames_can_be_looked_up_from_the_sensor() -> None:
     rotation, translation = made.lookup("/tool0", "sensor")
     np.testing.assert_allclose(rotation, MOUNT.rotation.as_matrix(), atol=1e-12)
     np.testing.assert_allclose(translation, MOUNT.translation, atol=1e-12)
+
+
+def test_a_lookup_knows_the_samples_that_still_wait() -> None:
+    made = identifier()
+    samples = recording(2.0).messages
+    for k, (_, method, arguments) in enumerate(samples):
+        getattr(made, method)(*arguments)
+        if k == len(samples) // 2:
+            made.advance()
+    before = made.lookup("base_link", "tool0")[0]  # that of the newest joint state
+    made.advance()
+    np.testing.assert_array_equal(before, made.lookup("base_link", "tool0")[0])

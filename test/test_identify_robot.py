@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from xml.etree import ElementTree
 
+import bags
 import mujoco
 import numpy as np
 import pytest
@@ -155,6 +157,57 @@ def test_samples_that_are_late_repeated_or_not_finite_are_left_out(tmp_path: Pat
     np.savez(tmp_path / "a.npz", t=t, q=q, tau=np.ones((6, 1)))
     kept = read_recording(tmp_path / "a.npz").of_joints(["a"])
     assert kept.q[:, 0].tolist() == [0.0, 1.0, 5.0]
+
+
+def arrays(path: Path, t: np.ndarray, **more: np.ndarray) -> Path:
+    """An NPZ file of one joint with these times."""
+    np.savez(path, **{"t": t, "q": np.arange(float(len(t)))[:, None],
+                      "effort": np.ones((len(t), 1)), **more})
+    return path
+
+
+@pytest.mark.parametrize(("t", "said"), [
+    (np.linspace(5.0, 0.0, 100), "goes back: 99 of its 100 samples"),
+    (np.full(100, np.nan), "100 of its 100 times are not finite"),
+    (np.array([1.0, *[np.inf] * 9]), "fewer than two samples with a time"),
+    (np.linspace(1e300, 2e300, 9), "beyond 9e+09 s"),
+    (np.zeros(9), "fewer than two joint states"),
+    (np.zeros(9) + 1j, "complex")])
+@pytest.mark.filterwarnings("error")
+def test_times_that_do_not_increase_are_told(
+        tmp_path: Path, folder: Path, t: np.ndarray, said: str,
+        capsys: pytest.CaptureFixture[str]):
+    path = arrays(tmp_path / "a.npz", t, names=np.array(NAMES[0]))
+    assert main([str(path), "--urdf", str(folder / "arm.urdf"), "--joints", NAMES[0]]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_samples_without_a_time_are_left_out_with_a_note(tmp_path: Path):
+    t = np.linspace(0.0, 1.0, 10)
+    t[3] = np.nan
+    read = read_recording(arrays(tmp_path / "a.npz", t))
+    assert len(read.stamps) == 9 and "1 of its 10 times" in read.notes[0]
+
+
+def test_tables_that_are_too_large_or_no_files_are_refused(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    arrays(tmp_path / "a.npz", np.zeros(10_000))
+    (tmp_path / "a.csv").write_text("time,position.a,effort.a\n" + "0,0,0\n" * 1000)
+    monkeypatch.setattr("inertial_id_ros.robot_tool.joint_recordings.MAX_TABLE_BYTES", 2000)
+    for name, said in (("a.npz", r"unpacks to \d+ bytes; at most 2000"), ("a.csv", "2000 bytes")):
+        with pytest.raises(RecordingError, match=said):
+            read_recording(tmp_path / name)
+    for name in ("b.npz", "b.csv"):
+        os.mkfifo(tmp_path / name)
+        with pytest.raises(RecordingError, match="no regular file"):
+            read_recording(tmp_path / name)
+
+
+def test_a_topic_that_was_recorded_with_two_types_is_read_as_joint_states(tmp_path: Path):
+    joints = bags.joint_stream(1.0, topic="/robot_description")
+    bags.write_bag(tmp_path / "bag", [joints, bags.text_stream("/robot_description", bags.URDF)])
+    with pytest.raises(RecordingError, match="carry no efforts"):
+        read_recording(tmp_path / "bag")
 
 
 def test_a_joint_that_was_not_recorded_is_named(folder: Path):

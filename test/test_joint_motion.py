@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
-from scipy.spatial.transform import Rotation
 from synthetic import (
     GRAVITY,
     JOINTS,
+    MOUNT,
     NOWHERE,
+    TILT,
     URDF,
-    Placement,
     Recording,
     Scene,
     first_difference,
@@ -37,8 +37,6 @@ from inertial_id_ros.streams import REPEATED, STORED
 from inertial_id_ros.transforms import TransformTree
 
 MODELS = Path(__file__).resolve().parent.parent / "inertial_id_ros" / "simulation" / "models"
-MOUNT = Placement(Rotation.from_euler("xyz", [0.4, -0.9, 2.0]), (0.03, -0.02, 0.08))
-TILT = Placement(Rotation.from_euler("xyz", [0.5, -0.3, 0.9]), (1.0, 2.0, 0.5))
 
 
 def _robot(scene: Scene, gravity_frame: str = "", urdf: str = URDF) -> RobotFrame:

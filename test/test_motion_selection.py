@@ -9,6 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from synthetic import (
     JOINTS,
+    MOUNT,
     START,
     URDF,
     Placement,
@@ -28,7 +29,6 @@ from inertial_id_ros.kinematics.tf_motion import TfMotion
 from inertial_id_ros.motion_selection import MotionSelector
 from inertial_id_ros.streams import SampleRing
 
-MOUNT = Placement(Rotation.from_euler("xyz", [0.4, -0.9, 2.0]), (0.03, -0.02, 0.08))
 OTHER = Placement(Rotation.from_euler("xyz", [0.6, -0.9, 2.0]), (0.03, -0.02, 0.08))
 _HANDLERS = {"add_joint_state": "take_joint_state", "add_transform": "take_transform"}
 

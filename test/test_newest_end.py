@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from disturbed import (
+from disturbed import SLOW, assert_truth, between, clean, identify, pushed, scraping
+from synthetic import (
     BODY,
     NOISE,
     SECOND,
-    SLOW,
-    assert_truth,
-    between,
-    clean,
-    identify,
-    pushed,
-    scraping,
-)
-from synthetic import (
     START,
     Recording,
     Scene,

@@ -9,6 +9,7 @@ from inertial_id_ros.inertia import Array
 from inertial_id_ros.newton_euler import regressor
 from inertial_id_ros.reference import RunningReference
 from inertial_id_ros.row_layout import stored_rows
+from inertial_id_ros.wrench_model import WrenchModel
 
 NOISE = np.repeat([0.1, 0.005], 3)
 BIAS_SD = np.repeat([5.0, 0.5], 3)
@@ -18,7 +19,8 @@ PERIOD = 0.02
 
 
 def _reference(alignment: float = 0.0) -> RunningReference:
-    return RunningReference(NOISE, 1.0, BIAS_SD, np.full(6, alignment), PERIOD)
+    model = WrenchModel(NOISE, BIAS_SD, np.full(6, alignment), 9.81)
+    return RunningReference(model, 1.0, PERIOD)
 
 
 def _rows(n: int, rng: np.random.Generator, noise: float = 1.0) -> tuple[Array, Array]:

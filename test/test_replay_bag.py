@@ -1,21 +1,20 @@
 """The replay of a recording as a process: content, order, timing, clock, clean exit, errors."""
 
-import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import bags
 import numpy as np
 import pytest
 
-rclpy = pytest.importorskip("rclpy")
+pytest.importorskip("rclpy")
+pytest.importorskip("tf2_msgs.msg")
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
-from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy  # noqa: E402
+from ros_process import Listener, environment, own_domain  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
@@ -23,10 +22,8 @@ from std_msgs.msg import String  # noqa: E402
 from inertial_id_ros.bag.reader import Recording  # noqa: E402
 from inertial_id_ros.ros.replay_bag import Player, replay_qos  # noqa: E402
 
-ROOT = Path(__file__).resolve().parents[1]
-DOMAIN = (os.getpid() + 50) % 100 + 1
+DOMAIN = own_domain()
 DURATION = 2.0  # s of the recording
-RELIABLE = QoSProfile(depth=5000)
 LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -39,39 +36,10 @@ def bag(tmp_path_factory):
         bags.reading_stream(), bags.Stream("/notes", bags.TEXT, texts, latched=True)])
 
 
-class Listener:
-    """Receives topics with the time of arrival."""
-
-    def __init__(self):
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=DOMAIN)
-        self.node = rclpy.create_node("listener", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.got = {}
-
-    def subscribe(self, topic, kind, qos=RELIABLE):
-        self.got[topic] = []
-        self.node.create_subscription(
-            kind, topic, lambda m: self.got[topic].append((time.monotonic(), m)), qos)
-
-    def spin(self, condition, timeout):
-        end = time.monotonic() + timeout
-        while not condition() and time.monotonic() < end:
-            self.executor.spin_once(timeout_sec=0.05)
-        return condition()
-
-    def close(self):
-        self.executor.shutdown()
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
-
-
 @pytest.fixture
-def listener(monkeypatch):
+def listener():
     """A subscriber in this test's domain; closed after the test."""
-    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    made = Listener()
+    made = Listener(DOMAIN)
     yield made
     made.close()
 
@@ -82,12 +50,9 @@ def replay():
     started = []
 
     def start(*words):
-        env = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "ROS_PYTHON_CHECK_FIELDS": "1",
-               "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-               "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
         started.append(subprocess.Popen(
-            [sys.executable, "-m", "inertial_id_ros.ros.replay_bag", *map(str, words)], env=env,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+            [sys.executable, "-m", "inertial_id_ros.ros.replay_bag", *map(str, words)],
+            env=environment(DOMAIN), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
         return started[-1]
 
     yield start

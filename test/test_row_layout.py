@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from synthetic import GRAVITY, Placement, PointMasses, Scene, payload
+from synthetic import BODY, GRAVITY, Placement, PointMasses, Scene
 
 from inertial_id_ros.inertia import phi_from_points
 from inertial_id_ros.newton_euler import regressor
@@ -22,7 +22,6 @@ from inertial_id_ros.row_layout import (
     stored_rows,
 )
 
-BODY = payload()
 TRUTH = phi_from_points(BODY.points, BODY.masses)
 TIMES = np.linspace(0.5, 6.0, 40)
 BIASES = np.array([2.0, -3.0, 1.0, 0.1, -0.2, 0.15])

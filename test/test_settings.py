@@ -121,15 +121,19 @@ def test_lists_are_checked_for_length_and_for_each_number(
     assert str(caught.value) == f"{name} {says}"
 
 
-def test_an_unknown_name_is_refused_with_the_names_of_its_group() -> None:
-    with pytest.raises(InvalidSetting, match=r"unknown setting 'wrench\.topik'; known in that "
-                       r"group: wrench\.topic, wrench\.convention"):
+def test_an_unknown_name_is_refused_with_the_nearest_and_the_names_of_its_group() -> None:
+    with pytest.raises(InvalidSetting, match=r"unknown setting 'wrench\.topik'; nearest: "
+                       r"wrench\.topic; known: wrench\.topic, wrench\.convention"):
         Settings().replace({"wrench.topik": "/ft"})
 
 
-@pytest.mark.parametrize("name", ["wrist.topic", "topic", "wrench", "a.b.c", ""])
-def test_an_unknown_group_is_refused_with_the_groups(name: str) -> None:
-    with pytest.raises(InvalidSetting, match=f"unknown setting '{name}'; known .*wrench"):
+@pytest.mark.parametrize(("name", "nearest"), [
+    ("force_noise", "wrench.force_noise"), ("buffr.window", "buffer.window"), ("a.b.c", ""),
+    ("", "")])
+def test_an_unknown_group_is_refused_with_the_nearest_and_the_groups(
+        name: str, nearest: str) -> None:
+    with pytest.raises(InvalidSetting, match=(
+            f"unknown setting '{name}'; nearest: {nearest}.*; known groups: wrench, load, .*")):
         Settings().replace({name: "/ft"})
 
 

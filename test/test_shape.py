@@ -10,13 +10,9 @@ from scipy.spatial.transform import Rotation
 from inertial_id_ros import shape as shape_module
 from inertial_id_ros.errors import InvalidShape
 from inertial_id_ros.inertia import body_from_phi, is_consistent, phi_from_body, transform_phi
+from inertial_id_ros.mesh_files import load_mesh
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.shape import (
-    SURFACE_POINTS,
-    farthest_points,
-    load_mesh,
-    outermost,
-    resolve_resource,
     shape_from_file,
     shape_from_mesh,
     shape_from_points,
@@ -136,12 +132,6 @@ def test_spread_points_are_apart_and_reach_into_the_corners():
     np.testing.assert_array_equal(shape.spread(20), points[:20])
 
 
-def test_farthest_points_never_repeat():
-    cloud = np.random.default_rng(0).normal(size=(50, 3))
-    assert len(set(farthest_points(cloud, 50))) == 50
-    assert len(farthest_points(cloud, 80)) == 50
-
-
 def test_points_with_volumes_are_a_shape():
     rng = np.random.default_rng(1)
     points, volumes = rng.normal(size=(30, 3)), rng.uniform(0.5, 2.0, 30)
@@ -192,59 +182,6 @@ def test_points_that_enclose_nothing_are_refused(points, volumes, text):
         shape_from_points(points, volumes)
 
 
-def test_mesh_files_and_resources_that_cannot_be_used_are_named(tmp_path):
-    with pytest.raises(InvalidShape, match=r"missing\.stl does not exist"):
-        load_mesh(tmp_path / "missing.stl")
-    (tmp_path / "broken.stl").write_text("nothing")
-    with pytest.raises(InvalidShape, match=r"broken\.stl"):
-        load_mesh(tmp_path / "broken.stl")
-    for resource, text in (("", "empty"), ("http://a/b.stl", "scheme 'http'"),
-                           ("package://robot/part.stl", "not found")):
-        with pytest.raises(InvalidShape, match=text):
-            resolve_resource(resource, (tmp_path,))
-
-
-def test_resources_lead_to_files_and_not_out_of_their_package_folders(tmp_path):
-    root = tmp_path / "share"
-    (root / "robot").mkdir(parents=True)
-    (root / "robot" / "part.stl").touch()
-    (tmp_path / "secret.stl").touch()
-    assert resolve_resource("package://robot/part.stl", (root,)).name == "part.stl"
-    assert resolve_resource(f"file://{root}/robot/part.stl") == root / "robot" / "part.stl"
-    with pytest.raises(InvalidShape):
-        resolve_resource("package://robot/../../secret.stl", (root,))
-
-
-@pytest.mark.parametrize("kind", ["npy", "xyz", "ply"])
-def test_a_file_of_points_is_their_convex_hull(tmp_path, kind):
-    rng = np.random.default_rng(0)
-    corners = np.array(np.meshgrid([-0.05, 0.05], [-0.1, 0.1], [-0.2, 0.2])).reshape(3, 8).T
-    inside = rng.uniform(-1.0, 1.0, (300, 3)) * [0.05, 0.1, 0.2]
-    points = np.concatenate([inside, corners])
-    file = tmp_path / f"scan.{kind}"
-    if kind == "npy":
-        np.save(file, np.concatenate([points, np.full((2, 3), np.nan)]))  # two without a return
-    elif kind == "xyz":
-        np.savetxt(file, points)
-    else:
-        trimesh.PointCloud(points).export(file)
-    shape = shape_from_file(file, 1.0, POSE, bounding=False)
-    want = transform_phi(phi_from_body(*closed_form("box", (0.1, 0.2, 0.4))),
-                         POSE[:3, :3], POSE[:3, 3])
-    np.testing.assert_allclose(shape.unit_phi, want, atol=1e-8)
-
-
-@pytest.mark.parametrize(("points", "text"), [
-    (np.zeros((3, 3)), "3 points, which enclose no volume"), (np.ones((9, 3)), "enclose no volume"),
-    (np.random.default_rng(0).normal(size=(20, 3)) * [1, 1, 0], "enclose no volume"),
-    (np.zeros((9, 2)), r"shape \(9, 2\)"), (np.full((9, 3), np.nan), "0 points"),
-    (np.array(["a"]), "not points")])
-def test_files_of_points_that_enclose_nothing_are_named(tmp_path, points, text):
-    np.save(tmp_path / "scan.npy", points)
-    with pytest.raises(InvalidShape, match=text):
-        load_mesh(tmp_path / "scan.npy")
-
-
 def test_a_mesh_file_is_read_again_only_when_it_changed(tmp_path, monkeypatch):
     file, read = tmp_path / "part.stl", []
     monkeypatch.setattr(shape_module, "load_mesh",
@@ -256,12 +193,3 @@ def test_a_mesh_file_is_read_again_only_when_it_changed(tmp_path, monkeypatch):
     np.testing.assert_allclose(body_from_phi(shape.unit_phi).com, POSE[:3, 3], atol=1e-9)
     trimesh.creation.cylinder(radius=0.1, height=0.3).export(file)
     assert shape_from_file(file, 1.0, np.eye(4), False).volume > 5e-3 and len(read) == 2
-
-
-def test_points_on_the_surface_reach_the_corners_of_a_large_mesh():
-    rng = np.random.default_rng(0)
-    corners = np.array(np.meshgrid([-0.05, 0.05], [-0.03, 0.03], [-0.1, 0.1])).reshape(3, 8).T
-    cloud = np.concatenate([rng.uniform(-1.0, 1.0, (20_000, 3)) * [0.05, 0.03, 0.1], corners])
-    found = outermost(cloud)
-    assert len(found) <= SURFACE_POINTS
-    assert {tuple(c) for c in corners} <= {tuple(p) for p in found}

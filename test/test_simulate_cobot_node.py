@@ -1,20 +1,17 @@
 """The node simulate_cobot as a process: rates, stamps, latched topics, clean exit, user errors."""
 
-import os
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-rclpy = pytest.importorskip("rclpy")
+pytest.importorskip("rclpy")
 TFMessage = pytest.importorskip("tf2_msgs.msg").TFMessage
 from geometry_msgs.msg import InertiaStamped, WrenchStamped  # noqa: E402
-from rclpy.executors import SingleThreadedExecutor  # noqa: E402
-from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
+from ros_process import LATCHED, Listener, environment, own_domain  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 
@@ -22,9 +19,7 @@ from inertial_id_ros.simulation.cobot import SimulatedCobot  # noqa: E402
 from inertial_id_ros.simulation.payload import PAYLOADS  # noqa: E402
 from inertial_id_ros.simulation.settings import CobotSettings  # noqa: E402
 
-ROOT = Path(__file__).resolve().parents[1]
-DOMAIN = os.getpid() % 100 + 1
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+DOMAIN = own_domain()
 TYPES = {"/joint_states": JointState, "/wrench": WrenchStamped, "/tf": TFMessage,
          "/tf_static": TFMessage, "/robot_description": String,
          "/simulate_cobot/truth": InertiaStamped}
@@ -32,50 +27,21 @@ TYPES = {"/joint_states": JointState, "/wrench": WrenchStamped, "/tf": TFMessage
 
 def start(*words, **options):
     """The node as a process of its own, in this test's domain."""
-    env = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN), "ROS_PYTHON_CHECK_FIELDS": "1",
-           "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-           "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
     return subprocess.Popen(
         [sys.executable, "-m", "inertial_id_ros.ros.simulate_cobot", *words],
-        env=env, stderr=subprocess.PIPE, text=True, **options)
-
-
-class Listener:
-    """Receives every topic of the node, with the time of arrival."""
-
-    def __init__(self):
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=DOMAIN)
-        self.node = rclpy.create_node("listener", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.got = {topic: [] for topic in TYPES}
-        for topic, kind in TYPES.items():
-            qos = LATCHED if topic not in ("/joint_states", "/wrench", "/tf") else 5000
-            self.node.create_subscription(kind, topic, self.keep(topic), qos)
-
-    def keep(self, topic):
-        return lambda message: self.got[topic].append((time.monotonic(), message))
-
-    def spin(self, condition, timeout):
-        end = time.monotonic() + timeout
-        while not condition() and time.monotonic() < end:
-            self.executor.spin_once(timeout_sec=0.05)
-
-    def close(self):
-        self.executor.shutdown()
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
+        env=environment(DOMAIN), stderr=subprocess.PIPE, text=True, **options)
 
 
 @pytest.fixture
-def listen(monkeypatch):
-    """Makes a listener; closes it after the test."""
-    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+def listen():
+    """Makes a listener to every topic of the node; closes it after the test."""
     made = []
 
     def make():
-        made.append(Listener())
+        made.append(Listener(DOMAIN))
+        for topic, kind in TYPES.items():
+            qos = LATCHED if topic not in ("/joint_states", "/wrench", "/tf") else 5000
+            made[-1].subscribe(topic, kind, qos)
         return made[-1]
 
     yield make

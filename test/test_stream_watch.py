@@ -6,6 +6,7 @@ import math
 
 import pytest
 from synthetic import (
+    SECOND,
     START,
     Recording,
     Scene,
@@ -18,8 +19,6 @@ from synthetic import (
 
 from inertial_id_ros.estimate import Estimate, NoEstimate
 from inertial_id_ros.stream_watch import APART, STOPPED
-
-SECOND = 1_000_000_000
 
 
 def _joint_clock_ahead(samples: Recording, by: float) -> Recording:

@@ -7,7 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 from synthetic import (
     GRAVITY,
-    Placement,
+    MOUNT,
+    TILT,
     Scene,
     first_difference,
     gravity_of,
@@ -20,9 +21,6 @@ from synthetic import (
 from inertial_id_ros.errors import UnknownFrame
 from inertial_id_ros.kinematics.tf_motion import TfMotion
 from inertial_id_ros.transforms import TransformTree
-
-MOUNT = Placement(Rotation.from_euler("xyz", [0.4, -0.9, 2.0]), (0.03, -0.02, 0.08))
-TILT = Placement(Rotation.from_euler("xyz", [0.5, -0.3, 0.9]), (1.0, 2.0, 0.5))
 
 
 def _fill(tree: TransformTree, turn: Rotation, shift: np.ndarray, t: np.ndarray, parent: str,

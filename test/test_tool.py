@@ -8,13 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from synthetic import (
-    PointMasses,
-    Recording,
-    identifier,
-    payload,
-    recording,
-)
+from synthetic import NOISE, PointMasses, Recording, identifier, payload, recording
 
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
@@ -25,7 +19,6 @@ from inertial_id_ros.tool import Tool, load_tool, save_tool, tool_from_estimate
 TOOL, OBJECT = payload(3, 1.1), payload(8, 0.7)
 BOTH = PointMasses(np.concatenate([TOOL.points, OBJECT.points]),
                    np.concatenate([TOOL.masses, OBJECT.masses]))
-NOISE = np.repeat([0.1, 0.005], 3)
 MINUTE = 60_000_000_000
 ALIGNED = {"alignment__rotation_sd": 0.0, "alignment__tilt_sd": 0.0, "alignment__delay_sd": 0.0}
 

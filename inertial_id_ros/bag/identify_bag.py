@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ..errors import InertialIdError, InvalidShape, UnknownFrame
+from ..command import NO_ESTIMATE, OK, exit_status
+from ..errors import InvalidShape, UnknownFrame
 from ..estimate import Estimate
 from ..estimators import create
 from ..files import user_path
 from ..pipelines import AnyIdentifier, make_identifier
+from ..resources import package_roots
 from ..settings import Settings
 from ..shape import shape_from_settings
 from ..tool import load_tool, tool_from_estimate
@@ -26,22 +26,10 @@ from .reader import Recording
 from .report import print_report, summary
 from .topics import select_topics
 
-OK, NO_ESTIMATE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tool; returns its exit status."""
-    try:
-        return run(parse_options(arguments))
-    except InertialIdError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return USER_ERROR
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:  # the reader of a pipe, such as head, has left
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+    return exit_status(lambda: run(parse_options(arguments)))
 
 
 def run(options: Options) -> int:
@@ -88,12 +76,6 @@ def make_pipeline(settings: Settings) -> AnyIdentifier:
     if settings.tool.file:
         made.set_tool(load_tool(user_path(settings.tool.file)))
     return made
-
-
-def package_roots() -> tuple[Path, ...]:
-    """Folders with the shared files of installed ROS packages, if any, for package:// meshes."""
-    prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
-    return tuple(Path(prefix) / "share" for prefix in prefixes if prefix)
 
 
 def check_frames(result: Identification, settings: Settings) -> None:

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import multigammaln
 
 from ..errors import InvalidShape, NotEnoughData
 from ..inertia import Array
@@ -94,7 +93,7 @@ def measured_mass(rows: Array, target: Array) -> float:
     mass = float(np.linalg.lstsq(columns, target)[0][0])
     if not mass > 0.0:
         raise NotEnoughData(f"no positive mass fits the data (best: {mass:.4g} kg); "
-                            "is anything carried, and is the wrench convention right?")
+                            "is anything carried, and has what measures it the right sign?")
     return mass
 
 
@@ -162,6 +161,8 @@ class Fit:
                 break
             step = line_search(linear, square, gamma, values)
             factor = factor @ (vectors * np.sqrt(1.0 + step * values))
+        from scipy.special import multigammaln  # loads slowly; other estimators do without
+
         logdet = 2.0 * float(np.linalg.slogdet(factor)[1])
         a = 0.5 * gamma
         # Wishart density at the mode, times the likelihood, times the width of their product.

@@ -80,7 +80,7 @@ class Manifold:
         if found.mass <= 2.0 * fit.mass_low:
             raise NotEnoughData(
                 f"no positive mass fits the data (unconstrained: {data.optimum[MASS]:.4g} kg); "
-                "is anything carried, and is the wrench convention right?")
+                "is anything carried, and has what measures it the right sign?")
         x = data.mass_scale * (self._from_margin @ svec(found.pseudo))
         phi = body.with_extent(body.to_phi @ x)
         return Solution(phi, marginal.bias(phi), data.prior_information(body))

@@ -6,13 +6,14 @@ multiplies the off-diagonal entries by sqrt(2), so that the inner product is the
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import clarabel
 import numpy as np
-from scipy import sparse
 
 from ..inertia import Array
+
+if TYPE_CHECKING:
+    import clarabel
 
 SIDE = 4  # of the pseudo-inertia
 _ROWS, _COLS = np.array([(i, j) for j in range(SIDE) for i in range(j + 1)]).T
@@ -59,6 +60,8 @@ class LeastDistance:
 
     def __init__(self, linear: int, variables: int) -> None:
         self._rows = linear + SVEC_SIZE
+        import clarabel  # loads slowly, as `sparse` does; other estimators do without
+
         self._variables = variables
         cones = [clarabel.NonnegativeConeT(linear)] if linear else []
         self._cones = [*cones, clarabel.PSDTriangleConeT(SIDE)]
@@ -93,6 +96,9 @@ class LeastDistance:
 
     def _build(self, offset: Array, matrix: Array,
                settings: clarabel.DefaultSettings) -> clarabel.DefaultSolver:
+        import clarabel
+        from scipy import sparse
+
         rows, n = self._rows, self._variables
         # All entries are stored, zeros too: the pattern must fit every later problem.
         dense = sparse.csc_matrix((np.ascontiguousarray(-matrix.T).ravel(),
@@ -113,6 +119,8 @@ def _let_panics_pass(error: BaseException) -> None:
 
 
 def _settings(careful: bool = False) -> clarabel.DefaultSettings:
+    import clarabel
+
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1

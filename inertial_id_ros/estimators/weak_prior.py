@@ -62,8 +62,8 @@ class Regularised:
         """
         free = float(self.optimum[MASS])
         if self.simple_mass <= 0.0 and free <= 0.0:
-            raise NotEnoughData(f"the wrench asks for a mass of {free:.4g} kg; is anything "
-                                "carried, and is the wrench convention right?")
+            raise NotEnoughData(f"the data ask for a mass of {free:.4g} kg; is anything "
+                                "carried, and has what measures it the right sign?")
 
     def prior_information(self, body: ReferenceBody) -> Array:
         """Information (10, 10) of the prior about phi."""

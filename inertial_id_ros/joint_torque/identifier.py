@@ -1,13 +1,11 @@
 """The pipeline of `identifier.Identifier` for robots without a wrist sensor.
 
-Same way in, same kind of answer; what a wrist sensor alone has (bias, contact and change detection,
-compensated wrenches) is missing. `add_*` only append and may be called from another thread;
-everything else belongs to one thread.
+Same way in, same gates, same kind of answer; what a wrist sensor alone has (bias, compensated
+wrenches) is missing.
 """
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,29 +15,35 @@ import numpy as np
 
 from .. import intake
 from ..bins import BIN_NS
+from ..buffer import Rows
 from ..compensation import CompensatedWrenches, no_wrenches
 from ..containment import usable_shape
+from ..disturbances import Disturbances
 from ..errors import InertialIdError, InvalidData, InvalidSetting, InvalidShape, NotEnoughData
 from ..estimate import UNOBSERVED, Estimate, NoEstimate, Outcome
 from ..estimators import Estimator, create
-from ..findings import Finding, FindingLog
-from ..inertia import Array, is_consistent, min_eigenvalue
-from ..motion_selection import MotionSelector
+from ..inertia import is_consistent, min_eigenvalue
+from ..newest_end import Stamps
+from ..pipeline import Pipeline
 from ..robot_tool.robot_file import load_robot
+from ..segments import Segments
 from ..settings import Settings
 from ..shape import Shape, shape_from_settings
 from ..state import State
+from ..streams import JUMPED
 from ..tool import Tool
 from ..verdict import judge
+from .checks import check_model
+from .gate import JointStateGate
 from .problem import TorqueProblem
-from .rows import TorqueRows, TorqueStream
+from .rows import TorqueStream
+from .torque_model import TorqueModel
 
 METHODS = ("density", "lmi", "manifold", "entropic", "uniform", "wls")
-_BATCH = 2000  # samples taken at once
 _FEWEST = 10  # rows
 
 
-class TorqueIdentifier(intake.Intake):
+class TorqueIdentifier(Pipeline):
     """Online payload identification from joint torques.
 
     Raises:
@@ -48,50 +52,43 @@ class TorqueIdentifier(intake.Intake):
     """
 
     def __init__(self, settings: Settings, shape: Shape | None = None) -> None:
-        self.settings = settings
-        self._log = FindingLog()
-        super().__init__(self._log)
-        self._lock = threading.Lock()
+        super().__init__(settings)
         self._robot = load_robot(Path(settings.load.robot).expanduser())
         self._estimator = _estimator(settings)
         self._shape = shape if shape is not None else shape_from_settings(settings.shape)
-        self._motion = MotionSelector(settings, self._log)  # for the frames
+        self._gate = JointStateGate(self._robot.joints, self._log)
+        self._disturbances = Disturbances(self._log, TorqueModel.words)
         self._frame = settings.wrench.sensor_frame.lstrip("/")
         self._tool: Tool | None = None
         self._problem: TorqueProblem | None = None
         self._stream: TorqueStream | None = None
-        self._rows: list[TorqueRows] = []
-        self._complaint = "no robot description was received yet"
-        self._last: Estimate | None = None
-        self._fresh = False
+        self._segments: Segments | None = None
+        self._rows: list[Rows] = []
+        self._solved = -1  # last bin of the window that was solved
+        self._stamps = Stamps(self._log)
         self._newest = 0
-        self._finished = False
-        self._handlers: intake.Handlers = {
+        self._handlers = {
             intake.JOINT_STATE: self._take_joint_state,
             intake.TRANSFORM: self._motion.take_transform,
             intake.STATIC_TRANSFORM: self._motion.take_static_transform,
             intake.FINDING: self._log.set, intake.WRENCH: _ignore,
             intake.REMOVED_PAYLOAD: _ignore, intake.ZEROING: _ignore}
 
-    def add_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
-                        efforts: Sequence[float] = ()) -> None:
-        """Joint positions and torques by name."""
-        self._put(intake.JOINT_STATE, stamp_ns, names, positions, efforts)
-
     # ---- the road ------------------------------------------------------------------------------
 
     def set_robot_description(self, urdf: str) -> None:
         """Use this URDF (raises InvalidModel, UnknownFrame; the one before stays in use)."""
         with self._lock:
-            k = self.settings.kinematics
             problem = TorqueProblem(self._robot, urdf, self._frame,
                                     self.settings.load.friction_drift)
             self._motion.set_robot_description(urdf)
+            self._gate.use_limits(problem.model.effort_limits)
             self._problem = problem
-            self._stream = TorqueStream(problem.model, self._robot.delay, k.window,
-                                        self._robot.low_pass, k.max_gap)
-            self._forget()
-            self._complaint = ""
+            self._stream = TorqueStream(problem.model, self._robot.delay,
+                                        self.settings.kinematics.window)
+            self._segments = Segments(self.settings, TorqueModel(problem), self._robot.low_pass,
+                                      self._log)
+            self._flush_rows()
 
     @property
     def sensor_frame(self) -> str:
@@ -101,97 +98,96 @@ class TorqueIdentifier(intake.Intake):
     def _take_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
                           efforts: Sequence[float]) -> None:
         self._motion.take_joint_state(stamp_ns, names, positions)
-        if self._stream is None:
+        sample = self._gate.check(stamp_ns, names, positions, efforts)
+        if sample is None or self._stream is None:
             return
-        index = {name: k for k, name in enumerate(names)}
-        if any(joint not in index for joint in self._robot.joints):
-            return  # a joint state of something else, such as a gripper
-        if len(positions) < len(index) or len(efforts) < len(index):
-            self._log.count("no_efforts", "joint states without efforts dropped; load.source "
-                            "'joint_torque' needs them")
-            return
-        order = [index[joint] for joint in self._robot.joints]
-        q, effort = (np.array([values[k] for k in order], dtype=float)
-                     for values in (positions, efforts))
-        if not (np.isfinite(q).all() and np.isfinite(effort).all()):
-            self._log.count("joint_state_not_finite", "joint states that are not finite dropped")
-            return
-        if not self._stream.add(stamp_ns, q, effort):
-            self._log.count("reset", "buffers flushed: the clock jumped back", "info")
-            self._rows, self._last = [], None
+        before = self._stream.newest or 0
+        result = self._stream.add(stamp_ns, sample)
+        if result == JUMPED:
+            self._stream.begin_anew()
+            self._restart(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
+        self._gate.stored(result, self._stream.strays)
 
-    def advance(self) -> CompensatedWrenches:
-        """Move settled samples into the window; there are no wrenches to compensate."""
-        with self._lock:
-            waiting = self._waiting
-            for begin in range(0, max(waiting, 1), _BATCH):
-                self._hand_over(min(_BATCH, waiting - begin), self._handlers)
-                self._settle(False)
-            if self._finished:
-                self._settle(True)
-            return no_wrenches(self._frame)
+    def _advance(self) -> CompensatedWrenches:
+        """There are no wrenches to compensate."""
+        if self._stream is not None and self._segments is not None:
+            last = self._finished and not self._waiting
+            self._newest = self._stream.newest or self._newest
+            bins = self._stream.take(last)
+            for item in self._segments.push(*bins, False):
+                if isinstance(item, Rows):
+                    self._keep(item)
+                else:
+                    self._obey(item)
+            for rows in self._segments.finish() if last else ():
+                self._keep(rows)
+        return no_wrenches(self._frame)
 
-    def finish(self) -> CompensatedWrenches:
-        """No sample will come any more: let the last ones settle."""
-        self._finished = True
-        return self.advance()
+    def _keep(self, rows: Rows) -> None:
+        self._rows = self._recent([*self._rows, rows])
 
-    def _settle(self, finished: bool) -> None:
-        if self._stream is None:
-            return
-        self._newest = self._stream.newest or self._newest
-        rows = self._stream.take(finished)
-        if not len(rows.number):
-            return
-        self._rows.append(rows)
-        self._fresh = True
-        oldest = rows.number[-1] - int(self.settings.buffer.window * 1e9) // BIN_NS
-        while self._rows and self._rows[0].number[-1] < oldest:
-            self._rows.pop(0)
+    def _recent(self, rows: list[Rows]) -> list[Rows]:
+        """Those within a window's length of the last."""
+        oldest = rows[-1].number[-1] - int(self.settings.buffer.window * 1e9) // BIN_NS
+        return [part for part in rows if part.number[-1] >= oldest]
+
+    def _zero_moved(self) -> None:
+        assert self._problem is not None
+        self._problem.zero_moved = True
 
     # ---- answers -------------------------------------------------------------------------------
 
     def solve(self) -> Outcome:
         """The estimate of the window: physically consistent, or the reason why there is none."""
         with self._lock:
-            reason = self._why_not()
+            rows = self._window()
+            reason = self._why_not(rows)
             if reason:
                 return NoEstimate(self._newest, self._frame, reason, self._sentences())
-            if not self._fresh and self._last is not None:
+            if self._last is not None and rows[-1].number[-1] <= self._solved:
                 self._last = self._last.as_stale()
                 return self._last.with_findings(self._sentences())
             try:
-                self._last = self._estimate()
-                self._fresh = False
+                self._last = self._stamps.in_order(self._estimate(rows))
             except InertialIdError as error:
                 self._last = None
-                return NoEstimate(self._newest, self._frame, str(error), self._sentences())
+                return NoEstimate(self._newest, self._frame, self._after_news(str(error)),
+                                  self._sentences())
+            self._solved, self._news = int(rows[-1].number[-1]), ""
             return self._last.with_findings(self._sentences())
 
-    def _why_not(self) -> str:
-        if self._complaint:
-            return self._complaint
-        if not self._rows:
-            return "waiting for joint states with positions and efforts of all joints"
-        duration = self._span()
+    def _window(self) -> list[Rows]:
+        """The rows of the buffer, and those that still wait for what comes after them."""
+        if self._segments is None or self._stream is None:
+            return []
+        more = self._segments.preview(*self._stream.no_bins, False)
+        return self._rows if more is None else self._recent([*self._rows, more])
+
+    def _why_not(self, rows: list[Rows]) -> str:
+        if self._stream is None:
+            return "no robot description was received yet"
+        if self._stream.newest is None:
+            return self._gate.why_none(self.settings.joint_states.topic)
+        if not rows:
+            return self._news or "waiting for the first second of data"
+        duration = _span(rows)
         wanted = self.settings.estimator.min_duration
-        count = sum(len(rows.number) for rows in self._rows)
+        count = sum(len(part.number) for part in rows)
         if duration < wanted or count < _FEWEST:
-            return f"{duration:.2f} s of data; estimator.min_duration is {wanted:g} s"
+            return self._after_news(f"{duration:.2f} s of data; estimator.min_duration is "
+                                    f"{wanted:g} s")
         return ""
 
-    def _span(self) -> float:
-        return float(self._rows[-1].number[-1] - self._rows[0].number[0]) * BIN_NS * 1e-9
-
-    def _estimate(self) -> Estimate:
+    def _estimate(self, parts: list[Rows]) -> Estimate:
         assert self._problem is not None
         started = time.perf_counter()
         if self._tool is not None and self._tool.frame_id != self._frame:
             raise InvalidData(f"the stored tool is given in frame '{self._tool.frame_id}', the "
                               f"payload in '{self._frame}'; clear the tool and store it again")
-        regressor = np.concatenate([rows.regressor for rows in self._rows])
-        torque = np.concatenate([rows.torque for rows in self._rows])
-        problem, rms = self._problem.build(regressor, torque, self._tool)
+        rows = np.concatenate([part.full for part in parts])
+        fit = self._problem.build(rows, self._tool)
+        check_model(self._problem, fit, rows, self._tool, self._log)
+        problem = fit.problem
         marginal = problem.marginal("noise")
         shape = usable_shape(self._shape, self.settings.shape.max_reach, marginal,
                              self._estimator, self._log)
@@ -206,46 +202,45 @@ class TorqueIdentifier(intake.Intake):
                                 f"{2.0 * sd:.2f} kg); move more, and farther from the vertical")
         self._log.set("verdict", "info", verdict.sentence)
         self._log.set("joint_residual", "info", "residual torques: " + ", ".join(
-            f"{name} {value:.3f}" for name, value in zip(self._robot.joints, rms, strict=True))
+            f"{name} {value:.3f}" for name, value in zip(self._robot.joints, fit.left, strict=True))
             + " N m")
         nothing = np.zeros(6)
         return Estimate(
-            stamp_ns=int((self._rows[-1].number[-1] + 1) * BIN_NS), frame_id=self._frame,
+            stamp_ns=int((parts[-1].number[-1] + 1) * BIN_NS), frame_id=self._frame,
             phi=solution.phi, phi_covariance=verdict.phi_covariance, bias=nothing,
             method=self._estimator.name, weighting="noise", data_share=verdict.data_share,
             verdict=verdict.verdict, alignment=nothing, alignment_sigma=nothing,
-            residual_rms=nothing, samples=int(sum(rows.samples.sum() for rows in self._rows)),
-            window=self._span(), condition_number=verdict.condition_number,
+            residual_rms=nothing, samples=int(sum(part.samples.sum() for part in parts)),
+            window=_span(parts), condition_number=verdict.condition_number,
             min_eigenvalue=min_eigenvalue(solution.phi),
             solve_time=time.perf_counter() - started, tool_apart=self._tool is not None)
-
-    def _sentences(self) -> tuple[str, ...]:
-        return tuple(f.text for f in self._log.all())
-
-    def findings(self) -> tuple[Finding, ...]:
-        """Everything that deserves attention, errors first."""
-        with self._lock:
-            return self._log.all()
-
-    def lookup(self, target_frame: str, source_frame: str) -> tuple[Array, Array]:
-        """See `Identifier.lookup`."""
-        with self._lock:
-            return self._motion.lookup(target_frame.lstrip("/"), source_frame.lstrip("/"))
 
     # ---- commands ------------------------------------------------------------------------------
 
     def reset(self, reason: str) -> None:
         """Forget samples and estimate; keep the robot description."""
         with self._lock:
-            self._log.clear_all()
-            self._log.count("reset", f"buffers flushed: {reason}", "info")
-            self._motion.reset()
-            self._forget()
+            if self._stream is not None:
+                self._stream.restart()
+            self._restart(reason)
 
-    def _forget(self) -> None:
-        if self._stream is not None:
-            self._stream.restart()
-        self._rows, self._last, self._fresh = [], None, False
+    def _restart(self, reason: str) -> None:
+        """Forget all but the samples of the stream."""
+        self._log.clear_all()
+        self._log.count("reset", f"buffers flushed: {reason}", "info")
+        self._motion.reset()
+        self._disturbances.restart()
+        self._begin_bin, self._news = 0, ""
+        self._stamps = Stamps(self._log)
+        self._flush_rows()
+
+    def _flush_rows(self) -> None:
+        if self._segments is not None:
+            self._segments.restart()
+        self._forget_rows()
+
+    def _forget_rows(self) -> None:
+        self._rows, self._last, self._solved = [], None, -1
 
     def tare(self) -> str:
         """There is no sensor to tare (raises NotEnoughData)."""
@@ -274,12 +269,12 @@ class TorqueIdentifier(intake.Intake):
         """Estimate what is carried beside this tool, from data to come; None: all there is."""
         with self._lock:
             self._tool = tool
-            self._rows, self._last, self._fresh = [], None, False
+            self._flush_rows()
 
     def set_shape(self, shape: Shape | None) -> None:
         """Use another shape from the next estimate on; None forgets it."""
         with self._lock:
-            self._shape, self._fresh = shape, True
+            self._shape, self._solved = shape, -1
 
     def check_settings(self, settings: Settings) -> None:
         """Raise why these settings could not be used now (InvalidSetting, InvalidShape)."""
@@ -293,7 +288,12 @@ class TorqueIdentifier(intake.Intake):
         with self._lock:
             self._estimator = _estimator(settings)
             self.settings = settings
-            self._fresh = True
+            self._solved = -1
+
+
+def _span(rows: list[Rows]) -> float:
+    """Length [s] of a window."""
+    return float(rows[-1].number[-1] - rows[0].number[0]) * BIN_NS * 1e-9
 
 
 def _estimator(settings: Settings) -> Estimator:

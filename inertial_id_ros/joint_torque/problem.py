@@ -1,12 +1,16 @@
 """Ten parameters of a payload from joint torques, relative to an identified robot without it.
 
-``tau - Y phi_robot = Y d + Y_last T phi``: Y_last are the columns of the body that carries the
-payload, T moves the payload's parameters from its frame into that body's, and d is what is wrong
-with the identified robot. d is eliminated with its covariance, to which is added what friction may
-have drifted, so that the answer's covariance holds the uncertainty of the robot.
+``tau - Y phi_robot = Y d + Y_last T phi + z``: Y_last are the columns of the body that carries the
+payload, T moves the payload's parameters from its frame into that body's, d is what is wrong with
+the identified robot, and z by how much the zero of the torques has moved since. d is eliminated
+with its covariance, to which is added what friction may have drifted, so that the answer's
+covariance holds the uncertainty of the robot; z is zero until it is seen to have moved, and then
+anything.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -21,10 +25,24 @@ from ..robot.model import RobotModel
 from ..robot_tool.residuals import independent_noise
 from ..robot_tool.robot_file import IdentifiedRobot, reduced_model
 from ..row_layout import BIASES, PARAMETERS
-from ..tool import Tool
+from ..tool import Tool, covariance_root
 
+ZERO_SD = 1000.0  # N m: a zero that has moved may be anywhere
 _ROUNDS = 2
 _LEAST = 1e-3  # of the robot's own noise: what rows leave at least
+
+
+class TorqueFit(NamedTuple):
+    """The payload's problem, and how well its best payload fits.
+
+    Attributes:
+        problem: for the estimators.
+        left: (joints,) root mean square of what it leaves [N m]; bare: of what no payload leaves.
+    """
+
+    problem: Problem
+    left: Array
+    bare: Array
 
 
 class TorqueProblem:
@@ -34,6 +52,9 @@ class TorqueProblem:
         robot: identified; urdf: its description; frame: link, fixed to a body of the robot.
         drift: what friction may have changed since, relative to it.
 
+    Attributes:
+        zero_moved: whether the zero of the torques is no longer that of the robot file.
+
     Raises:
         InvalidModel: another description, or no moving body carries the frame.
         UnknownFrame: the description has no such link.
@@ -42,55 +63,73 @@ class TorqueProblem:
     def __init__(self, robot: IdentifiedRobot, urdf: str, frame: str, drift: float) -> None:
         self.model = robot.model(urdf)
         self.robot = robot
+        self.zero_moved = False
         where, placement = _body_of(self.model, urdf, frame)
-        self._columns = self.model.body_slice(where)
-        self._to_body = transform_matrix(placement.rotation, placement.translation)
-        self._root = _root_of(robot.covariance + np.diag(_drift(self.model, robot.phi, drift)**2))
+        n, p = self.model.nv, self.model.size
+        self._payload = np.zeros((p + n, PARAMETERS))
+        self._payload[self.model.body_slice(where)] = transform_matrix(placement.rotation,
+                                                                       placement.translation)
+        self._robot_errors = np.zeros((p + n, p))
+        self._robot_errors[:p] = covariance_root(
+            robot.covariance + np.diag(_drift(self.model, robot.phi, drift)**2))
+        self._known = np.concatenate([robot.phi, np.zeros(n)])
 
-    def build(self, regressor: Array, torque: Array, tool: Tool | None) -> tuple[Problem, Array]:
-        """The problem of rows (r, joints, p), (r, joints), and the joints' residual rms [N m].
+    def matrix(self, tool: Tool | None = None) -> Array:
+        """Matrix (p + joints + 1, 10 + s + 1) from columns of rows ``[Y | 1 | tau]`` to
+        ``[payload | unit errors (s) | torque not known]``.
 
         Args:
             tool: taken out, as known to its covariance; None: none.
         """
-        payload = np.zeros((self.model.size, PARAMETERS))
-        payload[self._columns] = self._to_body
-        known, states = self.robot.phi, self._root
+        n = self.model.nv
+        zero = np.zeros((len(self._known), n))
+        zero[-n:] = ZERO_SD * self.zero_moved * np.eye(n)
+        parts, known = [self._payload, self._robot_errors, zero], self._known
         if tool is not None:
-            known = known + payload @ tool.phi
-            states = np.concatenate([states, payload @ tool.root], axis=1)
-        data = compress_rows(regressor, torque)
-        least = _LEAST * self.robot.noise
-        noise = self.robot.noise
+            known = known + self._payload @ tool.phi
+            parts.append(self._payload @ tool.root)
+        columns = np.concatenate(parts, axis=1)
+        bottom = np.append(np.zeros(columns.shape[1]), 1.0)
+        return np.concatenate([np.column_stack([columns, -known]), bottom[None]])
+
+    def build(self, rows: Array, tool: Tool | None) -> TorqueFit:
+        """The problem of rows (r, joints, p + joints + 1), which may be scaled; see `matrix`."""
+        matrix = self.matrix(tool)
+        data = compress_rows(rows[..., :-1], rows[..., -1])
+        linear = rows @ matrix
+        noise, least = self.robot.noise, _LEAST * self.robot.noise
+        scale = np.einsum("rjj->rj", rows[..., self.model.size:-1])
+        full = np.maximum(_rms(scale), _LEAST)  # of a row that was not scaled down
         for _ in range(_ROUNDS):
-            marginal = _marginal(data, payload, states, known, noise)
-            phi, _ = free_fit(marginal.information, marginal.matrix.T @ marginal.target)
-            errors = marginal.states(phi)[BIASES:]
-            left = torque - regressor @ (known + payload @ phi + states @ errors)
-            noise = np.maximum(independent_noise(left, least), least)
-        marginal = _marginal(data, payload, states, known, noise)
+            left = _left(linear, data, matrix, noise)
+            noise = np.maximum(independent_noise(left, least) / full, least)
+        marginal = _marginal(data, matrix, noise)
         nothing = np.zeros((0, PARAMETERS + BIASES + 1))
         problem = Problem(nothing, nothing, nothing, np.ones(BIASES), np.zeros(BIASES),
-                          np.zeros(BIASES), len(torque), noisy=marginal)
-        return problem, np.sqrt(np.mean(left**2, axis=0))
+                          np.zeros(BIASES), len(rows), noisy=marginal)
+        return TorqueFit(problem, _rms(left), _rms(linear[..., -1]))
 
 
-def _marginal(data: Compressed, payload: Array, states: Array, known: Array, noise: Array
-              ) -> Marginal:
-    """Errors of the robot eliminated; there is no sensor, and so its biases are zero.
+def _left(linear: Array, data: Compressed, matrix: Array, noise: Array) -> Array:
+    """What the best payload and the most probable errors leave of the torques (r, joints)."""
+    marginal = _marginal(data, matrix, noise)
+    phi, _ = free_fit(marginal.information, marginal.matrix.T @ marginal.target)
+    errors = marginal.states(phi)[BIASES:]
+    return np.asarray(linear[..., -1] - linear[..., :-1] @ np.r_[phi, errors])
 
-    Args:
-        payload: (p, 10) robot parameters of a payload's; states: (p, s) those of unit errors;
-        known: (p,) those taken out; noise: (joints,).
-    """
-    p, count = len(known), states.shape[1]
-    matrix = np.zeros((p + 1, PARAMETERS + BIASES + count + 1))
-    matrix[:p, :PARAMETERS] = payload
-    matrix[:p, PARAMETERS + BIASES:-1] = states
-    matrix[:, -1] = np.append(-known, 1.0)
-    prior = np.zeros((BIASES + count, matrix.shape[1]))
-    prior[:, PARAMETERS:-1] = np.eye(BIASES + count)
-    return eliminate(np.concatenate([data.stacked(noise) @ matrix, prior]))
+
+def _rms(rows: Array) -> Array:
+    return np.asarray(np.sqrt(np.mean(rows**2, axis=0)))
+
+
+def _marginal(data: Compressed, matrix: Array, noise: Array) -> Marginal:
+    """Errors eliminated; there is no sensor, and so its biases are zero."""
+    wide = np.concatenate([matrix[:, :PARAMETERS], np.zeros((len(matrix), BIASES)),
+                           matrix[:, PARAMETERS:]], axis=1)
+    states = wide.shape[1] - 1 - PARAMETERS
+    prior = np.zeros((states, wide.shape[1]))
+    prior[:, PARAMETERS:-1] = np.eye(states)
+    return eliminate(np.concatenate([data.stacked(noise) @ wide, prior]))
 
 
 def _drift(model: RobotModel, phi: Array, share: float) -> Array:
@@ -101,13 +140,6 @@ def _drift(model: RobotModel, phi: Array, share: float) -> Array:
             if term in model.terms.names and like in model.terms.names:
                 out[model.term_index(joint, term)] = share * abs(phi[model.term_index(joint, like)])
     return out
-
-
-def _root_of(covariance: Array) -> Array:
-    """Square root (p, p) of a covariance that may be singular."""
-    sd = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
-    values, vectors = np.linalg.eigh(covariance / np.outer(sd, sd))
-    return np.asarray(sd[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def _body_of(model: RobotModel, urdf: str, frame: str) -> tuple[str, pin.SE3]:

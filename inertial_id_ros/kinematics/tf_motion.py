@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..errors import UnknownFrame
 from ..inertia import Array
@@ -89,8 +88,8 @@ class TfMotion:
     newest_ns = 0  # poses of any rate: their quartics are not worth a one-sided answer
 
     def newest_motion(self, stamps: np.ndarray, end_ns: int) -> Motion:
-        """Never asked for, as `newest_ns` is 0."""
-        raise NotImplementedError
+        """Nowhere valid, as `newest_ns` says."""
+        return self._unknown(len(stamps))
 
     def motion_at(self, stamps: np.ndarray) -> Motion:
         """Motion at stamps (n,) [ns]; `settled_until` must have answered before."""
@@ -98,20 +97,25 @@ class TfMotion:
         reach = int(0.5e9 * self._window) + 1
         series = self._tree.series(self._world, self._sensor,
                                    int(stamps[0]) - reach, int(stamps[-1]) + reach)
-        n = len(stamps)
         if len(series.stamps) == 0:
-            zero = np.zeros((n, 3))
-            still = np.broadcast_to(np.eye(3), (n, 3, 3))
-            return Motion(still, self._gravity, zero, zero, zero, np.zeros(n, dtype=bool))
+            return self._unknown(len(stamps))
         self._turned |= bool(np.ptp(series.rotation, axis=0).any())
         self._shifted |= bool(np.ptp(series.translation, axis=0).any())
         index, u, weights = gather(series.stamps, stamps, self._window)
         valid = covered(u, weights)
         return self._smooth(series, index, u, weights, valid)
 
+    def _unknown(self, n: int) -> Motion:
+        """A motion at n times that is nowhere valid."""
+        zero = np.zeros((n, 3))
+        still = np.broadcast_to(np.eye(3), (n, 3, 3))
+        return Motion(still, self._gravity, zero, zero, zero, np.zeros(n, dtype=bool))
+
     def _smooth(self, series: PoseSeries, index: Array, u: Array, weights: Array,
                 valid: np.ndarray) -> Motion:
         """Quartics through position and through the rotation vector about the wanted time."""
+        from scipy.spatial.transform import Rotation  # loads slowly; joint states do without
+
         assert self._window is not None
         n, width = index.shape
         nearest = index[np.arange(n), np.where(weights > 0.0, np.abs(u), np.inf).argmin(axis=1)]

@@ -112,7 +112,7 @@ class RobotModel:
     def from_urdf_file(cls, path: str | Path, terms: JointTerms | None = None,
                        rotors: Mapping[str, Rotor] | None = None, floating_base: bool = False,
                        gravity: ArrayLike = (0.0, 0.0, -9.81)) -> RobotModel:
-        """As `from_urdf`, from a file."""
+        """As `from_urdf`, from a file (raises InvalidModel where it cannot be read)."""
         try:
             text = read_text(Path(path), MAX_URDF_BYTES)
         except (OSError, DamagedFile) as error:
@@ -151,6 +151,12 @@ class RobotModel:
 
     def _body(self, body: str | int) -> int:
         return body if isinstance(body, int) else _find(body, self.bodies, "body")
+
+    @property
+    def effort_limits(self) -> Array:
+        """Largest torque or force (nv,) [N m or N] that the description allows; 0: it says none."""
+        limits = np.array(self._description.effortLimit, dtype=float)
+        return np.where(np.isfinite(limits), limits, 0.0)
 
     @property
     def nominal(self) -> Array:

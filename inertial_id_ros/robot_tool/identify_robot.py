@@ -12,7 +12,9 @@ from rich.console import Console
 
 from ..arguments import Parser, numbers
 from ..bag.output import outputs, replacing, write_json
-from ..errors import InertialIdError, InvalidModel, InvalidSetting, NotEnoughData
+from ..command import OK, exit_status
+from ..errors import InvalidModel, InvalidSetting, NotEnoughData
+from ..files import user_path
 from ..robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ..robot.model import RobotModel
 from ..robot.recording import LOW_PASS
@@ -23,7 +25,6 @@ from .report import print_report, result_json
 from .robot_file import robot_model, save_robot
 from .urdf_output import with_inertias
 
-OK, NO_ESTIMATE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
 UNEXPLAINED = 0.3  # share of the torque that may be left
 _TABLE_WIDTH = 140
 _TERMS = (VISCOUS, COULOMB, OFFSET, DRIVE)
@@ -72,17 +73,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tool; returns its exit status."""
-    try:
-        return run(make_parser().parse_args(arguments))
-    except NotEnoughData as error:
-        print(f"error: {error}", file=sys.stderr)
-        return NO_ESTIMATE
-    except InertialIdError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return USER_ERROR
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
+    return exit_status(lambda: run(make_parser().parse_args(arguments)))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -96,8 +87,8 @@ def run(args: argparse.Namespace) -> int:
     urdf_out, robot_out, json_out = outputs(
         out, {"the recording": args.recording, "the robot description": args.urdf})
     gravity = numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3)
-    recorded = read_recording(args.recording.expanduser(), args.joint_states_topic)
-    urdf = read_description(args.urdf.expanduser()) if args.urdf else recorded.urdf
+    recorded = read_recording(user_path(args.recording), args.joint_states_topic)
+    urdf = read_description(user_path(args.urdf)) if args.urdf else recorded.urdf
     if not urdf:
         raise InvalidModel("there is no robot description: the recording holds none, and --urdf "
                            "gives none")

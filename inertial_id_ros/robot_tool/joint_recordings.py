@@ -5,19 +5,23 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 import numpy as np
 
 from ..bag.reader import Recording
 from ..bag.topics import JOINT_STATES, TEXT, describe_topics
-from ..errors import RecordingError
+from ..errors import DamagedFile, RecordingError
+from ..files import read_text
 from ..inertia import Array
+from ..limits import MAX_JOINTS, MAX_TABLE_BYTES
 from ..robot.recording import JointRecording
 
 _TIMES = ("time", "t")
 _EFFORTS = ("effort", "tau", "torque")
+_LATEST = 9e9  # s: nanoseconds must fit into 64 bits
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,10 @@ class NamedRecording:
         q, effort = self.q[:, columns], self.effort[:, columns]
         good = np.isfinite(np.hstack([q, effort])).all(axis=1).reshape(-1)
         newest = np.maximum.accumulate(np.where(good, self.stamps, np.iinfo(np.int64).min))
+        back = int(np.sum(good[1:] & (self.stamps[1:] < newest[:-1])))
+        if back > 0.5 * len(good):
+            raise RecordingError(f"the time of the recording goes back: {back} of its {len(good)} "
+                                 "samples are earlier than one before them; it must increase")
         good[1:] &= self.stamps[1:] > newest[:-1]
         if good.sum() < 2:
             raise RecordingError("the recording holds fewer than two joint states with positions "
@@ -84,27 +92,38 @@ def read_recording(path: Path, topic: str = "") -> NamedRecording:
 def _read_npz(path: Path) -> NamedRecording:
     """Arrays ``t`` (n,) [s], ``q`` (n, joints), ``effort`` (or tau, torque), ``names``."""
     try:
+        _check_sizes(path)
         with np.load(path, allow_pickle=False) as data:
             held = {key: data[key] for key in data.files
                     if key in (*_TIMES, "q", *_EFFORTS, "names")}
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise RecordingError(f"{path} is not a readable NPZ file: "
-                             f"{' '.join(str(error).split())}") from error
+    except Exception as error:  # damaged archives raise errors of many kinds
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        raise RecordingError(f"{path} is not a readable NPZ file: {reason}") from error
     time = next((held[key] for key in _TIMES if key in held), None)
     effort = next((held[key] for key in _EFFORTS if key in held), None)
     if time is None or effort is None or "q" not in held:
         raise RecordingError(f"{path} lacks an array; it needs t, q and effort (or tau, torque); "
                              f"of these it has: {', '.join(held) or 'none'}")
-    names = tuple(str(name) for name in held.get("names", ()))
+    names = tuple(str(name) for name in np.ravel(held.get("names", ())))
     return _checked(path, names, time, held["q"], effort)
+
+
+def _check_sizes(path: Path) -> None:
+    """Refuse an archive that unpacks to more than is allowed (raises ValueError and others)."""
+    if not path.is_file():  # a named pipe would be waited for
+        raise ValueError("it is no regular file")
+    with ZipFile(path) as archive:
+        size = sum(part.file_size for part in archive.infolist())
+    if size > MAX_TABLE_BYTES:
+        raise ValueError(f"it unpacks to {size} bytes; at most {MAX_TABLE_BYTES} are allowed")
 
 
 def _read_csv(path: Path) -> NamedRecording:
     """Columns ``time``, ``position.<joint>`` and ``effort.<joint>``."""
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            lines = list(csv.reader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        text = read_text(path, MAX_TABLE_BYTES)
+        lines = list(csv.reader(StringIO(text, newline="")))
+    except (OSError, DamagedFile, csv.Error) as error:
         raise RecordingError(f"{path} cannot be read: {error}") from error
     header = [word.strip() for word in lines[0]] if lines else []
     time = next((header.index(key) for key in _TIMES if key in header), None)
@@ -128,6 +147,8 @@ def _read_csv(path: Path) -> NamedRecording:
 def _checked(path: Path, names: tuple[str, ...], time: Array, q: Array, effort: Array
              ) -> NamedRecording:
     """Arrays of a file that fit each other (raises RecordingError)."""
+    if any(np.iscomplexobj(x) for x in (time, q, effort)):
+        raise RecordingError(f"{path} holds complex numbers; they must be real")
     try:
         t, positions, efforts = (np.asarray(x, dtype=float) for x in (time, q, effort))
     except (TypeError, ValueError) as error:
@@ -136,9 +157,14 @@ def _checked(path: Path, names: tuple[str, ...], time: Array, q: Array, effort: 
             len(positions) != len(t)) or (names and len(names) != positions.shape[1]):
         raise RecordingError(f"{path} holds arrays that do not fit: t {t.shape}, q "
                              f"{positions.shape}, effort {efforts.shape}, {len(names)} names")
-    there = np.isfinite(t)
+    there = np.abs(t) < _LATEST  # False for what is no number, too
+    without = len(t) - int(there.sum())
+    told = f"{without} of its {len(t)} times are not finite, or beyond {_LATEST:g} s"
+    if len(t) - without < 2:
+        raise RecordingError(f"{path} holds fewer than two samples with a time: {told}")
     stamps = np.round((t[there]) * 1e9).astype(np.int64)
-    return NamedRecording(names, stamps, positions[there], efforts[there])
+    return NamedRecording(names, stamps, positions[there], efforts[there],
+                          notes=(f"samples left out: {told}",) if without else ())
 
 
 def _read_bag(path: Path, topic: str) -> NamedRecording:
@@ -148,7 +174,8 @@ def _read_bag(path: Path, topic: str) -> NamedRecording:
         if not topic:
             notes.append(f"using {name}, the only joint state topic")
         text = [t.name for t in recording.topics
-                if t.type == TEXT and t.name.rsplit("/", 1)[-1] == "robot_description"]
+                if t.type == TEXT and t.name != name
+                and t.name.rsplit("/", 1)[-1] == "robot_description"]
         urdf, skipped = "", 0
         names: tuple[str, ...] = ()
         rows: list[tuple[int, Array, Array]] = []
@@ -157,6 +184,9 @@ def _read_bag(path: Path, topic: str) -> NamedRecording:
             content = message.content
             if message.topic != name:
                 urdf = urdf or content.data
+                continue
+            if len(content.name) > MAX_JOINTS:
+                skipped += 1
                 continue
             names = names or tuple(content.name)
             index = {joint: k for k, joint in enumerate(content.name)}

@@ -11,8 +11,9 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
+from ..arguments import Parser
 from ..command import exit_at_once
 from ..errors import InertialIdError, InvalidSetting
 from .signals import ignore, stop_flag
@@ -32,14 +33,9 @@ _LIMIT = 50.0  # s for everything but start and end
 _STEP = 0.25  # s between looks
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InvalidSetting(f"{message} (see {self.prog} --help)")
-
-
 def make_parser() -> argparse.ArgumentParser:
     """The command line."""
-    parser = _Parser(
+    parser = Parser(
         prog="inertial_id_demo", description="Identify the payload of a simulated cobot.",
         epilog="Exit status: 0 mass within 1 %, centre of mass within 2 mm and every estimate "
         "physically consistent; 1 not so; 2 the request cannot be carried out.")

@@ -1,8 +1,9 @@
 """ROS parameters from the settings table, and the estimate as read-only parameters.
 
 Settings: every one is declared with its description, unit, type and range. Those in `RUNTIME` may
-change while the node runs; the others are read-only, because the data in the buffer were gathered
-with them. ``payload.*``: the last estimate, written by the node alone.
+change while the node runs (another removed payload flushes the buffer); the others are read-only,
+because the data in the buffer were gathered with them. ``payload.*``: the last estimate, written by
+the node alone.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from .compat import parameter_overrides
 
 RUNTIME_GROUPS = ("estimator", "pmd", "lmi")
 RUNTIME_NAMES = ("wrench.force_noise", "wrench.torque_noise", "wrench.force_bias_sd",
-                 "wrench.torque_bias_sd")
+                 "wrench.torque_bias_sd", "precompensated.mass", "precompensated.com",
+                 "precompensated.inertia")
 PAYLOAD = "payload."
 _PAYLOAD_DESCRIPTIONS = {
     "payload.mass": "Mass [kg]; NaN: no estimate.",
@@ -70,7 +72,7 @@ def declare_settings(node: Node) -> Settings:
     """Declare every setting as a parameter; returns the settings with the given values.
 
     Raises:
-        InvalidSetting, UnknownEstimator: a given value is not allowed, or a name is misspelt.
+        InvalidSetting: a given value is not allowed, or a name is misspelt.
     """
     _refuse_unknown(parameter_overrides(node))
     given: dict[str, Any] = {}
@@ -92,7 +94,7 @@ def changed_settings(settings: Settings, parameters: Iterable[Parameter]) -> Set
     """Settings with some parameters changed.
 
     Raises:
-        InvalidSetting, UnknownEstimator: a value is not allowed; the text names it.
+        InvalidSetting: a value is not allowed; the text names it.
     """
     known = {name for name, _, _ in iter_settings(settings)}
     changes = {p.name: _plain(p.value) for p in parameters if p.name in known}

@@ -15,24 +15,26 @@ import time
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.time import Time
-from rclpy.utilities import remove_ros_args
 from rosbags.interfaces import Qos, QosDurability, QosReliability
 from rosgraph_msgs.msg import Clock
 
+from ..arguments import Parser
 from ..bag.reader import Recording, Topic
 from ..bag.topics import describe_topics
 from ..errors import InertialIdError, InvalidSetting, RecordingError
 from . import compat
+from .arguments import start_ros, without_ros_arguments
 from .signals import stop_flag
 
 CLOCK_TOPIC = "/clock"
+_NAME = "replay_bag"
 _CLOCK_RATE = 100.0  # Hz, in wall time and, up to the limit below, also in recorded time
 _MAX_CLOCK_RATE = 1000.0
 _DEPTH = 100  # messages a publisher keeps for slow subscribers
@@ -42,14 +44,9 @@ _POLL = 0.02  # s
 _SLOW = 0.5  # s behind schedule that deserve a warning
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InvalidSetting(f"{message} (see {self.prog} --help)")
-
-
 def make_parser() -> argparse.ArgumentParser:
     """The command line of `replay_bag`."""
-    parser = _Parser(prog="replay_bag", description=__doc__.split("\n")[0])
+    parser = Parser(prog=_NAME, description=__doc__.split("\n")[0])
     add = parser.add_argument
     add("recording", metavar="BAG", type=Path, help="rosbag2 folder, .mcap or .db3 file")
     add("--rate", metavar="R", type=float, default=1.0, help="speed of the replay (default 1)")
@@ -67,7 +64,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     Raises:
         InvalidSetting: unknown option, or a value that is not allowed.
     """
-    options = make_parser().parse_args(_without_ros_arguments(arguments))
+    options = make_parser().parse_args(without_ros_arguments(_NAME, arguments))
     if not 0.001 <= options.rate <= 1000.0:
         raise InvalidSetting(f"--rate is {options.rate:g}; allowed: 0.001 to 1000")
     for name in ("delay", "wait"):
@@ -75,17 +72,6 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         if not 0.0 <= value <= 86400.0:
             raise InvalidSetting(f"--{name} is {value:g} s; allowed: 0 to 86400 s")
     return options
-
-
-def _without_ros_arguments(arguments: Sequence[str]) -> list[str]:
-    try:
-        return remove_ros_args(["replay_bag", *arguments])[1:]
-    except Exception as error:  # rclpy has no public base class for bad ROS arguments
-        raise _bad_ros_arguments(error) from error
-
-
-def _bad_ros_arguments(error: Exception) -> InvalidSetting:
-    return InvalidSetting(f"ROS arguments: {' '.join(str(error).split())}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -96,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = parse(words)
         with Recording(options.recording) as recording:
             chosen = choose_topics(recording.topics, options.topics)
-            _start_ros(words)
+            start_ros(_NAME, words)
             replay(recording, chosen, options, stop)
         return 0
     except InertialIdError as error:
@@ -106,13 +92,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         compat.shutdown()
         for number in (signal.SIGINT, signal.SIGTERM):  # launch sends SIGINT twice
             signal.signal(number, signal.SIG_IGN)
-
-
-def _start_ros(words: list[str]) -> None:
-    try:
-        compat.init(["replay_bag", *words])
-    except Exception as error:  # rclpy has no public base class for bad ROS arguments
-        raise _bad_ros_arguments(error) from error
 
 
 def choose_topics(topics: Sequence[Topic], names: Sequence[str] | None) -> list[Topic]:
@@ -138,7 +117,7 @@ def replay(recording: Recording, chosen: Sequence[Topic], options: argparse.Name
     Raises:
         RecordingError: nothing can be published, or the recording is damaged.
     """
-    node = Node("replay_bag", start_parameter_services=False)
+    node = Node(_NAME, start_parameter_services=False)
     try:
         publishers, skipped = make_publishers(node, recording, chosen)
         _describe(recording, options.rate, publishers, chosen, skipped)

@@ -25,7 +25,6 @@ from rclpy.exceptions import InvalidParameterValueException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from rclpy.utilities import remove_ros_args
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
@@ -39,8 +38,10 @@ from ..simulation.description import Transform
 from ..simulation.payload import Payload
 from ..simulation.settings import CobotSettings
 from . import compat
+from .arguments import start_ros, without_ros_arguments
 from .signals import stop_flag
 
+_NAME = "simulate_cobot"
 _DEPTH = 100  # samples kept for a receiver on a machine that is busy for a moment
 _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # Samples are computed this far ahead: enough to share the cost of a call, and so little that the
@@ -60,7 +61,7 @@ class SimulateCobotNode(Node):
     """
 
     def __init__(self, defaults: CobotSettings) -> None:
-        super().__init__("simulate_cobot")
+        super().__init__(_NAME)
         settings = self._declare(defaults)
         if self.get_parameter("use_sim_time").value:
             raise InvalidSetting("use_sim_time is true; the simulated cobot runs on the wall clock")
@@ -226,7 +227,7 @@ def main(args: Sequence[str] | None = None) -> int:
     """Runs the node, or writes a bag; returns the exit status (2: a setting is not allowed)."""
     arguments = list(sys.argv[1:] if args is None else args)
     try:
-        options = parse(_without_ros_arguments(arguments))
+        options = parse(without_ros_arguments(_NAME, arguments))
         if not options.write:
             return _spin(arguments, options.settings)
         if {"-p", "--param", "--params-file"} & set(arguments):
@@ -251,10 +252,7 @@ def _write(options: Options) -> int:
 
 def _spin(arguments: list[str], defaults: CobotSettings) -> int:
     stop = stop_flag()
-    try:
-        compat.init(arguments)
-    except Exception as error:
-        raise _bad_ros_arguments(error) from error
+    start_ros(_NAME, arguments)
     node = None
     try:
         node = SimulateCobotNode(defaults)
@@ -277,17 +275,6 @@ def _spin(arguments: list[str], defaults: CobotSettings) -> int:
         print(f"error: {type(node.failure).__name__}: {node.failure}", file=sys.stderr)
         return 1
     return 0
-
-
-def _without_ros_arguments(arguments: list[str]) -> list[str]:
-    try:
-        return remove_ros_args(["simulate_cobot", *arguments])[1:]
-    except Exception as error:  # rclpy has no public base class for bad ROS arguments
-        raise _bad_ros_arguments(error) from error
-
-
-def _bad_ros_arguments(error: Exception) -> InvalidSetting:
-    return InvalidSetting(f"ROS arguments: {' '.join(str(error).split())}")
 
 
 def _time(nanoseconds: int) -> Time:

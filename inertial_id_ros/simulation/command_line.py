@@ -6,8 +6,9 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
+from ..arguments import Parser
 from ..errors import InertialIdError, InvalidSetting
 from ..setting_spec import Spec, allowed_range, settings_of
 from .cobot import SimulatedCobot
@@ -27,18 +28,13 @@ class Options:
     storage: str
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InvalidSetting(f"{message}; --help lists the options")
-
-
 def parse(arguments: Sequence[str], program: str = "simulate_cobot") -> Options:
     """Options from command-line words (without ROS arguments).
 
     Raises:
         InvalidSetting: an unknown option, or a value that is not allowed.
     """
-    parser = _Parser(prog=program, description="A simulated cobot with a wrist sensor.")
+    parser = Parser(prog=program, description="A simulated cobot with a wrist sensor.")
     for name, default, spec in settings_of(CobotSettings()):
         _add_option(parser, name, default, spec)
     parser.add_argument("--write", metavar="BAG", default="",

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InvalidSetting
-from ..setting_spec import Vector, check, coerce, setting, settings_of
+from ..setting_spec import Vector, check, coerce, setting, settings_of, unknown_setting
 
 CONVENTIONS = ("on_sensor", "on_environment")
 MOTIONS = ("sinusoid", "point_to_point", "stop_and_go")
@@ -85,6 +84,6 @@ class CobotSettings:
         known = {name: value for name, value, _ in settings_of(self)}
         for name in changes:
             if name not in known:
-                raise InvalidSetting(f"unknown setting '{name}'; known: {', '.join(known)}")
+                raise unknown_setting(name, known)
         return dataclasses.replace(
             self, **{name: coerce(name, value, known[name]) for name, value in changes.items()})
