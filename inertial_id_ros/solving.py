@@ -358,4 +358,4 @@ def _information(prior: Array) -> Array:
 def _unrotated(bias: Array, rotation: Array) -> Array:
     """Biases (6,) corrected for a rotation state (3,) whose columns hold the biased wrench."""
     turn = np.eye(3) + skew(rotation)
-    return np.concatenate([np.linalg.solve(turn, bias[:3]), np.linalg.solve(turn, bias[3:])])
+    return np.linalg.solve(turn, bias.reshape(2, 3).T).T.ravel()
