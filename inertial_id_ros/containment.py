@@ -44,13 +44,13 @@ def usable_shape(shape: Shape | None, reach: float, marginal: Marginal, estimato
     com, spread = center_of_mass(phi, covariance)
     if shape is None:
         if estimator.name == "density" and _outside_ball(com, spread, reach):
-            log.set(FINDING, "warning", _where(com) + f"{np.linalg.norm(com):.3f} m from the sensor, but "
-                    f"shape.max_reach is {reach:g} m: raise it, or give the shape; if the payload "
+            log.set(FINDING, "warning", _where(com)
+                    + f"{np.linalg.norm(com):.3f} m from the sensor, but shape.max_reach is {reach:g} m: raise it, or give the shape; if the payload "
                     "is nowhere near, the sensor frame is wrong")
         return None
     distance = _outside_hull(com, spread, shape)
     if distance > 0.0:
-        name, text = FINDING, where + (f"{distance:.3f} m outside of the shape '{shape.name}': "
+        name, text = FINDING, _where(com) + (f"{distance:.3f} m outside of the shape '{shape.name}': "
                                        "correct its size or its pose in the sensor frame")
     else:
         name, text = INERTIA_FINDING, _too_large(phi, covariance, shape)
