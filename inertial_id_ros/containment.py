@@ -44,14 +44,15 @@ def usable_shape(shape: Shape | None, reach: float, marginal: Marginal, estimato
     com, spread = center_of_mass(phi, covariance)
     if shape is None:
         if estimator.name == "density" and _outside_ball(com, spread, reach):
-            log.set(FINDING, "warning", _where(com)
-                    + f"{np.linalg.norm(com):.3f} m from the sensor, but shape.max_reach is {reach:g} m: raise it, or give the shape; if the payload "
-                    "is nowhere near, the sensor frame is wrong")
+            log.set(FINDING, "warning", f"{_where(com)} {np.linalg.norm(com):.3f} m from the "
+                    f"sensor, but shape.max_reach is {reach:g} m: raise it, or give the shape; if "
+                    "the payload is nowhere near, the sensor frame is wrong")
         return None
     distance = _outside_hull(com, spread, shape)
     if distance > 0.0:
-        name, text = FINDING, _where(com) + (f"{distance:.3f} m outside of the shape '{shape.name}': "
-                                       "correct its size or its pose in the sensor frame")
+        name = FINDING
+        text = (f"{_where(com)} {distance:.3f} m outside of the shape '{shape.name}': correct its "
+                "size or its pose in the sensor frame")
     else:
         name, text = INERTIA_FINDING, _too_large(phi, covariance, shape)
     if not text:
@@ -63,7 +64,7 @@ def usable_shape(shape: Shape | None, reach: float, marginal: Marginal, estimato
 
 
 def _where(com: Array) -> str:
-    return "the measured centre of mass [" + ", ".join(f"{v:.3f}" for v in com) + "] m lies "
+    return "the measured centre of mass [" + ", ".join(f"{v:.3f}" for v in com) + "] m lies"
 
 
 def _outside_ball(com: Array, spread: Array, radius: float) -> bool:
