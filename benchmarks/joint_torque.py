@@ -71,7 +71,7 @@ def simulate(motion: Motion, duration: float, payload: Payload | None = None,
     Every body of the arm is up to 20 % heavier or lighter than described, and off its centre by up
     to a centimetre; the same arm for every seed, which is of the noise.
     """
-    model = _arm(payload)
+    model = arm(payload)
     data = mujoco.MjData(model)
     t = np.arange(0.0, duration, 1.0 / RATE)
     q, dq, ddq = motion(t)
@@ -85,7 +85,8 @@ def simulate(motion: Motion, duration: float, payload: Payload | None = None,
                             effort + noise * TORQUE_NOISE * rng.normal(size=q.shape))
 
 
-def _arm(payload: Payload | None) -> mujoco.MjModel:
+def arm(payload: Payload | None, friction: bool = True) -> mujoco.MjModel:
+    """The arm in MuJoCo, with or without friction in its joints."""
     spec = mujoco.MjSpec.from_string(load_description().urdf)
     spec.compiler.fusestatic = False
     spec.compiler.discardvisual = True
@@ -98,7 +99,8 @@ def _arm(payload: Payload | None) -> mujoco.MjModel:
                             carried[0, 1], carried[0, 2], carried[1, 2]]
         body.explicitinertial = True
     model = spec.compile()
-    model.dof_damping[:], model.dof_frictionloss[:] = VISCOUS, COULOMB
+    if friction:
+        model.dof_damping[:], model.dof_frictionloss[:] = VISCOUS, COULOMB
     # MuJoCo's friction is soft: with its usual constants it never saturates in a light joint.
     model.opt.timestep = 1e-6
     model.dof_solref[:] = 2e-6, 1.0
@@ -130,8 +132,12 @@ def block(mass: float) -> Payload:
 
 def calibrate(duration: float) -> IdentifiedRobot:
     """The arm, identified without payload."""
-    free = simulate(wide_motion(duration, harmonics=round(0.6 * duration)), duration)
+    return identified_arm(simulate(wide_motion(duration, harmonics=round(0.6 * duration)),
+                                   duration))
 
+
+def identified_arm(free: SimulatedTorques) -> IdentifiedRobot:
+    """The arm of a recording without payload."""
     def make_model(fading: float) -> RobotModel:
         return robot_model(load_description().urdf, None, JointTerms(coulomb_velocity=fading))
 

@@ -41,6 +41,15 @@ class Rows(NamedTuple):
     static: Array
     weight: Array
 
+    def part(self, which: np.ndarray) -> Rows:
+        """Some of the rows, by index or by mask."""
+        return Rows(*(field[which] for field in self))
+
+
+def joined(parts: list[Rows]) -> Rows | None:
+    """Rows one after the other; None where there are none."""
+    return Rows(*(np.concatenate(fields) for fields in zip(*parts, strict=True))) if parts else None
+
 
 class JointRows(NamedTuple):
     """All channels of a window together, for noise that several channels share.
@@ -159,16 +168,20 @@ class RegressorBuffer:
         self._content: Window | None = None
 
     def __bool__(self) -> bool:
-        return self._last >= 0
+        return bool(self._sums.rows.any())
 
     def add(self, rows: Rows) -> None:
         """Add rows in order of time; slices older than the window are forgotten."""
         if len(rows.number) == 0:
             return
-        numbers = rows.number // self._bins_per_slice
-        for number in np.unique(numbers):
-            self._advance_to(int(number))
-            self._add_to_slice(int(number), rows, numbers == number)
+        of_row = rows.number // self._bins_per_slice
+        *finished, growing = np.unique(of_row).tolist()
+        for number in finished:
+            self._advance_to(number)
+            self._add_to_slice(number, rows, of_row == number)
+        self._advance_to(growing)
+        self._combine()  # before the slice has rows: it counts by itself until it is finished
+        self._add_to_slice(growing, rows, of_row == growing)
         self._last = int(rows.number[-1])
         self._content = None
 
@@ -180,10 +193,21 @@ class RegressorBuffer:
         if self._newest_slice >= 0:
             self._dirty.add(self._newest_slice % self._leaves)
         self._newest_slice = number
-        for leaf in np.flatnonzero((self._number >= 0) & (self._number <= number - self._slices)):
-            self._empty(int(leaf))
+        self._forget_before(number)
         self._number[number % self._leaves] = number
-        self._combine()
+
+    def expire(self, number: int | None) -> None:
+        """Forget what falls out of a window that ends at this bin, if any: its rows will come."""
+        if number is not None and self._forget_before(number // self._bins_per_slice):
+            self._combine()
+            self._content = None
+
+    def _forget_before(self, number: int) -> bool:
+        """Empty the slices that fall out of a window whose newest slice is this one."""
+        old = np.flatnonzero((self._number >= 0) & (self._number <= number - self._slices))
+        for leaf in old:
+            self._empty(int(leaf))
+        return len(old) > 0
 
     def _empty(self, leaf: int) -> None:
         for tree in self._all_trees():

@@ -132,4 +132,5 @@ def _missing(error: ModuleNotFoundError) -> str:
                 "./activate` after `make setup`")
     pip_name = _PIP_NAMES.get(top, top)
     return (f"the Python package '{pip_name}' is missing; install it with `pip install {pip_name}` "
-            "(all that are needed: requirements/run.txt of the sources)")
+            "(all that are needed: requirements/run.txt of the sources in a virtual environment, "
+            "system.txt beside the system's Python)")

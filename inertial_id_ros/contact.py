@@ -32,6 +32,7 @@ from .reference import Forecast, RunningReference
 BEGAN, ENDED, PAYLOAD, ZERO, LOST = "began", "ended", "payload", "zero", "lost"
 DOUBTED = "doubted"  # a young fit that nothing explains: it may itself be wrong
 _BLOCK = round(0.25e9 / BIN_NS)  # bins that are learnt at once
+EARLIEST = _BLOCK  # bins before the row that tells it where a disturbance may have begun
 _LEARNT = 2  # blocks that are learnt before anything is judged
 _ROWS = 3  # successive rows far off that make a disturbance
 _EVIDENCE = 3.0  # s of rows kept while disturbed
@@ -40,6 +41,7 @@ _LONG = round(1e9 / BIN_NS)  # bins after which a fit that knows too little may 
 _SLOW = round(0.5e9 / BIN_NS)  # bins for which a change that came slowly must be steady,
 _GROWING = 0.3  # or this share of the time since it began
 _TELLING = 8.0  # a contact that is half as strong as at its peak is four times what is not known
+_SHOWS = 0.5  # of the threshold that began a contact, by which it must show while it lasts
 _MOVED = 0.1  # rad; at rest, a change shows even if little is known
 _DOUBT = round(1.5e9 / BIN_NS)  # bins of disturbance in motion, for which a fit to
 _YOUNG = 250  # rows at most is doubted itself
@@ -173,7 +175,7 @@ class Detector:
             self._calm_since = None
         self._far = self._far + 1 if distance > self._contact.enter else 0
         if self.began is None and self._far >= _ROWS:
-            self.began = max(self._far_since, number - _BLOCK)
+            self.began = max(self._far_since, number - EARLIEST)
             self._pending.clear()
             self._evidence, self._next_look, self._doubted = None, 0, False
             return Event(BEGAN, number, self.began)
@@ -207,8 +209,7 @@ class Detector:
             return None
         self._next_look = number + _LOOK
         settled = number - self.began - 2 * self._reach  # bins of rows with nothing from before
-        if (not telling and settled >= _LONG
-                and unchanged(self._evidence.since(number - _LONG)).misfit < self._change.fit):
+        if not telling and settled >= _LONG and self._is_over(number):
             return self._end(number, number - _LONG)
         if self._change.detect and self.reference.is_proven:
             event = self._explain(number, settled)
@@ -221,15 +222,23 @@ class Detector:
             return Event(LOST, number, self.began)
         return None
 
+    def _is_over(self, number: int) -> bool:
+        """Whether the last rows fit, and could not if what disturbed them were still there."""
+        assert self._evidence is not None
+        recent = self._evidence.since(number - _LONG)
+        shows = recent.forecast.shows(self._peak, self.reference.model.groups)
+        return bool(np.median(shows) > _SHOWS * self._contact.enter
+                    and unchanged(recent).misfit < self._change.fit)
+
     def _explain(self, number: int, settled: int) -> Event | None:
         """The change of payload or zero that explains the rows since it began, if one does."""
         assert self._evidence is not None and self.began is not None
-        steady = self._steady
-        if not self._knows_mass() and turned(self._evidence) > _MOVED:
-            steady = max(steady, _LONG)
-        if settled < steady:
+        if settled < self._steady:
             return None
         whole = self._evidence.since(self.began + 2 * self._reach)
+        if (settled < _LONG and turned(self._evidence) > _MOVED
+                and not self._knows_mass(another_payload(whole).change[0])):
+            return None
         kind = self._cause(whole, settled)
         if kind is None and settled >= _LONG:  # what came slowly fits from its end on
             recent = max(_SLOW, round(_GROWING * (number - self.began)))
@@ -237,8 +246,8 @@ class Detector:
             kind = self._cause(whole, settled)
         if kind is None:
             return None
-        before = self.reference.mass[0] if self._knows_mass() else np.nan
         change = another_payload(whole).change[0] if kind == PAYLOAD else np.nan
+        before = self.reference.mass[0] if self._knows_mass(change) else np.nan
         return Event(kind, number, self.began, -1, before, before + change, change)
 
     def _cause(self, evidence: Evidence, settled: int) -> str | None:
@@ -250,7 +259,7 @@ class Detector:
         zero = another_zero(evidence)
         if zero.misfit < limit and is_clear_zero(zero) and (
                 (evidence.model.reads_nothing and reads_zero(self._evidence, zero.change))
-                or (settled >= _LONG and turned(evidence) > _ANGLE)):
+                or (settled >= evidence.model.zero_lasts and turned(evidence) > _ANGLE)):
             return ZERO
         return None
 
@@ -260,9 +269,10 @@ class Detector:
         return (number - self.began > _DOUBT and self.reference.rows < _YOUNG
                 and turned(self._evidence) > _ANGLE)
 
-    def _knows_mass(self) -> bool:
+    def _knows_mass(self, change: float) -> bool:
+        """Whether the mass is known to a tenth of it, or of what it changed by [kg]."""
         mass, sd = self.reference.mass
-        return sd < 0.1 * mass
+        return sd < 0.1 * max(mass, abs(change))
 
     def _end(self, number: int, calm: int) -> Event:
         """The disturbance is over: the rows from `calm` on fit, whose kernels reach half a kernel

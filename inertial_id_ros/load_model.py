@@ -41,22 +41,28 @@ class LoadModel(Protocol):
         words: see there.
         noise: (c,) standard deviation of one sample; floor: (c,) of errors of a row that no filter
             averages out.
+        fast: length [s] of the kernel of the detector's rows, at most half of the buffer's.
         groups: channels whose noise is alike.
+        bias_sd: (c,) prior standard deviation of their zeros.
         push: channels in which the payload's weight turns with the sensor.
         prior: (s, s) information about all states before the data, the ten parameters first.
         zeros: columns of rows of the channels' zeros; zero_sd: (c,) standard deviation of one that
             has moved: anything.
+        zero_lasts: bins for which an offset must last before it is taken for a zero.
         reads_nothing: whether a driver may zero what it measures where it stands.
     """
 
     words: Words
     noise: Array
     floor: Array
+    fast: float
+    bias_sd: Array
     groups: tuple[slice, ...]
     push: slice
     prior: Array
     zeros: slice
     zero_sd: Array
+    zero_lasts: int
     reads_nothing: bool
 
     def make_filter(self, length: float) -> TwoSidedFilter:
@@ -70,6 +76,10 @@ class LoadModel(Protocol):
 
     def linearisation(self, phi: Array) -> Array:
         """Matrix (k, s + 1) from columns of rows to ``[states | measured]`` at phi (10,)."""
+
+    def acceleration(self, rows: Array) -> Array:
+        """Acceleration less gravity (n, 3) in the rows [m/s^2], whose noise may hide the load at
+        rest; zeros where it cannot."""
 
     def unknown_motion(self, rows: Array, phi: Array) -> Array:
         """Covariance (n, c, c) of the load where the motion tells rotation only."""

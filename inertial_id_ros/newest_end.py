@@ -48,7 +48,7 @@ class NewestEnd(NamedTuple):
         """The rows that they give by now, if any; nothing changes."""
         bins = bin_samples(wrenches, self.settled, self.end)
         if len(bins.number) == 0:
-            return None
+            return segments.waiting
         motion = self.source.newest_motion(bins.stamps + self.early_ns,
                                            self.end * BIN_NS + self.early_ns)
         _, _, columns = bin_columns(bins, motion, self.removed, sign, c1)

@@ -24,6 +24,8 @@ _UNPROVEN = 0.5  # share of a change of load that a model may miss before motion
 _PROOF = 2.0  # rows with a change of load of ten data-sheet sigmas that weigh as much as that
 _EARLY = 250  # rows
 _POOR = 0.2  # share of the changes of load that a model that can be trusted may miss
+_GRAVITY = 9.81  # m/s^2, to take a reading for a mass or a first moment
+_SHAKING = 0.1  # m/s^2; noise of an axis of the acceleration in a row: encoders of 1e-3 rad
 
 
 class Forecast(NamedTuple):
@@ -35,6 +37,7 @@ class Forecast(NamedTuple):
         noise: (n, c) variance of the residual of a proven model if its states were known.
         doubt: (n, c) variance from a model that motion has not confirmed.
         spread: (n, c, c) covariance of the residual from not knowing the states.
+        weight: (n, c) by which rows were scaled down, with all of the above: 1 where they were not.
     """
 
     columns: Array
@@ -43,6 +46,7 @@ class Forecast(NamedTuple):
     noise: Array
     doubt: Array
     spread: Array
+    weight: Array
 
     def part(self, rows: slice) -> Forecast:
         """The same for some of the rows."""
@@ -57,13 +61,23 @@ class Forecast(NamedTuple):
         return np.sqrt(np.maximum(np.einsum("ni,ni->n", self.residual, solved), 0.0))
 
     def unknown(self, groups: tuple[slice, ...]) -> Array:
-        """Standard deviation (n, g) of each group of channels beyond that of the noise."""
-        variance = np.einsum("nii->ni", self.spread) + self.doubt
+        """Standard deviation (n, g) of each group of channels, in its own unit, beyond that of the
+        noise of rows that are not scaled down."""
+        scaled = np.einsum("nii->ni", self.spread) + self.doubt
+        variance = (scaled + self.noise * (1.0 - self.weight**2)) / self.weight**2
         return np.stack([np.sqrt(variance[:, group].max(axis=1)) for group in groups], axis=1)
 
     def excess(self, groups: tuple[slice, ...]) -> Array:
         """Lengths (n, g) of the residual of each group of channels [N, N m]."""
-        return np.stack([np.linalg.norm(self.residual[:, g], axis=1) for g in groups], axis=1)
+        residual = self.residual / self.weight
+        return np.stack([np.linalg.norm(residual[:, g], axis=1) for g in groups], axis=1)
+
+    def shows(self, strength: Array, groups: tuple[slice, ...]) -> Array:
+        """By how many standard deviations of the noise (n,) a residual that is as strong (g,) in
+        each group of channels would stand out in the clearest one."""
+        seen = [s * (self.weight[:, g] / np.sqrt(self.noise[:, g])).max(axis=1)
+                for s, g in zip(strength, groups, strict=True)]
+        return np.asarray(np.max(seen, axis=0))
 
 
 class RunningReference:
@@ -97,6 +111,7 @@ class RunningReference:
         columns = len(self.model.linearisation(np.zeros(PARAMETERS)))
         self._gram = np.zeros((len(self._groups), columns, columns))
         self._mean, self._weight = np.zeros(len(self._noise)), 0.0
+        self._push, self._push_squares = np.zeros(3), 0.0  # mean acceleration less gravity, squares
         self.rows = 0
         self.information = self._prior
         self.covariance = np.linalg.inv(self._prior)
@@ -124,12 +139,32 @@ class RunningReference:
         noise = self._scale[self._group_of] * unit + self.model.floor**2
         share = self._proof[:, 0] / self._proof[:, 1]
         doubt = np.empty_like(noise)
+        shaken = self._shaken(rows)
         for group, unproven in zip(self._groups, share, strict=True):
             doubt[:, group] = unproven * (load[:, group] ** 2).mean(axis=1)[:, None]
+            doubt[:, group] += self._possible(group) * shaken[:, None]
         spread = columns @ self.covariance @ columns.transpose(0, 2, 1)
         if rotation_only:
             spread = spread + self.model.unknown_motion(rows, self.phi)
-        return Forecast(columns, measured - expected, load, noise, doubt, spread)
+        weight = np.einsum("nii->ni", rows[..., self.model.zeros])
+        return Forecast(columns, measured - expected, load, noise, doubt, spread, weight)
+
+    def _shaken(self, rows: Array) -> Array:
+        """Mean square (n,) of what an axis of the acceleration less gravity [m/s^2] may differ from
+        its mean unnoticed.
+
+        Noise n in columns of variance v makes the load too small by the share n / v. At rest the
+        noise is all that there is: the fit finds a load that does not follow the motion, and is
+        sure of one next to nothing.
+        """
+        off = ((self.model.acceleration(rows) - self._push) ** 2).mean(axis=1)
+        seen = max(self._push_squares / max(self._weight, 1.0), 1e-12)
+        return np.asarray(off * min(1.0, _SHAKING**2 / seen) ** 2)
+
+    def _possible(self, group: slice) -> float:
+        """Square of the mass [kg], or of the first moment [kg m], that the mean reading allows."""
+        reading = (self._mean[group] ** 2).sum() + (self.model.bias_sd[group] ** 2).sum()
+        return float(reading) / _GRAVITY**2
 
     def learn(self, rows: Array, samples: np.ndarray, rotation_only: bool) -> None:
         """Take stored rows (n, c, k) into the fit, and their residual into the noise."""
@@ -143,10 +178,17 @@ class RunningReference:
             self._gram[k] = keep * self._gram[k] + part.T @ part
         self._weight = keep * self._weight + len(rows)
         self._mean = self._mean + (rows[..., _MEASURED] - self._mean).sum(axis=0) / self._weight
+        self._learn_push(self.model.acceleration(rows), keep)
         self.rows += len(rows)
         self._fit()
         if first:
             self._learn_noise(self.expect(rows, samples, rotation_only), samples)
+
+    def _learn_push(self, push: Array, keep: float) -> None:
+        before = push - self._push
+        self._push = self._push + before.sum(axis=0) / self._weight
+        after = push - self._push
+        self._push_squares = keep * self._push_squares + float((before * after).sum()) / 3.0
 
     def _learn_noise(self, seen: Forecast, samples: np.ndarray) -> None:
         keep = self._keep ** len(samples)

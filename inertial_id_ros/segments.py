@@ -1,8 +1,9 @@
 """Bins become rows of the buffer, in segments: holes, contact and changes of payload part them.
 
-Rows never mix bins from before and after a parting. A second, shorter filter feeds the detector: it
-looks less far ahead than the filter of the buffer, so that a row has not left it yet when the first
-bins under its kernel are found out.
+Rows never mix bins from before and after a parting. A second, shorter filter feeds the detector.
+It finds a disturbance a while after it began, and the first bins of it may be under the kernels of
+rows that have left the filter by then. Rows therefore wait here until nothing that is found out
+later can reach back to them; an estimate that asks meanwhile gets them from `preview`.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from .bins import BIN_NS
-from .buffer import Rows
-from .contact import BEGAN, DOUBTED, ENDED, Detector, Event
+from .buffer import Rows, joined
+from .contact import BEGAN, DOUBTED, EARLIEST, ENDED, Detector, Event
 from .filtering import FilteredRows
 from .findings import FindingLog
 from .inertia import Array
@@ -22,7 +23,6 @@ from .reference import RunningReference
 from .settings import Settings
 
 _HELD = round(1.5e9 / BIN_NS)  # bins kept while they are left out, to be taken up again
-_FAST = 0.2  # s; kernel of the detector's rows, at most half of the buffer's
 
 
 class Segments:
@@ -36,12 +36,14 @@ class Segments:
                  findings: FindingLog) -> None:
         self._model = model
         self.filter = model.make_filter(window)
-        self._fast = model.make_filter(min(_FAST, 0.5 * window))
+        self._fast = model.make_filter(min(model.fast, 0.5 * window))
         self._settings, self._findings = settings, findings
         reference = RunningReference(model, self._fast.block_gain(1),
                                      self._fast.step * BIN_NS * 1e-9)
         self.detector = Detector(settings.contact, settings.change, reference, self._fast.reach)
         self._detects = settings.contact.detect or settings.change.detect
+        # bins for which rows wait
+        self._delay = self.filter.reach + self._fast.reach + EARLIEST if self._detects else 0
         self.restart()
 
     def restart(self) -> None:
@@ -54,6 +56,7 @@ class Segments:
         self._begin = 0  # first bin of the present segment
         self._open = True
         self._held: list[tuple[np.ndarray, np.ndarray, Array]] = []  # left out, newest last
+        self._waiting: list[Rows] = []
 
     def push(self, number: np.ndarray, samples: np.ndarray, columns: Array,
              rotation_only: bool) -> Iterator[Rows | Event]:
@@ -93,16 +96,29 @@ class Segments:
         bins = number[part], samples[part], columns[part]
         if self._detects:
             fast = self._judged(self._fast.preview(*bins, whole=True))
-            if len(fast.number) == 0 or not self.detector.is_calm(fast, rotation_only):
+            if len(fast.number) == 0:
+                return self.waiting
+            if not self.detector.is_calm(fast, rotation_only):
                 return None
             judged = bins[0] <= fast.number[-1] + self._fast.reach
             bins = bins[0][judged], bins[1][judged], bins[2][judged]
-        rows = self.filter.preview(*bins)
-        return self._model.rows(rows) if len(rows.number) else None
+        return joined([*self._waiting, *self._rows(self.filter.preview(*bins))])
 
     def finish(self) -> Iterator[Rows]:
-        """No bin will come any more: the last rows."""
+        """No bin will come any more: the rows that waited, and the last."""
+        waiting, self._waiting = self._waiting, []
+        yield from waiting
         yield from self._rows(self.filter.flush())
+
+    @property
+    def waiting(self) -> Rows | None:
+        """Rows that later bins may still take back, if any."""
+        return joined(self._waiting)
+
+    @property
+    def newest(self) -> int | None:
+        """Bin number of the newest of them."""
+        return int(self._waiting[-1].number[-1]) if self._waiting else None
 
     def _judged(self, fast: FilteredRows) -> Rows:
         """Rows for the detector. Narrow kernels at the beginning of a segment would look like
@@ -117,14 +133,14 @@ class Segments:
             words = self._model.words
             self._findings.count(words.gap_name, f"{words.gap} "
                                  f"{self._settings.kinematics.max_gap:g} s", "info")
-        yield from self._rows(self.filter.flush())
+        yield from self._release(self._rows(self.filter.flush()), begin)
         self._fast.restart()
         self._begin = begin
 
     def _segment(self, number: np.ndarray, samples: np.ndarray, columns: Array,
                  rotation_only: bool) -> Iterator[Rows | Event]:
         if not self._detects:
-            yield from self._rows(self.filter.push(number, samples, columns))
+            yield from self._forward(number, samples, columns)
             return
         rows = self._judged(self._fast.push(number, samples, columns))
         done = 0
@@ -144,7 +160,8 @@ class Segments:
         if len(number) == 0:
             return
         if self._open:
-            yield from self._rows(self.filter.push(number, samples, columns))
+            rows = self._rows(self.filter.push(number, samples, columns))
+            yield from self._release(rows, int(number[-1]))
             return
         self._held.append((number, samples, columns))
         while self._held[0][0][-1] < number[-1] - _HELD:
@@ -153,8 +170,7 @@ class Segments:
     def _obey(self, event: Event) -> Iterator[Rows | Event]:
         if event.kind in (BEGAN, DOUBTED):
             if event.kind == BEGAN and self._settings.contact.detect:
-                self.filter.forget_from(event.first)
-                yield from self._rows(self.filter.flush())
+                yield from self._withdraw(event.first)
                 self._open = False
             yield event
             return
@@ -162,11 +178,30 @@ class Segments:
         if event.kind != ENDED:
             self.filter.restart()
             self.detector.restart()
+            self._waiting = []
         yield event
         if event.kind == ENDED and held:
             number, samples, columns = (np.concatenate(parts) for parts in zip(*held, strict=True))
             clean = number >= max(event.clean, self._begin)
             yield from self._forward(number[clean], samples[clean], columns[clean])
+
+    def _release(self, rows: Iterator[Rows], last: int) -> Iterator[Rows]:
+        """The rows, and those before them, that nothing found out after this bin can reach."""
+        self._waiting += rows
+        while self._waiting and self._waiting[0].number[0] <= last - self._delay:
+            first = self._waiting.pop(0)
+            late = first.number > last - self._delay
+            if late.any():
+                self._waiting.insert(0, first.part(late))
+            yield first.part(~late)
+
+    def _withdraw(self, first: int) -> Iterator[Rows]:
+        """Give the rows without bins from this number on; forget these bins."""
+        waiting, self._waiting = self.waiting, []
+        if waiting is not None and (clean := waiting.number + self.filter.reach < first).any():
+            yield waiting.part(clean)
+        self.filter.forget_from(first)
+        yield from self._rows(self.filter.flush())
 
     def _rows(self, rows: FilteredRows) -> Iterator[Rows]:
         if len(rows.number):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .alignment import prior_sd
+from .bins import BIN_NS
 from .buffer import Rows
 from .filtering import FilteredRows, TwoSidedFilter
 from .free_fit import vague_information
@@ -18,6 +19,7 @@ FORCE, TORQUE = slice(0, 3), slice(3, 6)
 _LEVER = 0.3  # m; from the sensor to the centre it turns about, where TF does not tell
 _ZERO_SD = np.repeat([200.0, 20.0], 3)  # N, N m: anything
 _FLOOR = 1.0  # data-sheet standard deviations of one sample: errors that no filter averages out
+_LASTS = round(1e9 / BIN_NS)  # bins; a push that turns with the sensor does not last as long
 _WORDS = Words(
     contact="contact: the wrench does not fit the estimate and is left out",
     doubted="no payload explains the wrench while the sensor turns: contact that lasts, or a wrong "
@@ -37,14 +39,15 @@ class WrenchModel:
             estimated; gravity: [m/s^2].
     """
 
-    words = _WORDS
+    words, fast = _WORDS, 0.2
     groups: tuple[slice, ...] = (FORCE, TORQUE)
     push = FORCE
     zeros, zero_sd = BIAS, _ZERO_SD
-    reads_nothing = True
+    zero_lasts, reads_nothing = _LASTS, True
 
     def __init__(self, noise: Array, bias_sd: Array, alignment_sd: Array, gravity: float) -> None:
-        self.noise, self.floor, self._gravity = noise, _FLOOR * noise, gravity
+        self.noise, self.floor, self.bias_sd = noise, _FLOOR * noise, bias_sd
+        self._gravity = gravity
         self._states = np.flatnonzero(alignment_sd)
         rest = np.r_[bias_sd, alignment_sd[self._states]]
         count = PARAMETERS + BIASES + len(self._states)
@@ -68,6 +71,10 @@ class WrenchModel:
     def linearisation(self, phi: Array) -> Array:
         """See `LoadModel`."""
         return linearisation(phi, self._states)
+
+    def acceleration(self, rows: Array) -> Array:
+        """See `LoadModel`."""
+        return rows[:, FORCE, 0]
 
     def unknown_motion(self, rows: Array, phi: Array) -> Array:
         """The sensor turns about a centre that is not known."""

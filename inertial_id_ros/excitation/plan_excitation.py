@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..bag.identify_bag import package_roots
 from ..bag.output import outputs
 from ..command import OK, exit_status
 from ..errors import InvalidSetting, UnknownFrame
 from ..estimators.reference_body import body_coordinates
 from ..inertia import Array
+from ..resources import package_roots
 from ..robot.joint_terms import JointTerms
 from ..robot.model import RobotModel
 from ..robot.reference import description_reference
@@ -82,7 +82,7 @@ def start_pose(arm: Arm, given: Sequence[float]) -> Array:
 
 
 def moving_joints(arm: Arm, options: Options) -> np.ndarray:
-    """Indices of the joints that move.
+    """Indices (k,) of the joints that move.
 
     Raises:
         UnknownFrame: no such joint. InvalidSetting: none of the joints moves the frame.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bins import BIN_NS
 from ..buffer import Rows
 from ..filtering import FilteredRows, TwoSidedFilter
 from ..free_fit import vague_information
@@ -18,6 +19,7 @@ from ..robot.joint_terms import COULOMB
 from ..row_layout import PARAMETERS
 from .problem import ZERO_SD, TorqueProblem
 
+_ZERO_LASTS = round(2.5e9 / BIN_NS)  # bins; the torques of a push may stay the same for a while
 _WORDS = Words(
     contact="contact: the joint torques do not fit the estimate and are left out",
     doubted="no payload explains the joint torques while the arm moves: contact that lasts, a "
@@ -32,9 +34,10 @@ _WORDS = Words(
 class TorqueModel:
     """See `LoadModel`."""
 
-    words = _WORDS
+    words, fast = _WORDS, 0.15
     push = slice(None)
-    reads_nothing = False  # a driver takes zero to be what the robot's own model leaves
+    # A driver that zeroes torques takes the robot's own weight for nothing, not what it measures.
+    zero_lasts, reads_nothing = _ZERO_LASTS, False
 
     def __init__(self, problem: TorqueProblem) -> None:
         self._problem = problem
@@ -44,6 +47,7 @@ class TorqueModel:
         # here a sample is a bin, so that it does not matter how often the driver publishes.
         self.noise = robot.noise * np.sqrt(self.make_filter(robot.low_pass).step)
         self.floor = robot.noise
+        self.bias_sd = np.zeros(self._joints)
         self._friction = _coulomb_terms(problem)
         self.groups: tuple[slice, ...] = tuple(slice(k, k + 1) for k in range(self._joints))
         self.zeros = slice(self._size, self._size + self._joints)
@@ -83,6 +87,10 @@ class TorqueModel:
         """See `LoadModel`; all is linear here."""
         del phi
         return self._problem.matrix()
+
+    def acceleration(self, rows: Array) -> Array:
+        """See `LoadModel`: an arm at rest is judged by its friction."""
+        return np.zeros((len(rows), 3))
 
     def unknown_motion(self, rows: Array, phi: Array) -> Array:
         """See `LoadModel`: the joints tell the whole motion."""
