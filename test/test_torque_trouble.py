@@ -111,7 +111,7 @@ class Heard(NamedTuple):
                 and not o.stale]
 
 
-def play(robot_file: Path, efforts: Array, change: Change = lambda t, s: [s],
+def play(robot_file: Path, efforts: Array, change: Change = lambda t, s: [s], every: int = 3,
          **settings: Any) -> Heard:
     """Arm and what else its torques are of (n, joints), with noise."""
     dotted = {name.replace("__", "."): value for name, value in settings.items()}
@@ -127,7 +127,7 @@ def play(robot_file: Path, efforts: Array, change: Change = lambda t, s: [s],
         sample = Sample(START + round(t * 1e9), NAMES, PATH[0][k].tolist(), noisy[k].tolist())
         for one in change(t, sample):
             made.add_joint_state(*one)
-        if k % 3 == 2:  # every 24 ms
+        if k % every == every - 1:  # 24 ms
             made.advance()
             for finding in made.findings():
                 first.setdefault(finding.name, (t, finding.text))
@@ -182,6 +182,16 @@ def test_a_payload_released_exchanged_or_gripped_is_found_within_half_a_second(
     else:
         assert not isinstance(heard.last, Estimate)
         assert heard.last.reason.startswith("payload changed: from 2")
+
+
+def test_the_same_is_found_however_the_stream_is_cut(robot_file: Path, unit_payload: Array) -> None:
+    """As a node hears it, and as a recording is read."""
+    live, read = (play(robot_file, np.where(AFTER, 1.0, 2.0) * unit_payload, every=every)
+                  for every in (1, 97))
+    assert live.first["payload_changed"][1] == read.first["payload_changed"][1]
+    assert isinstance(live.last, Estimate) and isinstance(read.last, Estimate)
+    np.testing.assert_allclose(live.last.phi, read.last.phi, rtol=1e-6)
+    assert live.last.window == read.last.window
 
 
 def test_a_zero_that_moves_is_found_and_estimated(robot_file: Path, unit_payload: Array) -> None:
