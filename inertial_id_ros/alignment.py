@@ -13,7 +13,8 @@ from .inertia import Array
 from .settings import AlignmentSettings
 
 _FAR = 3.0  # standard deviations from zero from which a state is worth a sentence
-_ANGLE, _DELAY = np.deg2rad(0.3), 0.005  # rad, s; smaller values are not worth one
+# rad, s; smaller values are not worth one
+_WORTH = np.array([*5 * (np.deg2rad(0.3),), 0.005])
 
 
 def prior_sd(settings: AlignmentSettings) -> Array:
@@ -26,7 +27,9 @@ def report(values: Array, sigma: Array, log: FindingLog) -> None:
     """Findings in words for alignment states (6,) that are clearly not zero."""
     log.clear("sensor_rotated", "gravity_tilted", "clock_offset")
     far = (sigma > 0.0) & (np.abs(values) > _FAR * sigma)
-    far &= np.abs(values) > np.r_[np.full(5, _ANGLE), _DELAY]
+    far &= np.abs(values) > _WORTH
+    if not far.any():
+        return
     if far[:3].any():
         log.set("sensor_rotated", "warning", "the sensor is turned against its frame by "
                 + _angles(values[:3], far[:3], "xyz"))

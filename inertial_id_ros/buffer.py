@@ -174,10 +174,14 @@ class RegressorBuffer:
         """Add rows in order of time; slices older than the window are forgotten."""
         if len(rows.number) == 0:
             return
-        numbers = rows.number // self._bins_per_slice
-        for number in np.unique(numbers):
-            self._advance_to(int(number))
-            self._add_to_slice(int(number), rows, numbers == number)
+        of_row = rows.number // self._bins_per_slice
+        *finished, growing = np.unique(of_row).tolist()
+        for number in finished:
+            self._advance_to(number)
+            self._add_to_slice(number, rows, of_row == number)
+        self._advance_to(growing)
+        self._combine()  # before the slice has rows: it counts by itself until it is finished
+        self._add_to_slice(growing, rows, of_row == growing)
         self._last = int(rows.number[-1])
         self._content = None
 
@@ -191,7 +195,6 @@ class RegressorBuffer:
         self._newest_slice = number
         self._forget_before(number)
         self._number[number % self._leaves] = number
-        self._combine()
 
     def expire(self, number: int | None) -> None:
         """Forget what falls out of a window that ends at this bin, if any: its rows will come."""

@@ -95,6 +95,13 @@ def exit_status(run: Callable[[], int]) -> int:
     except BrokenPipeError:  # the reader of a pipe, such as head, has left
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
+    except OSError as error:  # a folder of others on the way to a file, a full disk
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"error: {where}{error.strerror or error}", file=sys.stderr)
+        return USER_ERROR
+    except MemoryError:
+        print("error: there is not enough memory for this input", file=sys.stderr)
+        return USER_ERROR
 
 
 def exit_at_once(status: int = 0, *numbers: signal.Signals) -> None:
@@ -125,4 +132,5 @@ def _missing(error: ModuleNotFoundError) -> str:
                 "./activate` after `make setup`")
     pip_name = _PIP_NAMES.get(top, top)
     return (f"the Python package '{pip_name}' is missing; install it with `pip install {pip_name}` "
-            "(all that are needed: requirements/run.txt of the sources)")
+            "(all that are needed: requirements/run.txt of the sources in a virtual environment, "
+            "system.txt beside the system's Python)")

@@ -23,5 +23,6 @@ def dynamism(acceleration: ArrayLike, alpha: ArrayLike, omega: ArrayLike) -> Arr
 
 
 def full_model_weight(nu: ArrayLike, c1: float) -> Array:
-    """Weight in [0, 1) of the full model, ``tanh(3 nu / c1)``; the reduced model has the rest."""
+    """Weight in [0, 1) of the full model, ``tanh(3 nu / c1)`` of dynamism nu (...,); the
+    gravity-only model has the rest (Nadeau et al. 2022, Section IV)."""
     return np.tanh(3.0 * np.asarray(nu, dtype=float) / c1)

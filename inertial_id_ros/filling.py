@@ -21,7 +21,11 @@ _PORTION = 1_000_000  # pairs of triangle and column at once
 
 
 def grid_axes(bounds: ArrayLike, volume: float) -> list[Array]:
-    """Coordinates along x, y, z of a grid with INTERIOR_POINTS in a volume [m^3] of a box."""
+    """Coordinates [m] along x, y, z of a grid with INTERIOR_POINTS in a volume [m^3] of a box.
+
+    Args:
+        bounds: lower and upper corner (2, 3) [m] of the box.
+    """
     lower, upper = np.asarray(bounds, dtype=float)
     pitch = (volume / INTERIOR_POINTS) ** (1.0 / 3.0)
     # A grid that fits the box exactly keeps the moments of boxes exact.

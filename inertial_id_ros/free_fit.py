@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .inertia import Array
+from .small_systems import identity, inverse
 
 _REACH = 1.0  # m; no payload is taken to reach farther from the sensor
 _MASS_SD = 100.0  # kg
@@ -17,14 +18,19 @@ def vague_information(mass: float) -> Array:
     return np.diag(sd**-2.0)
 
 
+_VAGUE = vague_information(1.0)
+
+
 def free_fit(information: Array, vector: Array) -> tuple[Array, Array]:
     """phi (10,) and its covariance (10, 10) from information matrix and vector of the data."""
-    covariance = np.linalg.inv(information + vague_information(1.0))
+    covariance = inverse(information + _VAGUE)
     return covariance @ vector, covariance
 
 
 def center_of_mass(phi: Array, covariance: Array) -> tuple[Array, Array]:
     """Centre of mass (3,) [m] and its covariance (3, 3) from those of phi; the mass is positive."""
     com = phi[1:4] / phi[0]
-    jacobian = np.column_stack([-com, np.eye(3)]) / phi[0]
+    jacobian = np.empty((3, 4))
+    jacobian[:, 0], jacobian[:, 1:] = -com, identity(3)
+    jacobian /= phi[0]
     return com, jacobian @ covariance[:4, :4] @ jacobian.T

@@ -14,25 +14,27 @@ import numpy as np
 
 from . import intake
 from .bins import BIN_NS, Bins, bin_samples
+from .blocks import Block
 from .buffer import Rows, Window, make_buffer
 from .clock_offset import ClockOffset
 from .compensation import CompensatedWrenches, compensate, no_wrenches
 from .disturbances import Disturbances
 from .errors import InertialIdError, NotEnoughData, UnknownFrame
 from .estimate import Estimate, NoEstimate, Outcome
-from .gating import WrenchGate
+from .gating import WrenchGate, fit
 from .inertia import Array
 from .kinematics.motion import Motion
 from .kinematics.turning import Turning
 from .newest_end import NewestEnd, Stamps, newest_end
 from .pipeline import Pipeline
+from .plausibility import sheet
 from .precompensation import SETTLING_NS, RemovedPayload
 from .regressor_rows import bin_columns
 from .segments import Segments
 from .sensor_frame import SensorFrame
 from .settings import Settings
 from .shape import Shape, shape_from_settings
-from .solving import Solver, sheet
+from .solving import Solver
 from .state import State
 from .streams import JUMPED, SampleRing
 from .tool import Tool
@@ -90,6 +92,19 @@ class Identifier(Pipeline):
         """Frame of the wrench; empty until known."""
         return self._frame.name
 
+    def take_block(self, block: Block) -> bool:
+        """See `Intake.take_block`. What comes of a sample with which something is wrong depends on
+        those before: then each is looked at by itself."""
+        with self._lock:
+            self._hand_over(self._waiting, self._handlers)
+            if not (self._motion.fits(block) and fit(
+                    block.wrenches, self._gate, self._frame, self._ring, self._deaf_from)):
+                return False
+            self._motion.take_block(block)
+            if block.wrenches is not None:
+                self._ring.extend(block.wrenches.stamps, block.wrenches.rows)
+            return True
+
     def _take_removed(self, frame_id: str, values: Sequence[float]) -> None:
         try:
             change = self._removed.take(frame_id, values)
@@ -99,6 +114,9 @@ class Identifier(Pipeline):
             return
         if change:
             self._take_zeroing(change)
+        elif values[0] > 0.0:
+            self._solver.drop_old_tare(f"the driver now removes a payload of {values[0]:.3f} kg",
+                                       self._log)
 
     def _take_zeroing(self, reason: str) -> None:
         newest = self._ring.newest if len(self._ring) else -SETTLING_NS
@@ -114,8 +132,7 @@ class Identifier(Pipeline):
             return
         if not self._frame.accepts(frame_id):
             return
-        before = self._ring.newest if len(self._ring) else 0
-        result = self._ring.append(stamp_ns, sample)
+        before, result = self._ring.newest, self._ring.append(stamp_ns, sample)
         if result == JUMPED:
             self._restart(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
         self._gate.stored(result, self._ring.strays)
@@ -133,6 +150,8 @@ class Identifier(Pipeline):
         removed = self._removed.in_sensor(self.sensor_frame, self._motion.lookup)
         if source is None or removed is None:
             return nothing
+        if self._removed.words:
+            self._log.set("removed_payload", "info", self._removed.words)
         newest = newest_end(source, self._ring.newest, removed, self._clock.early_ns,
                             self._finished)
         if self._next_bin is None:
@@ -216,7 +235,8 @@ class Identifier(Pipeline):
     def _solve_window(self, window: Window) -> Estimate:
         turning = self._turning.rms if self._motion.rotation_only else 0.0
         return self._solver.solve(window, self.sensor_frame, self._log, turning,
-                                  self._clock.seconds)
+                                  self._clock.seconds,
+                                  self._turning.acceleration_noise(self._segments.filter.kernel))
 
     def _rebuild(self) -> None:
         """Send the window through the pipeline once more."""
@@ -292,6 +312,9 @@ class Identifier(Pipeline):
             self._flush_rows()
             self._solver.tool = state.tool
             self._solver.restore_tare(state.tare)
+            if state.tare is not None and (why := state.tare.why_unfit(self.settings)):
+                self._solver.drop_old_tare(why, self._log)
+                state = replace(state, tare=None)
             self._restored = state.estimate and replace(state.estimate, stale=True, restored=True)
             if state != State():
                 self._log.set("restored", "info", f"restored: {state.describe()}")
@@ -324,14 +347,20 @@ class Identifier(Pipeline):
             self._solved = -1, -1
 
     def check_settings(self, settings: Settings) -> None:
-        """Raise what `Solver.check_settings` raises: why these settings could not be used now."""
+        """Raise why these settings could not be used now: what `Solver.check_settings` raises, or
+        InvalidSetting for a removed payload that no body has."""
+        RemovedPayload(settings)
         self._solver.check_settings(settings)
 
     def set_settings(self, settings: Settings) -> None:
         """Use other estimator settings from the next estimate on (groups estimator, pmd, lmi,
-        and the noise of wrench)."""
+        and the noise of wrench); another removed payload (precompensated) flushes the buffer."""
         with self._lock:
             self._solver.configure(settings)
+            if settings.precompensated != self.settings.precompensated:
+                self._removed = RemovedPayload(settings)
+                self._take_zeroing("the payload that the driver removes is set to "
+                                   f"{settings.precompensated.mass:.3f} kg")
             other_weighting = settings.estimator.weighting != self.settings.estimator.weighting
             self.settings = settings
             self._solved = -1, -1

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import lapack
 
 from .errors import InvalidData
 
@@ -20,6 +21,7 @@ Array = NDArray[np.floating[Any]]
 PARAMETER_NAMES = ("mass", "com.x", "com.y", "com.z", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 # Row and column of the six tensor entries, in the order of phi.
 _ROWS, _COLS = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])
+_TINY = np.finfo(float).tiny
 
 
 class Body(NamedTuple):
@@ -67,14 +69,12 @@ def phi_from_body(mass: float, com: ArrayLike, inertia_com: ArrayLike) -> Array:
 
 
 def body_from_phi(phi: ArrayLike) -> Body:
-    """Mass, centre of mass and tensor about it.
+    """Mass [kg], centre of mass (3,) [m] and tensor about it (3, 3) [kg m^2] of phi (10,).
 
     Raises:
         InvalidData: the mass is not positive, so that there is no centre of mass.
     """
-    p = as_phi(phi)
-    if not p[0] > 0.0:
-        raise InvalidData(f"mass is {p[0]:g} kg; a centre of mass needs a positive mass")
+    p = _with_mass(phi)
     com = p[1:4] / p[0]
     return Body(float(p[0]), com, tensor_from_six(p[4:]) - parallel_axis(p[0], com))
 
@@ -84,6 +84,14 @@ def as_phi(phi: ArrayLike) -> Array:
     p = np.asarray(phi, dtype=float)
     if p.shape != (10,) or not np.isfinite(p).all():
         raise InvalidData(f"inertial parameters must be ten finite numbers, got {p.tolist()}")
+    return p
+
+
+def _with_mass(phi: ArrayLike) -> Array:
+    """phi (10,) as `as_phi` gives it, whose mass is positive (raises InvalidData)."""
+    p = as_phi(phi)
+    if not p[0] > 0.0:
+        raise InvalidData(f"mass is {p[0]:g} kg; a centre of mass needs a positive mass")
     return p
 
 
@@ -100,33 +108,51 @@ def transform_matrix(rotation: ArrayLike, translation: ArrayLike) -> Array:
     return np.stack([transform_phi(e, rotation, translation) for e in np.eye(10)], axis=1)
 
 
+def _maps_of_pseudo_inertia() -> tuple[Array, Array]:
+    """Matrices (16, 10) and (10, 16) between phi and the entries of the pseudo-inertia.
+
+    ``Sigma = tr(I)/2 1 - I`` and back; of entries that are there twice the second takes the upper
+    one of the tensor, and the first moments of the last column.
+    """
+    to, back = np.zeros((4, 4, 10)), np.zeros((10, 4, 4))
+    to[3, 3, 0] = back[0, 3, 3] = 1.0
+    for k, (i, j) in enumerate(zip(_ROWS, _COLS, strict=True)):
+        to[i, j, 4 + k] = to[j, i, 4 + k] = back[4 + k, i, j] = -1.0
+        if i == j:
+            to[[0, 1, 2], [0, 1, 2], 4 + k] += 0.5
+            back[4 + k, [0, 1, 2], [0, 1, 2]] += 1.0
+            to[i, 3, 1 + i] = to[3, i, 1 + i] = back[1 + i, i, 3] = 1.0
+    return to.reshape(16, 10), back.reshape(10, 16)
+
+
+_TO_PSEUDO, _FROM_PSEUDO = _maps_of_pseudo_inertia()
+
+
 def pseudo_inertia(phi: ArrayLike) -> Array:
     """Pseudo-inertia (4, 4) ``[[Sigma, h], [h', m]]`` (Wensing et al. 2017, eq. 13)."""
-    p = np.asarray(phi, dtype=float)
-    tensor = tensor_from_six(p[4:])
-    out = np.empty((4, 4))
-    out[:3, :3] = 0.5 * np.trace(tensor) * np.eye(3) - tensor
-    out[:3, 3] = out[3, :3] = p[1:4]
-    out[3, 3] = p[0]
-    return out
+    return (_TO_PSEUDO @ np.asarray(phi, dtype=float)).reshape(4, 4)
 
 
 def phi_from_pseudo_inertia(pseudo: ArrayLike) -> Array:
     """phi (10,) from a pseudo-inertia (4, 4)."""
-    j = np.asarray(pseudo, dtype=float)
-    sigma = j[:3, :3]
-    return np.concatenate(
-        [[j[3, 3]], j[:3, 3], six_from_tensor(np.trace(sigma) * np.eye(3) - sigma)]
-    )
+    return _FROM_PSEUDO @ np.asarray(pseudo, dtype=float).ravel()
+
+
+def _symmetric_eigenvalues(matrix: Array) -> Array:
+    """Eigenvalues (n,), ascending, of a small symmetric matrix (raises LinAlgError)."""
+    values, _, info = lapack.dsyev(matrix, compute_v=0)
+    if info != 0:
+        raise np.linalg.LinAlgError("Eigenvalues did not converge")
+    return values
 
 
 def min_eigenvalue(phi: ArrayLike) -> float:
-    """Smallest eigenvalue of the pseudo-inertia; positive exactly for physical bodies."""
-    return float(np.linalg.eigvalsh(pseudo_inertia(phi))[0])
+    """Smallest eigenvalue of the pseudo-inertia of phi (10,); positive exactly for bodies."""
+    return float(_symmetric_eigenvalues(pseudo_inertia(phi))[0])
 
 
 def is_consistent(phi: ArrayLike) -> bool:
-    """Whether phi is fully physically consistent: ``J > 0`` (Wensing et al. 2017, Theorem 3).
+    """Whether phi (10,) is fully consistent: ``J > 0`` (Wensing et al. 2017, Theorem 3).
 
     The test runs on the pseudo-inertia about the centre of mass scaled to unit size, so that a
     rounding error of a large lever arm or a small body does not decide.
@@ -135,30 +161,37 @@ def is_consistent(phi: ArrayLike) -> bool:
     if not np.isfinite(p).all() or not p[0] > 0.0:
         return False
     j = pseudo_inertia(p)
-    central = j[:3, :3] - np.outer(p[1:4], p[1:4]) / p[0]
-    eigenvalues = np.linalg.eigvalsh(central)
-    return bool(eigenvalues[0] > 1e-12 * max(eigenvalues[-1], np.finfo(float).tiny)
-                and min_eigenvalue(p) > 0.0)
+    eigenvalues = _symmetric_eigenvalues(j[:3, :3] - p[1:4, None] * p[1:4] / p[0])
+    return bool(eigenvalues[0] > 1e-12 * max(eigenvalues[-1], _TINY)
+                and _symmetric_eigenvalues(j)[0] > 0.0)
 
 
 def report_from_phi(phi: ArrayLike) -> Array:
     """The ten numbers (10,) a user reads: mass, com, tensor entries about the centre of mass."""
-    body = body_from_phi(phi)
-    return np.concatenate([[body.mass], body.com, six_from_tensor(body.inertia_com)])
+    out = _with_mass(phi).copy()
+    mass = out[0]
+    out[1:4] /= mass
+    out[4:] -= mass * _six_of_point(*out[1:4].tolist())
+    return out
+
+
+def _six_of_point(x: float, y: float, z: float) -> Array:
+    """Six tensor entries of a unit mass at a point."""
+    return np.array([y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y])
 
 
 def report_jacobian(phi: ArrayLike) -> Array:
     """Derivative (10, 10) of ``report_from_phi``; maps a covariance of phi to one of the report."""
     p = as_phi(phi)
-    m, c = p[0], p[1:4] / p[0]
+    c = p[1:4] / p[0]
+    x, y, z = c.tolist()
     out = np.eye(10)
-    out[1:4, 0] = -c / m
-    out[1:4, 1:4] = np.eye(3) / m
+    out[1:4, 0] = -c / p[0]
+    out[[1, 2, 3], [1, 2, 3]] = 1.0 / p[0]
     # I_com = I - (h'h 1 - h h') / m
-    out[4:, 0] = six_from_tensor(c @ c * np.eye(3) - np.outer(c, c))
-    for k in range(3):
-        e = np.eye(3)[k]
-        out[4:, 1 + k] = -six_from_tensor(2.0 * c[k] * np.eye(3) - np.outer(e, c) - np.outer(c, e))
+    out[4:, 0] = _six_of_point(x, y, z)
+    out[4:, 1:4] = [[0.0, -2.0 * y, -2.0 * z], [y, x, 0.0], [z, 0.0, x],
+                    [-2.0 * x, 0.0, -2.0 * z], [0.0, z, y], [-2.0 * x, -2.0 * y, 0.0]]
     return out
 
 

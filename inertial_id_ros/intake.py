@@ -6,34 +6,66 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from . import serialized
+from .blocks import Block
 from .findings import FindingLog
 
 _INBOX = 400_000  # samples that may wait; a node that falls this far behind says so
+_INBOX_BYTES = 256_000_000  # of serialised messages that may wait
 (WRENCH, JOINT_STATE, TRANSFORM, STATIC_TRANSFORM, REMOVED_PAYLOAD, ZEROING, FINDING) = range(7)
 Handlers = Mapping[int, Callable[..., Any]]
+_TAKE_SERIALIZED = {WRENCH: serialized.take_wrench, JOINT_STATE: serialized.take_joint_state,
+                    TRANSFORM: serialized.take_transforms,
+                    STATIC_TRANSFORM: serialized.take_static_transforms}
 
 
 class Intake:
     """The append-only side of the pipeline; its methods may be called from another thread."""
 
     def __init__(self, log: FindingLog) -> None:
-        self._overload = log
-        self._inbox: deque[tuple[int, tuple[Any, ...]]] = deque(maxlen=_INBOX)
+        self._incoming = log
+        self._inbox: deque[tuple[int, tuple[Any, ...] | bytes]] = deque()
+        self._bytes_in = self._bytes_out = 0  # one thread counts up the one, one the other
 
     def _put(self, kind: int, *sample: Any) -> None:
-        if len(self._inbox) == _INBOX:
-            self._overload.count("overload", "samples lost because processing is too slow", "error")
-        self._inbox.append((kind, sample))
+        if self._has_room():
+            self._inbox.append((kind, sample))
+
+    def _has_room(self) -> bool:
+        if (len(self._inbox) < _INBOX and self._bytes_in - self._bytes_out < _INBOX_BYTES):
+            return True
+        self._incoming.count("overload", "samples lost because processing is too slow", "error")
+        return False
 
     @property
     def _waiting(self) -> int:
         return len(self._inbox)
 
+    def take_block(self, block: Block) -> bool:
+        """Take many samples at once, as if they had been added one by one and handed over; False,
+        and nothing is taken, where they must be. Belongs to the thread that owns the pipeline."""
+        return False
+
     def _hand_over(self, count: int, handlers: Handlers) -> None:
         """Take samples out, oldest first, and hand each to the handler of its kind."""
         for _ in range(count):
             kind, sample = self._inbox.popleft()
-            handlers[kind](*sample)
+            if isinstance(sample, tuple):
+                handlers[kind](*sample)
+            else:
+                self._bytes_out += len(sample)
+                _TAKE_SERIALIZED[kind](sample, handlers[kind], self._incoming)
+
+    def add_serialized(self, kind: int, data: bytes) -> None:
+        """A serialised message, to be decoded when its turn comes.
+
+        Args:
+            kind: WRENCH (geometry_msgs/WrenchStamped), JOINT_STATE (sensor_msgs/JointState),
+                TRANSFORM or STATIC_TRANSFORM (tf2_msgs/TFMessage).
+        """
+        if self._has_room():
+            self._bytes_in += len(data)
+            self._inbox.append((kind, data))
 
     def add_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
                    torque: Sequence[float]) -> None:
@@ -43,7 +75,7 @@ class Intake:
     def add_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
                         efforts: Sequence[float] = ()) -> None:
         """Joint positions by name [rad or m]; efforts [N m or N] matter to joint torques only."""
-        self._put(JOINT_STATE, stamp_ns, names, positions)
+        self._put(JOINT_STATE, stamp_ns, names, positions, efforts)
 
     def add_transform(self, stamp_ns: int, parent: str, child: str,
                       translation: Sequence[float], quaternion: Sequence[float]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import ParseResult, unquote, urlparse
@@ -19,6 +21,7 @@ if TYPE_CHECKING:  # half a second of imports, which only shapes need
     import trimesh
 
 MESH_KINDS = ("stl", "ply", "obj", "off", "xyz", "npy")
+_PACKAGE = re.compile(r"[A-Za-z0-9_-]+")
 _FARTHEST = 1e6  # units of a mesh file, which may be millimetres
 
 
@@ -33,7 +36,7 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
     Raises:
         InvalidShape: no such file, or neither a mesh nor points.
     """
-    if not path.is_file():
+    if not os.path.isfile(path):  # that of a Path raises where a folder may not be read
         raise InvalidShape(f"mesh file {path} does not exist")
     kind = path.suffix.lower().lstrip(".")
     if kind not in MESH_KINDS:
@@ -110,14 +113,27 @@ def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
     if parsed.scheme == "file" and parsed.netloc == "":
         return user_path(unquote(parsed.path))
     if parsed.scheme == "package":
-        relative = user_path(parsed.netloc + unquote(parsed.path))
-        for root in roots:
-            candidate = (root / relative).resolve()
-            if candidate.is_file() and candidate.is_relative_to(root.resolve()):
-                return candidate
-        raise InvalidShape(f"{resource} was not found in the installed packages")
+        return _in_package(resource, parsed.netloc, unquote(parsed.path), roots)
     raise InvalidShape(f"mesh resource '{resource}' has scheme '{parsed.scheme}'; "
                        "allowed: file, package")
+
+
+def _in_package(resource: str, package: str, name: str, roots: tuple[Path, ...]) -> Path:
+    """A file of an installed package.
+
+    Links in a package are followed wherever they lead: who installed it made them, as colcon's
+    ``--symlink-install`` does for every file, and no request can. What a request could do is to
+    climb out of the package by its name.
+    """
+    inside = os.path.normpath(name.lstrip("/"))
+    if not _PACKAGE.fullmatch(package) or inside.split("/")[0] in ("..", "."):
+        raise InvalidShape(f"{resource[:200]} names no file in a package; it must be "
+                           "package://<package>/<file>")
+    for root in roots:
+        candidate = root / user_path(f"{package}/{inside}")
+        if os.path.isfile(candidate):
+            return candidate
+    raise InvalidShape(f"{resource[:200]} was not found in the installed packages")
 
 
 def parsed_resource(resource: str) -> ParseResult:

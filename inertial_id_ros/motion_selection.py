@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .blocks import Block, Edges
 from .errors import InertialIdError, InvalidData, UnknownFrame
 from .findings import FindingLog
 from .inertia import Array
@@ -56,8 +57,8 @@ class MotionSelector:
         self._model = parse_urdf(urdf)
         self._outdated = True
 
-    def take_joint_state(self, stamp_ns: int, names: Sequence[str],
-                         positions: Sequence[float]) -> None:
+    def take_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
+                         _efforts: Sequence[float] = ()) -> None:
         """A joint state; counted and dropped if it cannot be used."""
         if not len(names):
             self._findings.count("joint_names_empty", "joint states without joint names dropped")
@@ -86,10 +87,12 @@ class MotionSelector:
 
     def _count_strays(self, source: str, what: str, name: str, strays: int) -> None:
         """Count what a stream has dropped because of its stamp; `strays` so far."""
-        if strays > self._strays.get(source, 0):
+        before = self._strays.get(source, 0)
+        if strays > before:
             self._findings.count(name, f"{what} with a stamp far from those before and after "
                                  "dropped")
-        self._strays[source] = strays
+        if strays != before:
+            self._strays[source] = strays
 
     def take_transform(self, stamp_ns: int, parent: str, child: str,
                        translation: Sequence[float], quaternion: Sequence[float]) -> None:
@@ -112,6 +115,24 @@ class MotionSelector:
             self.tree.set_static(parent.lstrip("/"), child.lstrip("/"), translation, quaternion)
         except InvalidData as error:
             self._findings.count("transform_invalid", f"dropped: {error}")
+
+    def fits(self, block: Block) -> bool:
+        """Whether all joint states and transforms would be stored, one after the other."""
+        joints, edges = block.joint_states, _bare(block.transforms)
+        if joints is not None and not (
+                self._joint is not None and joints.names and (joints.stamps > 0).all()
+                and self._joint.fits(joints)):
+            return False
+        return len({e.child for e in edges}) == len(edges) and all(map(self.tree.fits, edges))
+
+    def take_block(self, block: Block) -> None:
+        """Take joint states and transforms that fit (see `fits`)."""
+        if block.joint_states is not None:
+            assert self._joint is not None
+            self._joints_seen = block.joint_states.names
+            self._joint.add_block(block.joint_states)
+        for edges in _bare(block.transforms):
+            self.tree.add_block(edges)
 
     def reset(self) -> None:
         """Forget samples; keep robot description and fixed transforms."""
@@ -291,3 +312,8 @@ class MotionSelector:
                 pass
         pose = self.tree.newest(target, source)
         return pose.rotation, pose.translation
+
+
+def _bare(transforms: Sequence[Edges]) -> list[Edges]:
+    """The same without the slash that frames began with in ROS 1."""
+    return [e._replace(parent=e.parent.lstrip("/"), child=e.child.lstrip("/")) for e in transforms]

@@ -12,6 +12,7 @@ import numpy as np
 from .buffer import CHANNELS, Window
 from .filtering import TwoSidedFilter
 from .inertia import Array
+from .small_systems import inverse
 
 _DATA_SHEET_SAMPLES = 3.0  # strength of the data sheet, in independent residuals of force or torque
 
@@ -55,6 +56,7 @@ def degrees_of_freedom(rows: Array, prior: Array) -> Array:
         rows: (6 n, k) whitened rows of the states, channel after channel.
         prior: (k, k) information of the states before the data.
     """
-    halves = [part.T @ part for part in np.split(rows, 2)]
-    covariance = np.linalg.inv(halves[0] + halves[1] + prior)
-    return np.array([np.sum(covariance * half) for half in halves])
+    force, torque = rows[:len(rows) // 2], rows[len(rows) // 2:]
+    of_force, of_torque = force.T @ force, torque.T @ torque
+    covariance = inverse(of_force + of_torque + prior)
+    return np.array([np.vdot(covariance, of_force), np.vdot(covariance, of_torque)])

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
 
 
-class Listener(Protocol):
-    """Who is told: the identifier."""
+def fits(tell: Callable[[str, str, str], None], what: str, size: int, limit: int) -> bool:
+    """Whether a message may be used; where not, the finding ``<what>_too_large`` says so.
 
-    def add_finding(self, name: str, level: str, text: str) -> None: ...
-
-
-def fits(listener: Listener, what: str, size: int, limit: int) -> bool:
-    """Whether a message may be used; where not, the finding ``<what>_too_large`` says so."""
+    Args:
+        tell: takes name, level and text of the finding.
+    """
     if size <= limit:
         return True
-    words = what.replace("_", " ")
-    listener.add_finding(f"{what}_too_large", "error",
-                         f"{words} messages with {size} entries dropped; at most {limit} are "
-                         "accepted")
+    tell(f"{what}_too_large", "error", f"{what.replace('_', ' ')} messages with {size} entries "
+         f"dropped; at most {limit} are accepted")
     return False

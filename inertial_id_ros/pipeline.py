@@ -107,4 +107,5 @@ class Pipeline(intake.Intake):
             UnknownFrame: a frame is not known, or the two are not connected.
         """
         with self._lock:
+            self._hand_over(min(self._waiting, _BATCH), self._handlers)
             return self._motion.lookup(target_frame.lstrip("/"), source_frame.lstrip("/"))

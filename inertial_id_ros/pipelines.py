@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Union
+
 from .identifier import Identifier
-from .joint_torque.identifier import TorqueIdentifier
 from .settings import Settings
 from .shape import Shape
 
-AnyIdentifier = Identifier | TorqueIdentifier
+if TYPE_CHECKING:
+    from .joint_torque.identifier import TorqueIdentifier
+
+AnyIdentifier = Union[Identifier, "TorqueIdentifier"]
 
 
 def make_identifier(settings: Settings, shape: Shape | None = None) -> AnyIdentifier:
     """A fresh identifier (raises what its class raises)."""
     if settings.load.source == "joint_torque":
+        from .joint_torque.identifier import TorqueIdentifier  # loads slowly
+
         return TorqueIdentifier(settings, shape)
     return Identifier(settings, shape)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from .inertia import Array, phi_from_pseudo_inertia, pseudo_inertia, skew
 
@@ -38,6 +37,8 @@ class PoseStates:
         """Matrix (10, 10) that moves phi; states (6,) in standard deviations, or none."""
         if not len(states):
             return np.eye(10)
+        from scipy.spatial.transform import Rotation  # loads slowly, and most runs have no shape
+
         value = self.sd * states
         matrix = np.eye(4)
         matrix[:3, :3] = Rotation.from_rotvec(value[3:]).as_matrix()

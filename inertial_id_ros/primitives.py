@@ -22,7 +22,7 @@ _SECTIONS = 96  # corners of a circle, for points on the surface
 
 
 def check_sizes(kind: str, sizes: Array) -> None:
-    """Raises InvalidShape for an unknown kind, or sizes that do not fit it."""
+    """Raises InvalidShape for an unknown kind, or sizes (k,) [m] that do not fit it."""
     if kind not in SIZES:
         raise InvalidShape(f"shape type is '{kind}'; allowed: {', '.join(SIZES)}")
     if sizes.shape != (SIZES[kind],) or not np.all(np.isfinite(sizes) & (sizes > 0.0)):
@@ -46,7 +46,7 @@ def inside(kind: str, sizes: Array, points: Array) -> np.ndarray:
 
 
 def volume_and_body(kind: str, sizes: Array) -> tuple[float, Body]:
-    """Volume [m^3], and the body when filled evenly with 1 kg."""
+    """Volume [m^3] of sizes (k,) [m], and the body when filled evenly with 1 kg."""
     center = np.zeros(3)
     if kind == "box":
         squares = sizes**2
@@ -64,7 +64,7 @@ def volume_and_body(kind: str, sizes: Array) -> tuple[float, Body]:
 
 
 def surface_mesh(kind: str, sizes: Array) -> trimesh.Trimesh:
-    """A mesh of the surface; round ones have their corners on it."""
+    """A mesh [m] of the surface of sizes (k,) [m]; round ones have their corners on it."""
     import trimesh
 
     if kind == "box":

@@ -93,7 +93,7 @@ def linearised(problem: Problem, joint: JointRows, matrix: Array, x: Array,
     freed[..., :PARAMETERS] += np.tensordot(residual @ gain.T, DIRECTIONS, axes=1)
     freed[..., -1] = freed[..., :-1] @ x + residual
     whitened = (np.linalg.cholesky(weight).T @ freed).reshape(-1, freed.shape[-1])
-    marginal = eliminate(np.concatenate([whitened, problem.state_prior()]))
+    marginal = eliminate(whitened, problem.state_prior())
     left = np.diag(noise**2) - gain @ levers
     spurious = joint.energy * np.einsum("cik,ij,cd,djl->kl", DIRECTIONS, weight, left, DIRECTIONS,
                                         optimize=True)

@@ -1,7 +1,9 @@
-"""Which files a request from outside may name: meshes, in places that the configuration allows."""
+"""Where meshes lie: the folders of packages, and what a request from outside may name."""
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 from .errors import InvalidShape
@@ -9,11 +11,13 @@ from .files import user_path
 from .mesh_files import parsed_resource, resolve_resource
 
 
-def allowed_resource(resource: str, roots: tuple[Path, ...], folders: tuple[Path, ...]) -> Path:
+def allowed_resource(resource: str, roots: tuple[Path, ...], folders: tuple[Path, ...],
+                     setting: str = "resources.folders") -> Path:
     """The mesh file behind a ``file://`` or ``package://`` resource.
 
     Args:
-        roots: of the packages; folders: that ``file://`` may lead to, by itself or by links.
+        roots: of the packages, whose own links are followed; folders: that ``file://`` may lead
+        to, by itself or by links; setting: where a user names them.
 
     Raises:
         InvalidShape: a plain path, another scheme, or a file that is elsewhere.
@@ -25,8 +29,17 @@ def allowed_resource(resource: str, roots: tuple[Path, ...], folders: tuple[Path
     path = resolve_resource(resource, roots)
     if scheme == "package":
         return path
-    real = path.resolve()
-    if not any(real.is_relative_to(user_path(folder).resolve()) for folder in folders):
+    plain = Path(os.path.normpath(path))
+    if any(plain.is_relative_to(root) for root in roots):  # what package:// names, too
+        return plain
+    real = Path(os.path.realpath(path))
+    if not any(real.is_relative_to(os.path.realpath(user_path(folder))) for folder in folders):
         raise InvalidShape(f"{resource[:200]} does not lie in a folder from which meshes may be "
-                           "read; name its folder in resources.folders")
+                           f"read; name its folder in {setting}")
     return real
+
+
+def package_roots() -> tuple[Path, ...]:
+    """Folders that hold `<package>/...` for ``package://`` resources: every prefix's share/."""
+    prefixes = [p for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
+    return tuple(Path(p) / "share" for p in [*prefixes, sys.prefix])

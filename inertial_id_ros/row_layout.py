@@ -11,6 +11,8 @@ the newest estimate.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from .inertia import Array, skew
@@ -70,11 +72,21 @@ def linearisation(phi: Array, states: np.ndarray) -> Array:
     Args:
         states: indices of the q alignment states to keep (see ALIGNMENT_NAMES).
     """
-    alignment = np.zeros((STORED, ALIGNMENTS))
-    alignment[ROTATION, :3] = np.eye(3)
-    alignment[TILT_1, 3] = phi[:4]
-    alignment[TILT_2, 4] = phi[:4]
-    alignment[DELAY, 5] = phi
-    plain = np.zeros((STORED, PARAMETERS + BIASES + 1))
-    plain[PHI, PHI], plain[BIAS, BIAS], plain[WRENCH, -1] = np.eye(10), np.eye(6), 1.0
-    return np.concatenate([plain[:, :-1], alignment[:, states], plain[:, -1:]], axis=1)
+    kept = tuple(states.tolist())
+    out = _without_phi(kept).copy()
+    for state, rows, values in ((3, TILT_1, phi[:4]), (4, TILT_2, phi[:4]), (5, DELAY, phi)):
+        if state in kept:
+            out[rows, PARAMETERS + BIASES + kept.index(state)] = values
+    return out
+
+
+@lru_cache(maxsize=64)
+def _without_phi(states: tuple[int, ...]) -> Array:
+    """The part (38, 17 + q) of the linearisation that does not depend on phi."""
+    known = PARAMETERS + BIASES
+    out = np.zeros((STORED, known + len(states) + 1))
+    out[PHI, PHI], out[BIAS, BIAS], out[WRENCH, -1] = np.eye(10), np.eye(6), 1.0
+    for column, state in enumerate(states):
+        if state < 3:
+            out[ROTATION.start + state, known + column] = 1.0
+    return out

@@ -15,14 +15,21 @@ class SensorFrame:
     def __init__(self, wished: str, findings: FindingLog) -> None:
         self._wished, self._seen = wished.lstrip("/"), ""
         self._findings = findings
+        self._usual = self._wished or None  # frame_id that needs no further look
 
     @property
     def name(self) -> str:
         """Name of the frame; empty until known."""
         return self._wished or self._seen
 
+    def knows(self, frame_id: str) -> bool:
+        """Whether `accepts` takes this frame_id as it took the one before."""
+        return bool(self._wished) or frame_id.lstrip("/") == self._seen
+
     def accepts(self, frame_id: str) -> bool:
         """Whether a wrench with this frame_id is of the sensor; says so where it may not be."""
+        if frame_id == self._usual:
+            return True
         frame_id = frame_id.lstrip("/")
         if self._wished and frame_id not in ("", self._wished):
             self._findings.set(
@@ -34,5 +41,5 @@ class SensorFrame:
                 self._findings.count("wrench_frame_changed", f"wrench samples in frame "
                                      f"'{frame_id}' instead of '{self._seen}' dropped")
                 return False
-            self._seen = frame_id
+            self._seen = self._usual = frame_id
         return True

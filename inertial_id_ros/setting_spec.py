@@ -54,7 +54,7 @@ def unknown_setting(name: str, known: Collection[str]) -> InvalidSetting:
 
 
 def coerce(name: str, value: Any, default: Any) -> Any:
-    """The value in the setting's type; refuses what does not fit rather than guessing."""
+    """The value in the setting's type (raises InvalidSetting where it does not fit: no guesses)."""
     if isinstance(default, bool):
         if isinstance(value, bool):
             return value

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial import ConvexHull
-from scipy.spatial.transform import Rotation
 
 from . import primitives
 from .errors import InvalidShape
@@ -91,6 +89,8 @@ class Shape:
     @cached_property
     def hull(self) -> Array:
         """Faces (k, 4) of the convex hull: ``n . x + d`` is the distance outside of each [m]."""
+        from scipy.spatial import ConvexHull  # loads slowly, and most runs have no shape
+
         return np.asarray(ConvexHull(self.surface).equations)
 
     def uniform(self, mass: float) -> Array:
@@ -123,6 +123,8 @@ class Shape:
 
         Wensing et al. 2017, eqs 22 and 23, use this form.
         """
+        from scipy.spatial import ConvexHull
+
         corners = self.surface[ConvexHull(self.surface).vertices]
         center, shape_matrix = enclosing_ellipsoid(corners[farthest_points(corners, 200)])
         out = np.empty((4, 4))
@@ -146,6 +148,8 @@ def shape_from_settings(settings: ShapeSettings,
     if settings.type == "none":
         return None
     pose = np.eye(4)
+    from scipy.spatial.transform import Rotation  # loads slowly, and most runs have no shape
+
     pose[:3, :3] = Rotation.from_euler("xyz", settings.rpy).as_matrix()
     pose[:3, 3] = settings.center
     if settings.type == "mesh":

@@ -13,20 +13,24 @@ from .containment import usable_shape
 from .errors import InvalidData, InvalidShape, NotEnoughData
 from .estimate import UNOBSERVED, Estimate
 from .estimators import Estimator, Marginal, Problem, Solution, create
-from .estimators.base import COLUMNS
+from .estimators.base import COLUMNS, eliminate, state_prior, whitened
 from .filtering import TwoSidedFilter
-from .findings import FindingLog, named
+from .findings import FindingLog
 from .free_fit import vague_information
 from .inertia import Array, is_consistent, min_eigenvalue, skew
+from .motion_noise import freed, spurious
 from .noise import degrees_of_freedom, refine
+from .plausibility import check_model, check_residual, check_settings, residual_rms, sheet
 from .regressor_noise import linearised, residual_covariance
-from .row_layout import ALIGNMENTS, BIASES, PARAMETERS, linearisation
-from .settings import Settings, WrenchSettings
+from .row_layout import ALIGNMENTS, BIASES, PARAMETERS, STORED, linearisation
+from .settings import Settings
 from .shape import Shape
-from .state import Tare
+from .state import Tare, tare_conditions
 from .tool import Tool, tool_apart
 from .verdict import judge, unknown_acceleration
 
+_STILL = np.zeros(6)
+_NO_ROWS = np.empty((0, COLUMNS))
 _ROUNDS = 3
 _STEADY, _STEADY_NOISE = 0.1, 0.01  # of phi in standard deviations, of the noise by itself
 _NOISY_ROUNDS = 5
@@ -34,13 +38,6 @@ _SETTLED = 0.03  # standard deviations by which the answer may still move
 _TARE_SAMPLES = 20
 _REST = 5.0  # a reading that varies by more than this many standard deviations is not at rest
 _OLD_TARE = 0.2  # uncertainty of an earlier run's tare, as part of that before any data
-_UNEXPLAINED = 0.2  # share of the force that may be left where the residual is that large
-_MISFIT = 5.0  # residual over data-sheet noise from which a wrong frame is suspected
-
-
-def sheet(settings: WrenchSettings) -> Array:
-    """Data-sheet noise (6,) of one raw sample [N, N m]."""
-    return np.repeat([settings.force_noise, settings.torque_noise], 3)
 
 
 class Solver:
@@ -96,6 +93,13 @@ class Solver:
         """The zero of the sensor is another than when it was tared."""
         self.tared = None
 
+    def drop_old_tare(self, why: str, log: FindingLog) -> None:
+        """Do not use the tare of an earlier run, if there is one, and say why."""
+        if self.tared is not None and self._tare_is_old:
+            self.forget_tare()
+            log.set("tare_not_used", "warning",
+                    f"the bias of an earlier run's tare is not used: {why}; tare again")
+
     def tare(self, readings: Array, stamp_ns: int, frame_id: str) -> str:
         """Use the mean of readings (n, 6), the last of that time, as the bias.
 
@@ -110,43 +114,51 @@ class Solver:
             raise NotEnoughData(
                 f"tare needs a sensor at rest; its readings vary by {spread.max():.0f} times the "
                 "noise in the settings")
-        self.tared, self._tare_is_old = Tare(readings.mean(axis=0), stamp_ns, frame_id), False
+        self.tared = Tare(readings.mean(axis=0), stamp_ns, frame_id,
+                          tare_conditions(self._settings))
+        self._tare_is_old = False
         f, t = self.tared.reading[:3], self.tared.reading[3:]
         return ("bias set to force [" + ", ".join(f"{v:.3f}" for v in f) + "] N, torque ["
                 + ", ".join(f"{v:.4f}" for v in t) + f"] N m from {len(readings)} samples")
 
     def _bias_prior(self) -> tuple[Array, Array]:
-        """Mean and standard deviation (6,) of the biases before the window's data."""
+        """Standard deviation and mean (6,) of the biases before the window's data."""
         wrench, estimator = self._settings.wrench, self._settings.estimator
         mean = np.zeros(BIASES) if self.tared is None else self._sign * self.tared.reading
         unknown = np.repeat([wrench.force_bias_sd, wrench.torque_bias_sd], 3)
         if not estimator.estimate_bias:
-            return mean, np.zeros(BIASES)
+            return np.zeros(BIASES), mean
         if self.tared is None:
-            return mean, unknown
+            return unknown, mean
         if self._tare_is_old:
-            return mean, _OLD_TARE * unknown
-        return mean, sheet(wrench)  # a tared sensor drifts by about its noise
+            return _OLD_TARE * unknown, mean
+        return sheet(wrench), mean  # a tared sensor drifts by about its noise
 
-    def _problem(self, window: Window, noise: Array, at: Array, alignment: Array) -> Problem:
-        """The compressed problem, linearised at phi (10,) and with these alignment values (6,)."""
-        matrix = self._matrix(at)
-        aligned = (window.factors[FULL] @ matrix).reshape(-1, matrix.shape[1])
-        full = self._fixed(aligned, alignment)
+    def _problem(self, window: Window, alignment: Array, noise: Array,
+                 made: _Linearised) -> Problem:
+        """The compressed problem, with these alignment values (6,) and noise (6,)."""
         dynamic, static = (
-            self._fixed((window.factors[m] @ matrix).reshape(-1, matrix.shape[1]), alignment)
-            if m in window.factors else np.empty((0, COLUMNS)) for m in (DYNAMIC, STATIC))
-        mean, sd = self._bias_prior()
-        unit = np.ones(0 if self.tool is None else PARAMETERS)
-        return Problem(full, dynamic, static, noise, sd, mean, window.samples, aligned,
-                       np.r_[self._alignment_sd[self._states], unit])
+            self._fixed((window.factors[m] @ made.matrix).reshape(-1, made.matrix.shape[1]),
+                        alignment)
+            if m in window.factors else _NO_ROWS for m in (DYNAMIC, STATIC))
+        return Problem(self._fixed(made.aligned, alignment), dynamic, static, noise,
+                       *self._bias_prior(), window.samples, made.aligned, self._state_sd(),
+                       made.marginal)
+
+    def _state_sd(self) -> Array:
+        """Prior standard deviations (q,) of the states beside the biases."""
+        sd = self._alignment_sd[self._states]
+        return sd if self.tool is None else np.concatenate([sd, np.ones(PARAMETERS)])
 
     def _fixed(self, rows: Array, alignment: Array) -> Array:
         """Rows (n, 17) ``[A | B | y]``: alignment states at these values (6,), the tool as
         stored."""
         known = PARAMETERS + BIASES
+        out = np.empty((len(rows), COLUMNS))
+        out[:, :-1] = rows[:, :known]
         states = rows[:, known:known + len(self._states)]
-        return np.column_stack([rows[:, :known], rows[:, -1] - states @ alignment[self._states]])
+        out[:, -1] = rows[:, -1] - states @ alignment[self._states]
+        return out
 
     def carried(self, phi: Array) -> Array:
         """phi (10,) of all that hangs on the sensor, the tool included."""
@@ -158,19 +170,21 @@ class Solver:
         return matrix if self.tool is None else tool_apart(matrix, self.tool)
 
     def solve(self, window: Window, frame_id: str, log: FindingLog,
-              turning: float = 0.0, early: float = 0.0) -> Estimate:
+              turning: float = 0.0, early: float = 0.0, shaking: Array = _STILL) -> Estimate:
         """The estimate of a window.
 
         Args:
             turning: see `verdict.unknown_acceleration`; 0 where the acceleration is known.
             early: offset [s] that was already taken out of the wrench stamps.
+            shaking: (6,) noise of linear [m/s^2] and angular acceleration [rad/s^2] in a row; where
+                the accelerations are measured, `window` tells it.
 
         Raises:
             NotEnoughData, InvalidShape: the estimator cannot answer.
             InvalidData: the answer is not physical (the text says what that points to).
         """
         try:
-            return self._solve(window, frame_id, log, turning, early)
+            return self._solve(window, frame_id, log, turning, early, shaking)
         except (np.linalg.LinAlgError, ArithmeticError) as error:
             self.reset()  # nothing of these numbers is carried into the next window
             raise NotEnoughData("the numbers of this window break the computation "
@@ -178,12 +192,11 @@ class Solver:
                                 ) from error
 
     def _solve(self, window: Window, frame_id: str, log: FindingLog, turning: float,
-               early: float) -> Estimate:
+               early: float, shaking: Array) -> Estimate:
         started = time.perf_counter()
-        self._check_frames(frame_id)
-        problem = self._prepare(window)
-        log.clear("sign_wrong", "frame_wrong")
-        self._check_model(problem, log)
+        self._check_frames(frame_id, log)
+        problem = self._prepare(window, shaking)
+        check_model(problem, self._settings, self.tool, log)
         shape = usable_shape(self.shape, self._settings.shape.max_reach,
                              problem.marginal("noise"), self._estimator, log)
         problem, solution = self._answer(self._estimator, problem, window, shape)
@@ -193,10 +206,10 @@ class Solver:
                 f"'{self._estimator.name}' gives a body that cannot exist (smallest eigenvalue of "
                 f"the pseudo-inertia {min_eigenvalue(solution.phi):.3g}); choose an estimator that "
                 "guarantees consistency, or move more")
-        rms = self._residual(problem, solution.phi, solution.bias)
-        self._check_residual(rms, log)
-        self._check_settings(solution.phi, log)
         marginal = problem.marginal("noise")
+        rms = residual_rms(problem, solution.phi, marginal.states(solution.phi))
+        check_residual(rms, self._settings.wrench, log)
+        check_settings(solution.phi, self._settings, log)
         verdict = judge(solution, marginal, unknown_acceleration(
             solution.phi, turning, self._settings.gravity.acceleration))
         if verdict.verdict[0] == UNOBSERVED:
@@ -224,39 +237,45 @@ class Solver:
             min_eigenvalue=min_eigenvalue(solution.phi), solve_time=elapsed,
             tool_apart=self.tool is not None)
 
-    def _check_frames(self, frame_id: str) -> None:
+    def _check_frames(self, frame_id: str, log: FindingLog) -> None:
         if self.tared is not None and self.tared.frame_id != frame_id:
-            self.forget_tare()  # an earlier run had another sensor
+            self.drop_old_tare(f"it is of frame '{self.tared.frame_id}', and the wrench of "
+                               f"'{frame_id}'", log)
         if self.tool is not None and self.tool.frame_id != frame_id:
             raise InvalidData(f"the stored tool is given in frame '{self.tool.frame_id}' and the "
                               f"wrench in '{frame_id}'; clear the tool and store it again")
 
-    def _prepare(self, window: Window) -> Problem:
+    def _prepare(self, window: Window, shaking: Array = _STILL) -> Problem:
         """The problem, linearised and with its noise corrected, in a few cheap rounds.
 
         They start where those of the window before ended, and stop when nothing moves.
         """
+        start = sheet(self._settings.wrench)
         if self._start is None:
-            self._start = (np.zeros(PARAMETERS), np.zeros(ALIGNMENTS), sheet(self._settings.wrench))
+            self._start = np.zeros(PARAMETERS), np.zeros(ALIGNMENTS), start
         phi, alignment, noise = self._start
+        rows = window.factors[FULL].reshape(-1, STORED)
+        sd, mean = self._bias_prior()
+        prior = state_prior(sd, mean, self._state_sd())
+        information = _information(prior)
         for _ in range(_ROUNDS):
-            problem = self._problem(window, noise, phi, alignment)
-            marginal = problem.marginal("noise")
-            before, noise_before, matrix = phi, noise, self._matrix(phi)
-            phi, _ = marginal.free_fit
-            states = marginal.states(phi)
+            made = _Linearised(rows, self._matrix(phi), noise, prior)
+            made.forget(shaking, noise, window.samples)
+            before, at, used = phi, alignment, noise
+            phi, _ = made.marginal.free_fit
+            states = made.marginal.states(phi)
             alignment = alignment.copy()
-            alignment[self._states] = states[BIASES:][:len(self._states)]
+            alignment[self._states] = states[BIASES:BIASES + len(self._states)]
             if self._settings.estimator.estimate_noise:
-                used = degrees_of_freedom(problem.whitened(problem.aligned)[:, :-1],
-                                          self._state_information(problem))
-                noise = refine(sheet(self._settings.wrench), window,
-                               matrix @ np.r_[phi, states, -1.0], self._filter, used)
-            moved = float(np.linalg.norm(marginal.matrix @ (phi - before)))
+                noise = refine(start, window, made.solution(phi, states), self._filter,
+                               degrees_of_freedom(made.whitened[:, :-1], information))
+            moved = float(np.linalg.norm(made.marginal.matrix @ (phi - before)))
             self._start = phi, alignment, noise
-            if moved < _STEADY and np.abs(noise / noise_before - 1.0).max() < _STEADY_NOISE:
-                return problem
-        return self._problem(window, noise, phi, alignment)
+            if moved < _STEADY and np.abs(noise / used - 1.0).max() < _STEADY_NOISE:
+                return self._problem(window, at, used, made)
+        made = _Linearised(rows, self._matrix(phi), noise, prior)
+        made.forget(shaking, noise, window.samples)
+        return self._problem(window, alignment, noise, made)
 
     def _answer(self, estimator: Estimator, problem: Problem, window: Window,
                 shape: Shape | None) -> tuple[Problem, Solution]:
@@ -286,91 +305,54 @@ class Solver:
         covariance = residual_covariance(self.carried(phi), sheet(self._settings.wrench),
                                          window.joint.acceleration_noise)
         if self._settings.estimator.estimate_noise:
-            expected = np.sqrt(np.diag(covariance))
-            used = degrees_of_freedom(problem.whitened(problem.aligned)[:, :-1],
-                                      self._state_information(problem))
-            scale = refine(expected, window, matrix @ np.r_[phi, states, -1.0], self._filter,
-                           used) / expected
+            expected = np.sqrt(covariance.diagonal())
+            used = degrees_of_freedom(whitened(problem.aligned, problem.noise)[:, :-1],
+                                      _information(problem.state_prior()))
+            solution = matrix @ np.concatenate([phi, states, [-1.0]])
+            scale = refine(expected, window, solution, self._filter, used) / expected
             covariance = covariance * np.outer(scale, scale)
-        return linearised(problem, window.joint, matrix, np.r_[phi, states], covariance)
-
-    def _state_information(self, problem: Problem) -> Array:
-        """Information (16 + q, 16 + q) of parameters, biases and alignment before the data."""
-        sd = np.r_[np.maximum(problem.bias_sd, 1e-9), problem.alignment_sd]
-        out = np.zeros((PARAMETERS + len(sd), PARAMETERS + len(sd)))
-        out[:PARAMETERS, :PARAMETERS] = vague_information(1.0)
-        out[PARAMETERS:, PARAMETERS:] = np.diag(sd**-2.0)
-        return out
+        return linearised(problem, window.joint, matrix, np.concatenate([phi, states]), covariance)
 
     def _alignment(self, marginal: Marginal, phi: Array, covariance: Array) -> tuple[Array, Array]:
         """Alignment states (6,) and their standard deviations (6,), zero where not estimated."""
         values, sigma = np.zeros((2, ALIGNMENTS))
+        if not len(self._states):
+            return values, sigma
         of_alignment = slice(BIASES, BIASES + len(self._states))
         values[self._states] = marginal.states(phi)[of_alignment]
-        spread = np.diag(marginal.state_covariance(covariance))[of_alignment]
+        spread = marginal.state_covariance(covariance).diagonal()[of_alignment]
         sigma[self._states] = np.sqrt(spread)
         return values, sigma
 
-    def _residual(self, problem: Problem, phi: Array, bias: Array) -> Array:
-        """Root mean square (6,) of the low-passed residual [N, N m]."""
-        z = np.r_[phi, bias, -1.0]
-        residual = problem.full.reshape(6, -1, COLUMNS) @ z
-        return np.sqrt((residual**2).sum(axis=1) / max(problem.samples, 1))
 
-    def _check_model(self, problem: Problem, log: FindingLog) -> None:
-        """A clearly negative mass means that the sign of the wrench is wrong; a wrong frame leaves
-        a plausible mass, and only what no payload explains tells."""
-        marginal = problem.marginal("noise")
-        phi, covariance = marginal.free_fit
-        mass, bias = float(phi[0]), marginal.bias(phi)
-        rms = self._residual(problem, phi, bias)
-        is_large = self._misfit(rms) > _MISFIT
-        if mass < -5.0 * np.sqrt(covariance[0, 0]):
-            if self.tool is not None:
-                raise InvalidData(
-                    f"what hangs on the sensor is {-mass:.3f} kg lighter than the stored tool "
-                    f"({self.tool.phi[0]:.3f} kg); clear the tool, or store it again")
-            if is_large:
-                raise named(log, "frame_wrong", f"the mass fits as {mass:.3f} kg with a large "
-                             "residual: the sensor frame or the gravity frame is wrong")
-            now = self._settings.wrench.convention
-            other = "on_environment" if now == "on_sensor" else "on_sensor"
-            raise named(log, "sign_wrong", f"the mass fits as {mass:.3f} kg: the wrench has the "
-                         f"opposite sign; wrench.convention is '{now}', set it to '{other}'")
-        nothing = np.zeros(PARAMETERS) if self.tool is None else -self.tool.phi
-        load = self._residual(problem, nothing, bias)
-        left = float(np.linalg.norm(rms[:3])) / max(float(np.linalg.norm(load[:3])), 1e-12)
-        if is_large and left > _UNEXPLAINED:
-            self._check_residual(rms, log)
-            raise named(log, "frame_wrong", f"no payload explains the wrench ({left:.0%} of the "
-                         "force is left): the sensor frame or the gravity frame is wrong, its "
-                         "rotation may be transposed, or something touches the payload")
+class _Linearised:
+    """The rows of a window, linearised at one phi and whitened with one noise.
 
-    def _check_settings(self, phi: Array, log: FindingLog) -> None:
-        """Say where a setting and the data disagree, or a setting has no effect."""
-        log.clear("mass_at_bound", "blend_without_alignment")
-        bound = self._settings.estimator.max_mass
-        if 0.0 < bound <= phi[0] * (1.0 + 1e-6):
-            log.set("mass_at_bound", "warning",
-                    f"the mass is {phi[0]:.3f} kg, estimator.max_mass is {bound:g} kg: the bound "
-                    "is too low, or something pulls at the payload")
-        if self._settings.estimator.weighting == "dynamism" and len(self._states):
-            log.set("blend_without_alignment", "info", "estimator.weighting 'dynamism' takes the "
-                    "sensor's rotation, the tilt of gravity and the clock offset as zero; "
-                    "alignment.* has an effect with weighting 'noise' only")
+    Args:
+        rows: (n, 38) stored; matrix: (38, 17 + q) to ``[A | B | q | y]``; noise: (6,).
+        prior: (6 + q, 17 + q) whitened rows of the prior of the states.
+    """
 
-    def _misfit(self, rms: Array) -> float:
-        """Largest residual over the data-sheet noise of one sample."""
-        return float((rms / sheet(self._settings.wrench)).max())
+    def __init__(self, rows: Array, matrix: Array, noise: Array, prior: Array) -> None:
+        self.matrix, self.aligned = matrix, rows @ matrix
+        self.whitened = whitened(self.aligned, noise)
+        self.marginal = eliminate(self.whitened, prior)
 
-    def _check_residual(self, rms: Array, log: FindingLog) -> None:
-        ratio = self._misfit(rms)
-        if ratio > _MISFIT:
-            log.set("residual_large", "warning",
-                    f"the residual is {ratio:.0f} times the sensor noise: contact, a wrong "
-                    "sensor or gravity frame, or another payload within the window")
-        else:
-            log.clear("residual_large")
+    def forget(self, shaking: Array, noise: Array, samples: int) -> None:
+        """Take out the information that noise of the motion (6,) seems to bring."""
+        if shaking.any():
+            self.marginal = freed(self.marginal, spurious(shaking, noise, samples))
+
+    def solution(self, phi: Array, states: Array) -> Array:
+        """The vector (38,) that makes residuals of stored rows, at phi (10,) and states."""
+        return self.matrix @ np.concatenate([phi, states, [-1.0]])
+
+
+def _information(prior: Array) -> Array:
+    """Information (16 + q, 16 + q) of parameters and states before the data, from prior rows."""
+    out = prior[:, :-1].T @ prior[:, :-1]
+    out[:PARAMETERS, :PARAMETERS] += vague_information(1.0)
+    return out
 
 
 def _unrotated(bias: Array, rotation: Array) -> Array:

@@ -13,6 +13,7 @@ STORED, REORDERED, REPEATED, LATE = "stored", "reordered", "repeated", "late"
 HELD, JUMPED = "held", "jumped"
 CLOCK_JUMP_NS = 1_000_000_000  # stamps farther off than this are strays, or the clock jumped
 _PATIENCE_NS = 10 * CLOCK_JUMP_NS  # within that of a stamp far ahead the next one confirms it
+_NEVER = np.iinfo(np.int64).min
 _REORDER_DEPTH = 256  # samples; a message that overtakes more than these counts as late
 
 
@@ -26,6 +27,7 @@ class SampleRing:
     the ring starts anew); where it is not, the sample held was a stray.
 
     Attributes:
+        newest: newest stamp [ns]; without meaning while the ring is empty.
         strays: samples dropped as strays.
     """
 
@@ -50,15 +52,11 @@ class SampleRing:
         """Rows (n, width); a view."""
         return self._rows[self._begin:self._end]
 
-    @property
-    def newest(self) -> int:
-        """Newest stamp [ns]; the ring must not be empty."""
-        return int(self._stamps[self._end - 1])
-
     def clear(self) -> None:
         """Forget all rows."""
         self._begin = self._end = 0
-        self.closed_until = np.iinfo(np.int64).min
+        self.newest = _NEVER
+        self.closed_until = _NEVER
         self.held: tuple[int, Array] | None = None  # stamp and row of a sample far off
 
     def append(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
@@ -68,12 +66,29 @@ class SampleRing:
             STORED, REORDERED, REPEATED or LATE (these two: not added), HELD, or JUMPED where the
             ring started anew with the sample held and this one.
         """
-        if len(self) and abs(stamp_ns - self.newest) > CLOCK_JUMP_NS:
+        if self._end != self._begin and abs(stamp_ns - self.newest) > CLOCK_JUMP_NS:
             return self._far_off(stamp_ns, row)
         if self.held is not None:
             self.held = None
             self.strays += 1
         return self._add(stamp_ns, row)
+
+    def follows(self, stamps: np.ndarray) -> bool:
+        """Whether `append` would store samples with these stamps (n,) one after the other."""
+        steps = np.diff(stamps)
+        if len(self):
+            steps = np.r_[stamps[0] - self.newest, steps]
+        return self.held is None and bool(((steps > 0) & (steps <= CLOCK_JUMP_NS)).all())
+
+    def extend(self, stamps: np.ndarray, rows: Array) -> None:
+        """Add samples (n, width) that follow (see `follows`), fewer than the ring holds."""
+        end = self._end + len(stamps)
+        if end > 2 * self._capacity:
+            self._compact()
+            end = self._end + len(stamps)
+        self._stamps[self._end:end], self._rows[self._end:end] = stamps, rows
+        self._end, self.newest = end, int(stamps[-1])
+        self._begin = max(self._begin, end - self._capacity)
 
     def _far_off(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
         if self.held is not None and stamp_ns == self.held[0]:
@@ -97,8 +112,8 @@ class SampleRing:
     def _add(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
         if self._end == 2 * self._capacity:
             self._compact()
-        if self._end == self._begin or stamp_ns > self._stamps[self._end - 1]:
-            self._stamps[self._end] = stamp_ns
+        if self._end == self._begin or stamp_ns > self.newest:
+            self._stamps[self._end] = self.newest = int(stamp_ns)
             self._rows[self._end] = row
             self._end += 1
             if self._end - self._begin > self._capacity:

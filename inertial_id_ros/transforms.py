@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.transform import Rotation, Slerp
 
+from .blocks import Edges
 from .errors import InvalidData, UnknownFrame
-from .inertia import Array
+from .inertia import Array, skew
 from .limits import MAX_FRAMES, MAX_MOVING_FRAMES
 from .streams import SampleRing
 
 _CAPACITY = 16_384  # stamped transforms kept of each moving edge
 _IMPOSSIBLE = 1e9  # m: no frame is that far away, uninitialised memory is
+_SHORTEST, _LONGEST = 1e-6, 1e6  # quaternions that tell a direction
 _MAX_DEPTH = 200  # a deeper tree is a loop
 
 
@@ -74,8 +76,8 @@ class TransformTree:
         Raises:
             InvalidData: values not finite, a zero quaternion, or a frame that is its own parent.
         """
-        row = _checked(parent, child, translation, quaternion)
-        pose = Pose(Rotation.from_quat(row[3:]).as_matrix(), row[:3])
+        row = np.array(_checked(parent, child, translation, quaternion))
+        pose = Pose(_matrices(row[3:]), row[:3])
         known = self._static.get(child)
         if known is not None and known[0] == parent and known[1].equals(pose):
             return
@@ -102,13 +104,30 @@ class TransformTree:
             known = self._moving[child] = (parent, SampleRing(7, _CAPACITY))
         return known[1].append(stamp_ns, row)
 
+    def fits(self, edges: Edges) -> bool:
+        """Whether `add` would store these stamped poses one after the other, as more of a moving
+        edge."""
+        known = self._moving.get(edges.child)
+        if known is None or known[0] != edges.parent:
+            return False
+        length = _length(edges.rows)
+        return (bool((np.abs(edges.rows) < _IMPOSSIBLE).all() and ((length > _SHORTEST)
+                     & (length < _LONGEST)).all())
+                and known[1].follows(edges.stamps))
+
+    def add_block(self, edges: Edges) -> None:
+        """Add stamped poses that fit (see `fits`)."""
+        rows = edges.rows.copy()
+        rows[:, 3:] /= _length(rows)[:, None]
+        self.ring(edges.child).extend(edges.stamps, rows)
+
     def forget_motion(self) -> None:
         """Drop all moving transforms."""
         self.version += 1
         self._moving.clear()
 
     def ancestors(self, frame: str) -> list[str]:
-        """The frame, its parent, and so on up to the root."""
+        """The frame, its parent, and so on up to the root (raises UnknownFrame for a loop)."""
         chain = [frame]
         while len(chain) < _MAX_DEPTH:
             edge = self._static.get(chain[-1]) or self._moving.get(chain[-1])
@@ -170,7 +189,7 @@ class TransformTree:
                 edge = self._static[frame][1]
             else:
                 row = self._moving[frame][1].rows[-1]
-                edge = Pose(Rotation.from_quat(row[3:]).as_matrix(), row[:3].copy())
+                edge = Pose(_matrices(row[3:]), row[:3].copy())
             pose = edge @ pose
         return pose
 
@@ -226,24 +245,40 @@ def _interpolate(ring: SampleRing, stamps: np.ndarray) -> tuple[Array, Array]:
     high = min(int(np.searchsorted(ring.stamps, stamps[-1])) + 1, len(ring))
     known, rows = ring.stamps[low:high], ring.rows[low:high]
     if len(known) == len(stamps) and np.array_equal(known, stamps):
-        return Rotation.from_quat(rows[:, 3:]).as_matrix(), rows[:, :3].copy()
+        return _matrices(rows[:, 3:]), rows[:, :3].copy()
     seconds, wanted = (known - known[0]) * 1e-9, (stamps - known[0]) * 1e-9
     if len(known) == 1:
-        turn = Rotation.from_quat(np.repeat(rows[:, 3:], len(stamps), axis=0))
+        turn = _matrices(np.repeat(rows[:, 3:], len(stamps), axis=0))
     else:
-        turn = Slerp(seconds, Rotation.from_quat(rows[:, 3:]))(wanted)
+        from scipy.spatial.transform import Rotation, Slerp  # load slowly; joint states do without
+        turn = Slerp(seconds, Rotation.from_quat(rows[:, 3:]))(wanted).as_matrix()
     shift = np.stack([np.interp(wanted, seconds, rows[:, k]) for k in range(3)], axis=1)
-    return turn.as_matrix(), shift
+    return turn, shift
+
+
+def _matrices(quaternions: Array) -> Array:
+    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4) x, y, z, w."""
+    vector, w = quaternions[..., :3], quaternions[..., 3, None, None]
+    outer = 2.0 * vector[..., :, None] * vector[..., None, :]
+    square = w * w - (vector * vector).sum(axis=-1)[..., None, None]
+    return square * np.eye(3) + outer + 2.0 * w * skew(vector)
+
+
+def _length(rows: Array) -> Array:
+    """Length (...) of the quaternions in rows (..., 7)."""
+    return np.asarray(np.hypot.reduce(rows[..., 3:], axis=-1))
 
 
 def _checked(parent: str, child: str, translation: Sequence[float],
-             quaternion: Sequence[float]) -> Array:
-    row = np.array([*translation, *quaternion], dtype=float)
-    usable = bool((np.abs(row) < _IMPOSSIBLE).all())  # so that the next line warns of nothing
-    length = float(np.hypot.reduce(row[3:])) if usable else 0.0
-    if not 1e-6 < length < 1e6:
-        raise InvalidData(f"transform {parent} -> {child} is not a pose: {row.tolist()}")
+             quaternion: Sequence[float]) -> list[float]:
+    """The 7 numbers of a pose, the quaternion at unit length."""
+    row = [float(x) for x in (*translation, *quaternion)]
+    usable = True
+    for x in row:  # plain comparisons, which NaN fails: this runs for each sample
+        usable &= -_IMPOSSIBLE < x < _IMPOSSIBLE
+    length = math.hypot(*row[3:]) if usable else 0.0
+    if not _SHORTEST < length < _LONGEST:
+        raise InvalidData(f"transform {parent} -> {child} is not a pose: {row}")
     if parent == child or not child:
         raise InvalidData(f"transform {parent!r} -> {child!r} has no distinct parent")
-    row[3:] /= length
-    return row
+    return row[:3] + [x / length for x in row[3:]]

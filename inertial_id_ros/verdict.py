@@ -20,14 +20,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import lapack
 
 from .estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, VERDICT_WORDS
 from .estimators.base import Marginal, Solution
 from .free_fit import vague_information
 from .inertia import PARAMETER_NAMES, Array, report_from_phi, report_jacobian
+from .small_systems import inverse
 
 MASS_SHARE, COM_LENGTH, COM_SHARE, INERTIA_SHARE = 0.05, 0.005, 0.05, 0.20
 DATA_SHARE = 0.5
+_DIAGONAL = [4, 7, 9]  # of the tensor
 _LEVER = 0.3  # m; from the sensor to the centre it turns about, where that is not known
 
 
@@ -78,32 +81,34 @@ def judge(solution: Solution, marginal: Marginal, beyond: Array | float = 0.0) -
     prior = vague_information(phi[0]) + solution.prior_information
     covariance = solution.covariance
     if covariance is None:
-        covariance = np.linalg.inv(marginal.information + prior)
+        covariance = inverse(marginal.information + prior)
     covariance = covariance + beyond
     covariance = 0.5 * (covariance + covariance.T)
     jacobian = report_jacobian(phi)
-    posterior = np.diag(jacobian @ covariance @ jacobian.T)
-    before = np.diag(jacobian @ np.linalg.inv(prior) @ jacobian.T)
-    share = np.clip(1.0 - np.maximum(posterior, 0.0) / before, 0.0, 1.0)
-    report = report_from_phi(phi)
-    trace = jacobian[[4, 7, 9]].sum(axis=0)
+    posterior = np.maximum(_variances(jacobian, covariance), 0.0)
+    share = np.clip(1.0 - posterior / _variances(jacobian, inverse(prior)), 0.0, 1.0)
+    trace = jacobian[_DIAGONAL].sum(axis=0)
     trace_sd = float(np.sqrt(max(trace @ covariance @ trace, 0.0)))
-    limits = _limits(report, np.sqrt(np.maximum(posterior, 0.0)), trace_sd)
-    within = 2.0 * np.sqrt(np.maximum(posterior, 0.0)) <= limits
+    sd = np.sqrt(posterior)
+    within = 2.0 * sd <= _limits(report_from_phi(phi), sd, trace_sd)
     verdict = tuple(
         UNOBSERVED if not ok else IDENTIFIED if s >= DATA_SHARE else PRIOR_DOMINATED
-        for ok, s in zip(within, share, strict=True))
+        for ok, s in zip(within.tolist(), share.tolist(), strict=True))
     return Verdict(covariance, share, verdict, sentence(verdict), _condition(marginal.matrix))
+
+
+def _variances(jacobian: Array, covariance: Array) -> Array:
+    """Diagonal (n,) of ``J C J'``."""
+    return ((jacobian @ covariance) * jacobian).sum(axis=1)
 
 
 def _limits(report: Array, sd: Array, trace_sd: float) -> Array:
     """Largest allowed two-sigma interval (10,) of each reported parameter."""
     com = max(COM_LENGTH, COM_SHARE * float(np.linalg.norm(report[1:4])))
-    diagonal = [4, 7, 9]
-    from_trace = float(report[diagonal].sum() - 2.0 * trace_sd) / 3.0
-    from_one = float((report - 2.0 * sd)[diagonal].max()) * 2.0 / 3.0
+    from_trace = float(report[_DIAGONAL].sum() - 2.0 * trace_sd) / 3.0
+    from_one = float((report - 2.0 * sd)[_DIAGONAL].max()) * 2.0 / 3.0
     moment = max(from_trace, from_one, 0.0)
-    return np.r_[MASS_SHARE * report[0], np.full(3, com), np.full(6, INERTIA_SHARE * moment)]
+    return np.array([MASS_SHARE * report[0], *3 * (com,), *6 * (INERTIA_SHARE * moment,)])
 
 
 def sentence(verdict: tuple[int, ...]) -> str:
@@ -126,4 +131,5 @@ def _condition(matrix: Array) -> float:
     lengths = np.linalg.norm(matrix, axis=0)
     if not np.all(lengths > 0.0):
         return float("inf")
-    return float(np.linalg.cond(matrix / lengths))
+    values = lapack.dgesdd(matrix / lengths, compute_uv=0)[1]
+    return float(values[0] / values[-1]) if values[-1] > 0.0 else float("inf")

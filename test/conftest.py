@@ -1,4 +1,4 @@
-"""Shared test set-up: a UR5-like robot made here, motions, and closed-form wrenches."""
+"""Shared test set-up."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """A file that is skipped as a whole (no ROS, no launch) has not failed, as colcon would say."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.OK
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sqlite3
 
 import bags
 import numpy as np
@@ -245,3 +246,38 @@ def test_one_topic_is_not_taken_for_two_things() -> None:
     settings = Settings().replace({"wrench.topic": "/x", "tf.topic": "/x"})
     with pytest.raises(RecordingError, match="/x is chosen for two things"):
         select_topics(topics, settings)
+
+
+def test_a_folder_of_others_is_one_sentence(tmp_path, monkeypatch):
+    """As its path is seen by a user who may not look into it."""
+    def refused(self):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr("pathlib.Path.exists", refused)
+    with pytest.raises(RecordingError, match="cannot be read: .*Permission denied"):
+        Recording(tmp_path / "x.mcap")
+
+
+ENDLESS = ("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS "
+           "schema_version FROM c WHERE x < 0")
+
+
+@pytest.mark.parametrize("view", [ENDLESS, "SELECT 4 AS schema_version FROM sqlite_master"])
+@pytest.mark.parametrize("folder", [True, False])
+def test_a_view_in_place_of_a_table_is_not_run(tmp_path, view, folder):
+    path = bags.joint_bag(tmp_path / "bag", duration=0.1, storage="sqlite3")
+    with sqlite3.connect(bags.storage_file(path)) as connection:
+        connection.executescript(f"DROP TABLE schema; CREATE VIEW schema AS {view}")
+    connection.close()
+    with pytest.raises(RecordingError, match="cannot be read: .*(not authorized|prohibited)"):
+        Recording(path if folder else bags.storage_file(path))
+
+
+def test_a_value_of_a_table_longer_than_a_message_is_refused(tmp_path):
+    path = bags.joint_bag(tmp_path / "bag", duration=0.1, storage="sqlite3")
+    with sqlite3.connect(bags.storage_file(path)) as connection:
+        connection.execute("UPDATE messages SET data = zeroblob(70000000) WHERE id = 3")
+    connection.close()
+    with pytest.raises(RecordingError, match="too big|at most 64000000 are allowed"):
+        read(path, {"/robot_description": bags.TEXT, "/wrench": bags.WRENCH,
+                    "/joint_states": bags.JOINTS})

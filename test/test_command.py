@@ -59,7 +59,7 @@ def test_a_signal_while_libraries_load_ends_the_program_quietly(
 
 
 @pytest.mark.parametrize(("command", "module", "said"), [
-    ("identify_bag", "clarabel", "the Python package 'clarabel' is missing; install it with `pip"),
+    ("identify_bag", "rosbags", "the Python package 'rosbags' is missing; install it with `pip"),
     ("identify_bag", "pinocchio", "the Python package 'pin' is missing"),
     ("inertial_id_node", "rclpy", "the ROS package 'rclpy' is missing; source a ROS 2"),
     ("replay_bag", "rclpy", "the ROS package 'rclpy' is missing"),
@@ -83,7 +83,10 @@ def test_a_missing_part_of_the_package_itself_is_not_explained_away() -> None:
 @pytest.mark.parametrize(("failure", "status", "said"), [
     (InvalidSetting("x is 1; allowed: 2"), 2, "error: x is 1; allowed: 2\n"),
     (NotEnoughData("too short"), 1, "error: too short\n"),
-    (KeyboardInterrupt(), 130, "interrupted\n")])
+    (KeyboardInterrupt(), 130, "interrupted\n"),
+    (PermissionError(13, "Permission denied", "/a/b"), 2, "error: /a/b: Permission denied\n"),
+    (OSError(28, "No space left on device"), 2, "error: No space left on device\n"),
+    (MemoryError(), 2, "error: there is not enough memory for this input\n")])
 def test_a_tool_ends_with_one_line_and_the_status_of_its_kind(
         failure: BaseException, status: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     def run() -> int:

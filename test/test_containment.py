@@ -9,12 +9,12 @@ import pytest
 from problems import box, compress, make_rows, motion
 from synthetic import BODY, identifier, recording, texts
 
-from inertial_id_ros.containment import FINDING, usable_shape
+from inertial_id_ros.containment import FINDING, INERTIA_FINDING, usable_shape
 from inertial_id_ros.errors import InvalidShape
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.estimators import Marginal, create
 from inertial_id_ros.findings import FindingLog
-from inertial_id_ros.inertia import Array, phi_from_body
+from inertial_id_ros.inertia import Array, phi_from_body, point_columns
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.shape import Shape
 
@@ -116,3 +116,61 @@ def test_settings_that_need_a_shape_are_refused_while_none_is_there() -> None:
     made.check_settings(made.settings.replace({"estimator.method": "pmd"}))
     waiting = identifier(estimator__method="pmd")  # for set_shape; other settings may change
     waiting.check_settings(waiting.settings.replace({"estimator.rate": 5.0}))
+
+
+# ---- inertia -------------------------------------------------------------------------------------
+
+
+def _of_points(points: Array, masses: Array, seconds: float, seed: int) -> Marginal:
+    phi = sum(m * point for m, point in zip(masses, point_columns(points).T, strict=True))
+    rng = np.random.default_rng(seed)
+    return compress(make_rows(rng, phi, motion(rng, int(100 * seconds), seconds, 1.0))).marginal(
+        "noise")
+
+
+def _judge(data: Marginal, shape: Shape, method: str = "density"
+           ) -> tuple[Shape | None, dict[str, str]]:
+    log = FindingLog()
+    used = usable_shape(shape, 0.5, data, create(Settings(), method), log)
+    return used, {f.name: f.text for f in log.all()}
+
+
+CORNERS = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.05, 0.05) for z in (0.05, 0.15)])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_true_shapes_hold_whatever_lies_in_them(seed: int) -> None:
+    """Even all of the mass in a few corners, where the bound is reached."""
+    rng = np.random.default_rng(seed)
+    if seed % 2:
+        data = _of_points(CORNERS, rng.dirichlet(np.ones(8)), 4.0, seed)
+    else:
+        inside = np.array(SIZE) * rng.uniform(-0.5, 0.5, (50, 3)) + [0.0, 0.0, 0.1]
+        data = _of_points(inside, rng.dirichlet(np.full(50, 0.3)), 4.0, seed)
+    shape = box(SIZE, (0.0, 0.0, 0.1))
+    assert _judge(data, shape) == (shape, {})
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_a_shape_that_is_too_short_is_named_and_left_out(axis: int) -> None:
+    """It holds the centre of mass in its middle."""
+    size = 0.2 * np.ones(3)
+    size[axis] = 0.1
+    points = np.array([0.0, 0.0, 0.1]) + 0.1 * np.concatenate([np.eye(3), -np.eye(3)])
+    masses = np.full(6, 0.15)
+    masses[[axis, axis + 3]] = 0.6
+    data = _of_points(points, masses, 6.0, 1)
+    used, said = _judge(data, box(tuple(size), (0.0, 0.0, 0.1)))
+    assert used is None and FINDING not in said
+    assert "shape.size" in said[INERTIA_FINDING] and "is not used" in said[INERTIA_FINDING]
+    direction = re.search(r"along \[(.*?)\]", said[INERTIA_FINDING])
+    assert direction and np.argmax(np.abs([float(v) for v in direction[1].split(",")])) == axis
+    with pytest.raises(InvalidShape, match="inertia is too large"):
+        _judge(data, box(tuple(size), (0.0, 0.0, 0.1)), "uniform")
+
+
+def test_an_inertia_that_is_hardly_known_is_no_reason() -> None:
+    points = np.array([0.0, 0.0, 0.1]) + 0.1 * np.concatenate([np.eye(3), -np.eye(3)])
+    shape, masses = box((0.08, 0.08, 0.08), (0.0, 0.0, 0.1)), np.full(6, 0.3)
+    assert _judge(_of_points(points, masses, 0.05, 1), shape) == (shape, {})
+    assert _judge(_of_points(points, masses, 6.0, 1), shape)[0] is None

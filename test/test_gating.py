@@ -21,7 +21,7 @@ def _gate(**changes: float) -> tuple[WrenchGate, FindingLog]:
 def test_a_good_sample_passes_unchanged() -> None:
     gate, log = _gate(wrench__force_range=100.0, wrench__torque_range=5.0)
     sample = gate.check(START, [1.0, -99.8, 3.0], [0.1, 0.2, -4.9])
-    assert sample is not None and sample.tolist() == [1.0, -99.8, 3.0, 0.1, 0.2, -4.9]
+    assert sample == (1.0, -99.8, 3.0, 0.1, 0.2, -4.9)
     assert log.all() == ()
 
 

@@ -323,3 +323,15 @@ def test_frames_can_be_looked_up_from_the_sensor() -> None:
     rotation, translation = made.lookup("/tool0", "sensor")
     np.testing.assert_allclose(rotation, MOUNT.rotation.as_matrix(), atol=1e-12)
     np.testing.assert_allclose(translation, MOUNT.translation, atol=1e-12)
+
+
+def test_a_lookup_knows_the_samples_that_still_wait() -> None:
+    made = identifier()
+    samples = recording(2.0).messages
+    for k, (_, method, arguments) in enumerate(samples):
+        getattr(made, method)(*arguments)
+        if k == len(samples) // 2:
+            made.advance()
+    before = made.lookup("base_link", "tool0")[0]  # that of the newest joint state
+    made.advance()
+    np.testing.assert_array_equal(before, made.lookup("base_link", "tool0")[0])

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("rclpy")
 pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
-from geometry_msgs.msg import InertiaStamped  # noqa: E402
+from geometry_msgs.msg import InertiaStamped, WrenchStamped  # noqa: E402
 from node_client import (  # noqa: E402
     NODE,
     PARAMETERS,
@@ -35,6 +35,7 @@ from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+from tf2_msgs.msg import TFMessage  # noqa: E402
 
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
 from inertial_id_ros.srv import Save  # noqa: E402
@@ -113,6 +114,30 @@ def test_bad_messages_are_named_and_nothing_wrong_is_published():
         assert status == 0 and "Traceback" not in text
 
 
+def test_messages_that_cannot_be_decoded_are_named_and_dropped():
+    with Stage() as stage:
+        node = stage.start_node(estimator__rate=4.0)
+        robot = Robot(stage.client)
+        robot.introduce()
+        robot.play(2.0)
+        publishers = [stage.client.node.create_publisher(kind, topic, 10) for kind, topic in (
+            (WrenchStamped, "/wrench"), (JointState, "/joint_states"), (TFMessage, "/tf"))]
+        wanted = {"wrench_malformed", "joint_state_malformed", "transform_malformed"}
+
+        def all_named():
+            for publisher in publishers:
+                publisher.publish(b"\x00\x01\x00\x00" + b"\xff" * 40)
+                publisher.publish(b"\x00\x01\x00\x00")
+            return wanted <= findings(stage).keys()
+
+        stage.client.spin_until(all_named)
+        robot.play(2.0)
+        message = latest_valid(stage, 2)
+        assert message.inertia.m == pytest.approx(robot.cobot.payload.mass, rel=0.02)
+        status, text = node.stop()
+        assert status == 0 and "Traceback" not in text
+
+
 def test_an_unknown_sensor_frame_is_named_and_nothing_is_published():
     with Stage() as stage:
         stage.start_node(estimator__rate=4.0)
@@ -121,6 +146,21 @@ def test_an_unknown_sensor_frame_is_named_and_nothing_is_published():
         robot.introduce()
         robot.play(3.0, frame="gripper_of_another_robot")
         stage.client.spin_until(lambda: got and "gripper_of_another_robot" in got[-1].status)
+        assert all(not m.valid and all_numbers_nan(m) for m in got)
+
+
+def test_a_wrong_sign_is_said_once_and_no_estimate_is_published():
+    with Stage() as stage:
+        node = stage.start_node(estimator__rate=4.0, wrench__convention="on_environment")
+        got = stage.client.listen(InertialParameters, PARAMETERS, 100)
+        robot = Robot(stage.client)
+        robot.introduce()
+        robot.play(6.0)
+        stage.client.spin_until(lambda: got and "opposite sign" in got[-1].status)
+        time.sleep(3.5)  # from then on, having no estimate is worth a word of its own
+        said = findings(stage)
+        assert "opposite sign" in said["sign_wrong"] and "no_estimate" not in said
+        assert node.text.count("opposite sign") == 1, node.text
         assert all(not m.valid and all_numbers_nan(m) for m in got)
 
 

@@ -40,15 +40,17 @@ def _folders(tmp_path: Path) -> tuple[Path, Path]:
     "package://robot/%2e%2e/%2e%2e/other/m.stl", "package://", "package://robot",
     "package://robot/%00", "package://robot/" + "a" * 5000, "file://[x", "file://host/m.stl",
     "file:///a%00", "{other}/m.stl", "~/m.stl", "file://{other}/m.stl",
-    "file://{allowed}/../other/m.stl", "file://{allowed}/link.stl"])
+    "file://{allowed}/../other/m.stl", "file://{allowed}/link.stl", "file://{allowed}/loop.stl"])
 def test_a_service_reaches_only_packages_and_the_allowed_folders(resource: str, tmp_path: Path
                                                                  ) -> None:
     root, other = _folders(tmp_path)
     allowed = tmp_path / "allowed"
     allowed.mkdir()
     (allowed / "link.stl").symlink_to(other / "m.stl")
+    (allowed / "loop.stl").symlink_to(allowed / "loop.stl")
     with pytest.raises(InertialIdError):
-        allowed_resource(resource.format(other=other, allowed=allowed), (root,), (allowed,))
+        load_mesh(allowed_resource(resource.format(other=other, allowed=allowed), (root,),
+                                   (allowed,)))
     assert allowed_resource("package://robot/m.stl", (root,), (allowed,)).name == "m.stl"
     assert allowed_resource(f"file://{other}/m.stl", (root,), (other,)).name == "m.stl"
 

@@ -19,13 +19,14 @@ from inertial_id_ros.yaml_text import parse_yaml
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """An allowed folder, one beside it, and links from the first into the second."""
+    """An allowed folder, a package, a folder beside them, and links from both into that."""
     for name in ("allowed", "secret", "share/robot"):
         (tmp_path / name).mkdir(parents=True)
         trimesh.creation.box((0.1, 0.1, 0.1)).export(tmp_path / name / "x.stl")
     (tmp_path / "allowed" / "link.stl").symlink_to(tmp_path / "secret" / "x.stl")
     (tmp_path / "allowed" / "out").symlink_to(tmp_path / "secret")
     (tmp_path / "share" / "robot" / "link.stl").symlink_to(tmp_path / "secret" / "x.stl")
+    (tmp_path / "share" / "linked").symlink_to(tmp_path / "secret")
     return tmp_path
 
 
@@ -40,11 +41,23 @@ def test_allowed_places_are_read(place: Path) -> None:
     "file://{0}/allowed/%2e%2e/secret/x.stl", "file://{0}/allowed/link.stl",
     "file://{0}/allowed/out/x.stl", "{0}/allowed/x.stl", "allowed/x.stl", "http://h/x.stl",
     "file://host{0}/allowed/x.stl", "package://robot/../../secret/x.stl",
-    "package://robot/link.stl", "package://../secret/x.stl", "FILE", "", "\x00", "file://\x00"])
+    "package://../secret/x.stl", "package://robot/..%2f..%2fsecret/x.stl", "package://robot/..",
+    "package://~root/x.stl", "package://robot:1/x.stl", "file://{0}/share/../secret/x.stl", "FILE",
+    "", "\x00", "file://\x00"])
 def test_all_others_are_refused(place: Path, resource: str) -> None:
     with pytest.raises(InvalidShape):
         path = allowed_resource(resource.format(place), (place / "share",), (place / "allowed",))
         mesh_files.load_mesh(path)
+
+
+def test_a_package_may_be_installed_by_links(place: Path) -> None:
+    """As colcon's --symlink-install does: to files, and to folders, of the sources."""
+    roots = (place / "elsewhere", place / "share")
+    for resource in ("package://robot/link.stl", "package://linked/x.stl",
+                     "package://robot/meshes/../link.stl", f"file://{place}/share/robot/link.stl"):
+        path = allowed_resource(resource, roots, (place / "allowed",))
+        assert path.samefile(place / "secret" / "x.stl")
+        assert len(mesh_files.load_mesh(path).faces) == 12
 
 
 def test_meshes_that_could_name_other_files_or_are_too_large_are_refused(

@@ -47,6 +47,6 @@ def test_intervals_cover_the_truth_at_30_and_48_hz(step: int) -> None:
 
 def test_with_a_longer_quartic_they_would_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """Why a slow topic gets no more samples into a window."""
-    monkeypatch.setattr(local_polynomial, "SAMPLES_WANTED", 20)
+    monkeypatch.setattr(local_polynomial, "SMOOTHED", 1.0)
     scores = np.abs([_score(seed, 8) for seed in range(3)])
     assert np.mean(scores < 1.96) < 0.85, scores.round(1)

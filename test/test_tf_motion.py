@@ -133,7 +133,7 @@ def test_motion_settles_half_a_window_after_the_slowest_edge() -> None:
     t = stamps(3.0, 200.0)
     _fill(tree, Rotation.identity(len(t)), np.zeros((len(t), 3)), t, "world", "base")
     source = TfMotion(tree, "base", "world", 9.81, 0.15)
-    t = stamps(2.0, 40.0)
+    t = stamps(1.0, 100.0)
     _fill(tree, Rotation.identity(len(t)), np.zeros((len(t), 3)), t, "base", "sensor")
     source = TfMotion(tree, "sensor", "", 9.81, 0.15)
     settled = source.settled_until()

@@ -12,7 +12,6 @@ from ..arguments import Parser, numbers
 from ..errors import DamagedFile, InvalidSetting
 from ..files import user_path
 from ..settings import Settings, flatten
-from ..yaml_text import parse_yaml, read_yaml
 
 # Parameters that every ROS node has; they mean nothing without ROS.
 _NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
@@ -98,6 +97,8 @@ def read_settings_file(path: Path) -> dict[str, Any]:
     Raises:
         InvalidSetting: no such file, no YAML, or no mapping.
     """
+    from ..yaml_text import read_yaml  # loads slowly, and most runs give no settings
+
     try:
         tree = read_yaml(path)
     except OSError as error:
@@ -136,6 +137,8 @@ def _assignment(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise InvalidSetting(f"--set {text}: write NAME=VALUE, e.g. estimator.rate=5")
+    from ..yaml_text import parse_yaml
+
     try:
         return name, parse_yaml(value) if value else ""
     except DamagedFile as error:

@@ -14,6 +14,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from ..blocks import Block
+from ..cdr import DECODERS, Edge, JointState, Wrench
 from ..dynamic_joint_state import DynamicJointStates
 from ..estimate import Outcome
 from ..files import user_path
@@ -23,11 +25,11 @@ from ..limits import MAX_JOINTS, MAX_TRANSFORMS
 from ..oversized import fits
 from ..robot_description import read_description
 from ..settings import Settings
-from .cdr import DECODERS, Edge, JointState, Wrench
-from .reader import Message, Recording
+from .reader import RawMessage, Recording
 from .topics import Selection
+from .waiting import Waiting
 
-ADVANCE_PERIOD = 0.25  # s of recorded time between two calls of advance; no influence on results
+ADVANCE_PERIOD = 1.0  # s of recorded time between two calls of advance; no influence on results
 _LONGEST_SILENCE = 10.0  # s of a gap without messages through which the timers keep ticking
 
 
@@ -47,6 +49,7 @@ class Pipeline(Protocol):
                             inertia: Sequence[float]) -> None: ...
     def add_zeroing(self, reason: str) -> None: ...
     def add_finding(self, name: str, level: str, text: str) -> None: ...
+    def take_block(self, block: Block) -> bool: ...
     def advance(self) -> Any: ...
     def solve(self) -> Outcome: ...
     def finish(self) -> Any: ...
@@ -119,8 +122,7 @@ def identify(recording: Recording, selection: Selection, pipeline: Pipeline, set
     """
     run = _Run(recording, selection, pipeline, settings, keep_trace)
     run.preload()
-    for message in recording.messages(selection.all, DECODERS):
-        run.catch_up(message.log_time)
+    for message in recording.raw_of(selection.all):
         run.push(message)
         if on_progress and run.ticked:
             on_progress(run.seconds(message.log_time))
@@ -149,6 +151,9 @@ class _Run:
         self._next_solve = self._start + self._solve_period
         self._next_advance = self._start + self._advance_period
         self.ticked = False
+        self._waiting = Waiting(selection)
+        self._now = self._start  # log time of the message that is handed over
+        self._fast = {selection.wrench, selection.joint_states, selection.tf} - {""}
         self._handlers: dict[str, Callable[[Any], None]] = {
             selection.tf: self._push_transforms, selection.joint_states: self._push_joints,
             selection.tf_static: self._push_static, selection.wrench: self._push_wrench,
@@ -170,13 +175,50 @@ class _Run:
             if message.topic == self._selection.tf_static or not self._description:
                 self._handlers[message.topic](message.content)
 
-    def push(self, message: Message) -> None:
-        self._end = message.log_time
+    def push(self, message: RawMessage) -> None:
+        """Take the next message, after all timers that are due before it was recorded."""
+        now = message.log_time
+        if min(self._next_advance, self._next_solve) <= now:
+            self._forward()
+            self._catch_up(now)
+        self._end = now
         self._counts[message.topic] += 1
+        if message.topic not in self._fast:
+            self._forward()
+            self._hand_over(message)
+            return
+        self._waiting.add(message)
+        if self._waiting.is_full:
+            self._forward()
+            self._advance()
+
+    def _forward(self) -> None:
+        """Give the pipeline what waits: all at once if it can take that, else one by one."""
+        messages = self._waiting.take()
+        block = self._waiting.as_block(messages)
+        if block is not None and self._pipeline.take_block(block):
+            self._note(block, messages)
+            return
+        for message in messages:
+            self._hand_over(message)
+
+    def _hand_over(self, raw: RawMessage) -> None:
+        message = self._recording.decoded(raw, self._selection.all[raw.topic], DECODERS)
+        self._now = message.log_time
         self._handlers[message.topic](message.content)
 
-    def catch_up(self, now: int) -> None:
-        """Tick all timers that are due before a message that was recorded at `now`."""
+    def _note(self, block: Block, messages: list[RawMessage]) -> None:
+        """Remember of a block what the handlers remember of single messages."""
+        for edges in block.transforms:
+            self._frames.update((edges.parent, edges.child))
+        if block.wrenches is not None and self._trace is not None:
+            self._now = next(m.log_time for m in messages if m.topic == self._selection.wrench)
+            for stamp, row in zip(block.wrenches.stamps.tolist(), block.wrenches.rows.tolist(),
+                                  strict=True):
+                self._keep_wrench(stamp, tuple(row))
+
+    def _catch_up(self, now: int) -> None:
+        """Tick all timers that are due by now."""
         silence = round(_LONGEST_SILENCE * 1e9)
         if now - self._end > silence:
             self._tick_until(self._end + silence)
@@ -205,6 +247,7 @@ class _Run:
             self._trace.compensated.append(np.asarray(settled.wrench))
 
     def result(self) -> Identification:
+        self._forward()
         self._keep(self._pipeline.finish())
         outcome = self._pipeline.solve()
         self._history.append(Snapshot(self.seconds(self._end), outcome))
@@ -214,7 +257,8 @@ class _Run:
                               self._trace or Trace())
 
     def _push_dynamic(self, message: Any) -> None:
-        if not fits(self._pipeline, "dynamic_joint_state", len(message.joint_names), MAX_JOINTS):
+        if not fits(self._pipeline.add_finding, "dynamic_joint_state", len(message.joint_names),
+                    MAX_JOINTS):
             return
         stamp = _nanoseconds(message.header.stamp)
         self._dynamic.feed(message, stamp, self._settings.wrench.sensor_frame, self._pipeline,
@@ -243,23 +287,23 @@ class _Run:
         if self._trace is not None:
             if not self._trace.stamps:
                 # Stamps and log times may come from different clocks.
-                self._trace.origin = stamp - (self._end - self._start)
+                self._trace.origin = stamp - (self._now - self._start)
             self._trace.stamps.append(stamp)
             self._trace.measured.append(wrench)
 
     def _push_joints(self, message: JointState) -> None:
-        if fits(self._pipeline, "joint_state", len(message.names), MAX_JOINTS):
+        if fits(self._pipeline.add_finding, "joint_state", len(message.names), MAX_JOINTS):
             self._pipeline.add_joint_state(*message)
 
     def _push_transforms(self, message: list[Edge]) -> None:
-        if not fits(self._pipeline, "transform", len(message), MAX_TRANSFORMS):
+        if not fits(self._pipeline.add_finding, "transform", len(message), MAX_TRANSFORMS):
             return
         for edge in message:
             self._frames.update((edge.parent, edge.child))
             self._pipeline.add_transform(*edge)
 
     def _push_static(self, message: list[Edge]) -> None:
-        if not fits(self._pipeline, "static_transform", len(message), MAX_TRANSFORMS):
+        if not fits(self._pipeline.add_finding, "static_transform", len(message), MAX_TRANSFORMS):
             return
         for edge in message:
             self._frames.update((edge.parent, edge.child))

@@ -11,12 +11,10 @@ from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rosbags.interfaces import Connection, Qos
 from rosbags.rosbag2 import Reader
-from rosbags.typesys import Stores, get_types_from_msg, get_typestore
-from rosbags.typesys.store import Typestore
 
 from ..dynamic_joint_state import DEFINITIONS
 from ..errors import DamagedFile, RecordingError
@@ -28,9 +26,14 @@ from ..limits import (
     MAX_METADATA_BYTES,
     MAX_OVERLAPPING_BYTES,
 )
+from .databases import bound_databases
 from .unpacking import bound_unpacking
 
 bound_unpacking()
+bound_databases()
+
+if TYPE_CHECKING:
+    from rosbags.typesys.store import Typestore
 
 _STORAGE_SUFFIXES = (".mcap", ".db3")
 _MCAP_MAGIC = b"\x89MCAP0\r\n"
@@ -78,8 +81,11 @@ class Recording:
     def __init__(self, path: str | Path) -> None:
         self.path = user_path(path)
         self.notes: list[str] = []
-        storage = self._locate()
-        damage = _damage(storage)  # SQLite reads zeros beyond the end without a word
+        try:
+            storage = self._locate()
+            damage = _damage(storage)  # SQLite reads zeros beyond the end without a word
+        except OSError as error:  # such as a folder of others
+            raise RecordingError(_explain(self.path, error)) from error
         if damage:
             raise RecordingError(f"recording {self.path} cannot be read: {damage}")
         try:
@@ -184,12 +190,29 @@ class Recording:
         Raises:
             RecordingError: the file is damaged further on.
         """
-        for connection, log_time, data in self._read(lambda c: c.topic in topics):
-            yield RawMessage(connection.topic, log_time, data)
+        return self._read(lambda c: c.topic in topics)
+
+    def raw_of(self, types: Mapping[str, str]) -> Iterator[RawMessage]:
+        """As `raw`, of topics by name with the type that they must have."""
+        wanted = set(types.items())
+        return self._read(lambda c: (c.topic, c.msgtype) in wanted)
 
     def messages(self, topics: Mapping[str, str],
                  decoders: Mapping[str, Callable[[bytes], Any]] | None = None) -> Iterator[Message]:
         """Deserialised messages of the topics (type by name) in the order of their log times.
+
+        Args:
+            decoders: by type, in place of the general decoder.
+
+        Raises:
+            RecordingError: a message cannot be decoded, or the file is damaged further on.
+        """
+        for message in self.raw_of(topics):
+            yield self.decoded(message, topics[message.topic], decoders or {})
+
+    def decoded(self, message: RawMessage, kind: str,
+                decoders: Mapping[str, Callable[[bytes], Any]]) -> Message:
+        """A message of that type, deserialised.
 
         Standard message definitions are used in place of those in the file, so that a broken or
         unknown type elsewhere in the recording does no harm.
@@ -198,31 +221,28 @@ class Recording:
             decoders: by type, in place of the general decoder.
 
         Raises:
-            RecordingError: a message cannot be decoded, or the file is damaged further on.
+            RecordingError: it cannot be decoded.
         """
-        deserialize, own = standard_types().deserialize_cdr, decoders or {}
-        wanted = set(topics.items())
-        for connection, log_time, data in self._read(lambda c: (c.topic, c.msgtype) in wanted):
-            kind = connection.msgtype
-            try:
-                content = own[kind](data) if kind in own else deserialize(data, kind)
-            except Exception as error:  # a cut payload raises struct, index or decoding errors
-                raise RecordingError(
-                    f"a message of {connection.topic} ({connection.msgtype}) at "
-                    f"{(log_time - self.start) * 1e-9:.3f} s cannot be decoded: {error}") from error
-            yield Message(connection.topic, log_time, content)
+        try:
+            content = (decoders[kind](message.data) if kind in decoders
+                       else standard_types().deserialize_cdr(message.data, kind))
+        except Exception as error:  # a cut payload raises struct, index or decoding errors
+            raise RecordingError(
+                f"a message of {message.topic} ({kind}) at "
+                f"{(message.log_time - self.start) * 1e-9:.3f} s cannot be decoded: {error}"
+            ) from error
+        return Message(message.topic, message.log_time, content)
 
-    def _read(self, chooses: Callable[[Connection], bool]
-              ) -> Iterator[tuple[Connection, int, bytes]]:
+    def _read(self, chooses: Callable[[Connection], bool]) -> Iterator[RawMessage]:
         chosen = [c for c in self._reader.connections if chooses(c)]
         if not chosen:
             return
         try:
-            for item in self._reader.messages(connections=chosen):
-                if len(item[2]) > MAX_MESSAGE_BYTES:
-                    raise ValueError(f"a message of {item[0].topic} has {len(item[2])} bytes; at "
+            for connection, log_time, data in self._reader.messages(connections=chosen):
+                if len(data) > MAX_MESSAGE_BYTES:
+                    raise ValueError(f"a message of {connection.topic} has {len(data)} bytes; at "
                                      f"most {MAX_MESSAGE_BYTES} are allowed")
-                yield item
+                yield RawMessage(connection.topic, log_time, data)
         except Exception as error:  # as in the constructor: the damage may lie further on
             raise RecordingError(_explain(self.path, error)) from error
 
@@ -230,6 +250,8 @@ class Recording:
 @lru_cache(maxsize=1)
 def standard_types() -> Typestore:
     """Standard message definitions; those that are read here are the same in all releases."""
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore  # a fifth of a second
+
     store = get_typestore(Stores.ROS2_JAZZY)
     for name, definition in DEFINITIONS.items():
         store.register(get_types_from_msg(definition, name))

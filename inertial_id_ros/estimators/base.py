@@ -21,6 +21,7 @@ from ..inertia import Array
 from ..row_layout import BIASES, PARAMETERS
 from ..settings import Settings
 from ..shape import Shape
+from ..small_systems import identity, solve_upper
 
 COLUMNS = PARAMETERS + BIASES + 1
 
@@ -46,8 +47,8 @@ class Problem:
         aligned: (n, 17 + q) full model with q more states, of the alignment and of a stored tool,
             as columns ``[A | B | q | y]``; empty without such states.
         alignment_sd: (q,) prior standard deviation of these states about zero.
-        noisy: the noise-weighted problem where noise in the regressor counts (see
-            `regressor_noise`), linearised at an answer; None: the regressor is exact.
+        noisy: the noise-weighted problem in phi alone, where it is there already: made on the way,
+            or with the noise of the regressor (see `regressor_noise`), linearised at an answer.
     """
 
     full: Array
@@ -61,10 +62,6 @@ class Problem:
     alignment_sd: Array = field(default_factory=lambda: np.empty(0))
     noisy: Marginal | None = None
 
-    def whitened(self, factor: Array) -> Array:
-        """A factor with each channel divided by its noise."""
-        return factor / np.repeat(self.noise, len(factor) // len(self.noise))[:, None]
-
     @property
     def has_bias(self) -> bool:
         """Whether the biases are states (with a prior) rather than known."""
@@ -72,11 +69,7 @@ class Problem:
 
     def bias_prior(self) -> Array:
         """Whitened rows (6, 17) of the bias prior; sd 0 means the bias is known exactly."""
-        rows = np.zeros((BIASES, COLUMNS))
-        sd = np.maximum(self.bias_sd, 1e-9)
-        rows[:, PARAMETERS:-1] = np.diag(1.0 / sd)
-        rows[:, -1] = self.bias_mean / sd
-        return rows
+        return state_prior(self.bias_sd, self.bias_mean, np.empty(0))
 
     def marginal(self, weighting: str) -> Marginal:
         """The problem in phi alone, biases and alignment states eliminated with their priors.
@@ -91,29 +84,52 @@ class Problem:
         if self.noisy is not None:
             return self.noisy
         if len(self.alignment_sd):
-            return eliminate(np.concatenate([self.whitened(self.aligned), self.state_prior()]))
-        return eliminate(np.concatenate([self.whitened(self.full), self.bias_prior()]))
+            return eliminate(whitened(self.aligned, self.noise), self.state_prior())
+        return eliminate(whitened(self.full, self.noise), self.bias_prior())
 
     @cached_property
     def _of_blend(self) -> Marginal:
-        return eliminate(np.concatenate([self.whitened(self.dynamic), self.whitened(self.static),
-                                         self.bias_prior()]))
+        return eliminate(whitened(self.dynamic, self.noise), whitened(self.static, self.noise),
+                         self.bias_prior())
 
     def state_prior(self) -> Array:
         """Whitened rows (6 + q, 17 + q) of the priors of biases and alignment states."""
-        states = len(self.alignment_sd)
-        prior = np.zeros((BIASES + states, COLUMNS + states))
-        bias = self.bias_prior()
-        prior[:BIASES, :COLUMNS - 1], prior[:BIASES, -1] = bias[:, :-1], bias[:, -1]
-        prior[BIASES:, COLUMNS - 1:-1] = np.diag(1.0 / self.alignment_sd)
-        return prior
+        return state_prior(self.bias_sd, self.bias_mean, self.alignment_sd)
 
 
-def eliminate(rows: Array) -> Marginal:
-    """Marginal of whitened rows ``[A | states | y]``."""
-    states = rows.shape[1] - PARAMETERS - 1
-    upper = triangular_factor(np.concatenate(
-        [rows[:, PARAMETERS:-1], rows[:, :PARAMETERS], rows[:, -1:]], axis=1))
+def whitened(factor: Array, noise: Array) -> Array:
+    """A factor, one channel after the other, with each channel divided by its noise (6,)."""
+    return factor * np.repeat(1.0 / noise, len(factor) // len(noise))[:, None]
+
+
+def state_prior(bias_sd: Array, bias_mean: Array, alignment_sd: Array) -> Array:
+    """Whitened rows (6 + q, 17 + q) ``[A | B | q | y]`` of the priors of biases and other states.
+
+    Args:
+        bias_sd, bias_mean: (6,); sd 0: known exactly. alignment_sd: (q,) about zero.
+    """
+    states = BIASES + len(alignment_sd)
+    sd = np.concatenate([np.maximum(bias_sd, 1e-9), alignment_sd])
+    prior = np.zeros((states, PARAMETERS + states + 1))
+    row = np.arange(states)
+    prior[row, PARAMETERS + row] = 1.0 / sd
+    prior[:BIASES, -1] = bias_mean / sd[:BIASES]
+    return prior
+
+
+def eliminate(*parts: Array) -> Marginal:
+    """Marginal of whitened rows ``[A | states | y]``, stacked."""
+    width = parts[0].shape[1]
+    states = width - PARAMETERS - 1
+    rows = np.empty((sum(map(len, parts)), width), order="F")  # as LAPACK reads it
+    begin = 0
+    for part in parts:
+        end = begin + len(part)
+        rows[begin:end, :states] = part[:, PARAMETERS:-1]
+        rows[begin:end, states:-1] = part[:, :PARAMETERS]
+        rows[begin:end, -1] = part[:, -1]
+        begin = end
+    upper = triangular_factor(rows)
     return Marginal(upper[states:, states:], upper[:states])
 
 
@@ -164,13 +180,13 @@ class Marginal:
         """The eliminated states (6 + q,) that go with phi: biases, then alignment."""
         r = self.state_rows
         n = len(r)
-        return np.linalg.solve(r[:, :n], r[:, -1] - r[:, n:-1] @ phi)
+        return solve_upper(r[:, :n], r[:, -1] - r[:, n:-1] @ phi)
 
     def state_covariance(self, phi_covariance: Array) -> Array:
         """Covariance (6 + q, 6 + q) of the states, that of phi (10, 10) included."""
         r = self.state_rows
         n = len(r)
-        root = np.linalg.solve(r[:, :n], np.eye(n))
+        root = solve_upper(r[:, :n], identity(n))
         slope = root @ r[:, n:-1]
         return root @ root.T + slope @ phi_covariance @ slope.T
 

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import multigammaln
 
 from ..errors import InvalidShape, NotEnoughData
 from ..inertia import Array
@@ -162,6 +161,8 @@ class Fit:
                 break
             step = line_search(linear, square, gamma, values)
             factor = factor @ (vectors * np.sqrt(1.0 + step * values))
+        from scipy.special import multigammaln  # loads slowly; other estimators do without
+
         logdet = 2.0 * float(np.linalg.slogdet(factor)[1])
         a = 0.5 * gamma
         # Wishart density at the mode, times the likelihood, times the width of their product.

@@ -9,7 +9,6 @@ steps, each a change of the active set (masses above zero) and one 10 x 10 syste
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import nnls
 
 from ..inertia import Array
 
@@ -68,6 +67,8 @@ def _step_length(columns: Array, target: Array, mu: float, residual: Array, pull
 
 def _by_primal_active_set(columns: Array, target: Array, mu: float) -> tuple[Array, Array]:
     """Lawson-Hanson, for a mu so small that the dual is all corners; few masses are active then."""
+    from scipy.optimize import nnls  # loads slowly, and is rarely asked
+
     n = columns.shape[1]
     masses, _ = nnls(np.concatenate([columns, np.sqrt(mu) * np.eye(n)]),
                      np.concatenate([target, np.zeros(n)]), maxiter=30 * n)

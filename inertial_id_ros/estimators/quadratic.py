@@ -7,9 +7,9 @@ masses that matter; the last digits come from the exact active-set step of `nonn
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import osqp
-from scipy import sparse
 
 from ..inertia import Array
 from .base import PARAMETERS
@@ -17,6 +17,9 @@ from .nonnegative import nonnegative_least_squares
 
 TOLERANCE = 1e-5
 MAX_ITERATIONS = 2000
+
+if TYPE_CHECKING:
+    import osqp
 
 
 class PointMassProgram:
@@ -41,6 +44,9 @@ class PointMassProgram:
         upper = np.r_[target, np.full(n, np.inf)]
         values = self._constraint_values(columns)
         if self._solver is None:
+            import osqp  # loads slowly; other estimators do without
+            from scipy import sparse
+
             self._solver = osqp.OSQP()
             self._solver.setup(sparse.diags(hessian, format="csc"), np.zeros(n + PARAMETERS),
                                sparse.csc_matrix((values, *self._pattern()),

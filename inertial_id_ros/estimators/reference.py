@@ -65,6 +65,18 @@ def residuals(rows: Rows, weighting: str) -> list[tuple[Array, Array, Array]]:
              (w[:, None] * rows.wrench).ravel()) for a, w in models]
 
 
+def _whitened(rows: Rows, sensor: Sensor, weighting: str, phi: cp.Variable, bias: cp.Variable
+              ) -> tuple[list[cp.Expression], list[cp.Constraint]]:
+    """Sums of squares of the data and of the bias prior, and what the latter fixes."""
+    squares = []
+    for a, b, y in residuals(rows, weighting):
+        scale = 1.0 / np.tile(sensor.noise, len(y) // 6)
+        squares.append(cp.sum_squares((scale[:, None] * a) @ phi + (scale[:, None] * b) @ bias
+                                      - scale * y))
+    constraints, prior = _bias_prior(bias, sensor)
+    return [*squares, cp.sum_squares(prior)], constraints
+
+
 def lmi(rows: Rows, sensor: Sensor, weighting: str, unit_phi: Array, epsilon: float,
         shape: Shape | None = None, support: str = "none", max_mass: float = 0.0) -> Answer:
     """Whitened least squares with a positive pseudo-inertia (Wensing et al. 2017, Theorem 3).
@@ -75,13 +87,7 @@ def lmi(rows: Rows, sensor: Sensor, weighting: str, unit_phi: Array, epsilon: fl
         max_mass: 0: no bound [kg].
     """
     phi, bias = cp.Variable(10), cp.Variable(6)
-    squares = []
-    for a, b, y in residuals(rows, weighting):
-        scale = 1.0 / np.tile(sensor.noise, len(y) // 6)
-        squares.append(cp.sum_squares((scale[:, None] * a) @ phi + (scale[:, None] * b) @ bias
-                                      - scale * y))
-    constraints, prior = _bias_prior(bias, sensor)
-    squares.append(cp.sum_squares(prior))
+    squares, constraints = _whitened(rows, sensor, weighting, phi, bias)
     of_phi = np.stack([pseudo_inertia(e).ravel() for e in np.eye(10)], axis=1)
     pseudo = cp.reshape(of_phi @ phi, (4, 4), order="C")
     constraints.append(pseudo - epsilon * phi[0] * pseudo_inertia(unit_phi) >> 0)
@@ -107,13 +113,7 @@ def entropic(rows: Rows, sensor: Sensor, weighting: str, prior_phi: Array, gamma
         prior_phi: (10,) body of the measured mass.
     """
     phi, bias = cp.Variable(10), cp.Variable(6)
-    squares = []
-    for a, b, y in residuals(rows, weighting):
-        scale = 1.0 / np.tile(sensor.noise, len(y) // 6)
-        squares.append(cp.sum_squares((scale[:, None] * a) @ phi + (scale[:, None] * b) @ bias
-                                      - scale * y))
-    constraints, prior = _bias_prior(bias, sensor)
-    squares.append(cp.sum_squares(prior))
+    squares, constraints = _whitened(rows, sensor, weighting, phi, bias)
     unit = np.linalg.inv(np.linalg.cholesky(pseudo_inertia(prior_phi)))
     whitened = sum(phi[k] * (unit @ pseudo_inertia(e) @ unit.T) for k, e in enumerate(np.eye(10)))
     divergence = cp.trace(whitened) - cp.log_det(whitened)

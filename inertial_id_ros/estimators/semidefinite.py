@@ -6,18 +6,23 @@ multiplies the off-diagonal entries by sqrt(2), so that the inner product is the
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import clarabel
 import numpy as np
-from scipy import sparse
 
 from ..inertia import Array
+
+if TYPE_CHECKING:
+    import clarabel
 
 SIDE = 4  # of the pseudo-inertia
 _ROWS, _COLS = np.array([(i, j) for j in range(SIDE) for i in range(j + 1)]).T
 SVEC_SIZE = len(_ROWS)
 _SCALE = np.where(_ROWS == _COLS, 1.0, np.sqrt(2.0))
+_UPPER = SIDE * _ROWS + _COLS  # entries of a matrix, row after row
+_ENTRY = np.empty((SIDE, SIDE), dtype=int)  # of the triangle vector
+_ENTRY[_ROWS, _COLS] = _ENTRY[_COLS, _ROWS] = np.arange(SVEC_SIZE)
+_SHARE = 1.0 / _SCALE[_ENTRY]
 
 # The objective is the excess over the unconstrained optimum, not the whole sum of squares, so this
 # is far below what any digit of the data supports.
@@ -26,14 +31,12 @@ TOLERANCE = 1e-9
 
 def svec(matrix: Array) -> Array:
     """Triangle vector (10,) of a symmetric matrix (4, 4)."""
-    return matrix[_ROWS, _COLS] * _SCALE
+    return matrix.ravel()[_UPPER] * _SCALE
 
 
 def smat(vector: Array) -> Array:
     """Symmetric matrix (4, 4) of a triangle vector (10,)."""
-    out = np.empty((SIDE, SIDE))
-    out[_ROWS, _COLS] = out[_COLS, _ROWS] = vector / _SCALE
-    return out
+    return vector[_ENTRY] * _SHARE
 
 
 class Nearest(NamedTuple):
@@ -57,6 +60,8 @@ class LeastDistance:
 
     def __init__(self, linear: int, variables: int) -> None:
         self._rows = linear + SVEC_SIZE
+        import clarabel  # loads slowly, as `sparse` does; other estimators do without
+
         self._variables = variables
         cones = [clarabel.NonnegativeConeT(linear)] if linear else []
         self._cones = [*cones, clarabel.PSDTriangleConeT(SIDE)]
@@ -91,6 +96,9 @@ class LeastDistance:
 
     def _build(self, offset: Array, matrix: Array,
                settings: clarabel.DefaultSettings) -> clarabel.DefaultSolver:
+        import clarabel
+        from scipy import sparse
+
         rows, n = self._rows, self._variables
         # All entries are stored, zeros too: the pattern must fit every later problem.
         dense = sparse.csc_matrix((np.ascontiguousarray(-matrix.T).ravel(),
@@ -111,6 +119,8 @@ def _let_panics_pass(error: BaseException) -> None:
 
 
 def _settings(careful: bool = False) -> clarabel.DefaultSettings:
+    import clarabel
+
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1

@@ -10,11 +10,13 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from ..errors import InvalidModel, UnknownFrame
+from ..errors import InvalidModel, InvalidSetting, InvalidShape, UnknownFrame
 from ..inertia import Array, phi_to_pinocchio
 from ..kinematics.joint_motion import parse_urdf
 from ..native_output import taken_aside
+from .collision_meshes import copied_meshes
 
+FOLDERS_OPTION = "--mesh-folders"  # of `plan_excitation`
 _POSES = 200  # random ones, in which shapes that always touch are found
 
 
@@ -51,6 +53,7 @@ class Arm:
         carried: payload to reckon with in torques and collisions.
         packages: folders in which ``package://`` meshes are looked for.
         gravity: (3,) [m/s^2] in axes of the description's root.
+        folders: that ``file://`` meshes may lie in.
 
     Attributes:
         joint_names: of all joints that move; lower, upper: limits of position [rad or m], not
@@ -62,7 +65,8 @@ class Arm:
     """
 
     def __init__(self, urdf: str, frame: str, carried: Carried | None = None,
-                 packages: Sequence[Path] = (), gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
+                 packages: Sequence[Path] = (), gravity: ArrayLike = (0.0, 0.0, -9.81),
+                 folders: Sequence[Path] = ()) -> None:
         carried = Carried() if carried is None else carried
         model = parse_urdf(urdf, dynamics=True)
         if model.njoints < 2:
@@ -92,7 +96,7 @@ class Arm:
         self.upper = model.upperPositionLimit[starts] + nowhere
         self.speed = _or_infinite(model.velocityLimit)
         self.effort = _or_infinite(model.effortLimit)
-        self._geometry, self.unchecked = self._shapes(packages, carried.box)
+        self._geometry, self.unchecked = self._shapes(packages, folders, carried.box)
         self._distances = self._geometry.createData()
 
     @property
@@ -156,16 +160,15 @@ class Arm:
             columns += [np.cos(q[:, k]), np.sin(q[:, k])] if circular else [q[:, k]]
         return np.stack(columns, axis=1)
 
-    def _shapes(self, packages: Sequence[Path], box: Array | None
+    def _shapes(self, packages: Sequence[Path], folders: Sequence[Path], box: Array | None
                 ) -> tuple[pin.GeometryModel, str]:
         """Collision shapes with the pairs to check, and why there are none."""
         model, missing = self._model, ""
         try:
-            with taken_aside():  # parse_urdf has told what matters
-                shapes = pin.buildGeomFromUrdfString(
-                    model, self.urdf, pin.GeometryType.COLLISION, package_dirs=[
-                        str(folder) for folder in packages])
-        except ValueError as error:
+            with copied_meshes(self.urdf, packages, folders, FOLDERS_OPTION) as urdf, \
+                    taken_aside():  # parse_urdf has told what matters
+                shapes = pin.buildGeomFromUrdfString(model, urdf, pin.GeometryType.COLLISION)
+        except (ValueError, InvalidShape, InvalidSetting) as error:
             shapes = pin.GeometryModel()
             missing = f"collision shapes cannot be loaded ({' '.join(str(error).split())})"
         if box is not None:

@@ -13,7 +13,7 @@ from ..arguments import Parser, numbers
 from ..errors import InvalidSetting
 from ..files import user_path
 from ..inertia import Array, phi_from_body
-from .arm import Carried
+from .arm import FOLDERS_OPTION, Carried
 from .limits import COBOT_TOOL_SPEED, Limits
 from .optimise import Effort
 
@@ -27,7 +27,8 @@ class Options:
 
     Attributes:
         goal: what is to be identified; joints: names of those that move, empty: chosen by goal;
-        start: pose of all joints, empty: zero; expected: the payload, for scale, torques and
+        start: pose of all joints, empty: zero; mesh_folders: that file:// meshes of the description
+        may lie in, beside its own folder; expected: the payload, for scale, torques and
         collisions; noise: of one sample: force and torque, or joint torque.
     """
 
@@ -37,6 +38,7 @@ class Options:
     joints: tuple[str, ...]
     start: tuple[float, ...]
     gravity: tuple[float, ...]
+    mesh_folders: tuple[Path, ...]
     duration: float
     harmonics: int
     periods: int
@@ -75,6 +77,9 @@ def make_parser() -> argparse.ArgumentParser:
         "[rad] (write --start=-1.5,...; default: all zero)")
     add("--gravity", metavar="X,Y,Z", default="0,0,-9.81",
         help="gravity in axes of the URDF's root [m/s^2] (write --gravity=0,0,-9.81, the default)")
+    add(FOLDERS_OPTION, metavar="A:B:...", default="",
+        help="folders in which file:// collision meshes of the URDF may lie, beside the URDF's own "
+        "and those of installed packages")
     _number(add, "--duration", 10.0, "length of a period", "s")
     add("--harmonics", type=int, default=5, metavar="N",
         help="number of harmonics of the Fourier series (default: %(default)s)")
@@ -141,7 +146,8 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
     return Options(
         user_path(args.urdf), args.frame, args.goal, _names(args.joints),
         numbers(f"--start {args.start}", args.start, "joint positions") if args.start else (),
-        numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3), args.duration,
+        numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3),
+        tuple(user_path(name) for name in args.mesh_folders.split(":") if name), args.duration,
         args.harmonics, args.periods,
         Limits(args.tool_speed, _tool_points(args.tool_point, box), args.acceleration,
                args.speed_share, args.torque_share, args.range, args.clearance, args.floor),

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..bag.identify_bag import package_roots
 from ..bag.output import outputs
 from ..command import OK, exit_status
 from ..errors import InvalidSetting, UnknownFrame
 from ..estimators.reference_body import body_coordinates
 from ..inertia import Array
+from ..resources import package_roots
 from ..robot.joint_terms import JointTerms
 from ..robot.model import RobotModel
 from ..robot.reference import description_reference
@@ -47,7 +47,7 @@ def run(options: Options) -> int:
         from ..bag.plot import check_format  # matplotlib costs a second; only where it is needed
         check_format(plot)
     arm = Arm(read_description(options.urdf), options.frame, options.carried, package_roots(),
-              options.gravity)
+              options.gravity, (*options.mesh_folders, options.urdf.absolute().parent))
     start, active = start_pose(arm, options.start), moving_joints(arm, options)
     excess = Excess(arm, options.limits, start)
     if arm.unchecked:
@@ -82,7 +82,7 @@ def start_pose(arm: Arm, given: Sequence[float]) -> Array:
 
 
 def moving_joints(arm: Arm, options: Options) -> np.ndarray:
-    """Indices of the joints that move.
+    """Indices (k,) of the joints that move.
 
     Raises:
         UnknownFrame: no such joint. InvalidSetting: none of the joints moves the frame.

@@ -74,11 +74,6 @@ class TorqueIdentifier(Pipeline):
             intake.FINDING: self._log.set, intake.WRENCH: _ignore,
             intake.REMOVED_PAYLOAD: _ignore, intake.ZEROING: _ignore}
 
-    def add_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
-                        efforts: Sequence[float] = ()) -> None:
-        """Joint positions and torques by name."""
-        self._put(intake.JOINT_STATE, stamp_ns, names, positions, efforts)
-
     # ---- the road ------------------------------------------------------------------------------
 
     def set_robot_description(self, urdf: str) -> None:

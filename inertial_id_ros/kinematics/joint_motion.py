@@ -6,24 +6,27 @@ nothing, and many drivers make them by differences.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
 
+from ..blocks import JointStates
 from ..errors import InvalidModel, UnknownFrame
 from ..inertia import Array
 from ..limits import MAX_URDF_BYTES, MAX_URDF_LINKS
 from ..native_output import taken_aside
 from ..streams import HELD, LATE, REPEATED, SampleRing
 from ..transforms import Pose, TransformTree
-from .local_polynomial import covered, fit, gather, window_for
-from .motion import Motion
+from .local_polynomial import covered, fit, gather, scatter, window_for
+from .motion import Motion, SampleNoise
 
 _CAPACITY = 65_536  # joint states kept: a window can be gone through again
 _SETTLE = 50  # samples after which the period, and with it the window, is taken as known
 _IMPOSSIBLE = 1e6  # rad or m: no joint stands there, uninitialised memory does
+_SPARSE_NS, _SPARSE = 10_000_000, 8  # one in so many spans tells the noise of the samples
 _SAME_NAME = "joint::"  # before the name of a joint that has the name of a link
 MISSING_JOINT, NOT_FINITE = "missing_joint", "not_finite"
 
@@ -158,6 +161,14 @@ class RobotFrame:
             self._model, self._data, self._model.getFrameId(link, pin.FrameType.BODY))
         return Pose(at.rotation.copy(), at.translation.copy()) @ offset
 
+    def shares(self, positions: Array) -> Array:
+        """Mean squares (2, joints) along an axis of how far each joint moves and turns the sensor,
+        at joint positions (joints,)."""
+        columns = pin.computeFrameJacobian(
+            self._model, self._data, self._configuration(positions[None])[0], self._frame,
+            pin.LOCAL)
+        return (columns.reshape(2, 3, -1) ** 2).mean(axis=1)
+
     def motion(self, positions: Array, velocities: Array, accelerations: Array,
                valid: np.ndarray) -> Motion:
         """Sensor motion from joint motions (n, joints) [rad, rad/s, rad/s^2 or m, ...]."""
@@ -181,7 +192,7 @@ class JointMotion:
         self.robot = robot
         self._wish = window
         self._window = window
-        self._samples = 0
+        self._samples, self._period = 0, math.inf
         self._ring = SampleRing(len(robot.joint_names), _CAPACITY)
         self._orders: dict[tuple[str, ...], list[int] | None] = {}
 
@@ -195,15 +206,30 @@ class JointMotion:
         order = self._orders[key]
         if order is None or len(positions) < len(names):
             return MISSING_JOINT
-        row = np.array([positions[k] for k in order], dtype=float)
-        if not (np.abs(row) < _IMPOSSIBLE).all():
-            return NOT_FINITE
+        row = [positions[k] for k in order]
+        for x in row:  # plain comparisons, which NaN fails: this runs for each sample
+            if not -_IMPOSSIBLE < x < _IMPOSSIBLE:
+                return NOT_FINITE
         result = self._ring.append(stamp_ns, row)
         if result not in (LATE, REPEATED, HELD):
             self._samples += 1
             if self._samples == _SETTLE:
-                self._window = window_for(self._ring.median_period(), self._wish)
+                self._period = self._ring.median_period()
+                self._window = window_for(self._period, self._wish)
         return result
+
+    def fits(self, block: JointStates) -> bool:
+        """Whether `add` would store these joint states one after the other."""
+        order = self._orders.get(block.names)
+        return (order is not None and block.positions.shape[1] >= len(block.names)
+                and self._samples >= _SETTLE
+                and bool((np.abs(block.positions[:, order]) < _IMPOSSIBLE).all())
+                and self._ring.follows(block.stamps))
+
+    def add_block(self, block: JointStates) -> None:
+        """Add joint states that fit (see `fits`)."""
+        self._ring.extend(block.stamps, block.positions[:, self._orders[block.names]])
+        self._samples += len(block.stamps)
 
     def _order(self, names: Sequence[str]) -> list[int] | None:
         index = {name: k for k, name in enumerate(names)}
@@ -272,7 +298,14 @@ class JointMotion:
         rows[:, turning] = np.unwrap(rows[:, turning], axis=0)  # some drivers wrap to +-pi
         index, u, weights = gather(times, stamps, self._window)
         valid = covered(u, weights, (index[:, 0] == 0) & (near.start == 0), ends)
-        return self.robot.motion(*fit(u, weights, rows[index], self._window), valid)
+        motion = self.robot.motion(*fit(u, weights, rows[index], self._window), valid)
+        some = np.flatnonzero(valid & (stamps // _SPARSE_NS % _SPARSE == 0))
+        if ends or len(some) == 0:
+            return motion
+        variance = scatter(u[some], weights[some], rows[index[some]])
+        linear, angular = self.robot.shares(rows[index[some[0], 0]]) @ variance
+        return motion._replace(noise=SampleNoise(
+            float(linear), float(angular), self._period, self._window, len(some)))
 
 
 def _joints_above(model: pin.Model, joint: int) -> list[int]:

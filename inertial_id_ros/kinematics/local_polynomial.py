@@ -8,24 +8,26 @@ fixed and its phase is zero.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
 from ..inertia import Array
 
 DEGREE = 4
-# A slow topic gets a longer window, so that this many samples fall into it. No more: the quartic
-# would smooth what the wrench still shows, and the inertia would come out wrong by more than it
-# says. The low-pass on both takes the noise away.
-SAMPLES_WANTED = 10
+SAMPLES_WANTED = 20  # a slow topic gets a longer window, so that this many samples fall into it,
+# but no longer than this [s] beyond what the fewest need: a quartic over more smooths motion that
+# the wrench still shows, and the inertia comes out wrong by more than it says.
+SMOOTHED, SAMPLES_NEEDED = 0.25, 10
 LONGEST_WINDOW = 1.0  # s
 _LADDER = 1.25  # windows differ by this factor, so that jitter of the period does not change them
 
 
 def window_for(period: float, window: float) -> float:
     """Window length [s]: the wished one, or longer for samples `period` [s] apart."""
-    wanted = SAMPLES_WANTED * period
-    if not np.isfinite(wanted) or wanted <= window:
+    needed = SAMPLES_NEEDED * period
+    wanted = max(min(SAMPLES_WANTED * period, SMOOTHED / _LADDER), needed)
+    if not np.isfinite(wanted) or (needed <= window and wanted <= window * _LADDER):
         return window
     steps = math.ceil(math.log(wanted / window) / math.log(_LADDER) - 1e-9)
     return min(window * _LADDER**steps, max(LONGEST_WINDOW, window))
@@ -86,9 +88,46 @@ def fit(u: Array, weights: Array, values: Array, window: float) -> tuple[Array, 
     Returns:
         three arrays (k, d), in the unit of values, per second, and per second squared.
     """
-    powers = u[..., None] ** np.arange(DEGREE + 1)
+    powers = np.ones((*u.shape, DEGREE + 1))
+    for k in range(DEGREE):
+        np.multiply(powers[..., k], u, out=powers[..., k + 1])
     tapered = (powers * weights[..., None]).transpose(0, 2, 1)
     normal = tapered @ powers + 1e-12 * np.eye(DEGREE + 1)
     coefficients = np.linalg.solve(normal, tapered @ values)
     half = 0.5 * window
     return coefficients[:, 0], coefficients[:, 1] / half, 2.0 * coefficients[:, 2] / half**2
+
+
+def scatter(u: Array, weights: Array, values: Array) -> Array:
+    """Variance (d,) of one sample about the quartics through some of the windows.
+
+    Args:
+        u, weights: (k, w) as `gather` gives them; values: (k, w, d).
+    """
+    powers = u[..., None] ** np.arange(DEGREE + 1)
+    root = np.sqrt(weights)[..., None]
+    q, _ = np.linalg.qr(powers * root)
+    tapered = values * root
+    left = tapered - q @ (q.transpose(0, 2, 1) @ tapered)
+    # In the mean, a fit takes the weights' share along its own columns out of the squares.
+    freedom = weights.sum() - np.einsum("kwp,kw->", q**2, weights)
+    return (left**2).sum(axis=(0, 1)) / freedom
+
+
+@lru_cache(maxsize=64)
+def acceleration_gain(period: float, window: float, kernel: tuple[float, ...],
+                      spacing: float) -> float:
+    """Standard deviation [1/s^2] of a low-passed second derivative per unit of white noise in the
+    samples.
+
+    Args:
+        period: of the samples; window: of the quartic; spacing: of the derivatives [s].
+        kernel: of the low-pass over successive derivatives, not necessarily normalised.
+    """
+    wanted = (np.arange(len(kernel)) * spacing * 1e9).astype(np.int64)
+    reach = int(0.5 * window / period) + 2
+    stamps = (np.arange(-reach, int(wanted[-1] * 1e-9 / period) + reach + 1) * period * 1e9)
+    index, u, weights = gather(stamps.astype(np.int64), wanted, window)
+    _, _, change = fit(u, weights, np.eye(len(stamps))[index], window)
+    total = np.asarray(kernel) / np.sum(kernel) @ change
+    return float(np.linalg.norm(total))

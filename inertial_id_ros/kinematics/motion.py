@@ -9,6 +9,22 @@ import numpy as np
 from ..inertia import Array
 
 
+class SampleNoise(NamedTuple):
+    """Noise of the samples that a motion is made of, as it moves the sensor.
+
+    Attributes:
+        linear: variance of the sensor's position [m^2]; angular: of its orientation [rad^2]; per
+            axis and sample.
+        period: of the samples, window: of the quartics through them [s]; quartics: that tell it.
+    """
+
+    linear: float
+    angular: float
+    period: float
+    window: float
+    quartics: int
+
+
 class Motion(NamedTuple):
     """Motion of the sensor frame at n times.
 
@@ -19,6 +35,7 @@ class Motion(NamedTuple):
         omega: angular velocity, sensor axes (n, 3) [rad/s].
         alpha: angular acceleration, sensor axes (n, 3) [rad/s^2].
         valid: (n,) whether the data around that time carried an answer.
+        noise: of the samples; None: not known.
     """
 
     axes: Array
@@ -27,6 +44,7 @@ class Motion(NamedTuple):
     omega: Array
     alpha: Array
     valid: np.ndarray
+    noise: SampleNoise | None = None
 
     @property
     def proper_acceleration(self) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..errors import UnknownFrame
 from ..inertia import Array
@@ -115,6 +114,8 @@ class TfMotion:
     def _smooth(self, series: PoseSeries, index: Array, u: Array, weights: Array,
                 valid: np.ndarray) -> Motion:
         """Quartics through position and through the rotation vector about the wanted time."""
+        from scipy.spatial.transform import Rotation  # loads slowly; joint states do without
+
         assert self._window is not None
         n, width = index.shape
         nearest = index[np.arange(n), np.where(weights > 0.0, np.abs(u), np.inf).argmin(axis=1)]

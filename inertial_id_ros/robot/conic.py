@@ -51,6 +51,9 @@ def minimise(weights: Array, linear: Array, offset: Array, matrix: Array,
              cones: Sequence[Cone]) -> ConicSolution:
     """``min 1/2 x' diag(weights) x + linear' x  s.t.  offset + matrix x in K``.
 
+    Args:
+        weights, linear: (n,); offset (m,), matrix (m, n): rows of the cones, one after another.
+
     Raises:
         InfeasibleProblem: the constraints contradict each other.
         SolverFailure: the solver found no accurate answer.

@@ -155,7 +155,11 @@ def mass_sum(size: int, where: Sequence[slice], lower: float = 0.0,
 
 
 def com_box(size: int, where: slice, lower: ArrayLike, upper: ArrayLike) -> Constraint:
-    """Centre of mass between two corners (3,) [m] of a box along the axes of the body's frame."""
+    """Centre of mass between two corners (3,) [m] of a box along the axes of the body's frame.
+
+    Raises:
+        InvalidData: the first corner is not below the second.
+    """
     low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
     if not np.all(low <= high):
         raise InvalidData(f"box of the centre of mass has corners {low.tolist()} and "
@@ -211,6 +215,9 @@ def inside_union(size: int, where: slice, ellipsoids: Sequence[ArrayLike]) -> Co
 
     The body is a sum of bodies, one in each ellipsoid; those after the first are variables of the
     constraint's own. It implies `consistent`.
+
+    Raises:
+        InvalidData: no ellipsoid.
     """
     if len(ellipsoids) == 0:
         raise InvalidData("a union of ellipsoids needs at least one")
@@ -256,6 +263,9 @@ def near_design(size: int, where: slice, phi: ArrayLike, radius: float,
 
     Args:
         phi: (10,) of the design; metric: (k, 10), None: the identity, in SI units.
+
+    Raises:
+        InvalidData: the radius is not positive.
     """
     if not radius > 0.0:
         raise InvalidData(f"distance to the design is {radius:g}; it must be positive")
@@ -310,7 +320,7 @@ class Stacked:
                 for end, cone in zip(ends, self.cones, strict=True)]
 
     def margins(self, phi: Array, s: Array | None = None) -> Array:
-        """How far inside (>= 0) or outside (< 0) each cone the parameters are.
+        """How far inside (>= 0) or outside (< 0) each cone the parameters are (cones,).
 
         Minus the largest entry, smallest entry, ``x0 - |x1...|``, or smallest eigenvalue; in the
         units of the constraint.

@@ -112,7 +112,7 @@ class RobotModel:
     def from_urdf_file(cls, path: str | Path, terms: JointTerms | None = None,
                        rotors: Mapping[str, Rotor] | None = None, floating_base: bool = False,
                        gravity: ArrayLike = (0.0, 0.0, -9.81)) -> RobotModel:
-        """As `from_urdf`, from a file."""
+        """As `from_urdf`, from a file (raises InvalidModel where it cannot be read)."""
         try:
             text = read_text(Path(path), MAX_URDF_BYTES)
         except (OSError, DamagedFile) as error:

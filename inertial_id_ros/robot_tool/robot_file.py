@@ -60,6 +60,9 @@ def robot_model(urdf: str, joints: tuple[str, ...] | None = None, terms: JointTe
                 gravity: Array | tuple[float, ...] = (0.0, 0.0, -9.81)) -> RobotModel:
     """The model of a description in which only some joints move, the others locked at zero.
 
+    Args:
+        gravity: (3,) in the axes of the description's root [m/s^2].
+
     Raises:
         InvalidModel: the description lacks one of the joints.
     """

@@ -90,7 +90,7 @@ def inertia_message(body: Body) -> Inertia:
 
 
 def in_frame(estimate: Estimate, frame_id: str, rotation: Array, translation: Array) -> Estimate:
-    """The estimate in another frame, where ``x_new = rotation x + translation``.
+    """The estimate in another frame, where ``x_new = rotation (3, 3) x + translation (3,)``.
 
     The bias stays in the sensor frame: it belongs to the sensor's channels. A rotation mixes the
     entries of the centre of mass, and of the tensor, among themselves; each then counts as no

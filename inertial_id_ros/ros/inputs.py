@@ -1,4 +1,8 @@
-"""The node's topics in. Callbacks run in the executor's thread and only append."""
+"""The node's topics in. Callbacks run in the executor's thread and only append.
+
+The topics that come at high rates are taken as they are serialised: making message objects of them
+costs more than all the rest, and the worker decodes them faster.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,11 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 
+from .. import intake
 from ..dynamic_joint_state import DynamicJointStates
 from ..errors import InvalidModel, InvalidSetting
 from ..files import user_path
-from ..limits import MAX_JOINTS, MAX_TRANSFORMS
+from ..limits import MAX_JOINTS
 from ..oversized import fits
 from ..pipelines import AnyIdentifier
 from ..robot_description import read_description
@@ -61,9 +66,10 @@ class Inputs:
         self.rates: dict[str, TopicRate] = {}
         self._subscribe_robot(settings)
         self._subscribe_driver(settings)
-        self._subscribe("tf.topic", settings.tf.topic, TFMessage, self._on_transforms, _stream(500))
-        self._subscribe("tf.static_topic", settings.tf.static_topic, TFMessage,
-                        self._on_static_transforms, _latched(100))
+        self._subscribe_serialized("tf.topic", settings.tf.topic, TFMessage, intake.TRANSFORM,
+                                   _stream(500))
+        self._subscribe_serialized("tf.static_topic", settings.tf.static_topic, TFMessage,
+                                   intake.STATIC_TRANSFORM, _latched(100))
         if settings.robot_description.file:
             self._use_file(settings.robot_description.file)
         else:
@@ -80,10 +86,10 @@ class Inputs:
                             self._on_dynamic_joint_state, _stream(2000))
             return
         if settings.load.source == "wrench":
-            self._subscribe("wrench.topic", settings.wrench.topic, WrenchStamped, self._on_wrench,
-                            _stream(2000))
-        self._subscribe("joint_states.topic", settings.joint_states.topic, JointState,
-                        self._on_joint_state, _stream(2000))
+            self._subscribe_serialized("wrench.topic", settings.wrench.topic, WrenchStamped,
+                                       intake.WRENCH, _stream(2000))
+        self._subscribe_serialized("joint_states.topic", settings.joint_states.topic, JointState,
+                                   intake.JOINT_STATE, _stream(2000))
 
     def _subscribe_driver(self, settings: Settings) -> None:
         """What the driver tells about the wrench: the payload it removes, a program's start."""
@@ -106,8 +112,14 @@ class Inputs:
         except InvalidModel as error:
             raise InvalidSetting(f"robot_description.file is '{name}': {error}") from error
 
+    def _subscribe_serialized(self, setting: str, topic: str, message_type: type, kind: int,
+                              qos: QoSProfile) -> None:
+        """Hand serialised messages to the identifier as what they are (`Intake.add_serialized`)."""
+        add = self._identifier.add_serialized
+        self._subscribe(setting, topic, message_type, lambda data: add(kind, data), qos, raw=True)
+
     def _subscribe(self, setting: str, topic: str, kind: type, callback: Callable[[Any], None],
-                   qos: QoSProfile) -> None:
+                   qos: QoSProfile, raw: bool = False) -> None:
         rate = self.rates[setting.removesuffix(".topic")] = TopicRate()
 
         def count(message: Any) -> None:
@@ -115,27 +127,22 @@ class Inputs:
             callback(message)
 
         try:
-            self._node.create_subscription(kind, topic, count, qos)
+            self._node.create_subscription(kind, topic, count, qos, raw=raw)
         except (InvalidTopicNameException, ValueError) as error:
             reason = " ".join(str(error).split())
             raise InvalidSetting(f"{setting} is '{topic}'; it must be a topic name: "
                                  f"{reason}") from error
 
-    def _on_wrench(self, message: WrenchStamped) -> None:
-        header, force, torque = message.header, message.wrench.force, message.wrench.torque
-        self._identifier.add_wrench(stamp_ns(header.stamp), header.frame_id,
-                                    (force.x, force.y, force.z), (torque.x, torque.y, torque.z))
-
-    def _on_joint_state(self, message: JointState) -> None:
-        if self._fits("joint_state", len(message.name), MAX_JOINTS):
-            self._identifier.add_joint_state(
-                stamp_ns(message.header.stamp), message.name, message.position, message.effort)
-
     def _on_dynamic_joint_state(self, message: Any) -> None:
-        if self._fits("dynamic_joint_state", len(message.joint_names), MAX_JOINTS):
-            self._dynamic.feed(message, stamp_ns(message.header.stamp),
-                               self._settings.wrench.sensor_frame, self._identifier,
-                               self._settings.precompensated.source == "dynamic_joint_states")
+        size = len(message.joint_names)
+        if size > MAX_JOINTS:
+            self._identifier.add_finding(
+                "dynamic_joint_state_too_large", "error", f"dynamic joint state messages with "
+                f"{size} entries dropped; at most {MAX_JOINTS} are accepted")
+            return
+        self._dynamic.feed(message, stamp_ns(message.header.stamp),
+                           self._settings.wrench.sensor_frame, self._identifier,
+                           self._settings.precompensated.source == "dynamic_joint_states")
 
     def _on_removed_payload(self, message: InertiaStamped) -> None:
         i = message.inertia
@@ -148,24 +155,8 @@ class Inputs:
             self._identifier.add_zeroing("the robot's program started")
         self._program_runs = bool(message.data)
 
-    def _on_transforms(self, message: TFMessage) -> None:
-        if not self._fits("transform", len(message.transforms), MAX_TRANSFORMS):
-            return
-        for t in message.transforms:
-            p, q = t.transform.translation, t.transform.rotation
-            self._identifier.add_transform(stamp_ns(t.header.stamp), t.header.frame_id,
-                                           t.child_frame_id, (p.x, p.y, p.z), (q.x, q.y, q.z, q.w))
-
-    def _on_static_transforms(self, message: TFMessage) -> None:
-        if not self._fits("static_transform", len(message.transforms), MAX_TRANSFORMS):
-            return
-        for t in message.transforms:
-            p, q = t.transform.translation, t.transform.rotation
-            self._identifier.add_static_transform(t.header.frame_id, t.child_frame_id,
-                                                  (p.x, p.y, p.z), (q.x, q.y, q.z, q.w))
-
     def _on_robot_description(self, message: String) -> None:
         self._on_description(message.data)
 
     def _fits(self, what: str, size: int, limit: int) -> bool:
-        return fits(self._identifier, what, size, limit)
+        return fits(self._identifier.add_finding, what, size, limit)

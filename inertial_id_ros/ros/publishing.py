@@ -47,9 +47,14 @@ class Publishing:
             message.header.stamp = time_message(outcome.stamp_ns)
             self._inertia.publish(message)
 
+    @property
+    def compensated_is_heard(self) -> bool:
+        """Whether anybody listens to the compensated wrenches."""
+        return self._compensated.get_subscription_count() > 0
+
     def compensated(self, wrenches: CompensatedWrenches) -> None:
         """Publish wrenches without bias and payload, one message for each stamp."""
-        if not len(wrenches.stamps_ns) or not self._compensated.get_subscription_count():
+        if not len(wrenches.stamps_ns) or not self.compensated_is_heard:
             return
         message = WrenchStamped()
         message.header.frame_id = wrenches.frame_id

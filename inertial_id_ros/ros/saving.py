@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..errors import InertialIdError
-from ..files import write_whole
+from ..errors import InertialIdError, InvalidSetting
+from ..files import user_path, write_whole
 from ..limits import MAX_SAVED_FILES
 
 DEFAULT_NAME = "inertial_parameters.json"
@@ -44,7 +45,7 @@ def write_in(directory: str, name: str, write: Callable[[Path], None]) -> Path:
     Raises:
         CannotSave: the name is no plain file name, the folder is full, or the system refuses.
     """
-    folder = Path(directory).expanduser().absolute()
+    folder = user_path(directory).absolute()
     path = folder / plain_name(name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -64,17 +65,34 @@ def path_in(directory: str, name: str) -> Path:
     Raises:
         CannotSave: the name is no plain file name, or the file lies elsewhere.
     """
-    folder = Path(directory).expanduser().absolute()
+    folder = user_path(directory).absolute()
     path = folder / plain_name(name)
-    if not path.resolve().is_relative_to(folder.resolve()):
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         raise CannotSave(f"{path} is a link to a place outside of {folder}")
     return path
 
 
 def state_path(directory: str, node: str) -> Path:
-    """Path of a node's state; node: its name with its namespace."""
-    return (Path(directory).expanduser().absolute()
-            / (node.strip("/").replace("/", ".") + STATE_ENDING))
+    """Path of a node's state.
+
+    Args:
+        directory: state.directory; node: name of the node with its namespace.
+
+    Raises:
+        InvalidSetting: files cannot be written there; the folder need not be there yet.
+    """
+    if not directory:
+        raise InvalidSetting("state.directory is ''; it must name a folder")
+    try:
+        folder = user_path(directory).absolute()
+    except InvalidSetting as error:
+        raise InvalidSetting(f"state.directory is {directory[:100]!r}: {error}") from None
+    there = next(f for f in (folder, *folder.parents) if os.path.lexists(f))
+    if not os.path.isdir(there) or not os.access(there, os.W_OK | os.X_OK):
+        reason = "cannot be written" if os.path.isdir(there) else "is no folder"
+        raise InvalidSetting(f"state.directory is '{directory}', but {there} {reason}; it must be "
+                             "a folder in which this process may write, or can make")
+    return folder / (node.strip("/").replace("/", ".") + STATE_ENDING)
 
 
 def plain_name(name: str) -> str:

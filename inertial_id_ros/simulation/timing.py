@@ -31,7 +31,7 @@ class Timing(Protocol):
 def minimum_jerk(x: Array) -> Progress:
     """The quintic from 0 to 1 of least squared jerk, at rest at both ends (Flash & Hogan 1985).
 
-    ``10 x^3 - 15 x^4 + 6 x^5`` for x in [0, 1], held outside; derivatives in x.
+    ``10 x^3 - 15 x^4 + 6 x^5`` for x (n,) in [0, 1], held outside; derivatives in x.
     """
     x = np.clip(x, 0.0, 1.0)
     return Progress(x**3 * (10.0 - 15.0 * x + 6.0 * x * x), 30.0 * (x * (1.0 - x)) ** 2,

@@ -1,0 +1,60 @@
+"""Noise of the motion is no excitation: what it adds to the information is taken out again.
+
+Positions of joints are noisy, and so are the accelerations in the regressor: a little, after the
+low-pass, but at rest there is nothing else. With noise N in it, independent of the wrench, the
+regressor A = A0 + N makes the normal equations ``S phi = A'y`` of ``S = H + M``: M, the information
+that the noise seems to bring, pulls phi towards zero, and the arm that rests is sure to carry
+nothing. ``H phi = A'y`` is not pulled (Fuller, Measurement Error Models, 1987, section 2.2).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .estimators.base import Marginal
+from .inertia import Array
+from .regressor_noise import DIRECTIONS
+from .row_layout import PARAMETERS
+
+# A direction in which the noise holds more than this share of the information is left open: the
+# rest of it is smaller than what is not known of the noise.
+_LARGEST, _OPEN_WEIGHT = 0.5, 1e-3
+_RANK = 1e-9
+# Products (36, 100) of the regressor's changes, of each acceleration in each channel.
+_SQUARES = (DIRECTIONS[..., :, None] * DIRECTIONS[..., None, :]).reshape(36, -1)
+_NOTHING = 1e-3  # share of the information that nobody needs to take out
+
+
+def spurious(acceleration_noise: Array, wrench_noise: Array, samples: int) -> Array:
+    """M (10, 10): information that noise of the motion brings.
+
+    Args:
+        acceleration_noise: (6,) standard deviations in a row [m/s^2, rad/s^2].
+        wrench_noise: (6,) of one raw sample [N, N m]; samples: raw samples in the window.
+    """
+    share = np.outer(acceleration_noise**2, samples / wrench_noise**2)
+    return (share.ravel() @ _SQUARES).reshape(PARAMETERS, PARAMETERS)
+
+
+def freed(marginal: Marginal, false: Array) -> Marginal:
+    """The marginal without false information M (10, 10).
+
+    The free fit of the answer is ``H^-1 A'y``, of the covariance ``H^-1 S H^-1``.
+    """
+    if np.sum(marginal.free_fit[1] * false) < _NOTHING:  # the sum of all shares below
+        return marginal
+    upper = marginal.matrix
+    lengths = np.linalg.norm(upper, axis=0)
+    floor = _RANK * np.diag(np.where(lengths > 0.0, lengths, 1.0))
+    root = np.asarray(np.linalg.qr(np.concatenate([upper, floor]), mode="r"))
+    share = np.linalg.solve(root.T, np.linalg.solve(root.T, false).T)
+    values, vectors = np.linalg.eigh(0.5 * (share + share.T))
+    # S = root' root, H = root' V kept V' root, H S^-1 H = (kept V' root)' (kept V' root)
+    kept = np.where(values > _LARGEST, _OPEN_WEIGHT, 1.0 - np.maximum(values, 0.0))
+    pulled = vectors.T @ np.linalg.solve(root.T, upper.T @ marginal.target)
+    pulled[values > _LARGEST] = 0.0
+    new = np.column_stack([kept[:, None] * (vectors.T @ root), pulled])
+    out = np.zeros_like(marginal.upper)
+    out[:PARAMETERS] = np.linalg.qr(new, mode="r")
+    out[PARAMETERS, PARAMETERS] = marginal.upper[PARAMETERS, PARAMETERS]
+    return Marginal(out, marginal.state_rows)

@@ -1,0 +1,90 @@
+"""Noise of the motion: measured as it is, and taken out of the information that it feigns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from inertial_id_ros.bins import BIN_NS
+from inertial_id_ros.estimators.base import eliminate
+from inertial_id_ros.inertia import Array
+from inertial_id_ros.kinematics.local_polynomial import acceleration_gain, fit, gather, scatter
+from inertial_id_ros.motion_noise import freed, spurious
+from inertial_id_ros.newton_euler import regressor
+from inertial_id_ros.regressor_noise import residual_covariance
+
+NOISE = np.repeat([0.1, 0.005], 3)
+PHI = np.array([1.4, 0.06, -0.1, 0.15, 0.03, 0.002, -0.004, 0.028, 0.006, 0.02])
+
+
+@pytest.mark.parametrize(("period", "window"), [(0.002, 0.15), (0.008, 0.15), (1.0 / 30.0, 0.366)])
+def test_the_noise_of_samples_shows_in_what_quartics_leave(period: float, window: float) -> None:
+    rng = np.random.default_rng(1)
+    stamps = (np.arange(0.0, 20.0, period) * 1e9).astype(np.int64)
+    wanted = np.arange(1.0, 19.0, 0.08) * 1e9
+    values = np.sin(stamps[:, None] * 1e-9 * [1.0, 2.0]) + rng.normal(size=(len(stamps), 2)) * [
+        1e-3, 3e-4]
+    index, u, weights = gather(stamps, wanted.astype(np.int64), window)
+    np.testing.assert_allclose(np.sqrt(scatter(u, weights, values[index])), [1e-3, 3e-4], rtol=0.1)
+
+
+@pytest.mark.parametrize(("period", "window"), [(0.002, 0.15), (0.008, 0.15), (1.0 / 30.0, 0.366)])
+def test_the_gain_is_that_of_drawn_noise(period: float, window: float) -> None:
+    rng = np.random.default_rng(2)
+    kernel = np.hanning(43)[1:-1]
+    stamps = (np.arange(0.0, 40.0, period) * 1e9).astype(np.int64)
+    wanted = np.arange(1.0, 39.0, BIN_NS * 1e-9) * 1e9
+    index, u, weights = gather(stamps, wanted.astype(np.int64), window)
+    noise = rng.normal(size=(len(stamps), 4))
+    _, _, change = fit(u, weights, noise[index], window)
+    seen = np.stack([np.convolve(c, kernel / kernel.sum(), "valid") for c in change.T]).std()
+    gain = acceleration_gain(period, window, tuple(kernel.tolist()), BIN_NS * 1e-9)
+    assert seen == pytest.approx(gain, rel=0.15)
+
+
+def _residual(shaking: Array) -> Array:
+    """Noise (6,) of the residual, which shows that of the motion as well."""
+    return np.sqrt(np.diag(residual_covariance(PHI, NOISE, shaking)))
+
+
+def _rows(excitation: float, shaking: Array, rng: np.random.Generator) -> Array:
+    """Whitened rows ``[A | bias | y]`` (6 n, 17) of poses near one another, with a noisy A."""
+    n = 3000
+    push = 9.81 * np.array([0.0, 0.6, 0.8]) + excitation * rng.normal(size=(n, 3))
+    alpha = excitation * rng.normal(size=(n, 3))
+    y = regressor(push, np.zeros((n, 3)), alpha) @ PHI + NOISE * rng.normal(size=(n, 6))
+    a = regressor(push + shaking[:3] * rng.normal(size=(n, 3)), np.zeros((n, 3)),
+                  alpha + shaking[3:] * rng.normal(size=(n, 3)))
+    bias = np.broadcast_to(np.eye(6), (n, 6, 6))
+    rows = np.concatenate([a, bias, y[..., None]], axis=2) / _residual(shaking)[:, None]
+    prior = np.zeros((6, 17))
+    prior[:, 10:16] = np.eye(6) / 5.0
+    return np.concatenate([rows.reshape(-1, 17), prior])
+
+
+def test_an_arm_at_rest_is_not_sure_to_carry_nothing() -> None:
+    shaking = np.full(6, 0.1)
+    marginal = eliminate(_rows(0.0, shaking, np.random.default_rng(3)))
+    phi, covariance = marginal.free_fit
+    assert phi[0] < 0.2 and np.sqrt(covariance[0, 0]) < 0.05  # which it would be
+    phi, covariance = freed(marginal, spurious(shaking, _residual(shaking), 3000)).free_fit
+    assert abs(phi[0] - PHI[0]) < 3.0 * np.sqrt(covariance[0, 0])
+
+
+def test_the_fit_is_not_pulled_to_zero_and_its_intervals_hold() -> None:
+    """Where noise holds a fifth of the information."""
+    shaking, scores, pulled = np.full(6, 0.1), [], []
+    for seed in range(40):
+        marginal = eliminate(_rows(0.2, shaking, np.random.default_rng(seed)))
+        pulled.append(marginal.free_fit[0][0])
+        phi, covariance = freed(marginal, spurious(shaking, _residual(shaking), 3000)).free_fit
+        scores.append((phi - PHI) / np.sqrt(np.diag(covariance)))
+    assert np.mean(pulled) < 0.85 * PHI[0]
+    assert np.abs(np.mean(scores, axis=0)).max() < 1.0
+    assert np.mean(np.abs(scores) < 1.96) > 0.85
+
+
+def test_motion_far_above_the_noise_is_left_as_it_is() -> None:
+    shaking = np.full(6, 1e-3)
+    marginal = eliminate(_rows(1.0, shaking, np.random.default_rng(4)))
+    assert freed(marginal, spurious(shaking, _residual(shaking), 3000)) is marginal

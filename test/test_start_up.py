@@ -1,0 +1,47 @@
+"""What the libraries take to load is a good part of a short run: only those are that it needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import bags
+import pytest
+
+# Measured: together more than a second.
+SLOW = ("cvxpy", "matplotlib", "trimesh", "mujoco", "osqp", "clarabel", "jinja2", "yaml",
+        "scipy.optimize", "scipy.sparse", "scipy.spatial", "scipy.special", "rosbags.typesys",
+        "inertial_id_ros.joint_torque")
+PROGRAM = """
+import sys
+from inertial_id_ros.bag.identify_bag import main
+status = main(sys.argv[1:])
+print(*sys.modules, file=sys.stderr)
+sys.exit(status)
+"""
+
+
+def loaded(*arguments: str) -> set[str]:
+    """Modules that a run of identify_bag has loaded in the end."""
+    run = subprocess.run([sys.executable, "-c", PROGRAM, *arguments], capture_output=True,
+                         text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    return set(run.stderr.split())
+
+
+@pytest.fixture(scope="module")
+def bag(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("start") / "bag"
+    bags.joint_bag(path)
+    return path
+
+
+def test_a_plain_run_loads_nothing_that_it_does_not_need(bag: Path) -> None:
+    modules = loaded(str(bag))
+    assert "pinocchio" in modules
+    assert not modules & set(SLOW)
+
+
+def test_another_method_loads_what_it_needs(bag: Path) -> None:
+    assert "clarabel" in loaded(str(bag), "--method", "lmi")
