@@ -23,7 +23,7 @@ setup(
         "trimesh>=4",
         "rtree>=1.0",
         "embreex>=4.4",
-        "rosbags>=0.11",
+        "rosbags>=0.11.9",
         "mcap>=1.1",
         "mujoco>=3.1",
         "matplotlib>=3.6",

@@ -64,7 +64,8 @@ def _recording(path: Path, tf_rate: float) -> Path:
 
 
 def _print_whole(bags: dict[float, Path], repeats: int) -> None:
-    print(f"| estimator | TF, Hz | whole command, s | processor, s | times real time |\n{'|---' * 5}|")
+    print("| estimator | TF, Hz | whole command, s | processor, s | times real time |")
+    print(f"{'|---' * 5}|")
     for name, options in OPTIONS.items():
         for rate, bag in bags.items():
             runs = [_timed(["-c", COMMAND, str(bag), *options]) for _ in range(repeats)]

@@ -2,7 +2,8 @@
 
 With empty settings ros2_control's joint_state_broadcaster publishes every state interface there,
 by name of its joint or sensor, all under one stamp. A robot whose driver also exports the payload
-it was told (``payload/mass``, ``payload/cog.x``, ...) tells that, too.
+it was told (``payload/mass``, ``payload/cog.x``, ...; newer ones of Universal Robots also
+``payload/inertia.ixx``, ..., about the centre of mass) tells that, too.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from .settings import DynamicJointStatesSettings
 
 _WRENCH = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
 _PAYLOAD = ("mass", "cog.x", "cog.y", "cog.z")
+_INERTIA = tuple(f"inertia.{entry}" for entry in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
 _POSITION = "position"
 _NO_INERTIA = (0.0,) * 6
 DEFINITIONS = {
@@ -48,7 +50,8 @@ class Parts(NamedTuple):
 
     Attributes:
         wrench: 6 numbers [N, N m]; names, positions: of the joints [rad or m].
-        payload: mass [kg] and centre of mass x, y, z [m].
+        payload: mass [kg], centre of mass x, y, z [m] and inertia about it xx, xy, xz, yy, yz, zz
+            [kg m^2], zeros where the driver does not tell it.
     """
 
     wrench: tuple[float, ...] | None
@@ -69,6 +72,7 @@ class DynamicJointStates:
         self._layout: tuple[Any, ...] = ()
         self._wrench: list[tuple[int, int]] = []
         self._load: list[tuple[int, int]] = []
+        self._inertia: list[tuple[int, int]] = []
         self._joints: list[tuple[str, int, int]] = []
 
     def split(self, names: Sequence[str], interfaces: Sequence[InterfaceValue]) -> Parts:
@@ -82,7 +86,15 @@ class DynamicJointStates:
             tuple(float(interfaces[i].values[k]) for i, k in self._wrench) or None,
             tuple(name for name, _, _ in joints),
             tuple(float(interfaces[i].values[k]) for _, i, k in joints),
-            tuple(float(interfaces[i].values[k]) for i, k in self._load) or None)
+            self._payload_of(interfaces))
+
+    def _payload_of(self, interfaces: Sequence[InterfaceValue]) -> tuple[float, ...] | None:
+        if not self._load:
+            return None
+        body, inertia = ([float(interfaces[i].values[k]) for i, k in places]
+                         for places in (self._load, self._inertia))
+        # Where no inertia is told, that of the payload is left in the wrench.
+        return (*body, *(inertia or _NO_INERTIA))
 
     def _learn(self, layout: tuple[Any, ...]) -> None:
         names, interfaces, lengths = layout
@@ -92,6 +104,7 @@ class DynamicJointStates:
         self._layout = layout
         self._wrench = _all_of(where, self._sensor, _WRENCH)
         self._load = _all_of(where, self._payload, _PAYLOAD)
+        self._inertia = _all_of(where, self._payload, _INERTIA)
         self._joints = [(name, *at) for (name, kind), at in where.items() if kind == _POSITION]
 
     def feed(self, message: Any, stamp_ns: int, frame_id: str, target: Target,
@@ -106,8 +119,7 @@ class DynamicJointStates:
         if parts.names:
             target.add_joint_state(stamp_ns, parts.names, parts.positions)
         if with_payload and parts.payload is not None:
-            # The inertia is not exported: that of the payload is then left in the wrench.
-            target.add_removed_payload("", parts.payload[0], parts.payload[1:], _NO_INERTIA)
+            target.add_removed_payload("", parts.payload[0], parts.payload[1:4], parts.payload[4:])
         if parts.wrench is not None:
             target.add_wrench(stamp_ns, frame_id, parts.wrench[:3], parts.wrench[3:])
         else:

@@ -114,6 +114,9 @@ class Identifier(Pipeline):
             return
         if change:
             self._take_zeroing(change)
+        elif values[0] > 0.0:
+            self._solver.drop_old_tare(f"the driver now removes a payload of {values[0]:.3f} kg",
+                                       self._log)
 
     def _take_zeroing(self, reason: str) -> None:
         newest = self._ring.newest if len(self._ring) else -SETTLING_NS
@@ -147,6 +150,8 @@ class Identifier(Pipeline):
         removed = self._removed.in_sensor(self.sensor_frame, self._motion.lookup)
         if source is None or removed is None:
             return nothing
+        if self._removed.words:
+            self._log.set("removed_payload", "info", self._removed.words)
         newest = newest_end(source, self._ring.newest, removed, self._clock.early_ns,
                             self._finished)
         if self._next_bin is None:
@@ -307,6 +312,9 @@ class Identifier(Pipeline):
             self._flush_rows()
             self._solver.tool = state.tool
             self._solver.restore_tare(state.tare)
+            if state.tare is not None and (why := state.tare.why_unfit(self.settings)):
+                self._solver.drop_old_tare(why, self._log)
+                state = replace(state, tare=None)
             self._restored = state.estimate and replace(state.estimate, stale=True, restored=True)
             if state != State():
                 self._log.set("restored", "info", f"restored: {state.describe()}")
@@ -339,14 +347,20 @@ class Identifier(Pipeline):
             self._solved = -1, -1
 
     def check_settings(self, settings: Settings) -> None:
-        """Raise what `Solver.check_settings` raises: why these settings could not be used now."""
+        """Raise why these settings could not be used now: what `Solver.check_settings` raises, or
+        InvalidSetting for a removed payload that no body has."""
+        RemovedPayload(settings)
         self._solver.check_settings(settings)
 
     def set_settings(self, settings: Settings) -> None:
         """Use other estimator settings from the next estimate on (groups estimator, pmd, lmi,
-        and the noise of wrench)."""
+        and the noise of wrench); another removed payload (precompensated) flushes the buffer."""
         with self._lock:
             self._solver.configure(settings)
+            if settings.precompensated != self.settings.precompensated:
+                self._removed = RemovedPayload(settings)
+                self._take_zeroing("the payload that the driver removes is set to "
+                                   f"{settings.precompensated.mass:.3f} kg")
             other_weighting = settings.estimator.weighting != self.settings.estimator.weighting
             self.settings = settings
             self._solved = -1, -1

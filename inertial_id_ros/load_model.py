@@ -55,8 +55,8 @@ class LoadModel(Protocol):
     words: Words
     noise: Array
     floor: Array
-    bias_sd: Array
     fast: float
+    bias_sd: Array
     groups: tuple[slice, ...]
     push: slice
     prior: Array

@@ -65,6 +65,9 @@ def check_source(settings: PrecompensatedSettings, dynamic_topic: str) -> None:
 class RemovedPayload:
     """The removed payload as known now.
 
+    Attributes:
+        waiting_for: what is missing to know it; empty where it is known.
+
     Raises:
         InvalidSetting: settings that no body has, or that contradict each other.
     """
@@ -102,6 +105,17 @@ class RemovedPayload:
             return ""
         return (f"the payload that the driver removes changed from {before.values[0]:.3f} to "
                 f"{told.values[0]:.3f} kg")
+
+    @property
+    def words(self) -> str:
+        """What is removed and who says so; empty where it is nothing, by the settings."""
+        if self._told is not None:
+            return (f"the driver removes a payload of {self._told.values[0]:.3f} kg from the "
+                    "wrench, as it tells itself")
+        if self._settings.mass > 0.0:
+            return (f"the payload of {self._settings.mass:.3f} kg that the driver removes from the "
+                    "wrench is taken from precompensated.mass: the driver is not asked")
+        return ""
 
     def in_sensor(self, sensor_frame: str, lookup: Lookup) -> Array | None:
         """phi (10,) in the sensor frame; None while `waiting_for` says what is missing."""

@@ -1,8 +1,9 @@
-"""Which files a request from outside may name: meshes, in places that the configuration allows."""
+"""Where meshes lie: the folders of packages, and what a request from outside may name."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from .errors import InvalidShape
@@ -36,3 +37,9 @@ def allowed_resource(resource: str, roots: tuple[Path, ...], folders: tuple[Path
         raise InvalidShape(f"{resource[:200]} does not lie in a folder from which meshes may be "
                            f"read; name its folder in {setting}")
     return real
+
+
+def package_roots() -> tuple[Path, ...]:
+    """Folders that hold `<package>/...` for ``package://`` resources: every prefix's share/."""
+    prefixes = [p for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
+    return tuple(Path(p) / "share" for p in [*prefixes, sys.prefix])

@@ -44,3 +44,15 @@ def solve_upper(upper: Array, right: Array, transposed: bool = False) -> Array:
     if info != 0:
         raise np.linalg.LinAlgError("Singular matrix")
     return out
+
+
+def eigen(matrix: Array) -> tuple[Array, Array]:
+    """Eigenvalues (n,), ascending, and eigenvectors (n, n) of a symmetric matrix.
+
+    Raises:
+        LinAlgError: no convergence.
+    """
+    values, vectors, info = lapack.dsyev(matrix)
+    if info != 0:
+        raise np.linalg.LinAlgError("Eigenvalues did not converge")
+    return values, vectors

@@ -25,7 +25,7 @@ from .regressor_noise import linearised, residual_covariance
 from .row_layout import ALIGNMENTS, BIASES, PARAMETERS, STORED, linearisation
 from .settings import Settings
 from .shape import Shape
-from .state import Tare
+from .state import Tare, tare_conditions
 from .tool import Tool, tool_apart
 from .verdict import judge, unknown_acceleration
 
@@ -93,6 +93,13 @@ class Solver:
         """The zero of the sensor is another than when it was tared."""
         self.tared = None
 
+    def drop_old_tare(self, why: str, log: FindingLog) -> None:
+        """Do not use the tare of an earlier run, if there is one, and say why."""
+        if self.tared is not None and self._tare_is_old:
+            self.forget_tare()
+            log.set("tare_not_used", "warning",
+                    f"the bias of an earlier run's tare is not used: {why}; tare again")
+
     def tare(self, readings: Array, stamp_ns: int, frame_id: str) -> str:
         """Use the mean of readings (n, 6), the last of that time, as the bias.
 
@@ -107,7 +114,9 @@ class Solver:
             raise NotEnoughData(
                 f"tare needs a sensor at rest; its readings vary by {spread.max():.0f} times the "
                 "noise in the settings")
-        self.tared, self._tare_is_old = Tare(readings.mean(axis=0), stamp_ns, frame_id), False
+        self.tared = Tare(readings.mean(axis=0), stamp_ns, frame_id,
+                          tare_conditions(self._settings))
+        self._tare_is_old = False
         f, t = self.tared.reading[:3], self.tared.reading[3:]
         return ("bias set to force [" + ", ".join(f"{v:.3f}" for v in f) + "] N, torque ["
                 + ", ".join(f"{v:.4f}" for v in t) + f"] N m from {len(readings)} samples")
@@ -185,7 +194,7 @@ class Solver:
     def _solve(self, window: Window, frame_id: str, log: FindingLog, turning: float,
                early: float, shaking: Array) -> Estimate:
         started = time.perf_counter()
-        self._check_frames(frame_id)
+        self._check_frames(frame_id, log)
         problem = self._prepare(window, shaking)
         check_model(problem, self._settings, self.tool, log)
         shape = usable_shape(self.shape, self._settings.shape.max_reach,
@@ -228,9 +237,10 @@ class Solver:
             min_eigenvalue=min_eigenvalue(solution.phi), solve_time=elapsed,
             tool_apart=self.tool is not None)
 
-    def _check_frames(self, frame_id: str) -> None:
+    def _check_frames(self, frame_id: str, log: FindingLog) -> None:
         if self.tared is not None and self.tared.frame_id != frame_id:
-            self.forget_tare()  # an earlier run had another sensor
+            self.drop_old_tare(f"it is of frame '{self.tared.frame_id}', and the wrench of "
+                               f"'{frame_id}'", log)
         if self.tool is not None and self.tool.frame_id != frame_id:
             raise InvalidData(f"the stored tool is given in frame '{self.tool.frame_id}' and the "
                               f"wrench in '{frame_id}'; clear the tool and store it again")

@@ -1,7 +1,8 @@
 """What outlives a run: the tool, the tared bias, and the last estimate.
 
 A restored tool is used as it was. A restored bias is a prior like a tare, but a fifth as wide as
-the bias before any data: a sensor drifts, and may have been zeroed, while nobody looked. A restored
+the bias before any data: a sensor drifts, and may have been zeroed, while nobody looked. It is used
+only where the reading means the same as then: same frame, and same `tare_conditions`. A restored
 estimate is shown as stale until there are data, and nothing is computed from it.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,19 +22,58 @@ from . import fields
 from .errors import DamagedFile
 from .estimate import Estimate
 from .files import document, read_document, write_whole
+from .settings import Settings
 from .tool import Tool, tool_from_content
 
 FORMAT, VERSION = "inertial_id_ros state", 1
+_UNITS = (("days", 86400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0))
+_SANE_AGE = 3.0e9  # s
 DAMAGED = ".damaged"  # appended to the name of a file that is set aside
 
 
 @dataclass(frozen=True)
 class Tare:
-    """A bias measured without payload: reading (6,) [N, N m], sign of the topic, and its time."""
+    """A bias measured without payload: reading (6,) [N, N m], sign of the topic, and its time.
+
+    Attributes:
+        conditions: the settings under which it was measured, see `tare_conditions`.
+    """
 
     reading: np.ndarray
     stamp_ns: int
     frame_id: str
+    conditions: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def why_unfit(self, settings: Settings) -> str:
+        """Why its reading may mean something else with these settings; empty where it does not."""
+        now = tare_conditions(settings)
+        changed = [f"{name} was {before!r} and is {now[name]!r}" if before is not None
+                   else f"{name} at that time is not known"
+                   for name, before in ((name, self.conditions.get(name)) for name in now)
+                   if before != now[name]]
+        return "; ".join(changed)
+
+    @property
+    def age(self) -> str:
+        """How long ago it was measured, by the clock of this machine, in words."""
+        seconds = time.time() - 1e-9 * self.stamp_ns
+        if not 0.0 <= seconds < _SANE_AGE:  # stamps of simulated time
+            return "at an unknown time"
+        unit, length = next(u for u in _UNITS if seconds >= u[1] or u is _UNITS[-1])
+        return f"{seconds / length:.3g} {unit} ago"
+
+
+def tare_conditions(settings: Settings) -> dict[str, str]:
+    """What the reading of a sensor without payload depends on, beside its frame, by setting.
+
+    The convention is among them although the reading has the sign of the topic: who changes it says
+    that the topic is another than was thought.
+    """
+    removed = settings.precompensated
+    return {"wrench.topic": settings.dynamic_joint_states.topic or settings.wrench.topic,
+            "wrench.convention": settings.wrench.convention,
+            "precompensated.source": removed.source,
+            "precompensated.mass": f"{removed.mass:g} kg"}
 
 
 @dataclass(frozen=True)
@@ -49,7 +90,7 @@ class State:
         if self.tool is not None:
             parts.append(self.tool.describe())
         if self.tare is not None:
-            parts.append("bias of an earlier tare")
+            parts.append(f"bias of a tare {self.tare.age}")
         if self.estimate is not None:
             parts.append(f"estimate of {self.estimate.body.mass:.3f} kg")
         return ", ".join(parts) or "nothing"
@@ -95,7 +136,7 @@ def _to_content(state: State) -> dict[str, Any]:
         "tool": state.tool.content() if state.tool is not None else None,
         "tare": None if tare is None else {
             "reading": tare.reading.tolist(), "stamp_ns": tare.stamp_ns,
-            "frame_id": tare.frame_id},
+            "frame_id": tare.frame_id, "conditions": dict(tare.conditions)},
         "estimate": None if state.estimate is None else _estimate_content(state.estimate)}
 
 
@@ -105,7 +146,7 @@ def _from_content(content: Mapping[str, Any]) -> State:
         None if tool is None else tool_from_content(tool),
         None if tare is None else Tare(fields.numbers(tare, "reading", 6),
                                        fields.stamp(tare, "stamp_ns"),
-                                       fields.text(tare, "frame_id")),
+                                       fields.text(tare, "frame_id"), _conditions(tare)),
         None if estimate is None else _estimate(estimate))
 
 
@@ -114,6 +155,14 @@ def _part(content: Mapping[str, Any], name: str) -> dict[str, Any] | None:
     if part is not None and not isinstance(part, dict):
         raise DamagedFile(f"its '{name}' is not a group of values")
     return part
+
+
+def _conditions(tare: Mapping[str, Any]) -> dict[str, str]:
+    """The conditions of a tare; files of the first versions have none, and it is then not used."""
+    told = tare.get("conditions", {})
+    if not isinstance(told, dict):
+        raise DamagedFile("its 'conditions' is not a group of values")
+    return {name: fields.text(told, name) for name in told}
 
 
 def _estimate_content(estimate: Estimate) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sqlite3
 
 import bags
 import numpy as np
@@ -255,3 +256,28 @@ def test_a_folder_of_others_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr("pathlib.Path.exists", refused)
     with pytest.raises(RecordingError, match="cannot be read: .*Permission denied"):
         Recording(tmp_path / "x.mcap")
+
+
+ENDLESS = ("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS "
+           "schema_version FROM c WHERE x < 0")
+
+
+@pytest.mark.parametrize("view", [ENDLESS, "SELECT 4 AS schema_version FROM sqlite_master"])
+@pytest.mark.parametrize("folder", [True, False])
+def test_a_view_in_place_of_a_table_is_not_run(tmp_path, view, folder):
+    path = bags.joint_bag(tmp_path / "bag", duration=0.1, storage="sqlite3")
+    with sqlite3.connect(bags.storage_file(path)) as connection:
+        connection.executescript(f"DROP TABLE schema; CREATE VIEW schema AS {view}")
+    connection.close()
+    with pytest.raises(RecordingError, match="cannot be read: .*(not authorized|prohibited)"):
+        Recording(path if folder else bags.storage_file(path))
+
+
+def test_a_value_of_a_table_longer_than_a_message_is_refused(tmp_path):
+    path = bags.joint_bag(tmp_path / "bag", duration=0.1, storage="sqlite3")
+    with sqlite3.connect(bags.storage_file(path)) as connection:
+        connection.execute("UPDATE messages SET data = zeroblob(70000000) WHERE id = 3")
+    connection.close()
+    with pytest.raises(RecordingError, match="too big|at most 64000000 are allowed"):
+        read(path, {"/robot_description": bags.TEXT, "/wrench": bags.WRENCH,
+                    "/joint_states": bags.JOINTS})

@@ -193,6 +193,20 @@ def test_generated_services_have_the_fields_of_their_files(file: Path):
     assert list(service.Response.get_fields_and_field_types()) == fields(response)
 
 
+@pytest.mark.parametrize("file", sorted((ROOT / "action").glob("*.action")),
+                         ids=lambda file: file.stem)
+def test_generated_actions_have_the_fields_of_their_files(file: Path):
+    action = generated("action", file.stem)
+    parts = re.split(r"^---$", file.read_text(), flags=re.M)
+    for kind, part in zip((action.Goal, action.Result, action.Feedback), parts, strict=True):
+        assert list(kind.get_fields_and_field_types()) == fields(part)
+
+
+def test_the_shape_of_an_action_has_the_fields_of_the_service():
+    request = generated("srv", "SetShape").Request.get_fields_and_field_types()
+    assert generated("msg", "Shape").get_fields_and_field_types() == request
+
+
 def test_verdict_constants_of_the_message_are_those_documented():
     message = generated("msg", "InertialParameters")
     assert (message.UNOBSERVED, message.PRIOR_DOMINATED, message.IDENTIFIED) == (0, 1, 2)

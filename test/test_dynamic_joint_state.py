@@ -59,7 +59,16 @@ def test_every_part_is_found_by_its_name() -> None:
     parts = splitter().split(got.joint_names, got.interface_values)
     assert parts.wrench == (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
     assert parts.names == ("a", "b") and parts.positions == (1.0, -2.0)
-    assert parts.payload == (1.5, 0.1, 0.2, 0.3)
+    assert parts.payload == (1.5, 0.1, 0.2, 0.3, *[0.0] * 6)
+
+
+def test_the_inertia_of_the_payload_is_read_where_the_driver_tells_it() -> None:
+    names = ["ixx", "iyy", "izz", "ixy", "ixz", "iyz"]  # in the order of Universal Robots
+    told = Value(["mass", "cog.x", "cog.y", "cog.z", *(f"inertia.{n}" for n in names)],
+                 [1.5, 0.1, 0.2, 0.3, 11.0, 22.0, 33.0, 12.0, 13.0, 23.0])
+    got = message({"a": 1.0}, range(6), payload=told)
+    parts = splitter().split(got.joint_names, got.interface_values)
+    assert parts.payload == (1.5, 0.1, 0.2, 0.3, 11.0, 12.0, 13.0, 22.0, 23.0, 33.0)
 
 
 def test_another_order_in_a_later_message_is_followed() -> None:

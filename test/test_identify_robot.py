@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from xml.etree import ElementTree
 
+import bags
 import mujoco
 import numpy as np
 import pytest
@@ -200,6 +201,13 @@ def test_tables_that_are_too_large_or_no_files_are_refused(
         os.mkfifo(tmp_path / name)
         with pytest.raises(RecordingError, match="no regular file"):
             read_recording(tmp_path / name)
+
+
+def test_a_topic_that_was_recorded_with_two_types_is_read_as_joint_states(tmp_path: Path):
+    joints = bags.joint_stream(1.0, topic="/robot_description")
+    bags.write_bag(tmp_path / "bag", [joints, bags.text_stream("/robot_description", bags.URDF)])
+    with pytest.raises(RecordingError, match="carry no efforts"):
+        read_recording(tmp_path / "bag")
 
 
 def test_a_joint_that_was_not_recorded_is_named(folder: Path):

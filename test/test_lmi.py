@@ -16,7 +16,7 @@ from problems import (
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.errors import InvalidShape
-from inertial_id_ros.estimators import reference
+from inertial_id_ros.estimators import dual_newton, lmi, reference
 from inertial_id_ros.estimators.reference_body import reference_body
 from inertial_id_ros.estimators.semidefinite import smat, svec
 from inertial_id_ros.inertia import (
@@ -125,3 +125,30 @@ def test_one_lmi_estimator_gives_the_same_answer_whatever_it_solved_before():
         fresh = estimator("lmi").solve(problem, None).phi
         np.testing.assert_allclose(kept.solve(problem, None).phi, fresh,
                                    atol=1e-5 * np.abs(fresh).max())
+
+
+def test_newton_on_the_dual_and_the_interior_point_solver_find_the_same(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each alone; cost of the whole problem, and how often Newton's method comes to an end."""
+    found, cold, warm = 0, estimator("lmi"), estimator("lmi")
+    steps = dual_newton.nearest
+    for seed in range(60):
+        rows, problem = random_case(seed)
+        if is_consistent(problem.marginal("noise").free_fit[0]):
+            continue
+        ended = []
+
+        def watched(*arguments: object, seen: list[bool] = ended) -> object:
+            seen.append((answer := steps(*arguments)) is not None)
+            return answer
+
+        with monkeypatch.context() as patch:
+            patch.setattr(lmi, "nearest", watched)
+            by_newton = warm.solve(problem, None)
+            again = warm.solve(problem, None)  # from its own answer
+            patch.setattr(lmi, "nearest", lambda *arguments: None)
+            by_clarabel = cold.solve(problem, None)
+        costs = [cost(rows, problem, "noise", s) for s in (by_newton, again, by_clarabel)]
+        np.testing.assert_allclose(costs, costs[0], rtol=1e-9)
+        found += len(ended) > 0 and all(ended[-1:])
+    assert found > 25

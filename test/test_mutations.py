@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.mutations.cases import KINDS, Case
+from benchmarks.mutations.cases import KINDS
 from benchmarks.mutations.run import Run, verdict
+from benchmarks.mutations.sound import Case
 from benchmarks.mutations.texts import mutated_urdf
 
 ROOT = Path(__file__).resolve().parents[1]

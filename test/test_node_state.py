@@ -10,6 +10,9 @@ pytest.importorskip("rclpy")
 pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from geometry_msgs.msg import InertiaStamped  # noqa: E402
+from node_client import findings  # noqa: E402
+from rcl_interfaces.msg import Parameter, ParameterValue  # noqa: E402
+from rcl_interfaces.srv import SetParameters  # noqa: E402
 from ros_process import Robot, Stage  # noqa: E402
 from std_msgs.msg import Bool  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
@@ -165,12 +168,60 @@ def test_the_payload_that_the_driver_removes_is_read_from_its_topic(tmp_path):
         node.wait_for_text("program started")
 
 
+def resident(process):
+    """Resident memory [MB]."""
+    lines = open(f"/proc/{process.process.pid}/status").read().splitlines()
+    return int(next(x for x in lines if x.startswith("VmRSS")).split()[1]) / 1024
+
+
+@pytest.mark.parametrize(("kind", "name", "request_"), [
+    (Trigger, "reset", Trigger.Request()),
+    (SetTool, "set_tool", SetTool.Request(action=SetTool.Request.CLEAR)),
+    (SetParameters, "set_parameters", None)])
+def test_forgetting_the_data_in_a_tight_loop_does_not_starve_the_estimate(
+        tmp_path, kind, name, request_):
+    """In place of a request: a setting that rebuilds the buffer, to and fro."""
+    with Stage() as stage:
+        node = stage.start_node(estimator__rate=4.0, state__directory=str(tmp_path),
+                                estimator__method="lmi", buffer__window=4.0)
+        robot = Robot(stage.client)
+        robot.introduce()
+        client = stage.client.node.create_client(kind, f"{NODE}/{name}")
+        assert client.wait_for_service(10.0)
+        answers, sizes = [], []
+        got = messages(stage)
+
+        def call(stamp):
+            if request_ is not None or stamp // 4_000_000 % 5 == 0:  # setting takes a millisecond
+                answers.append(client.call_async(request_ or weighting(len(answers))))
+            for _ in range(2):
+                stage.client.executor.spin_once(timeout_sec=0.0)
+
+        for _ in range(4):
+            robot.play(4.0, speed=2.0, each=call)
+            sizes.append(resident(node))
+        valid = sum(m.valid for m in got)
+        print(f"{len(answers)} calls, {valid} estimates of {len(got)} messages, "
+              f"{[round(s, 1) for s in sizes]} MB")
+        # Those that are not are of the first second, and of a reset in ten seconds.
+        assert valid >= 5 and valid >= 0.6 * len(got)
+        assert sizes[-1] - sizes[1] < 2.0  # MB; the allocator grows in steps
+        if request_ is None:
+            assert all(r.successful for f in answers if f.done() for r in f.result().results)
+        else:
+            obeyed = [f.result().success for f in answers if f.done()]
+            assert len(obeyed) > 500 and sum(obeyed) <= 20  # within twice ten seconds
+            assert "refused" in findings(stage)["forgotten_too_often"]
+
+
+def weighting(number):
+    """A request to use one weighting or the other."""
+    value = ParameterValue(type=4, string_value=("noise", "dynamism")[number % 2])
+    return SetParameters.Request(parameters=[Parameter(name="estimator.weighting", value=value)])
+
+
 def test_services_in_a_tight_loop_do_not_starve_the_estimate_nor_grow_memory(tmp_path):
     """Half of the estimates per second, at least, while a client calls without a pause."""
-    def resident(process):
-        lines = open(f"/proc/{process.process.pid}/status").read().splitlines()
-        return int(next(x for x in lines if x.startswith("VmRSS")).split()[1]) / 1024
-
     with Stage() as stage:
         node = stage.start_node(estimator__rate=4.0, state__directory=str(tmp_path))
         robot = Robot(stage.client)

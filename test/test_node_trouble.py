@@ -149,6 +149,21 @@ def test_an_unknown_sensor_frame_is_named_and_nothing_is_published():
         assert all(not m.valid and all_numbers_nan(m) for m in got)
 
 
+def test_a_wrong_sign_is_said_once_and_no_estimate_is_published():
+    with Stage() as stage:
+        node = stage.start_node(estimator__rate=4.0, wrench__convention="on_environment")
+        got = stage.client.listen(InertialParameters, PARAMETERS, 100)
+        robot = Robot(stage.client)
+        robot.introduce()
+        robot.play(6.0)
+        stage.client.spin_until(lambda: got and "opposite sign" in got[-1].status)
+        time.sleep(3.5)  # from then on, having no estimate is worth a word of its own
+        said = findings(stage)
+        assert "opposite sign" in said["sign_wrong"] and "no_estimate" not in said
+        assert node.text.count("opposite sign") == 1, node.text
+        assert all(not m.valid and all_numbers_nan(m) for m in got)
+
+
 def test_simulated_time_drives_the_estimates():
     with Stage() as stage:
         stage.start_node(estimator__rate=2.0, use_sim_time=True)

@@ -162,3 +162,36 @@ def test_an_argument_that_is_no_ros_argument_is_refused():
     node = RosProcess(own_domain(), *NODE, "wrench.topic:=/ft")
     status, text = node.finish()
     assert status == 2 and text.startswith("error: unknown argument 'wrench.topic:=/ft'")
+
+
+def started(*words):
+    """Status and output of a node that is expected to end by itself."""
+    return RosProcess(own_domain(), *NODE, *words).finish(30.0)
+
+
+def test_help_tells_topics_services_and_where_settings_are_documented():
+    status, text = started("--help")
+    assert status == 0 and text.startswith("usage: inertial_id_node")
+    for word in ("docs/settings.md", "wrench.topic", "~/set_shape", "~/identify", "/diagnostics"):
+        assert word in text
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("--ros-args", "--params-file", "nowhere.yaml"), "parameter file 'nowhere.yaml' cannot be "
+     "read: No such file or directory"),
+    (("--ros-args", "-p", "bogus.setting:=1"), "unknown setting 'bogus.setting'"),
+    (("--ros-args", "-r"), "ROS arguments: Couldn't parse trailing -r flag")])
+def test_a_bad_command_line_is_one_error_without_lines_of_ros_sources(words, said):
+    status, text = started(*words)
+    mine = [line for line in text.splitlines() if "[rcl]" not in line]  # ROS logs on its own
+    assert status == 2 and len(mine) == 1 and mine[0].startswith(f"error: {said}"), text
+    assert ".c:" not in mine[0]
+
+
+def test_a_parameter_file_for_another_node_is_told(tmp_path):
+    file = tmp_path / "params.yaml"
+    file.write_text("other_node:\n  ros__parameters:\n    wrench: {topic: /ft}\n")
+    node = RosProcess(own_domain(), *NODE, "--ros-args", "-p", "state.restore:=false",
+                      "--params-file", str(file))
+    node.wait_for_text("has nothing for /inertial_id_node; it is for /other_node", 30.0)
+    assert node.stop()[0] == 0

@@ -17,6 +17,7 @@ from synthetic import (
     joint_messages,
     payload,
     recording,
+    settings,
     stamps,
     texts,
     wrench_messages,
@@ -36,6 +37,13 @@ def told(body: PointMasses) -> tuple[Any, ...]:
     """Mass, com, inertia about it (6,) of a payload in the sensor frame."""
     r = body_from_phi(phi_from_points(body.points, body.masses))
     return r.mass, r.com.tolist(), six_from_tensor(r.inertia_com).tolist()
+
+
+def configured(body: PointMasses) -> dict[str, Any]:
+    """The settings that tell this payload."""
+    mass, com, inertia = told(body)
+    return {"precompensated__mass": mass, "precompensated__com": tuple(com),
+            "precompensated__inertia": tuple(inertia)}
 
 
 def tells(stamp: int, body: PointMasses, frame: str = "") -> Recording:
@@ -111,6 +119,46 @@ def test_another_configured_payload_flushes_what_was_measured_before() -> None:
     outcome = made.solve()
     assert_both(outcome)
     assert isinstance(outcome, Estimate) and outcome.window < 5.4
+
+
+def test_a_payload_of_the_settings_is_said_to_be_that() -> None:
+    made = identifier(**configured(FIRST))
+    recording(body=TRUE, without=FIRST).feed(made, 0.1)
+    assert_both(made.solve())
+    assert "0.600 kg" in texts(made)["removed_payload"]
+    assert "precompensated.mass" in texts(made)["removed_payload"]
+
+
+def test_what_the_driver_tells_is_said_to_be_its_word() -> None:
+    made = driver()
+    (tells(START, FIRST) + recording(body=TRUE, without=FIRST)).feed(made, 0.1)
+    assert "0.600 kg from the wrench, as it tells itself" in texts(made)["removed_payload"]
+
+
+def test_without_a_removed_payload_nothing_is_said_of_one() -> None:
+    made = identifier()
+    recording(body=TRUE).feed(made, 0.1)
+    assert "removed_payload" not in texts(made)
+
+
+def test_another_payload_in_the_settings_flushes_what_was_measured_before() -> None:
+    """For drivers that do not tell: whoever sets the payload there sets it here, too."""
+    made = identifier(**configured(FIRST))
+    recording(body=TRUE, without=FIRST).feed(made, 0.1)
+    assert_both(made.solve())
+    made.set_settings(settings(**configured(SECOND)))
+    assert "set to 1.000 kg" in texts(made)["reset"]
+    assert isinstance(made.solve(), NoEstimate)
+    recording(body=TRUE, without=SECOND, bias=[5.0, -3.0, 2.0, 0.3, 0.2, 0.1]).moved(
+        6_000_000_000).feed(made, 0.1)
+    assert_both(made.solve())
+
+
+def test_a_removed_payload_that_no_body_has_is_refused_while_running() -> None:
+    made = identifier()
+    with pytest.raises(InvalidSetting, match="no body has it"):
+        made.check_settings(settings(precompensated__mass=1.0,
+                                     precompensated__inertia=(1.0, 0.0, 0.0, 0.1, 0.0, 0.1)))
 
 
 def test_the_same_word_again_changes_nothing() -> None:

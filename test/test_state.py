@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +15,7 @@ from synthetic import STILL, PointMasses, Scene, identifier, payload, recording,
 from test_tool import noisy, quiet
 
 from inertial_id_ros.estimate import Estimate, NoEstimate
-from inertial_id_ros.state import DAMAGED, State, StateFile
+from inertial_id_ros.state import DAMAGED, State, StateFile, Tare
 from inertial_id_ros.tool import tool_from_estimate
 
 NOTHING = PointMasses(np.zeros((1, 3)), np.array([1e-9]))
@@ -162,3 +165,80 @@ def test_a_restored_bias_is_a_prior_that_the_data_overrule() -> None:
         assert isinstance(outcome, Estimate)
         errors.append(np.abs(outcome.bias - drifted)[:3].max())
     assert errors[0] < 0.02 and errors[1] > errors[0]  # a tare of this run is believed
+
+
+def tared(**changes: Any) -> State:
+    """The state of a run that tared, with these settings."""
+    made = identifier(**changes)
+    recording(seconds=2.0, scene=Scene(motion=STILL), body=NOTHING, bias=BIAS).feed(made, 0.1)
+    made.tare()
+    return made.state()
+
+
+@pytest.mark.parametrize(("changes", "said"), [
+    ({"wrench__topic": "/other"}, "wrench.topic was 'wrench' and is '/other'"),
+    ({"dynamic_joint_states__topic": "/all", "wrench__sensor_frame": "tool0"}, "is '/all'"),
+    ({"wrench__convention": "on_environment"}, "wrench.convention was 'on_sensor'"),
+    ({"precompensated__mass": 1.5}, "precompensated.mass was '0 kg' and is '1.5 kg'"),
+    ({"precompensated__source": "inertia", "precompensated__topic": "/p"}, "source was 'settings'"),
+])
+def test_a_tare_under_other_conditions_is_not_used_and_said(changes: dict[str, Any], said: str,
+                                                            tmp_path: Path) -> None:
+    file = StateFile(tmp_path / "x.state.json")
+    file.save(tared())
+    again = identifier(**changes)
+    again.restore(file.load()[0])
+    assert again.state().tare is None and said in texts(again)["tare_not_used"]
+
+
+def test_a_tare_under_the_same_conditions_is_used_and_its_age_said(tmp_path: Path) -> None:
+    file = StateFile(tmp_path / "x.state.json")
+    kept = tared().tare
+    assert kept is not None
+    file.save(State(tare=replace(kept, stamp_ns=time.time_ns() - 2 * 86_400_000_000_000)))
+    again = identifier()
+    again.restore(file.load()[0])
+    assert again.state().tare is not None and "tare_not_used" not in texts(again)
+    assert "bias of a tare 2 days ago" in texts(again)["restored"]
+
+
+@pytest.mark.parametrize(("age", "said"), [
+    (30.0, "30 s ago"), (600.0, "10 min ago"), (9000.0, "2.5 h ago"), (-60.0, "unknown time"),
+    (1.7e9, "days ago"), (3.1e9, "unknown time")])
+def test_the_age_of_a_tare_is_told_in_a_fitting_unit(age: float, said: str,
+                                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time", lambda: 4e9 + age)
+    assert said in Tare(np.zeros(6), 4_000_000_000_000_000_000, "tool0").age
+
+
+def test_a_tare_of_another_frame_is_not_used_and_said() -> None:
+    kept = tared().tare
+    assert kept is not None
+    again = identifier()
+    again.restore(State(tare=replace(kept, frame_id="other_sensor")))
+    recording(body=payload()).feed(again, 0.1)
+    assert isinstance(again.solve(), Estimate)
+    assert again.state().tare is None
+    assert "of frame 'other_sensor'" in texts(again)["tare_not_used"]
+
+
+def test_a_tare_is_not_used_where_the_driver_tells_that_it_removes_a_payload() -> None:
+    told = {"precompensated__source": "inertia", "precompensated__topic": "/payload"}
+    made = identifier(**told)
+    made.add_removed_payload("", 0.0, [0.0] * 3, [0.0] * 6)
+    recording(seconds=2.0, scene=Scene(motion=STILL), body=NOTHING, bias=BIAS).feed(made, 0.1)
+    made.tare()
+    for mass in (0.0, 0.5):
+        again = identifier(**told)
+        again.restore(made.state())
+        again.add_removed_payload("", mass, [0.0] * 3, [0.0] * 6)
+        again.advance()
+        assert (again.state().tare is None) is (mass > 0.0)
+    assert "removes a payload of 0.500 kg" in texts(again)["tare_not_used"]
+
+
+def test_a_tare_without_conditions_is_not_used() -> None:
+    """As files of the first versions hold it."""
+    again = identifier()
+    again.restore(State(tare=Tare(BIAS, 1, "tool0")))
+    assert again.state().tare is None and "not known" in texts(again)["tare_not_used"]

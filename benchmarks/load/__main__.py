@@ -1,6 +1,6 @@
 """Processor time of the node beside that of a bare subscriber, losses and age of the estimate.
 
-    python -m benchmarks.load [--seconds 20]
+    python -m benchmarks.load [--seconds 20] [--compensated]
 
 streams wrench / joint states / TF at 1000/500/100 Hz and at 2000/1000/100 Hz to the node and, in
 the same run and on the same core, to a subscriber with empty callbacks. That one is an ordinary
@@ -21,6 +21,7 @@ import time
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 
 from inertial_id_ros.msg import InertialParameters
@@ -38,6 +39,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--method", default=Settings().estimator.method)
+    parser.add_argument("--compensated", action="store_true",
+                        help="listen to the compensated wrenches, too: only then are they made")
     options = parser.parse_args()
     os.environ.update(private_environment())
     compat.init([])
@@ -45,19 +48,20 @@ def main() -> int:
           "| lost by bare | estimates | behind, beyond the filter's lag: median, worst ms |")
     print("|---|---|---|---|---|---|---|---|")
     for rates in LOADS:
-        _run(rates, options.seconds, options.method)
+        _run(rates, options)
     compat.shutdown()
     return 0
 
 
-def _run(rates: tuple[int, ...], seconds: float, method: str) -> None:
+def _run(rates: tuple[int, ...], options: argparse.Namespace) -> None:
+    seconds = options.seconds
     core = max(os.sched_getaffinity(0))
     node = _start(core, "inertial_id_ros.ros.node", "--ros-args", "-p",
-                  f"estimator.method:={method}", "-p", "state.restore:=false")
+                  f"estimator.method:={options.method}", "-p", "state.restore:=false")
     bare = _start(core, "benchmarks.load.bare")
     talker = _start(min(os.sched_getaffinity(0)), "benchmarks.load.talker", *map(str, rates),
                     str(seconds + _WARM_UP), str(_BEFORE))
-    watcher = _Watcher()
+    watcher = _Watcher(options.compensated)
     try:
         watcher.wait_for_estimate(60.0)
         time.sleep(_WARM_UP)
@@ -98,7 +102,7 @@ def _processor_time(process: subprocess.Popen[str]) -> float:
 class _Watcher:
     """Hears estimates and diagnostics in a thread of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, compensated: bool) -> None:
         self.ages: list[float] = []
         self._counts: dict[str, int] = {}
         self._lag = 0.5 * (Settings().kinematics.window + Settings().kinematics.filter_window)
@@ -106,6 +110,9 @@ class _Watcher:
         self._node.create_subscription(
             InertialParameters, "/inertial_id_node/inertial_parameters", self._estimate, 10)
         self._node.create_subscription(DiagnosticArray, "/diagnostics", self._diagnostics, 10)
+        if compensated:
+            self._node.create_subscription(
+                WrenchStamped, "/inertial_id_node/wrench_compensated", lambda _: None, 100)
         self._executor = compat.make_executor()
         self._executor.add_node(self._node)
         self._stop = threading.Event()

@@ -5,38 +5,27 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from rosbags.rosbag2 import Reader, StoragePlugin, Writer
-from rosbags.typesys import Stores, get_typestore
+from rosbags.rosbag2 import Reader
 
 from inertial_id_ros.simulation.cobot import SimulatedCobot
 from inertial_id_ros.simulation.record import write_bag
 from inertial_id_ros.simulation.settings import CobotSettings
 
+from .containers import STORE, Raw
 from .texts import Rng, mutated_bytes
 
-STORE = get_typestore(Stores.ROS2_JAZZY)
-STORAGES = {"mcap": StoragePlugin.MCAP, "sqlite3": StoragePlugin.SQLITE3}
 _FLOATS = (float("nan"), float("inf"), -float("inf"), 1e308, -1e308, 1e-320, 0.0, 1e6, -1.0)
 _STRINGS = ("", "x", "/", "world", "ft_sensor", "base_link", "ä\U0001f4a5", "a" * 100_000)
 _TIMES = (0, 1, -1, 2**62, -2**62, 2**63 - 1, 10**9, -10**9)
 
 
-class Raw(NamedTuple):
-    """A serialised message: topic, type, log time [ns], CDR bytes."""
-
-    topic: str
-    type: str
-    time: int
-    data: bytes
-
-
-def simulate(folder: Path, storage: str) -> SimulatedCobot:
+def simulate(folder: Path) -> SimulatedCobot:
     """Write three seconds at 100 Hz of an arm that carries a drill."""
     cobot = SimulatedCobot(CobotSettings(duration=3.0, rate=100.0, tf_rate=50.0, ramp=0.3))
-    write_bag(folder, cobot, cobot.blocks(3.0), storage=storage)
+    write_bag(folder, cobot, cobot.blocks(3.0), storage="mcap")
     return cobot
 
 
@@ -44,17 +33,6 @@ def read(folder: Path) -> list[Raw]:
     """All messages of a recording."""
     with Reader(folder) as reader:
         return [Raw(c.topic, c.msgtype, time, bytes(data)) for c, time, data in reader.messages()]
-
-
-def write(folder: Path, messages: Sequence[Raw], storage: str) -> None:
-    """Write messages to a new recording, in their order."""
-    with Writer(folder, version=9, storage_plugin=STORAGES[storage]) as writer:
-        connections: dict[tuple[str, str], Any] = {}
-        for m in messages:
-            if (m.topic, m.type) not in connections:
-                connections[m.topic, m.type] = writer.add_connection(
-                    m.topic, m.type, typestore=STORE)
-            writer.write(connections[m.topic, m.type], m.time, m.data)
 
 
 def some(messages: Sequence[Raw], rng: Rng) -> set[int]:
@@ -162,3 +140,17 @@ def with_an_unrelated_topic(messages: Sequence[Raw], rng: Rng) -> list[Raw]:
     extra = [Raw("/unrelated", kind, m.time, rng.bytes(int(rng.integers(1, 300))))
              for m in messages[::7]]
     return sorted([*messages, *extra], key=lambda m: m.time)
+
+
+def joint_torques(urdf: str, names: Sequence[str], recorded: Any) -> list[Raw]:
+    """Positions and torques of joints, times [s] from 1 on, as messages, after a description."""
+    types, kind = STORE.types, "sensor_msgs/msg/JointState"
+    out = [Raw("/robot_description", "std_msgs/msg/String", 10**9, bytes(STORE.serialize_cdr(
+        types["std_msgs/msg/String"](data=urdf), "std_msgs/msg/String")))]
+    for t, q, effort in zip(recorded.t, recorded.q, recorded.effort, strict=True):
+        stamp = 10**9 + round(t * 1e9)
+        time = types["builtin_interfaces/msg/Time"](sec=stamp // 10**9, nanosec=stamp % 10**9)
+        message = types[kind](header=types["std_msgs/msg/Header"](stamp=time, frame_id=""),
+                              name=list(names), position=q, velocity=np.zeros(0), effort=effort)
+        out.append(Raw("/joint_states", kind, stamp, bytes(STORE.serialize_cdr(message, kind))))
+    return out

@@ -2,150 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import json
-import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import trimesh
-import yaml
 
-from inertial_id_ros.bag.identify_bag import main as identify_bag
 from inertial_id_ros.settings import Settings, iter_settings
-from inertial_id_ros.state import State, StateFile
-from inertial_id_ros.tool import load_tool
 
-from . import bags, texts
+from . import bags, descriptions, recordings, texts
+from .containers import write
+from .sound import FAST, ROBOT, STATE, TOOL, URDF, Case, Sound
 from .texts import Rng
 
-URDF, TOOL, STATE = "robot.urdf", "tool.json", "state.json"
-_MESHES = ("stl", "ply", "obj", "off", "npy")
+_MESHES = ("stl", "ply", "obj", "off", "npy", "xyz", "dae")
 _PAYLOAD = {"parts": [{"shape": "box", "size": [0.1, 0.2, 0.05], "density": 700.0,
                        "center": [0.0, 0.0, 0.1]},
                       {"shape": "cylinder", "size": [0.03, 0.1], "density": 2700.0}]}
-_METHODS = ("density", "lmi", "wls", "ols", "manifold", "pmd", "rtls")
-
-
-@dataclass(frozen=True)
-class Case:
-    """One run: tool, its arguments, and whether its result must be that of the sound recording."""
-
-    tool: str
-    arguments: list[str]
-    unharmed: bool = False
-
-
-class Sound:
-    """Input without faults, from which all cases are made."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        for storage in bags.STORAGES:
-            cobot = bags.simulate(folder / storage, storage)
-        self.urdf = cobot.urdf
-        self.messages = bags.read(self.bag)
-        tool = folder / TOOL
-        with contextlib.redirect_stdout(io.StringIO()):
-            status = identify_bag([str(self.bag), "--quiet", "--save-tool", str(tool),
-                                   "--json", str(folder / "result.json")])
-        if status != 0:
-            raise RuntimeError("the sound recording gives no estimate")
-        self.result = json.loads((folder / "result.json").read_text())
-        StateFile(folder / STATE).save(State(tool=load_tool(tool)))
-        self.tool = json.loads(tool.read_text())
-        self.state = json.loads((folder / STATE).read_text())
-        self.metadata = yaml.safe_load((self.bag / "metadata.yaml").read_text())
-        self.settings = _tree_of_settings()
-        box = trimesh.creation.box((0.1, 0.2, 0.3))
-        for kind in _MESHES[:-1]:
-            box.export(folder / f"mesh.{kind}")
-        np.save(folder / "mesh.npy", np.asarray(box.vertices))
-
-    @property
-    def bag(self) -> Path:
-        """The recording as mcap."""
-        return self.folder / "mcap"
-
-
-def _tree_of_settings() -> dict[str, Any]:
-    tree: dict[str, Any] = {}
-    for name, value, _ in iter_settings(Settings()):
-        *groups, last = name.split(".")
-        inner = tree
-        for group in groups:
-            inner = inner.setdefault(group, {})
-        inner[last] = list(value) if isinstance(value, tuple) else value
-    return tree
-
-
-def _storage(rng: Rng) -> str:
-    return str(rng.choice(list(bags.STORAGES)))
-
-
-def bag_bytes(sound: Sound, folder: Path, rng: Rng) -> Case:
-    storage = _storage(rng)
-    shutil.copytree(sound.folder / storage, folder / "bag")
-    (file,) = (f for f in (folder / "bag").iterdir() if f.suffix in (".mcap", ".db3"))
-    file.write_bytes(texts.mutated_bytes(file.read_bytes(), rng))
-    return Case("identify_bag", [str(file if rng.random() < 0.3 else folder / "bag")])
-
-
-def bag_tail(sound: Sound, folder: Path, rng: Rng) -> Case:
-    """Index and footer of an mcap file, or the header of an SQLite file, mutated; magic kept."""
-    storage = _storage(rng)
-    shutil.copytree(sound.folder / storage, folder / "bag")
-    (file,) = (f for f in (folder / "bag").iterdir() if f.suffix in (".mcap", ".db3"))
-    data = bytearray(file.read_bytes())
-    low, high = (len(data) - 3000, len(data) - 8) if storage == "mcap" else (32, 5000)
-    for _ in range(int(rng.integers(1, 5))):
-        at = int(rng.integers(low, high))
-        data[at] = int(rng.choice([0, 255, data[at] ^ 1 << int(rng.integers(8))]))
-    file.write_bytes(data)
-    return Case("identify_bag", [str(file if rng.random() < 0.3 else folder / "bag")])
-
-
-def bag_metadata(sound: Sound, folder: Path, rng: Rng) -> Case:
-    shutil.copytree(sound.bag, folder / "bag")
-    (folder / "bag" / "metadata.yaml").write_bytes(texts.mutated_yaml(sound.metadata, rng))
-    return Case("identify_bag", [str(folder / "bag")])
-
-
-def _messages(mutate: Callable[[list[bags.Raw], Rng], list[bags.Raw]], unharmed: bool = False
-              ) -> Callable[[Sound, Path, Rng], Case]:
-    def made(sound: Sound, folder: Path, rng: Rng) -> Case:
-        bags.write(folder / "bag", mutate(sound.messages, rng), _storage(rng))
-        more = [] if unharmed or rng.random() < 0.5 else [
-            "--method", str(rng.choice(_METHODS)), "--box", "0.2,0.2,0.2,0,0,0.1",
-            "--set", f"kinematics.source={rng.choice(['auto', 'tf', 'joint_states'])}"]
-        return Case("identify_bag", [str(folder / "bag"), *more], unharmed)
-
-    return made
-
-
-def urdf_in_bag(sound: Sound, folder: Path, rng: Rng) -> Case:
-    text = texts.mutated_urdf(sound.urdf, rng).decode(errors="replace")
-    data = bytes(bags.STORE.serialize_cdr(bags.STORE.types["std_msgs/msg/String"](data=text),
-                                          "std_msgs/msg/String"))
-    bags.write(folder / "bag", [m._replace(data=data) if m.topic == "/robot_description" else m
-                                for m in sound.messages], _storage(rng))
-    return Case("identify_bag", [str(folder / "bag")])
-
-
-def urdf_file(sound: Sound, folder: Path, rng: Rng) -> Case:
-    (folder / URDF).write_bytes(texts.mutated_urdf(sound.urdf, rng))
-    return Case("identify_bag", [str(sound.bag), "--urdf", str(folder / URDF)])
-
-
-def urdf_planned(sound: Sound, folder: Path, rng: Rng) -> Case:
-    (folder / URDF).write_bytes(texts.mutated_urdf(sound.urdf, rng))
-    return Case("plan_excitation", [
-        str(folder / URDF), "--frame", "ft_sensor", "--for", str(rng.choice(["payload", "robot"])),
-        "--starts", "1", "--iterations", "2", "--rate", "50", "--duration", "4", "--budget", "3"])
 
 
 def settings_file(sound: Sound, folder: Path, rng: Rng) -> Case:
@@ -197,21 +69,88 @@ def payload_file(sound: Sound, folder: Path, rng: Rng) -> Case:
                                "--rate", "100", "--write", str(folder / "bag")])
 
 
+def joint_table(sound: Sound, folder: Path, rng: Rng) -> Case:
+    """Joint positions and torques as CSV or NPZ: bytes, times, shapes, types."""
+    name = f"joints.{rng.choice(['csv', 'npz'])}"
+    if name.endswith("csv") or rng.random() < 0.3:
+        data = texts.mutated_bytes((sound.folder / name).read_bytes(), rng)
+        if rng.random() < 0.5 and name.endswith("csv"):
+            words = data.split(b",")
+            words[int(rng.integers(len(words)))] = str(rng.choice(texts.NUMBERS)).encode()
+            data = b",".join(words)
+        (folder / name).write_bytes(data)
+    else:
+        with np.load(sound.folder / name) as held:
+            arrays = dict(held)
+        key = str(rng.choice(list(arrays)))
+        arrays[key] = _other_array(arrays[key], rng)
+        np.savez(folder / name, **arrays)
+    return Case("identify_robot", [str(folder / name), "--urdf", str(sound.folder / URDF), *FAST])
+
+
+def _other_array(array: np.ndarray, rng: Rng) -> np.ndarray:
+    number = array.dtype.kind == "f"
+    some = rng.random(len(array)) < float(rng.choice([0.01, 0.5, 1.0]))
+    match int(rng.integers(8)):
+        case 0:
+            return array[::-1]
+        case 1:
+            return array[:int(rng.integers(len(array)))]
+        case 2:
+            return array.astype(str) if number else np.arange(len(array))
+        case 3:
+            return array[None]
+        case 4:
+            return array.astype(complex) if number else array[0]
+        case 5 if number:
+            return rng.permutation(array)
+        case _:
+            out = array.astype(float) if number else array.copy()
+            out[some] = rng.choice([np.nan, np.inf, 1e300, -1e300, 0.0, 1e9]) if number else "x"
+            return out
+
+
+def joint_messages(sound: Sound, folder: Path, rng: Rng) -> Case:
+    """A recording of joint torques with damaged messages, for a robot or for its payload."""
+    faults = (bags.with_mutated_bytes, bags.with_other_values, bags.with_other_times,
+              bags.with_other_topics)
+    fault = faults[int(rng.integers(len(faults)))]
+    write(folder / "bag", fault(sound.torques, rng), recordings.container(rng))
+    if rng.random() < 0.5:
+        return Case("identify_robot", [str(folder / "bag"), *FAST])
+    return Case("identify_bag", [str(folder / "bag"), "--source", "joint_torque", "--robot",
+                                 str(sound.folder / ROBOT)])
+
+
+def robot_file(sound: Sound, folder: Path, rng: Rng) -> Case:
+    (folder / ROBOT).write_bytes(texts.mutated_json(sound.robot, rng))
+    write(folder / "bag", sound.torques)
+    return Case("identify_bag", [str(folder / "bag"), "--source", "joint_torque", "--robot",
+                                 str(folder / ROBOT)])
+
+
 KINDS: dict[str, Callable[[Sound, Path, Rng], Case]] = {
-    "recording: bytes": bag_bytes,
-    "recording: index": bag_tail,
-    "recording: metadata": bag_metadata,
-    "messages: bytes": _messages(bags.with_mutated_bytes),
-    "messages: values": _messages(bags.with_other_values),
-    "messages: times": _messages(bags.with_other_times),
-    "messages: topics": _messages(bags.with_other_topics),
-    "messages: unrelated": _messages(bags.with_an_unrelated_topic, unharmed=True),
-    "description: topic": urdf_in_bag,
-    "description: file": urdf_file,
-    "description: planned": urdf_planned,
+    "recording: bytes": recordings.storage,
+    "recording: index": recordings.index,
+    "recording: metadata": recordings.metadata,
+    "recording: chunks": recordings.compressed,
+    "recording: packed": recordings.packed,
+    "recording: database": recordings.database,
+    "messages: bytes": recordings.messages(bags.with_mutated_bytes),
+    "messages: values": recordings.messages(bags.with_other_values),
+    "messages: times": recordings.messages(bags.with_other_times),
+    "messages: topics": recordings.messages(bags.with_other_topics),
+    "messages: unrelated": recordings.messages(bags.with_an_unrelated_topic, unharmed=True),
+    "description: topic": descriptions.in_bag,
+    "description: file": descriptions.file,
+    "description: planned": descriptions.planned,
+    "description: meshes": descriptions.meshes,
     "settings: file": settings_file,
     "settings: command line": settings_given,
     "tool file": tool_file,
     "state file": state_file,
     "mesh file": mesh_file,
-    "payload file": payload_file}
+    "payload file": payload_file,
+    "robot file": robot_file,
+    "joints: table": joint_table,
+    "joints: messages": joint_messages}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import resource
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,18 +20,23 @@ import numpy as np
 
 from inertial_id_ros.bag.identify_bag import main as identify_bag
 from inertial_id_ros.excitation.plan_excitation import main as plan_excitation
+from inertial_id_ros.robot_tool.identify_robot import main as identify_robot
 from inertial_id_ros.simulation.command_line import main as simulation
 from inertial_id_ros.state import StateFile
 
-from .cases import KINDS, Case, Sound
+from .cases import KINDS
+from .sound import Case, Sound
 
-LIMIT = 20.0  # s of one run
+LIMIT = 20  # s of processor time of one run: other programs on the machine do not matter
+_PATIENCE = 300.0  # s of one run by the clock, for one that waits instead of working
 _MEMORY = 2_000_000_000  # bytes
 _LONGEST = 3000  # characters of what is printed for a user who made a mistake
-_OWN = 20  # every so many cases a Python process of its own, as a user starts it
-_MODULES = {"identify_bag": "inertial_id_ros.bag.identify_bag",
-            "plan_excitation": "inertial_id_ros.excitation.plan_excitation",
-            "simulation": "inertial_id_ros.simulation.command_line"}
+_OWN = 0.05  # part of the cases that are run by a Python process of their own, as a user does
+_COMMAND = "import sys; from {0} import {1}; sys.argv[0] = '{2}'; sys.exit({1}({3}))"
+_COMMANDS = {name: _COMMAND.format("inertial_id_ros.command", name, name, "") for name in (
+    "identify_bag", "identify_robot", "plan_excitation")} | {
+    "simulation": _COMMAND.format("inertial_id_ros.simulation.command_line", "main",
+                                  "simulate_cobot", "sys.argv[1:]")}
 _CONSISTENT = ("density", "lmi", "manifold", "pmd")
 GOOD = ("estimate", "none", "refused")
 BAD = ("traceback", "hang", "crash", "memory", "unclear", "wrong")
@@ -55,59 +60,58 @@ def read_state(arguments: Sequence[str]) -> int:
     return 2 if complaint else 0
 
 
-TOOLS = {"identify_bag": identify_bag, "plan_excitation": plan_excitation,
-         "simulation": simulation, "state": read_state}
+TOOLS = {"identify_bag": identify_bag, "identify_robot": identify_robot,
+         "plan_excitation": plan_excitation, "simulation": simulation, "state": read_state}
 
 
-def forked(case: Case, folder: Path) -> Run:
-    """Run a tool in a copy of this process, in which everything is loaded."""
+def run_tool(case: Case, folder: Path, own: bool = False) -> Run:
+    """Run a tool in a copy of this process, in which everything is loaded.
+
+    Args:
+        own: by a Python process that begins from nothing, as a user does.
+    """
     child = os.fork()
     if child == 0:
-        status = 70
-        try:
-            for number, name in ((1, "out"), (2, "err")):
-                os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT), number)
-            sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)
-            _bound_memory()
-            status = TOOLS[case.tool](case.arguments)
-        except SystemExit as error:
-            status = error.code if isinstance(error.code, int) else 1
-        except BaseException:
-            sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]  # an exception is here
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(status)
+        for number, name in ((1, "out"), (2, "err")):
+            os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT), number)
+        resource.setrlimit(resource.RLIMIT_AS, (3 * _MEMORY, 3 * _MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT + 5))
+        if own:
+            os.execv(sys.executable, [sys.executable, "-c", _COMMANDS[case.tool],
+                                      *case.arguments])
+        _leave(lambda: TOOLS[case.tool](case.arguments))
     status, memory = _wait(child)
     return Run(status, _text(folder / "out"), _text(folder / "err"), memory)
 
 
+def _leave(tool: Callable[[], int]) -> None:
+    """Run a tool and end the process with its exit status."""
+    status = 70
+    sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)
+    try:
+        status = tool()
+    except SystemExit as error:
+        status = error.code if isinstance(error.code, int) else 1
+    except BaseException:
+        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]  # an exception is here
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
 def _wait(child: int) -> tuple[int | None, int]:
     """Exit status of a child, None where it had to be stopped, and its memory [bytes]."""
-    end = time.monotonic() + LIMIT
+    end = time.monotonic() + _PATIENCE
     while time.monotonic() < end:
         done, status, usage = os.wait4(child, os.WNOHANG)
         if done:
-            return os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024
+            code = os.waitstatus_to_exitcode(status)
+            return None if code == -signal.SIGXCPU else code, usage.ru_maxrss * 1024
         time.sleep(0.005)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     return None, 0
-
-
-def _bound_memory() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (3 * _MEMORY, 3 * _MEMORY))
-
-
-def own_process(case: Case, folder: Path) -> Run:
-    """Run a tool as a user does."""
-    code = (f"import sys; from {_MODULES[case.tool]} import main; sys.exit(main(sys.argv[1:]))")
-    try:
-        done = subprocess.run([sys.executable, "-c", code, *case.arguments], capture_output=True,
-                              text=True, errors="replace", timeout=LIMIT + 10.0, check=False)
-    except subprocess.TimeoutExpired:
-        return Run(None, "", "", 0)
-    return Run(done.returncode, done.stdout, done.stderr, 0)
 
 
 def _text(file: Path) -> str:
@@ -161,8 +165,8 @@ def run_case(sound: Sound, seed: int, number: int, folder: Path) -> tuple[str, s
     if case.tool == "identify_bag":
         quiet = ["--quiet"] if number % 3 else []
         case = Case(case.tool, [*case.arguments, *quiet, "--json", str(result)], case.unharmed)
-    own = number % _OWN == 0 and case.tool in _MODULES
-    run = (own_process if own else forked)(case, folder)
+    own = case.tool in _COMMANDS and np.random.default_rng([seed, number, 1]).random() < _OWN
+    run = run_tool(case, folder, own)
     return kind, verdict(run, case, result, sound), run, case
 
 
@@ -176,27 +180,63 @@ def table(counts: Counter[tuple[str, str]]) -> str:
     return "\n".join(rows)
 
 
+class Told(NamedTuple):
+    """What came of a case: its kind, outcome, and words about it if it was bad or asked for."""
+
+    kind: str
+    outcome: str
+    words: str
+
+
+class Campaign:
+    """Runs cases by their numbers.
+
+    Args:
+        keep: folder in which the input is left; shown: also print cases that ended well.
+    """
+
+    def __init__(self, sound: Sound, seed: int, keep: Path | None, shown: bool) -> None:
+        self._sound, self._seed, self._keep, self._shown = sound, seed, keep, shown
+
+    def __call__(self, number: int) -> Told:
+        with tempfile.TemporaryDirectory(dir=self._sound.folder) as inner:
+            folder = self._keep or Path(inner)
+            folder.mkdir(parents=True, exist_ok=True)
+            kind, outcome, run, case = run_case(self._sound, self._seed, number, folder)
+        words = (f"--seed {self._seed} --case {number} ({kind}): {outcome}, status {run.status}\n  "
+                 f"{case.tool} {' '.join(case.arguments)[:500]}\n{run.err[-1500:]}")
+        return Told(kind, outcome, words if self._shown or outcome in BAD else "")
+
+
+_campaign: Campaign  # of a worker, which is a copy of the process that made it
+
+
+def _run_number(number: int) -> Told:
+    return _campaign(number)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the campaign; 1 if any case went wrong."""
+    global _campaign
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutations", description=__doc__)
     parser.add_argument("--cases", type=int, default=1000, metavar="N")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N")
     parser.add_argument("--case", type=int, metavar="N", help="run this case alone, and show it")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave its input here")
     args = parser.parse_args(arguments)
+    if args.keep is not None and args.case is None:
+        parser.error("--keep needs --case")
     numbers = range(args.cases) if args.case is None else [args.case]
     counts: Counter[tuple[str, str]] = Counter()
+    begin = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
-        sound = Sound(Path(name))
-        for number in numbers:
-            with tempfile.TemporaryDirectory(dir=name) as inner:
-                folder = Path(inner) if args.keep is None else args.keep
-                folder.mkdir(parents=True, exist_ok=True)
-                kind, outcome, run, case = run_case(sound, args.seed, number, folder)
-            counts[kind, outcome] += 1
-            if outcome in BAD or args.case is not None:
-                print(f"--seed {args.seed} --case {number} ({kind}): {outcome}, status "
-                      f"{run.status}\n  {case.tool} {' '.join(case.arguments)[:500]}\n"
-                      + run.err[-1500:], flush=True)
+        _campaign = Campaign(Sound(Path(name)), args.seed, args.keep, args.case is not None)
+        with multiprocessing.get_context("fork").Pool(min(args.workers, len(numbers))) as pool:
+            for told in pool.imap_unordered(_run_number, numbers):
+                counts[told.kind, told.outcome] += 1
+                if told.words:
+                    print(told.words, flush=True)
     print(table(counts))
+    print(f"{len(numbers)} cases in {time.monotonic() - begin:.0f} s", file=sys.stderr)
     return int(any(outcome in BAD for _, outcome in counts))

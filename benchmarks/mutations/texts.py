@@ -202,6 +202,15 @@ def _added(text: str, rng: Rng) -> str:
     return text.replace("</robot>", more + "</robot>")
 
 
+def _mimic(text: str, rng: Rng) -> str:
+    """A joint that follows another, itself, or none."""
+    names = re.findall(r'<joint name="([^"]*)"', text) or ["x"]
+    leader = str(rng.choice([*names, "none"]))
+    factor, offset = (NUMBERS[int(rng.integers(len(NUMBERS)))] for _ in range(2))
+    line = f'<mimic joint="{leader}" multiplier="{factor}" offset="{offset}"/>'
+    return _replace_one(r"(?<=>)(?=\s*</joint>)", lambda _: line)(text, rng)
+
+
 def _shortened(text: str, rng: Rng) -> str:
     at = int(rng.integers(len(text)))
     return text[:at] + ("" if rng.random() < 0.5 else "</robot>")
@@ -212,6 +221,6 @@ _URDF_FAULTS: tuple[Callable[[str, Rng], str], ...] = (
     _replace_one(r' [a-z]+="[^"]*"', lambda _: ""),
     _replace_one(r"<(joint|link|limit|axis|origin|parent|child|inertia|mass)\b[^>]*/>",
                  lambda _: ""),
-    _replace_one(r"<joint.*?</joint>", lambda m: m.group() * 2),
+    _mimic, _replace_one(r"<joint.*?</joint>", lambda m: m.group() * 2),
     _replace_one(r"<joint[\s\S]*?</joint>", lambda _: ""),
     _replace_one(r"<link[\s\S]*?</link>", lambda _: ""))

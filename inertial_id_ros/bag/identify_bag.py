@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -17,6 +15,7 @@ from ..estimate import Estimate
 from ..estimators import create
 from ..files import user_path
 from ..pipelines import AnyIdentifier, make_identifier
+from ..resources import package_roots
 from ..settings import Settings
 from ..shape import shape_from_settings
 from ..tool import load_tool, tool_from_estimate
@@ -77,12 +76,6 @@ def make_pipeline(settings: Settings) -> AnyIdentifier:
     if settings.tool.file:
         made.set_tool(load_tool(user_path(settings.tool.file)))
     return made
-
-
-def package_roots() -> tuple[Path, ...]:
-    """Folders with the shared files of installed ROS packages, if any, for package:// meshes."""
-    prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
-    return tuple(Path(prefix) / "share" for prefix in prefixes if prefix)
 
 
 def check_frames(result: Identification, settings: Settings) -> None:

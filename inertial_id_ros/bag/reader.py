@@ -26,9 +26,11 @@ from ..limits import (
     MAX_METADATA_BYTES,
     MAX_OVERLAPPING_BYTES,
 )
+from .databases import bound_databases
 from .unpacking import bound_unpacking
 
 bound_unpacking()
+bound_databases()
 
 if TYPE_CHECKING:
     from rosbags.typesys.store import Typestore

@@ -7,7 +7,9 @@ bounding ellipsoid (eq. 23, which implies eq. 22 for the centre of mass), the la
 
 In the variables ``z = R (x - x0)``, x0 the unconstrained optimum, the problem is the least
 distance from the origin to a cone: the Hessian is 1 however badly conditioned the data are, and the
-objective holds no large constant. When x0 is feasible it is the optimum and no solver is called.
+objective holds no large constant. When x0 is feasible it is the optimum and no solver is called;
+else Newton's method on the dual (`dual_newton`) mostly ends it, and Clarabel where it does not or a
+linear constraint holds.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from ..errors import InvalidShape, NotEnoughData
 from ..inertia import Array, pseudo_inertia
 from ..settings import Settings
 from ..shape import Shape
+from ..small_systems import eigen, identity, solve_upper
 from .base import Marginal, Problem, Solution, register
+from .dual_newton import nearest
 from .reference_body import MASS, ReferenceBodies, ReferenceBody
 from .semidefinite import SVEC_SIZE, LeastDistance, smat, svec
 from .weak_prior import Regularised, regularise
@@ -28,6 +32,7 @@ MASS_FLOOR = 1e-4
 # Relative gap between the found point and the solver's lower bound at which a second, rescaled
 # attempt is made.
 ACCEPTED_GAP = 1e-6
+PROVEN_GAP = 1e-9  # the same for Newton's method on the dual, without which the solver is asked
 _SECOND = svec(np.diag([1.0, 1.0, 1.0, 0.0]))
 
 
@@ -47,6 +52,8 @@ class Lmi:
         self._bodies = ReferenceBodies()
         linear = 1 + (self._max_mass > 0.0) + {"none": 0, "box": 6, "ellipsoid": 1}[self._support]
         self._solver = LeastDistance(linear, SVEC_SIZE)
+        self._rows: tuple[ReferenceBody, Array, Array] | None = None
+        self._dual: Array | None = None  # factor of the dual of the last answer
         # x -> svec of J - epsilon m 1, in the coordinates of the reference body
         self._margin = np.eye(SVEC_SIZE) - self._epsilon * np.outer(
             svec(np.eye(4)), np.eye(SVEC_SIZE)[MASS])
@@ -81,14 +88,23 @@ class Lmi:
     def _linear_rows(self, data: Regularised, body: ReferenceBody,
                      shape: Shape | None) -> tuple[Array, Array]:
         """Rows g (k, 10) and limits (k,) of the linear constraints ``g @ x >= limit``."""
-        unit = np.eye(SVEC_SIZE)
-        floor = MASS_FLOOR * data.mass_scale
+        if self._rows is None or self._rows[0] is not body:
+            self._rows = (body, *self._normalised_rows(body, shape))
+        _, rows, norms = self._rows
+        limits = np.zeros(len(rows))
+        limits[0] = MASS_FLOOR * data.mass_scale
         if self._max_mass > 0.0:
-            floor = min(floor, 1e-3 * self._max_mass)
-        rows, limits = [unit[MASS]], [floor]
+            limits[0] = min(limits[0], 1e-3 * self._max_mass)
+            limits[1] = -self._max_mass
+        return rows, limits / norms
+
+    def _normalised_rows(self, body: ReferenceBody, shape: Shape | None) -> tuple[Array, Array]:
+        """The rows (k, 10), of length one, and their lengths (k,) before: a reference body belongs
+        to one shape."""
+        unit = np.eye(SVEC_SIZE)
+        rows = [unit[MASS]]
         if self._max_mass > 0.0:
             rows.append(-unit[MASS])
-            limits.append(-self._max_mass)
         if shape is not None and self._support == "box":
             lower, upper = shape.bounds
             for k in range(3):
@@ -98,7 +114,7 @@ class Lmi:
             rows.append(_ellipsoid_row(shape) @ body.to_phi)
         matrix = np.array(rows)
         norms = np.linalg.norm(matrix, axis=1)
-        return matrix / norms[:, None], np.array(limits + [0.0] * (len(rows) - len(limits))) / norms
+        return matrix / norms[:, None], norms
 
     def _nearest(self, data: Regularised, linear: Array, limits: Array) -> Array:
         """Optimum (10,) in the coordinates x."""
@@ -106,22 +122,47 @@ class Lmi:
         cone = np.concatenate([linear, self._margin])
         offset = cone @ free
         offset[:len(limits)] -= limits
-        values, vectors = np.linalg.eigh(smat(offset[len(limits):]))
+        values, vectors = eigen(smat(offset[len(limits):]))
         if np.all(offset[:len(limits)] > 0.0) and values[0] > 0.0:
             return free
-        inverse = np.linalg.inv(data.matrix)
+        inverse = solve_upper(data.matrix, identity(SVEC_SIZE))
         matrix = cone @ inverse
         # Half-spaces that hold the cone; the farthest bounds the distance from below.
-        across = svec(np.outer(vectors[:, 0], vectors[:, 0]))
+        across = svec(vectors[:, :1] * vectors[:, 0])
         levels = np.append(offset[:len(limits)], values[0])
         normals = np.concatenate([matrix[:len(limits)], (across @ matrix[len(limits):])[None]])
         unit = max(1.0, float(np.max(-levels / np.linalg.norm(normals, axis=1))))
+        if values[0] < 0.0:
+            x = self._by_newton(data, offset[len(limits):], matrix[len(limits):], unit)
+            if x is not None and np.all(linear @ x > limits):
+                return x
+        return self._by_clarabel(data, offset, matrix, unit)
+
+    def _by_newton(self, data: Regularised, offset: Array, matrix: Array,
+                   unit: float) -> Array | None:
+        """Optimum (10,) with the margin as the only constraint; None where it was not found."""
+        scale = unit / np.sqrt(data.mass_scale)  # of the dual's factor
+        starts = [None] if self._dual is None else [self._dual * scale, None]
+        self._dual = None
+        for start in starts:
+            found = nearest(offset / data.mass_scale, matrix * (unit / data.mass_scale), start)
+            if found is None:
+                continue
+            x = self._repaired(data.optimum + solve_upper(data.matrix, unit * found.nearest.z))
+            square = float(np.sum((data.matrix @ x - data.target) ** 2))
+            if square - unit**2 * found.nearest.lower_bound <= PROVEN_GAP * (1.0 + square):
+                self._dual = found.factor / scale
+                return x
+        return None
+
+    def _by_clarabel(self, data: Regularised, offset: Array, matrix: Array, unit: float) -> Array:
+        """Optimum (10,) under all constraints."""
         best, smallest = None, np.inf
         for _ in range(2):
             found = self._solver.solve(offset / data.mass_scale,
                                        matrix * (unit / data.mass_scale))
             if found is not None:
-                x = self._repaired(free + inverse @ (unit * found.z))
+                x = self._repaired(data.optimum + solve_upper(data.matrix, unit * found.z))
                 square = float(np.sum((data.matrix @ x - data.target) ** 2))
                 if square < smallest:
                     best, smallest = x, square
@@ -146,7 +187,7 @@ class Lmi:
         if self._max_mass > 0.0:
             x = x * min(1.0, self._max_mass / x[MASS])
         margin = smat(self._margin @ x)
-        central = margin[:3, :3] - np.outer(margin[:3, 3], margin[:3, 3]) / margin[3, 3]
+        central = margin[:3, :3] - margin[:3, 3, None] * margin[:3, 3] / margin[3, 3]
         lack = max(0.0, -float(np.linalg.eigvalsh(central)[0]))
         return x + lack * _SECOND
 

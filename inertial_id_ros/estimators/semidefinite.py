@@ -19,6 +19,10 @@ SIDE = 4  # of the pseudo-inertia
 _ROWS, _COLS = np.array([(i, j) for j in range(SIDE) for i in range(j + 1)]).T
 SVEC_SIZE = len(_ROWS)
 _SCALE = np.where(_ROWS == _COLS, 1.0, np.sqrt(2.0))
+_UPPER = SIDE * _ROWS + _COLS  # entries of a matrix, row after row
+_ENTRY = np.empty((SIDE, SIDE), dtype=int)  # of the triangle vector
+_ENTRY[_ROWS, _COLS] = _ENTRY[_COLS, _ROWS] = np.arange(SVEC_SIZE)
+_SHARE = 1.0 / _SCALE[_ENTRY]
 
 # The objective is the excess over the unconstrained optimum, not the whole sum of squares, so this
 # is far below what any digit of the data supports.
@@ -27,14 +31,12 @@ TOLERANCE = 1e-9
 
 def svec(matrix: Array) -> Array:
     """Triangle vector (10,) of a symmetric matrix (4, 4)."""
-    return matrix[_ROWS, _COLS] * _SCALE
+    return matrix.ravel()[_UPPER] * _SCALE
 
 
 def smat(vector: Array) -> Array:
     """Symmetric matrix (4, 4) of a triangle vector (10,)."""
-    out = np.empty((SIDE, SIDE))
-    out[_ROWS, _COLS] = out[_COLS, _ROWS] = vector / _SCALE
-    return out
+    return vector[_ENTRY] * _SHARE
 
 
 class Nearest(NamedTuple):

@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import NotEnoughData
 from ..factor import triangular_factor
 from ..inertia import Array
+from ..small_systems import solve, solve_upper
 from .reference_body import FIRST, MASS, ReferenceBody
 from .semidefinite import SVEC_SIZE, svec
 
@@ -51,7 +52,7 @@ class Regularised:
     @cached_property
     def optimum(self) -> Array:
         """Unconstrained optimum (10,) in the coordinates x."""
-        return np.linalg.solve(self.matrix, self.target)
+        return solve_upper(self.matrix, self.target)
 
     def require_mass(self) -> None:
         """Raise NotEnoughData if no positive mass explains the wrench: no load, or a wrong sign.
@@ -107,7 +108,7 @@ def _compact(rows: Array, target: Array, scale: float) -> Array:
 
 def _ridge(rows: Array, target: Array, information: Array) -> Array:
     """Least squares with an information matrix about zero; for pilots, normal equations do."""
-    return np.linalg.solve(rows.T @ rows + information, rows.T @ target)
+    return solve(rows.T @ rows + information, rows.T @ target)
 
 
 def _triangular(rows: Array, target: Array, prior: Array, mean: Array) -> Array:

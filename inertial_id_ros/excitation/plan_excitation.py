@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..bag.identify_bag import package_roots
 from ..bag.output import outputs
 from ..command import OK, exit_status
 from ..errors import InvalidSetting, UnknownFrame
 from ..estimators.reference_body import body_coordinates
 from ..inertia import Array
+from ..resources import package_roots
 from ..robot.joint_terms import JointTerms
 from ..robot.model import RobotModel
 from ..robot.reference import description_reference

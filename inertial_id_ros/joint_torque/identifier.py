@@ -23,6 +23,7 @@ from ..errors import InertialIdError, InvalidData, InvalidSetting, InvalidShape,
 from ..estimate import UNOBSERVED, Estimate, NoEstimate, Outcome
 from ..estimators import Estimator, create
 from ..inertia import is_consistent, min_eigenvalue
+from ..newest_end import Stamps
 from ..pipeline import Pipeline
 from ..robot_tool.robot_file import load_robot
 from ..segments import Segments
@@ -63,7 +64,8 @@ class TorqueIdentifier(Pipeline):
         self._stream: TorqueStream | None = None
         self._segments: Segments | None = None
         self._rows: list[Rows] = []
-        self._fresh = False
+        self._solved = -1  # last bin of the window that was solved
+        self._stamps = Stamps(self._log)
         self._newest = 0
         self._handlers = {
             intake.JOINT_STATE: self._take_joint_state,
@@ -122,11 +124,12 @@ class TorqueIdentifier(Pipeline):
         return no_wrenches(self._frame)
 
     def _keep(self, rows: Rows) -> None:
-        self._rows.append(rows)
-        self._fresh = True
-        oldest = rows.number[-1] - int(self.settings.buffer.window * 1e9) // BIN_NS
-        while self._rows and self._rows[0].number[-1] < oldest:
-            self._rows.pop(0)
+        self._rows = self._recent([*self._rows, rows])
+
+    def _recent(self, rows: list[Rows]) -> list[Rows]:
+        """Those within a window's length of the last."""
+        oldest = rows[-1].number[-1] - int(self.settings.buffer.window * 1e9) // BIN_NS
+        return [part for part in rows if part.number[-1] >= oldest]
 
     def _zero_moved(self) -> None:
         assert self._problem is not None
@@ -137,46 +140,51 @@ class TorqueIdentifier(Pipeline):
     def solve(self) -> Outcome:
         """The estimate of the window: physically consistent, or the reason why there is none."""
         with self._lock:
-            reason = self._why_not()
+            rows = self._window()
+            reason = self._why_not(rows)
             if reason:
                 return NoEstimate(self._newest, self._frame, reason, self._sentences())
-            if not self._fresh and self._last is not None:
+            if self._last is not None and rows[-1].number[-1] <= self._solved:
                 self._last = self._last.as_stale()
                 return self._last.with_findings(self._sentences())
             try:
-                self._last = self._estimate()
+                self._last = self._stamps.in_order(self._estimate(rows))
             except InertialIdError as error:
                 self._last = None
                 return NoEstimate(self._newest, self._frame, self._after_news(str(error)),
                                   self._sentences())
-            self._fresh, self._news = False, ""
+            self._solved, self._news = int(rows[-1].number[-1]), ""
             return self._last.with_findings(self._sentences())
 
-    def _why_not(self) -> str:
+    def _window(self) -> list[Rows]:
+        """The rows of the buffer, and those that still wait for what comes after them."""
+        if self._segments is None or self._stream is None:
+            return []
+        more = self._segments.preview(*self._stream.no_bins, False)
+        return self._rows if more is None else self._recent([*self._rows, more])
+
+    def _why_not(self, rows: list[Rows]) -> str:
         if self._stream is None:
             return "no robot description was received yet"
         if self._stream.newest is None:
             return self._gate.why_none(self.settings.joint_states.topic)
-        if not self._rows:
+        if not rows:
             return self._news or "waiting for the first second of data"
-        duration = self._span()
+        duration = _span(rows)
         wanted = self.settings.estimator.min_duration
-        count = sum(len(rows.number) for rows in self._rows)
+        count = sum(len(part.number) for part in rows)
         if duration < wanted or count < _FEWEST:
             return self._after_news(f"{duration:.2f} s of data; estimator.min_duration is "
                                     f"{wanted:g} s")
         return ""
 
-    def _span(self) -> float:
-        return float(self._rows[-1].number[-1] - self._rows[0].number[0]) * BIN_NS * 1e-9
-
-    def _estimate(self) -> Estimate:
+    def _estimate(self, parts: list[Rows]) -> Estimate:
         assert self._problem is not None
         started = time.perf_counter()
         if self._tool is not None and self._tool.frame_id != self._frame:
             raise InvalidData(f"the stored tool is given in frame '{self._tool.frame_id}', the "
                               f"payload in '{self._frame}'; clear the tool and store it again")
-        rows = np.concatenate([part.full for part in self._rows])
+        rows = np.concatenate([part.full for part in parts])
         fit = self._problem.build(rows, self._tool)
         check_model(self._problem, fit, rows, self._tool, self._log)
         problem = fit.problem
@@ -198,12 +206,12 @@ class TorqueIdentifier(Pipeline):
             + " N m")
         nothing = np.zeros(6)
         return Estimate(
-            stamp_ns=int((self._rows[-1].number[-1] + 1) * BIN_NS), frame_id=self._frame,
+            stamp_ns=int((parts[-1].number[-1] + 1) * BIN_NS), frame_id=self._frame,
             phi=solution.phi, phi_covariance=verdict.phi_covariance, bias=nothing,
             method=self._estimator.name, weighting="noise", data_share=verdict.data_share,
             verdict=verdict.verdict, alignment=nothing, alignment_sigma=nothing,
-            residual_rms=nothing, samples=int(sum(rows.samples.sum() for rows in self._rows)),
-            window=self._span(), condition_number=verdict.condition_number,
+            residual_rms=nothing, samples=int(sum(part.samples.sum() for part in parts)),
+            window=_span(parts), condition_number=verdict.condition_number,
             min_eigenvalue=min_eigenvalue(solution.phi),
             solve_time=time.perf_counter() - started, tool_apart=self._tool is not None)
 
@@ -223,6 +231,7 @@ class TorqueIdentifier(Pipeline):
         self._motion.reset()
         self._disturbances.restart()
         self._begin_bin, self._news = 0, ""
+        self._stamps = Stamps(self._log)
         self._flush_rows()
 
     def _flush_rows(self) -> None:
@@ -231,7 +240,7 @@ class TorqueIdentifier(Pipeline):
         self._forget_rows()
 
     def _forget_rows(self) -> None:
-        self._rows, self._last, self._fresh = [], None, False
+        self._rows, self._last, self._solved = [], None, -1
 
     def tare(self) -> str:
         """There is no sensor to tare (raises NotEnoughData)."""
@@ -265,7 +274,7 @@ class TorqueIdentifier(Pipeline):
     def set_shape(self, shape: Shape | None) -> None:
         """Use another shape from the next estimate on; None forgets it."""
         with self._lock:
-            self._shape, self._fresh = shape, True
+            self._shape, self._solved = shape, -1
 
     def check_settings(self, settings: Settings) -> None:
         """Raise why these settings could not be used now (InvalidSetting, InvalidShape)."""
@@ -279,7 +288,12 @@ class TorqueIdentifier(Pipeline):
         with self._lock:
             self._estimator = _estimator(settings)
             self.settings = settings
-            self._fresh = True
+            self._solved = -1
+
+
+def _span(rows: list[Rows]) -> float:
+    """Length [s] of a window."""
+    return float(rows[-1].number[-1] - rows[0].number[0]) * BIN_NS * 1e-9
 
 
 def _estimator(settings: Settings) -> Estimator:

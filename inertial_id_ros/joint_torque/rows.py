@@ -78,7 +78,7 @@ class TorqueStream:
             finished: no sample will come any more.
         """
         if len(self._ring) < (2 if finished else _SETTLE):
-            return self._none()
+            return self.no_bins
         window = window_for(self._ring.median_period(), self._wish)
         half = int(0.5e9 * window)
         ahead = 0 if finished else _REORDER_NS + half + abs(self._delay_ns)
@@ -86,7 +86,7 @@ class TorqueStream:
         if self._next is None:
             self._next = int(self._ring.stamps[0]) // BIN_NS
         if end <= self._next:
-            return self._none()
+            return self.no_bins
         bins = self._settle(self._next, end, window)
         self._next = end
         self._ring.closed_until = end * BIN_NS - 1 - half - abs(self._delay_ns)
@@ -95,23 +95,25 @@ class TorqueStream:
     def _settle(self, begin: int, end: int, window: float) -> TorqueBins:
         bins = bin_samples(self._ring, begin, end)
         if not len(bins.number):
-            return self._none()
+            return self.no_bins
         n = self._model.nv
         wanted = bins.stamps - self._delay_ns
         reach = int(0.5e9 * window) + 1
         near = self._ring.between(int(wanted[0]) - reach, int(wanted[-1]) + reach)
         if not len(self._ring.stamps[near]):
-            return self._none()
+            return self.no_bins
         positions = np.unwrap(self._ring.rows[near, :n], axis=0)  # some drivers wrap to +-pi
         index, u, weights = gather(self._ring.stamps[near], wanted, window)
         good = covered(u, weights)
         if not good.any():
-            return self._none()
+            return self.no_bins
         q, dq, ddq = fit(u[good], weights[good], positions[index[good]], window)
         y = self._model.regressor(q, dq, ddq)
         return TorqueBins(bins.number[good], bins.samples[good].astype(float), np.concatenate(
             [bins.wrench[good, n:], y.reshape(len(y), -1)], axis=1))
 
-    def _none(self) -> TorqueBins:
+    @property
+    def no_bins(self) -> TorqueBins:
+        """None at all."""
         n, p = self._model.nv, self._model.size
         return TorqueBins(np.empty(0, np.int64), np.empty(0), np.empty((0, n * (1 + p))))

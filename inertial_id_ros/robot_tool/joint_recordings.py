@@ -174,7 +174,8 @@ def _read_bag(path: Path, topic: str) -> NamedRecording:
         if not topic:
             notes.append(f"using {name}, the only joint state topic")
         text = [t.name for t in recording.topics
-                if t.type == TEXT and t.name.rsplit("/", 1)[-1] == "robot_description"]
+                if t.type == TEXT and t.name != name
+                and t.name.rsplit("/", 1)[-1] == "robot_description"]
         urdf, skipped = "", 0
         names: tuple[str, ...] = ()
         rows: list[tuple[int, Array, Array]] = []

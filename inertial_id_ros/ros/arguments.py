@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -31,9 +32,14 @@ def without_ros_arguments(program: str, words: Sequence[str]) -> list[str]:
         return remove_ros_args([program, *words])[1:]
 
 
+# What failed within ROS, and lines of its sources.
+_NOISE = re.compile(r"^(failed to initialize rcl|Failed to parse ROS arguments): |,? at \S+\.c:\d+")
+
+
 @contextmanager
 def _refused() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # rclpy has no public base class for bad ROS arguments
-        raise InvalidSetting(f"ROS arguments: {' '.join(str(error).split())}") from error
+        text = _NOISE.sub("", " ".join(str(error).split()))
+        raise InvalidSetting(f"ROS arguments: {text}") from error

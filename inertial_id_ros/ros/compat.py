@@ -6,7 +6,6 @@ import importlib
 import os
 import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 import rclpy
@@ -49,6 +48,11 @@ def spin(executor: Any, stop: threading.Event) -> None:
         executor.spin_until_future_complete(never, timeout_sec=_WAKE)
 
 
+def is_running() -> bool:
+    """Whether rclpy was started and not shut down."""
+    return bool(rclpy.ok())
+
+
 def shutdown() -> None:
     """Shut rclpy down if it still runs."""
     if rclpy.ok():
@@ -73,12 +77,6 @@ def optional_type(package: str, name: str, setting: str) -> Any:
     except (ImportError, AttributeError) as error:
         raise InvalidSetting(f"{setting} needs {package}/{name}, which is not installed "
                              f"({' '.join(str(error).split())})") from error
-
-
-def package_roots() -> tuple[Path, ...]:
-    """Folders that hold `<package>/...` for ``package://`` resources: every prefix's share/."""
-    prefixes = [p for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
-    return tuple(Path(p) / "share" for p in [*prefixes, sys.prefix])
 
 
 def leave(status: int) -> None:

@@ -13,7 +13,7 @@ from ..findings import LEVELS, Finding
 
 # Findings about what comes in, by the beginning of their names; all others are about the estimate.
 _INPUT_PREFIXES = ("wrench", "joint", "motion", "transform", "static_transform", "translation",
-                   "robot", "mounting", "clock", "overload")
+                   "robot", "mounting", "clock", "overload", "removed")
 _LEVELS = {"info": DiagnosticStatus.OK, "warning": DiagnosticStatus.WARN,
            "error": DiagnosticStatus.ERROR}
 _QUIET = 10.0  # s between log lines of one finding

@@ -22,15 +22,20 @@ from ..estimate import Estimate, NoEstimate, Outcome
 from ..files import user_path
 from ..findings import Finding
 from ..pipelines import make_identifier
+from ..resources import package_roots
 from ..settings import Settings
 from ..shape import Shape, shape_from_settings
 from ..state import State, StateFile
 from ..tool import load_tool
 from . import compat
 from .arguments import start_ros, without_ros_arguments
+from .configuration import Configuration
 from .conversions import checked
 from .diagnostics import FindingLogger, NodeCounters, statuses
+from .flush_limit import FlushLimit
+from .identify_action import IdentifyAction
 from .inputs import Inputs
+from .parameter_files import Section, read_parameter_files
 from .publishing import Publishing
 from .saving import CannotSave, state_path
 from .services import Services
@@ -43,22 +48,31 @@ _HOUSEKEEPING = 0.05  # s: samples settle, so that compensated wrenches flow
 _UNHEARD = 4  # rounds of it in one go where nobody listens to those: it costs half as much
 _REPORT = 1.0  # s between diagnostics
 _PATIENCE = 3.0  # s after the start before missing data, or a missing /clock, are worth a word
+_BETWEEN_SETTINGS = 0.5  # s
+_LAST_WORDS = 0.2  # s for the result of a goal that the end of the node cuts short
 _FAREWELL = 2.0  # s that the last solve may take
 
 
 class InertialIdNode(SettingsNode):
     """The identification node.
 
+    Args:
+        files: see `SettingsNode`.
+
     Raises:
         InertialIdError: a setting is not allowed, or names a file that cannot be used.
     """
 
-    def __init__(self) -> None:
-        super().__init__(_NAME)
-        self.identifier = make_identifier(self.settings, _shape(self.settings))
+    def __init__(self, files: Sequence[Sequence[Section]] | None = None) -> None:
+        super().__init__(_NAME, files)
+        shape = _shape(self.settings)
+        self.identifier = make_identifier(self.settings, shape)
+        self.configuration = Configuration(self.identifier, self.settings, shape)
+        self.flush_limit = FlushLimit()
         self._own_findings: dict[str, Finding] = {}
         self._state = StateFile(state_path(self.settings.state.directory,
                                            self.get_fully_qualified_name()))
+        self.tell("parameters_not_used", "; ".join(self.file_complaints))
         self._restore()
         self._findings: tuple[Finding, ...] = ()
         self._outcome: Outcome = NoEstimate(0, "", "waiting for the first estimate")
@@ -68,13 +82,14 @@ class InertialIdNode(SettingsNode):
         self._newest_description: str | None = None  # of those not yet in use
         self._newest_settings: Settings | None = None
         self._started = time.monotonic()
+        self._configured = -_BETWEEN_SETTINGS
         self.worker = Worker(
             {"configure": self._configure, "describe": self._describe, "advance": self._advance,
              "solve": self._solve}, self._worker_failed)
         self._out = Publishing(self)
         self._logger_of_findings = FindingLogger(self._write_log)
         self._inputs = Inputs(self, self.settings, self.identifier, self._on_description)
-        Services(self, self)
+        self._identify = IdentifyAction(self, self, Services(self, self).requested_shape)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(_HOUSEKEEPING, self._keep_house, clock=steady)
         self.create_timer(_REPORT, self._ask_report, clock=steady)
@@ -83,6 +98,13 @@ class InertialIdNode(SettingsNode):
         self.get_logger().info(
             f"{self.settings.estimator.method} at {self.settings.estimator.rate:g} Hz from "
             f"{self.resolve_topic_name(_load_topic(self.settings))}")
+
+    def end_goal(self, executor: Any) -> None:
+        """Tell the client of a goal that the node stops."""
+        if self._identify.close():
+            end = time.monotonic() + _LAST_WORDS
+            while (left := end - time.monotonic()) > 0.0:
+                executor.spin_once(timeout_sec=left)
 
     def stop(self) -> bool:
         """End the worker; False where it could not end in time."""
@@ -117,18 +139,27 @@ class InertialIdNode(SettingsNode):
         if not self.worker.ask("solve"):
             self._skipped += 1
 
+    def _ask_configure(self) -> None:
+        """Put waiting settings to use, but not just after others: they may send the whole window
+        through the pipeline again."""
+        if (self._newest_settings is not None
+                and time.monotonic() - self._configured >= _BETWEEN_SETTINGS
+                and self.worker.ask("configure")):
+            self._configured = time.monotonic()
+
     def _on_description(self, urdf: str) -> None:
         self._newest_description = urdf
         self.worker.ask("describe")
 
     def _keep_house(self) -> None:
-        if self._newest_settings is not None:  # came while the ones before were put to use
-            self.worker.ask("configure")
+        self._ask_configure()
         if self._newest_description is not None:
             self.worker.ask("describe")
         self._rounds += 1
         if self._rounds % _UNHEARD == 0 or self._out.compensated_is_heard:
             self.worker.ask("advance")
+        self._identify.step()
+        self.tell("forgotten_too_often", self.flush_limit.complaint())
         if self._outbox:
             self.write_payload(self._outbox.pop())
         if self._logger_of_findings.update(self._all_findings()):
@@ -181,13 +212,18 @@ class InertialIdNode(SettingsNode):
     def _publish(self, outcome: Outcome) -> None:
         if isinstance(outcome, Estimate) != isinstance(self._outcome, Estimate):
             self._report_due = True
-        if isinstance(outcome, Estimate):
+        if isinstance(outcome, Estimate) or self._is_found(outcome.reason):
             self._own_findings.pop("no_estimate", None)
         elif time.monotonic() - self._started > _PATIENCE:
             self._set_finding("no_estimate", f"no estimate: {outcome.reason}", "warning")
         self._outcome = outcome
+        self._identify.see(outcome)
         self._out.outcome(outcome)
         self._outbox.append(outcome)
+
+    def _is_found(self, reason: str) -> bool:
+        """Whether a finding says this already, under its own name."""
+        return any(f.level != "info" and f.text in reason for f in self._findings)
 
     def _describe(self) -> None:
         """Use the newest robot description; those that it overtook are never looked at."""
@@ -203,7 +239,7 @@ class InertialIdNode(SettingsNode):
     def _configure(self) -> None:
         settings, self._newest_settings = self._newest_settings, None
         if settings is not None:
-            self.identifier.set_settings(settings)
+            self.configuration.use_settings(settings)
 
     def _worker_failed(self, routine: str, error: Exception) -> None:
         if self.worker.stopping:
@@ -220,6 +256,13 @@ class InertialIdNode(SettingsNode):
 
     def _set_finding(self, name: str, text: str, level: str = "error") -> None:
         self._own_findings[name] = Finding(name, level, text)
+
+    def tell(self, name: str, text: str, level: str = "warning") -> None:
+        """Set a finding of the node's own; an empty text takes it back."""
+        if text:
+            self._set_finding(name, text, level)
+        else:
+            self._own_findings.pop(name, None)
 
     def _write_log(self, level: str, text: str) -> None:
         # rclpy knows a call by its line and refuses another severity from the same line.
@@ -255,7 +298,7 @@ class InertialIdNode(SettingsNode):
     def on_settings(self, before: Settings, after: Settings) -> None:
         """Hand changed settings to the worker; another rate needs another timer."""
         self._newest_settings = after
-        self.worker.ask("configure")
+        self._ask_configure()
         if after.estimator.rate != before.estimator.rate:
             self.destroy_timer(self._timer)
             self._timer = self._solve_timer(after)
@@ -263,7 +306,7 @@ class InertialIdNode(SettingsNode):
 
 def _shape(settings: Settings) -> Shape | None:
     try:
-        return shape_from_settings(settings.shape, compat.package_roots())
+        return shape_from_settings(settings.shape, package_roots())
     except InvalidShape as error:
         raise InvalidSetting(f"shape.type is '{settings.shape.type}', but {error}") from error
 
@@ -274,13 +317,13 @@ def _load_topic(settings: Settings) -> str:
     return settings.dynamic_joint_states.topic or settings.wrench.topic
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the node until SIGINT or SIGTERM; returns the exit status (2: a bad setting)."""
+def run(words: list[str]) -> int:
+    """Run the node with these arguments until SIGINT or SIGTERM; returns the exit status (2: a bad
+    setting)."""
     stop = stop_flag()
     node, executor, ended = None, None, True
     try:
-        _init(list(sys.argv[1:] if arguments is None else arguments))
-        node = InertialIdNode()
+        node = InertialIdNode(_init(words))
         executor = compat.make_executor()
         executor.add_node(node)
         compat.spin(executor, stop)
@@ -291,6 +334,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if stop.is_set():
             ignore()
         if node is not None:
+            if executor is not None and compat.is_running():
+                node.end_goal(executor)
             ended = node.stop()
             node.destroy_node()
         compat.shutdown()
@@ -299,9 +344,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _init(words: list[str]) -> None:
-    start_ros(_NAME, words)
+def _init(words: list[str]) -> list[list[Section]]:
+    """Start ROS; the parameter files of the command line."""
+    files = read_parameter_files(words)
     rest = without_ros_arguments(_NAME, words)
     if rest:
         raise InvalidSetting(f"unknown argument '{rest[0]}'; settings are given as "
-                             "--ros-args -p <name>:=<value>")
+                             "--ros-args -p <name>:=<value> (see --help)")
+    start_ros(_NAME, words)
+    return files

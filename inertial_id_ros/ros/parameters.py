@@ -1,8 +1,9 @@
 """ROS parameters from the settings table, and the estimate as read-only parameters.
 
 Settings: every one is declared with its description, unit, type and range. Those in `RUNTIME` may
-change while the node runs; the others are read-only, because the data in the buffer were gathered
-with them. ``payload.*``: the last estimate, written by the node alone.
+change while the node runs (another removed payload flushes the buffer); the others are read-only,
+because the data in the buffer were gathered with them. ``payload.*``: the last estimate, written by
+the node alone.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from .compat import parameter_overrides
 
 RUNTIME_GROUPS = ("estimator", "pmd", "lmi")
 RUNTIME_NAMES = ("wrench.force_noise", "wrench.torque_noise", "wrench.force_bias_sd",
-                 "wrench.torque_bias_sd")
+                 "wrench.torque_bias_sd", "precompensated.mass", "precompensated.com",
+                 "precompensated.inertia")
 PAYLOAD = "payload."
 _PAYLOAD_DESCRIPTIONS = {
     "payload.mass": "Mass [kg]; NaN: no estimate.",

@@ -16,9 +16,12 @@ from ..errors import InertialIdError, InvalidData, NotEnoughData, UnknownFrame
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..inertia import Array
 from ..pipelines import AnyIdentifier
+from ..resources import package_roots
+from ..shape import Shape
 from ..tool import load_tool, save_tool, tool_from_estimate
-from .compat import package_roots
+from .configuration import Configuration
 from .conversions import in_frame, parameters_message
+from .flush_limit import FlushLimit
 from .saving import DEFAULT_NAME, path_in, plain_name, save_json, write_in
 from .shape_request import shape_from_request
 from .worker import Worker
@@ -32,6 +35,8 @@ class Backend(Protocol):
 
     identifier: AnyIdentifier
     worker: Worker
+    configuration: Configuration
+    flush_limit: FlushLimit
 
     @property
     def outcome(self) -> Outcome:
@@ -118,15 +123,19 @@ class Services:
         return self._backend.worker.call(lambda: self._use_shape(request), _WAIT_SHAPE)
 
     def _use_shape(self, request: SetShape.Request) -> str:
-        shape = shape_from_request(request, self._to_sensor, package_roots(),
-                                   self._backend.mesh_folders)
-        self._backend.identifier.set_shape(shape)
+        shape = self.requested_shape(request)
+        self._backend.configuration.use_shape(shape)
         self._backend.solve_now()
         if shape is None:
             return "the shape is forgotten"
         x, y, z = shape.lengths
         return (f"shape '{shape.name}' of {shape.volume * 1e6:.4g} cm^3, bounding box "
                 f"{x:.4g} x {y:.4g} x {z:.4g} m along the sensor axes")
+
+    def requested_shape(self, request: Any) -> Shape | None:
+        """The shape that a `SetShape` request, or a `Shape`, describes; in the worker."""
+        return shape_from_request(request, self._to_sensor, package_roots(),
+                                  self._backend.mesh_folders)
 
     def _to_sensor(self, frame: str) -> Array:
         """Homogeneous transform (4, 4) from a frame to the sensor frame; in the worker."""
@@ -148,6 +157,8 @@ class Services:
         return self._backend.worker.call(tare, _WAIT)
 
     def _reset(self, request: Trigger.Request, response: Trigger.Response) -> str:
+        self._backend.flush_limit.take()
+
         def reset() -> str:
             self._backend.identifier.reset("the reset service was called")
             self._backend.solve_now()
@@ -173,6 +184,7 @@ class Services:
                               "2 (clear)")
         if request.name:
             plain_name(request.name)
+        self._backend.flush_limit.take()
 
         def act() -> str:
             text = actions[request.action](request.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
@@ -12,6 +13,8 @@ from rclpy.parameter import Parameter
 from ..errors import InertialIdError
 from ..estimate import Estimate, Outcome
 from ..settings import Settings
+from .compat import parameter_overrides
+from .parameter_files import Section, complaints
 from .parameters import (
     PAYLOAD,
     changed_settings,
@@ -27,6 +30,11 @@ class SettingsNode(Node):
 
     Args:
         name: of the node; options: as `rclpy.node.Node` takes them.
+        files: the parameter files of the command line, which then may hold no name that is meant
+            for this node and unknown; None: names of other groups are let be.
+
+    Attributes:
+        file_complaints: what of these files is of no use, in words.
 
     Raises:
         InvalidSetting: a given value is not allowed, or a name is misspelt.
@@ -34,8 +42,11 @@ class SettingsNode(Node):
 
     _declared = False
 
-    def __init__(self, name: str, **options: Any) -> None:
+    def __init__(self, name: str, files: Sequence[Sequence[Section]] | None = None,
+                 **options: Any) -> None:
         super().__init__(name, **options)
+        self.file_complaints = [] if files is None else complaints(
+            self.get_fully_qualified_name(), parameter_overrides(self), files, (PAYLOAD,))
         self.settings: Settings = declare_settings(self)
         declare_payload(self)
         self._writing = False

@@ -26,7 +26,7 @@ class Worker:
     """Runs periodic work and jobs in turn, so that neither keeps the other waiting for long.
 
     Args:
-        routines: periodic work by name, in order of precedence.
+        routines: periodic work by name; what was asked for first runs first.
         failed: called in the worker with what a routine raised; the worker lives on.
     """
 
@@ -35,7 +35,7 @@ class Worker:
         self._routines, self._failed = routines, failed
         self._changed = threading.Condition()
         self._jobs: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
-        self._asked: set[str] = set()
+        self._asked: dict[str, None] = {}  # an ordered set
         self._running = ""
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="identifier", daemon=True)
@@ -65,7 +65,7 @@ class Worker:
         with self._changed:
             if routine in self._asked or routine == self._running:
                 return False
-            self._asked.add(routine)
+            self._asked[routine] = None
             self._changed.notify()
             return True
 
@@ -109,8 +109,8 @@ class Worker:
                 had_job = bool(self._jobs) and not (had_job and self._asked)
                 job = self._jobs.popleft() if had_job else None
                 if job is None:
-                    self._running = next(n for n in self._routines if n in self._asked)
-                    self._asked.discard(self._running)
+                    self._running = next(iter(self._asked))
+                    del self._asked[self._running]
             if job is not None:
                 _carry_out(*job)
             else:
