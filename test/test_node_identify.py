@@ -95,10 +95,10 @@ def test_inertia_is_waited_for_where_it_is_asked(goals):
 
 
 def test_at_the_timeout_the_goal_is_aborted_with_what_is_missing(goals):
-    goal = goals.send(timeout=2.0)
-    status, result = goals.result(goal, rest=True, seconds=12.0)
+    goal = goals.send(timeout=4.0)
+    status, result = goals.result(goal, rest=True, seconds=24.0)
     assert status == GoalStatus.STATUS_ABORTED and not result.success
-    assert result.message.startswith("timeout of 2 s: ") and "tilt the sensor" in result.message
+    assert result.message.startswith("timeout of 4 s: ") and "tilt the sensor" in result.message
     assert all("tilt the sensor" in f.missing or "data" in f.missing for f in goals.feedback)
 
 
