@@ -19,12 +19,14 @@ OK, NO_ESTIMATE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130  # exit statuses
 # Where the package on PyPI has another name than the module.
 _PIP_NAMES = {"pinocchio": "pin", "yaml": "PyYAML"}
 _ROS_ENDINGS = ("_msgs", "_interfaces", "_srvs")
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _ROS_MODULES = ("rclpy", "rpyutils", "tf_transformations", "ament_index_python")
 
 
 def identify_bag() -> int:
     """Identify the payload of a recording; returns the exit status."""
     exit_at_once(INTERRUPTED, signal.SIGINT)
+    compute_in_one_thread()
     return _run("inertial_id_ros.bag.identify_bag", interruptible=True)
 
 
@@ -41,6 +43,7 @@ def inertial_id_demo() -> int:
 
 def inertial_id_node() -> int:
     """The identification node; returns the exit status."""
+    compute_in_one_thread()
     return _run_node("inertial_id_ros.ros.node")
 
 
@@ -112,6 +115,13 @@ def exit_at_once(status: int = 0, *numbers: signal.Signals) -> None:
 
     for number in numbers or (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, leave)
+
+
+def compute_in_one_thread() -> None:
+    """Keep the linear algebra that is loaded later from threads, unless the user asks for them: its
+    matrices are so small that threads wait for each other longer than they compute."""
+    for name in _THREADS:
+        os.environ.setdefault(name, "1")
 
 
 def _missing(error: ModuleNotFoundError) -> str:
