@@ -3,8 +3,9 @@
     python benchmarks/offline.py
 
 Simulates 60 s (wrench and joint states at 500 Hz, TF at 100 and at 500 Hz) into a temporary folder.
-The command runs as a process of its own, start-up included; the split comes from further processes
-in which the calls between its parts are timed. Medians of `--repeats` runs.
+The command runs as a process of its own, start-up included. The split is of processor time, which
+other work on the machine lengthens less, in further processes in which the calls between the parts
+are timed. Medians of `--repeats` runs.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def _recording(path: Path, tf_rate: float) -> Path:
 
 def _print_whole(bags: dict[float, Path], repeats: int) -> None:
     print("| estimator | TF, Hz | whole command, s | processor, s | times real time |")
-    print(f"{'|---' * 5}|")
+    print("|---|---|---|---|---|")
     for name, options in OPTIONS.items():
         for rate, bag in bags.items():
             runs = [_timed(["-c", COMMAND, str(bag), *options]) for _ in range(repeats)]
@@ -86,7 +87,7 @@ def _timed(arguments: list[str]) -> tuple[float, float]:
 
 
 def _print_split(bag: Path, repeats: int) -> None:
-    bare = median(_timed(["-c", "import inertial_id_ros.bag.identify_bag"])[0]
+    bare = median(_timed(["-c", "import inertial_id_ros.bag.identify_bag"])[1]
                   for _ in range(repeats))
     runs = [json.loads(subprocess.run([sys.executable, __file__, "--split", str(bag)], check=True,
                                       capture_output=True, text=True).stdout)
@@ -100,7 +101,7 @@ def _print_split(bag: Path, repeats: int) -> None:
 
 
 def _split(words: list[str]) -> dict[str, float]:
-    """Seconds of each part but the first, of one run in this process."""
+    """Processor seconds of each part but the first, of one run in this process."""
     from rich.console import Console
 
     from inertial_id_ros.bag.config import parse_options
@@ -110,7 +111,7 @@ def _split(words: list[str]) -> dict[str, float]:
     from inertial_id_ros.bag.report import print_report
     from inertial_id_ros.bag.topics import select_topics
 
-    clock, spent = time.perf_counter, dict.fromkeys(PARTS[1:], 0.0)
+    clock, spent = time.process_time, dict.fromkeys(PARTS[1:], 0.0)
     began = clock()
     options = parse_options(words)
     with Recording(options.recording) as recording, open(os.devnull, "w") as nowhere:
@@ -131,13 +132,13 @@ def _split(words: list[str]) -> dict[str, float]:
 
 
 def _counted(call: Callable[..., Any], spent: dict[str, float], part: str) -> Callable[..., Any]:
-    """The same call, whose seconds are added to a part."""
+    """The same call, whose processor seconds are added to a part."""
     def counted(*arguments: Any) -> Any:
-        began = time.perf_counter()
+        began = time.process_time()
         try:
             return call(*arguments)
         finally:
-            spent[part] += time.perf_counter() - began
+            spent[part] += time.process_time() - began
     return counted
 
 

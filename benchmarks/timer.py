@@ -2,10 +2,13 @@
 
     python benchmarks/timer.py
 
-Two identifiers with these windows get the same simulated recording (500 Hz, bias, all alignment
-states estimated); after every 50 ms of further data both are asked for an estimate in turn. The
-table gives the medians, from the buffer's content to the estimate with covariance and verdict, and
-of the part that the estimator itself takes.
+Two identifiers with these windows get the same simulated recording (500 Hz, bias states, by default
+all alignment states); after every 50 ms of further data both are asked for an estimate in turn. The
+first table gives medians of the whole tick and of the tick from the compressed window on, to the
+estimate with covariance and verdict; the second splits the tick of the long window into: rows at
+the newest end, content of the buffer, problem (linearised, noise and alignment), estimator with its
+rounds, covariance with verdict and alignment's spread, and all the rest. Processor time, so that
+other work on the machine counts for little.
 """
 
 from __future__ import annotations
@@ -17,20 +20,35 @@ for _threads in ("OMP", "OPENBLAS", "MKL", "RAYON"):
 
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 
+from inertial_id_ros import solving
+from inertial_id_ros.buffer import RegressorBuffer
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.identifier import Identifier
+from inertial_id_ros.newest_end import NewestEnd
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.simulation.cobot import Recording, SimulatedCobot
 from inertial_id_ros.simulation.settings import CobotSettings
 
-METHODS = {"lmi": {}, "density": {}, "manifold": {}, "entropic": {},
-           "pmd": {"pmd.points": 136}}
+NO_ALIGNMENT = {"alignment.rotation_sd": 0.0, "alignment.tilt_sd": 0.0, "alignment.delay_sd": 0.0}
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "`lmi`": ("lmi", {}), "`lmi`, no alignment states": ("lmi", NO_ALIGNMENT),
+    "`density`": ("density", {}), "`manifold`": ("manifold", {}), "`entropic`": ("entropic", {}),
+    "`pmd`, 136 points": ("pmd", {"pmd.points": 136})}
+# What is timed within a tick: owner and name of the functions of each part.
+PARTS: dict[str, list[tuple[Any, str]]] = {
+    "newest end": [(NewestEnd, "rows")],
+    "content": [(RegressorBuffer, "content")],
+    "problem": [(solving.Solver, "_prepare")],
+    "estimator": [(solving.Solver, "_answer")],
+    "covariance, verdict": [(solving, "judge"), (solving.Solver, "_alignment")]}
 WINDOWS = (1.0, 120.0)
 RATE = 500
 SOLVES, EVERY = 40, 0.05  # s of data between two solves
@@ -41,18 +59,43 @@ def main() -> None:
     """Entry point."""
     cobot = SimulatedCobot(CobotSettings(rate=RATE))
     recording = cobot.run(max(WINDOWS) + 2.0 + SOLVES * EVERY)
-    print("| estimator | 1 s window, ms | 120 s window, ms | ratio | estimator alone, ms |")
-    print("|---|---|---|---|---|")
-    for method, changes in METHODS.items():
-        whole, alone = _times(cobot, recording, {"estimator.method": method, **SHAPE, **changes})
+    spent = dict.fromkeys(PARTS, 0.0)
+    for part, functions in PARTS.items():
+        for owner, name in functions:
+            setattr(owner, name, _timed(getattr(owner, name), part, spent))
+    print("| estimator | whole tick, 1 s, ms | 120 s, ms | ratio | from the window on, 1 s, ms "
+          "| 120 s, ms | ratio |\n|---|---|---|---|---|---|---|")
+    splits = []
+    for label, (method, changes) in METHODS.items():
+        whole, parts = _times(cobot, recording, spent,
+                              {"estimator.method": method, **SHAPE, **changes})
         short, long = np.median(whole, axis=0)
-        print(f"| `{method}` | {short:.2f} | {long:.2f} | {long / short:.2f} | "
-              f"{np.median(alone):.2f} |", flush=True)
+        gathered = parts["newest end"] + parts["content"]
+        short_on, long_on = np.median(whole - gathered, axis=0)
+        print(f"| {label} | {short:.2f} | {long:.2f} | {long / short:.2f} | {short_on:.2f} | "
+              f"{long_on:.2f} | {long_on / short_on:.2f} |", flush=True)
+        rest = whole - sum(parts.values())
+        splits.append((label, [*parts.values(), rest]))
+    print("\n| 120 s, ms | " + " | ".join([*PARTS, "rest"]) + " |\n" + "|---" * 7 + "|")
+    for label, columns in splits:
+        print(f"| {label} | " + " | ".join(f"{np.median(c[:, 1]):.2f}" for c in columns) + " |")
 
 
-def _times(cobot: SimulatedCobot, recording: Recording,
-           changes: dict) -> tuple[np.ndarray, np.ndarray]:
-    """Times (SOLVES, windows) of whole solves and of the estimator alone [ms]."""
+def _timed(function: Callable[..., Any], part: str,
+           spent: dict[str, float]) -> Callable[..., Any]:
+    """The function, which adds its time [ms] to that of the part."""
+    def timed(*arguments: Any, **named: Any) -> Any:
+        began = time.thread_time()
+        try:
+            return function(*arguments, **named)
+        finally:
+            spent[part] += 1e3 * (time.thread_time() - began)
+    return timed
+
+
+def _times(cobot: SimulatedCobot, recording: Recording, spent: dict[str, float],
+           changes: dict[str, Any]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Times (SOLVES, windows) of whole ticks and of their parts [ms]."""
     identifiers = [_identifier(cobot, {**changes, "buffer.window": window}) for window in WINDOWS]
     step = round(EVERY * RATE)
     start = len(recording) - SOLVES * step
@@ -61,21 +104,24 @@ def _times(cobot: SimulatedCobot, recording: Recording,
             _push(identifier, cobot, recording, k, min(k + RATE, start))
             identifier.advance()
         identifier.solve()
-    whole, alone = np.zeros((2, SOLVES, len(WINDOWS)))
+    whole = np.zeros((SOLVES, len(WINDOWS)))
+    parts = {part: np.zeros_like(whole) for part in PARTS}
     for i in range(SOLVES):
         for j, identifier in enumerate(identifiers):
             _push(identifier, cobot, recording, start + i * step, start + (i + 1) * step)
             identifier.advance()
-            began = time.perf_counter()
+            spent.update(dict.fromkeys(PARTS, 0.0))
+            began = time.thread_time()
             outcome = identifier.solve()
-            whole[i, j] = 1e3 * (time.perf_counter() - began)
+            whole[i, j] = 1e3 * (time.thread_time() - began)
             if not isinstance(outcome, Estimate):
                 raise SystemExit(f"error: no estimate: {outcome.reason}")
-            alone[i, j] = 1e3 * outcome.solve_time
-    return whole, alone
+            for part, times in parts.items():
+                times[i, j] = spent[part]
+    return whole, parts
 
 
-def _identifier(cobot: SimulatedCobot, changes: dict) -> Identifier:
+def _identifier(cobot: SimulatedCobot, changes: dict[str, Any]) -> Identifier:
     identifier = Identifier(Settings().replace(changes))
     identifier.set_robot_description(cobot.urdf)
     for t in cobot.static_transforms():

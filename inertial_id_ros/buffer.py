@@ -100,7 +100,8 @@ _NO_ROWS = Rows(np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, CHANNELS,
 
 
 class _FactorTree:
-    """Triangular factors of three channels over a ring of slices, combined in a binary tree."""
+    """Triangular factors of three channels over a ring of slices, combined in a binary tree, and
+    beside it that of the slice which still grows."""
 
     def __init__(self, leaves: int, torque: bool, aligned: bool) -> None:
         self._leaves = leaves
@@ -108,14 +109,24 @@ class _FactorTree:
         self.width = width = self._columns.shape[1]
         self._channels = np.arange(3)[:, None] + 3 * torque
         self._nodes = np.zeros((2 * leaves, 3, width, width))
+        self._growing: Array = np.zeros((3, width, width))
 
     def empty(self, leaf: int) -> None:
+        """Forget a finished slice."""
         self._nodes[self._leaves + leaf] = 0.0
 
-    def add(self, leaf: int, rows: Array) -> None:
-        """Add scaled rows (r, 6, 38) to a slice."""
-        node = self._nodes[self._leaves + leaf]
-        node[:] = triangle(np.concatenate([node, self._own(rows)], axis=1))
+    def begin(self) -> None:
+        """A slice begins to grow; forget the one before."""
+        self._growing = np.zeros_like(self._growing)
+
+    def finish(self, leaf: int) -> None:
+        """Put the slice that grew among the finished ones."""
+        self._nodes[self._leaves + leaf] = self._growing
+        self.begin()
+
+    def add(self, rows: Array) -> None:
+        """Add scaled rows (r, 6, 38) to the slice that grows."""
+        self._growing = triangle(np.concatenate([self._growing, self._own(rows)], axis=1))
 
     def _own(self, rows: Array) -> Array:
         return rows[:, self._channels, self._columns].transpose(1, 0, 2)
@@ -127,10 +138,10 @@ class _FactorTree:
         stacked = pairs.transpose(0, 2, 1, 3, 4).reshape(len(nodes), 3, 2 * width, width)
         self._nodes[nodes] = triangle(stacked)
 
-    def total(self, growing: int, more: Array, out: Array) -> None:
-        """Write the factors of the combined slices, of one that is not and of more scaled rows
+    def total(self, more: Array, out: Array) -> None:
+        """Write the factors of the combined slices, of the one that grows and of more scaled rows
         (r, 6, 38) into out (3, h, 38)."""
-        parts = [self._nodes[1], self._nodes[self._leaves + growing], self._own(more)]
+        parts = [self._nodes[1], self._growing, self._own(more)]
         together = np.concatenate(parts, axis=1)
         for channel in range(3):
             upper = triangular_factor(together[channel])
@@ -175,13 +186,9 @@ class RegressorBuffer:
         if len(rows.number) == 0:
             return
         of_row = rows.number // self._bins_per_slice
-        *finished, growing = np.unique(of_row).tolist()
-        for number in finished:
+        for number in np.unique(of_row).tolist():
             self._advance_to(number)
             self._add_to_slice(number, rows, of_row == number)
-        self._advance_to(growing)
-        self._combine()  # before the slice has rows: it counts by itself until it is finished
-        self._add_to_slice(growing, rows, of_row == growing)
         self._last = int(rows.number[-1])
         self._content = None
 
@@ -191,27 +198,32 @@ class RegressorBuffer:
         if number <= self._newest_slice:
             return
         if self._newest_slice >= 0:
-            self._dirty.add(self._newest_slice % self._leaves)
+            leaf = self._newest_slice % self._leaves
+            for tree in self._all_trees():
+                tree.finish(leaf)
+            self._dirty.add(leaf)
         self._newest_slice = number
         self._forget_before(number)
-        self._number[number % self._leaves] = number
 
     def expire(self, number: int | None) -> None:
-        """Forget what falls out of a window that ends at this bin, if any: its rows will come."""
-        if number is not None and self._forget_before(number // self._bins_per_slice):
-            self._combine()
-            self._content = None
+        """Forget what falls out of a window that ends at this bin, if any: its rows will come.
+        What `content` would have to combine is combined."""
+        if number is not None:
+            self._forget_before(number // self._bins_per_slice)
+        self._combine()
 
-    def _forget_before(self, number: int) -> bool:
+    def _forget_before(self, number: int) -> None:
         """Empty the slices that fall out of a window whose newest slice is this one."""
-        old = np.flatnonzero((self._number >= 0) & (self._number <= number - self._slices))
-        for leaf in old:
+        old = (self._number >= 0) & (self._number <= number - self._slices)
+        for leaf in np.flatnonzero(old):
             self._empty(int(leaf))
-        return len(old) > 0
+            self._content = None
 
     def _empty(self, leaf: int) -> None:
         for tree in self._all_trees():
             tree.empty(leaf)
+            if self._number[leaf] == self._newest_slice:
+                tree.begin()
         self._sums.empty(leaf)
         self._samples[leaf] = 0.0
         self._number[leaf] = -1
@@ -226,7 +238,8 @@ class RegressorBuffer:
         scaled = self._scaled(part)
         for model, trees in self._trees.items():
             for tree in trees:
-                tree.add(leaf, scaled[model])
+                tree.add(scaled[model])
+        self._number[leaf] = number
         if self._sums.rows[leaf] == 0:
             self._first[leaf] = part.number[0]
         self._sums.add(leaf, part.full)
@@ -257,6 +270,7 @@ class RegressorBuffer:
         Args:
             more: rows after those of the buffer that belong to this content alone.
         """
+        self._combine()
         if more is not None:
             return self._combined(more)
         if self._content is None:
@@ -283,7 +297,7 @@ class RegressorBuffer:
         """Factors (6, h, 38) of force and torque channels, padded with zero rows to one height."""
         out = np.zeros((CHANNELS, max(tree.width for tree in pair), STORED))
         for tree, channels in zip(pair, (out[:3], out[3:]), strict=True):
-            tree.total(self._newest_slice % self._leaves, more, channels)
+            tree.total(more, channels)
         return out
 
 

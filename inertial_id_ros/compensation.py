@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .estimate import Estimate
+from .estimate import UNOBSERVED, Estimate
 from .inertia import Array
 
 
@@ -25,6 +25,17 @@ class CompensatedWrenches(NamedTuple):
 def no_wrenches(frame_id: str) -> CompensatedWrenches:
     """None at all."""
     return CompensatedWrenches(np.empty(0, np.int64), np.empty((0, 6)), frame_id)
+
+
+def why_silent(estimate: Estimate) -> str:
+    """Why wrenches cannot be compensated by this estimate; empty where they can.
+
+    Unknown inertia is no reason: motion that does not tell it hardly shows it.
+    """
+    if UNOBSERVED not in estimate.verdict[:4]:
+        return ""
+    what = "mass" if estimate.verdict[0] == UNOBSERVED else "centre of mass"
+    return f"the compensated wrench is silent: the {what} is not identified yet"
 
 
 def compensate(a: Array, y: Array, estimate: Estimate, carried: Array, sign: float) -> Array:

@@ -42,17 +42,17 @@ def usable_shape(shape: Shape | None, reach: float, marginal: Marginal, estimato
     if not phi[0] > _SURE * np.sqrt(covariance[0, 0]):
         return shape
     com, spread = center_of_mass(phi, covariance)
-    where = "the measured centre of mass [" + ", ".join(f"{v:.3f}" for v in com) + "] m lies "
     if shape is None:
         if estimator.name == "density" and _outside_ball(com, spread, reach):
-            log.set(FINDING, "warning", where + f"{np.linalg.norm(com):.3f} m from the sensor, but "
-                    f"shape.max_reach is {reach:g} m: raise it, or give the shape; if the payload "
-                    "is nowhere near, the sensor frame is wrong")
+            log.set(FINDING, "warning", f"{_where(com)} {np.linalg.norm(com):.3f} m from the "
+                    f"sensor, but shape.max_reach is {reach:g} m: raise it, or give the shape; if "
+                    "the payload is nowhere near, the sensor frame is wrong")
         return None
     distance = _outside_hull(com, spread, shape)
     if distance > 0.0:
-        name, text = FINDING, where + (f"{distance:.3f} m outside of the shape '{shape.name}': "
-                                       "correct its size or its pose in the sensor frame")
+        name = FINDING
+        text = (f"{_where(com)} {distance:.3f} m outside of the shape '{shape.name}': correct its "
+                "size or its pose in the sensor frame")
     else:
         name, text = INERTIA_FINDING, _too_large(phi, covariance, shape)
     if not text:
@@ -61,6 +61,10 @@ def usable_shape(shape: Shape | None, reach: float, marginal: Marginal, estimato
         raise InvalidShape(f"{text} (estimator '{estimator.name}' needs it)")
     log.set(name, "warning", f"{text}; it is not used until then")
     return None
+
+
+def _where(com: Array) -> str:
+    return "the measured centre of mass [" + ", ".join(f"{v:.3f}" for v in com) + "] m lies"
 
 
 def _outside_ball(com: Array, spread: Array, radius: float) -> bool:
@@ -87,8 +91,7 @@ def _allowed(shape: Shape) -> float:
 
 def _too_large(phi: Array, covariance: Array, shape: Shape) -> str:
     """Why the measured inertia does not fit into the shape; empty where that is not sure."""
-    directions, low, high = _reach(shape)
-    room = _room(directions, low - _allowed(shape), high + _allowed(shape))
+    directions, low, high, room = _reach(shape)
     left = room @ phi
     if not (left < 0.0).any():
         return ""
@@ -116,8 +119,9 @@ def _room(directions: Array, low: Array, high: Array) -> Array:
 
 
 @lru_cache(maxsize=8)
-def _reach(shape: Shape) -> tuple[Array, Array, Array]:
-    """Directions (k, 3), and how far (k,) the shape reaches along each [m]."""
+def _reach(shape: Shape) -> tuple[Array, Array, Array, Array]:
+    """Directions (k, 3), how far (k,) the shape reaches along each [m], and the rows of `_room`
+    with what is allowed beyond."""
     k = np.arange(_DIRECTIONS) + 0.5  # a spiral over half a sphere, evenly
     height, turn = k / _DIRECTIONS, k * np.pi * (1.0 + np.sqrt(5.0))
     flat = np.sqrt(1.0 - height**2)
@@ -125,4 +129,5 @@ def _reach(shape: Shape) -> tuple[Array, Array, Array]:
     faces = np.unique(np.round(shape.hull[:, :3], 6), axis=0)[:_DIRECTIONS]
     directions = np.concatenate([np.eye(3), faces, spiral])
     along = shape.surface @ directions.T
-    return directions, along.min(axis=0), along.max(axis=0)
+    low, high, allowed = along.min(axis=0), along.max(axis=0), _allowed(shape)
+    return directions, low, high, _room(directions, low - allowed, high + allowed)

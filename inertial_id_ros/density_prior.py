@@ -9,6 +9,7 @@ also covers sections in which mass may sit at any depth. An uncertain pose of th
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -57,6 +58,22 @@ class DensityPrior:
     widths: tuple[float, ...]
     width_penalty: float
     pose: PoseStates = field(default_factory=PoseStates)
+
+    @cached_property
+    def moments(self) -> Array:
+        """phi (10, n) of a body of density 1 at one node each."""
+        return self.columns * self.volumes
+
+    def directions(self, width: float) -> Array:
+        """Log-density (n, r + 1) per unit of each state: modes of that width, and the mass."""
+        if width not in self._directions:
+            self._directions[width] = np.column_stack(
+                [width * self.modes, np.full(len(self.volumes), MASS_SD)])
+        return self._directions[width]
+
+    @cached_property
+    def _directions(self) -> dict[float, Array]:
+        return {}
 
 
 _kept: WeakKeyDictionary[Shape, DensityPrior] = WeakKeyDictionary()

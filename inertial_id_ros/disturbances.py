@@ -79,4 +79,5 @@ class Disturbances:
 def _payload_text(event: Event) -> str:
     if math.isnan(event.before):
         return f"payload changed: by about {event.change:+.2f} kg"
-    return f"payload changed: from {event.before:.2f} to about {max(event.after, 0.0):.2f} kg"
+    before, after = max(event.before, 0.0), max(event.after, 0.0)
+    return f"payload changed: from {before:.2f} to about {after:.2f} kg"

@@ -17,7 +17,7 @@ from .bins import BIN_NS, Bins, bin_samples
 from .blocks import Block
 from .buffer import Rows, Window, make_buffer
 from .clock_offset import ClockOffset
-from .compensation import CompensatedWrenches, compensate, no_wrenches
+from .compensation import CompensatedWrenches, compensate, no_wrenches, why_silent
 from .disturbances import Disturbances
 from .errors import InertialIdError, NotEnoughData, UnknownFrame
 from .estimate import Estimate, NoEstimate, Outcome
@@ -187,8 +187,22 @@ class Identifier(Pipeline):
         self._solver.forget_tare()
 
     def _compensate(self, stamps: np.ndarray, a: Array, y: Array) -> CompensatedWrenches:
+        """Wrenches without the load; none where the estimate does not serve.
+
+        One that is held serves as long as its data could stand in the buffer: in contact, when it
+        is wanted most, every estimate is held.
+        """
         if self._last is None:
             return no_wrenches(self.sensor_frame)
+        why = why_silent(self._last)
+        age = int(stamps[-1]) - self._last.stamp_ns if len(stamps) else 0
+        if not why and age > int(self.settings.buffer.window * 1e9):
+            why = ("the compensated wrench is silent: the estimate is held for longer than "
+                   f"buffer.window, {self.settings.buffer.window:g} s")
+        if why:
+            self._log.set("compensation_silent", "info", why)
+            return no_wrenches(self.sensor_frame)
+        self._log.clear("compensation_silent")
         wrench = compensate(a, y, self._last, self._solver.carried(self._last.phi), self._sign)
         return CompensatedWrenches(stamps, wrench, self.sensor_frame)
 

@@ -17,7 +17,7 @@ from .estimators.base import COLUMNS, eliminate, state_prior, whitened
 from .filtering import TwoSidedFilter
 from .findings import FindingLog
 from .free_fit import vague_information
-from .inertia import Array, is_consistent, min_eigenvalue, skew
+from .inertia import Array, is_consistent, min_eigenvalue
 from .motion_noise import freed, spurious
 from .noise import degrees_of_freedom, refine
 from .plausibility import check_model, check_residual, check_settings, residual_rms, sheet
@@ -357,5 +357,8 @@ def _information(prior: Array) -> Array:
 
 def _unrotated(bias: Array, rotation: Array) -> Array:
     """Biases (6,) corrected for a rotation state (3,) whose columns hold the biased wrench."""
-    turn = np.eye(3) + skew(rotation)
-    return np.concatenate([np.linalg.solve(turn, bias[:3]), np.linalg.solve(turn, bias[3:])])
+    x, y, z = rotation.tolist()
+    # (1 + [r]x)^-1 = (1 - [r]x + r r') / (1 + r'r)
+    back = np.array([[1.0 + x * x, x * y + z, x * z - y], [x * y - z, 1.0 + y * y, y * z + x],
+                     [x * z + y, y * z - x, 1.0 + z * z]]) / (1.0 + x * x + y * y + z * z)
+    return (bias.reshape(2, 3) @ back.T).ravel()

@@ -17,6 +17,7 @@ the data, else `prior-dominated`; outside of it, it is `unobserved` by this moti
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -111,6 +112,7 @@ def _limits(report: Array, sd: Array, trace_sd: float) -> Array:
     return np.array([MASS_SHARE * report[0], *3 * (com,), *6 * (INERTIA_SHARE * moment,)])
 
 
+@lru_cache(maxsize=64)
 def sentence(verdict: tuple[int, ...]) -> str:
     """The verdict in one sentence: mass, centre of mass, inertia."""
     parts = []

@@ -98,6 +98,27 @@ def test_the_factors_are_those_of_the_rows_in_the_window(
                            slice_length)
 
 
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10_000), slices=st.sampled_from([2, 4, 6, 8]),
+       ahead=st.lists(st.integers(0, 60), min_size=1, max_size=12))
+def test_forgetting_ahead_of_the_rows_counts_none_twice(
+        seed: int, slices: int, ahead: list[int]) -> None:
+    """The window may end in bins whose rows are still to come."""
+    rng, bins = np.random.default_rng(seed), 10
+    buffer = RegressorBuffer(0.1 * slices, 0.1, blend=True)
+    left = _rows(rng, np.empty(0, dtype=int))
+    for k, further in enumerate(ahead):
+        new = _rows(rng, START + STEP * np.arange(15 * k, 15 * (k + 1)))
+        buffer.add(new)
+        end = int(new.number[-1]) + further
+        buffer.expire(end)
+        left = _joined([left, new])
+        left = _part(left, left.number // bins > end // bins - slices)
+        assert bool(buffer) is bool(len(left.number))
+        if buffer:
+            _assert_equal_to_dense(buffer.content(), left, 0.1)
+
+
 def test_forgetting_stays_exact_after_hundreds_of_windows(rng: np.random.Generator) -> None:
     buffer = RegressorBuffer(1.0, 0.1, blend=True)
     kept = []

@@ -14,7 +14,7 @@ from scipy.optimize import approx_fprime, minimize
 from inertial_id_ros.density_prior import MASS_SD, DensityPrior, density_prior
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.estimators import Problem, create, density
-from inertial_id_ros.estimators.density import most_probable, posterior
+from inertial_id_ros.estimators.density import most_probable, posterior, widened
 from inertial_id_ros.inertia import (
     is_consistent,
     min_eigenvalue,
@@ -321,3 +321,21 @@ def test_another_shape_is_taken_up() -> None:
     fresh = create(Settings(), "density").solve(problem, box((0.3, 0.3, 0.3))).phi
     np.testing.assert_allclose(large, fresh, rtol=1e-9)
     assert np.abs(small - large)[4:].max() > 1e-5
+
+
+@pytest.mark.parametrize("name", list(SHAPES))
+def test_modes_from_the_answer_before_are_those_found_anew(name: str) -> None:
+    """Data that grow a little each time, and then data of quite another body."""
+    rng = np.random.default_rng(5)
+    prior, wide, memory = PRIORS[name], widened(PRIORS[name]), {}
+    bodies = [PRIORS[name].moments @ np.exp(rng.normal(size=PRIORS[name].volumes.size))
+              for _ in range(2)]
+    half = rng.normal(size=(10, 10)) / np.abs(bodies[0])
+    for k in range(12):
+        information = (1.0 + 0.05 * k) * half.T @ half
+        vector = information @ bodies[k // 8]
+        warm, covariance = posterior(information, vector, prior, wide, memory)
+        cold, _ = posterior(information, vector, prior)
+        sd = np.sqrt(np.diag(covariance))
+        assert (np.abs(warm - cold) < 0.05 * sd).all(), k
+    assert memory

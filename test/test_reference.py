@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from inertial_id_ros import reference as reference_module
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.newton_euler import regressor
 from inertial_id_ros.reference import RunningReference
@@ -114,3 +115,38 @@ def test_an_unknown_centre_of_turning_is_part_of_the_spread(rng: np.random.Gener
         drawn.append((regressor(extra + [0.0, 0.0, 9.81], omega, alpha) - a[0]) @ PHI)
     expected = np.cov(np.array(drawn).T)
     np.testing.assert_allclose(unknown - known, expected, atol=0.08 * expected.max())
+
+
+def _near_rest(n: int, turned: float, noise: float, rng: np.random.Generator) -> Array:
+    """Stored rows (n, 6, 38) of an arm at rest, turned by an angle [rad] about x from where it
+    was, whose encoders make the acceleration noisy."""
+    up = np.tile([0.0, np.sin(turned), np.cos(turned)], (n, 1))
+    side = np.tile([1.0, 0.0, 0.0], (n, 1))
+    still = np.zeros((n, 3))
+    true = regressor(9.81 * up, still, still)
+    a = regressor(9.81 * up + noise * rng.normal(size=(n, 3)), still, still)
+    y = true @ PHI + BIAS + 0.1 * NOISE * rng.normal(size=(n, 6))
+    return stored_rows(a, np.zeros_like(a), side, np.cross(up, side), 9.81, y)
+
+
+def test_the_first_move_after_a_rest_is_as_expected_as_it_can_be(
+        rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The noise of the motion at rest has made the fit sure of a mass next to nothing."""
+    reference = _reference()
+    _learn(reference, _near_rest(1000, 0.0, 0.05, rng))
+    mass, sd = reference.mass
+    assert mass + 5.0 * sd < PHI[0]
+    moved = _near_rest(3, 0.1, 0.0, rng)
+    assert reference.expect(moved, np.ones(3), False).distance.max() < 4.0
+    monkeypatch.setattr(reference_module, "_SHAKING", 0.0)
+    assert reference.expect(moved, np.ones(3), False).distance.min() > 4.0
+
+
+def test_after_real_motion_the_noise_of_the_motion_excuses_nothing(
+        rng: np.random.Generator) -> None:
+    reference = _reference()
+    rows, _ = _rows(480, rng)
+    _learn(reference, rows)
+    pushed, _ = _rows(5, rng)
+    pushed[:, 0, -1] += 2.0  # N
+    assert reference.expect(pushed, np.ones(5), False).distance.min() > 6.0

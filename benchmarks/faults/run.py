@@ -29,11 +29,13 @@ SETTINGS = {"buffer.window": WINDOW}
 
 @dataclass(frozen=True)
 class Row:
-    """One run: its faults, the input, what was found when, and errors with and without fault."""
+    """One run: its faults, the input, which of them left a trace in the messages and were found
+    when, and errors with and without fault."""
 
     faults: tuple[str, ...]
     source: str
     seed: int
+    traces: tuple[bool, ...]
     found: tuple[float | None, ...]  # s after the fault began
     errors: tuple[float, float] | None
     without: tuple[float, float] | None
@@ -88,9 +90,11 @@ def trial(source: Source, faults: tuple[Fault, ...], without: dict[bool, Report]
     begins = [AT, *(AT + rng.uniform(0.0, PAIR, len(faults) - 1))]
     changes = dict(SETTINGS)
     at = next((t for t, f in zip(begins, faults, strict=True) if f is PAYLOAD), None)
-    stream = source.stream(at)
-    for begin, fault in zip(begins, faults, strict=True):
-        stream = fault.inject(stream, begin, rng)
+    stream = injected(source, faults, begins, at)
+    traces = tuple(fault is PAYLOAD or len(faults) == 1
+                   or differs(stream, injected(source, faults, begins, at, without=k))
+                   for k, fault in enumerate(faults))
+    for fault in faults:
         changes |= dict(fault.changes)
     setup = any(f in SETUP_FAULTS for f in faults)
     report = run(stream, changes, nothing_is_right=setup)
@@ -100,10 +104,28 @@ def trial(source: Source, faults: tuple[Fault, ...], without: dict[bool, Report]
     other = at is not None
     if other not in without:
         without[other] = run(source.other() if other else source.stream(), SETTINGS)
-    return Row(tuple(f.name for f in faults), source.name, source.seed, found, report.errors,
+    return Row(tuple(f.name for f in faults), source.name, source.seed, traces, found,
+               report.errors,
                None if setup else without[other].errors,
                tuple(f"{t:.2f} s: {text}" for t, text in report.wrong),
                getattr(report.last, "reason", ""))
+
+
+def injected(source: Source, faults: tuple[Fault, ...], begins: list[float], at: float | None,
+             without: int | None = None) -> Stream:
+    """The stream with these faults, each random by itself, but for one of them."""
+    stream = source.stream(at)
+    for k, (begin, fault) in enumerate(zip(begins, faults, strict=True)):
+        if k != without:
+            stream = fault.inject(stream, begin, np.random.default_rng([source.seed, 7, k]))
+    return stream
+
+
+def differs(one: Stream, other: Stream) -> bool:
+    """Whether any message does: samples that another fault has removed cannot be damaged."""
+    return len(one.messages) != len(other.messages) or any(
+        a is not b and repr(a) != repr(b)
+        for a, b in zip(one.messages, other.messages, strict=True))
 
 
 def usable(source: Source) -> list[Fault]:

@@ -1,7 +1,4 @@
-"""`python -m benchmarks.faults.soak`: an hour of simulated time, a random fault each half minute.
-
-With ``--ordinary`` nothing goes wrong, and everything that is found is a false alarm.
-"""
+"""`python -m benchmarks.faults.soak`: an hour of simulated time, a fault each half minute."""
 
 from __future__ import annotations
 
@@ -48,8 +45,8 @@ WINDOW, CHUNK, RATE = 20.0, 30.0, 100.0  # s, s, Hz
 SOLVE = 0.5  # s
 SETTLED = 300.0  # s after which memory must not grow
 MEMORY = 5.0  # MB it may grow
-# What may be found in ordinary motion: nothing that leaves samples out or flushes.
-ALARMS = ("contact", "payload_changed", "sensor_zeroed", "estimate_lost", "frame_wrong",
+# Findings that are counted: of what leaves samples out or flushes.
+COUNTED = ("contact", "payload_changed", "sensor_zeroed", "estimate_lost", "frame_wrong",
           "sign_wrong", "residual_large", "reset")
 
 
@@ -76,16 +73,16 @@ class Soak:
     """The run.
 
     Args:
-        seed: of everything random; ordinary: without faults.
+        seed: of everything random.
     """
 
-    def __init__(self, seed: int, ordinary: bool) -> None:
+    def __init__(self, seed: int) -> None:
         self._rng = np.random.default_rng([seed, 13])
         motion = ("point_to_point", "sinusoid", "stop_and_go")[seed % 3]
         self._simulation = Simulation((PAYLOADS["hammer"], PAYLOADS["drill"]), seed, motion, RATE)
         self._settings = Settings().replace({"buffer.window": WINDOW} | dict(RANGE))
         self._identifier = self._fresh()
-        self._faults = () if ordinary else (*(f for f in FAULTS if TRANSFORM not in f.on), PAYLOAD)
+        self._faults = (*(f for f in FAULTS if TRANSFORM not in f.on), PAYLOAD)
         self._next_advance = self._next_solve = 0.0
         self.state = State()
 
@@ -97,7 +94,7 @@ class Soak:
     def chunk(self, begin: float) -> None:
         """Half a minute with one fault, and a look at what is left of it at the end."""
         at = begin + float(self._rng.uniform(3.0, 5.0))
-        fault = self._faults[self._rng.integers(len(self._faults))] if self._faults else None
+        fault = self._faults[self._rng.integers(len(self._faults))]
         before = self.state.carried
         for message in self._messages(begin, at, fault):
             self._take(message, at, before)
@@ -105,15 +102,13 @@ class Soak:
         gc.collect()
         self.state.memory.append((begin + CHUNK, _resident()))
 
-    def _messages(self, begin: float, at: float, fault: Fault | None) -> list[Message]:
+    def _messages(self, begin: float, at: float, fault: Fault) -> list[Message]:
         state, end = self.state, begin + CHUNK
         messages = list(self._simulation.messages(begin, at, state.carried))
         if fault is PAYLOAD:
             state.carried = 1 - state.carried
         messages += self._simulation.messages(at, end, state.carried)
         messages = [_changed(m, state.jump, state.offset) for m in messages]
-        if fault is None:
-            return messages
         state.faults[fault.name] += 1
         stream = Stream(messages, (), self._simulation.prepare, {})
         after = fault.inject(stream, at, self._rng).messages
@@ -132,7 +127,7 @@ class Soak:
         self._next_solve = now + SOLVE
         outcome = made.solve()
         for finding in made.findings():
-            if finding.name in ALARMS:
+            if finding.name in COUNTED:
                 self.state.alarms[finding.name] += 1
         if not isinstance(outcome, Estimate):
             return
@@ -158,12 +153,12 @@ class Soak:
         fresh.advance()
         return fresh.solve()
 
-    def _compare(self, begin: float, fault: Fault | None) -> None:
+    def _compare(self, begin: float, fault: Fault) -> None:
         """The error beside that of an identifier that has seen nothing but the last window."""
         end, truth = begin + CHUNK, self._simulation.truths[self.state.carried]
         self._identifier.advance()
         outcomes = [self._identifier.solve(), _elsewhere(lambda: self._clean(end))]
-        name = fault.name if fault else "nothing"
+        name = fault.name
         if not all(isinstance(o, Estimate) for o in outcomes):
             self.state.late.append(f"{name} before {end:.0f} s: {outcomes}"[:300])
             return
@@ -221,10 +216,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.faults.soak", description=__doc__)
     parser.add_argument("--duration", type=float, default=3600.0, help="simulated seconds")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--ordinary", action="store_true", help="no faults: false alarms only")
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the table")
     options = parser.parse_args(arguments)
-    soak = Soak(options.seed, options.ordinary)
+    soak = Soak(options.seed)
     for k in range(max(1, round(options.duration / CHUNK))):
         soak.chunk(k * CHUNK)
         print(f"\r{(k + 1) * CHUNK:.0f} s", end="", file=sys.stderr)
@@ -232,13 +226,11 @@ def main(arguments: list[str] | None = None) -> int:
     table = text(soak.state, options.duration)
     print(table)
     options.output.mkdir(parents=True, exist_ok=True)
-    name = "ordinary.md" if options.ordinary else "soak.md"
-    (options.output / name).write_text(table)
+    (options.output / "soak.md").write_text(table)
     state = soak.state
     grown = state.memory[-1][1] - next((m for t, m in state.memory if t >= SETTLED),
                                        state.memory[-1][1])
-    alarms = options.ordinary and state.alarms
-    return int(bool(state.wrong or state.late or alarms or grown > MEMORY))
+    return int(bool(state.wrong or state.late or grown > MEMORY))
 
 
 if __name__ == "__main__":

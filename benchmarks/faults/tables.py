@@ -17,7 +17,8 @@ HEADER = """\
 
 
 def text(rows: list[Row]) -> str:
-    """Markdown: faults alone, then pairs, then everything that went wrong."""
+    """Markdown: faults alone, then pairs, then everything that went wrong. Faults that left no
+    trace in the messages are not counted."""
     alone = [row for row in rows if len(row.faults) == 1]
     pairs = [row for row in rows if len(row.faults) > 1]
     parts = ["# Faults alone\n\n", HEADER, *_lines(alone), "\n# Faults in random pairs\n\n", HEADER,
@@ -40,8 +41,9 @@ def _lines(rows: list[Row]) -> Iterable[str]:
 def _line(name: str, source: str, rows: list[Row]) -> str:
     if not rows:
         return ""
-    times = sorted(t for row in rows for t in row.found if t is not None)
-    looked = sum(len(row.found) for row in rows)
+    times = sorted(t for row in rows for t, trace in zip(row.found, row.traces, strict=True)
+                   if t is not None and trace)
+    looked = sum(sum(row.traces) for row in rows)
     found = f"{times[len(times) // 2]:.2f}, {times[-1]:.2f}" if times else "-"
     return (f"| {name} | {source} | {len(rows)} | {len(times)}/{looked} | {found} "
             f"| {_errors(rows, 0, 100.0)} | {_errors(rows, 1, 1000.0)} "
@@ -60,7 +62,8 @@ def _errors(rows: list[Row], k: int, scale: float) -> str:
 
 def _trouble(row: Row) -> str:
     what = [f"{len(row.wrong)} wrong, first {row.wrong[0]}"] if row.wrong else []
-    what += [f"{fault}: not found" for fault, t in zip(row.faults, row.found, strict=True)
+    what += [f"{fault}: " + ("not found" if trace else "leaves no trace, the other has removed it")
+             for fault, t, trace in zip(row.faults, row.found, row.traces, strict=True)
              if t is None]
     if not row.recovered:
         what.append(f"error {row.errors} against {row.without} {row.said}")

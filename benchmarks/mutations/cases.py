@@ -11,7 +11,7 @@ from inertial_id_ros.settings import Settings, iter_settings
 
 from . import bags, descriptions, recordings, texts
 from .containers import write
-from .sound import FAST, ROBOT, STATE, TOOL, URDF, Case, Sound
+from .sound import FAST, ROBOT, STATE, TOOL, URDF, Case, Sound, of_torques
 from .texts import Rng
 
 _MESHES = ("stl", "ply", "obj", "off", "npy", "xyz", "dae")
@@ -118,15 +118,13 @@ def joint_messages(sound: Sound, folder: Path, rng: Rng) -> Case:
     write(folder / "bag", fault(sound.torques, rng), recordings.container(rng))
     if rng.random() < 0.5:
         return Case("identify_robot", [str(folder / "bag"), *FAST])
-    return Case("identify_bag", [str(folder / "bag"), "--source", "joint_torque", "--robot",
-                                 str(sound.folder / ROBOT)])
+    return Case("identify_bag", [str(folder / "bag"), *of_torques(sound.folder / ROBOT)])
 
 
 def robot_file(sound: Sound, folder: Path, rng: Rng) -> Case:
     (folder / ROBOT).write_bytes(texts.mutated_json(sound.robot, rng))
     write(folder / "bag", sound.torques)
-    return Case("identify_bag", [str(folder / "bag"), "--source", "joint_torque", "--robot",
-                                 str(folder / ROBOT)])
+    return Case("identify_bag", [str(folder / "bag"), *of_torques(folder / ROBOT)])
 
 
 KINDS: dict[str, Callable[[Sound, Path, Rng], Case]] = {

@@ -32,6 +32,11 @@ _DAE = """<?xml version="1.0"?><COLLADA version="1.4.1"><asset/><library_geometr
 </mesh></geometry></library_geometries></COLLADA>"""
 
 
+def of_torques(robot: Path) -> list[str]:
+    """Arguments of `identify_bag` for a payload from joint torques."""
+    return ["--source", "joint_torque", "--robot", str(robot), "--sensor-frame", "ft_sensor"]
+
+
 @dataclass(frozen=True)
 class Case:
     """One run: tool, its arguments, and whether its result must be that of the sound recording."""
@@ -85,8 +90,10 @@ class Sound:
         status = identify_robot([
             str(self.folder / "joints.npz"), "--urdf", str(self.folder / URDF), "--quiet",
             *FAST, "--write-robot", str(self.folder / ROBOT)])
-        if status != 0:
-            raise RuntimeError("the sound joint torques give no robot")
+        write(self.folder / "torques", self.torques)
+        if status != 0 or identify_bag([str(self.folder / "torques"), "--quiet",
+                                        *of_torques(self.folder / ROBOT)]) != 0:
+            raise RuntimeError("the sound joint torques give no robot or no payload")
         self.robot = json.loads((self.folder / ROBOT).read_text())
 
     @property

@@ -187,8 +187,7 @@ class _Run:
             self._forward()
             self._hand_over(message)
             return
-        self._waiting.add(message)
-        if self._waiting.is_full:
+        if self._waiting.add(message):
             self._forward()
             self._advance()
 

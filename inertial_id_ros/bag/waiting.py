@@ -22,14 +22,10 @@ class Waiting:
         self._messages: list[RawMessage] = []
         self._bytes = 0
 
-    def add(self, message: RawMessage) -> None:
-        """Add the next message."""
+    def add(self, message: RawMessage) -> bool:
+        """Add the next message; whether they should be taken now."""
         self._messages.append(message)
         self._bytes += len(message.data)
-
-    @property
-    def is_full(self) -> bool:
-        """Whether no more should be added."""
         return len(self._messages) >= _MESSAGES or self._bytes > _BYTES
 
     def take(self) -> list[RawMessage]:

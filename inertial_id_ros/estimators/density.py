@@ -6,13 +6,16 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import lapack
 
-from ..density_prior import MASS_SD, DensityPrior, density_prior
+from ..density_prior import DensityPrior, density_prior
 from ..errors import InvalidSetting
+from ..factor import triangular_factor
 from ..free_fit import center_of_mass, free_fit
 from ..inertia import Array, is_consistent
 from ..settings import Settings
 from ..shape import Shape
+from ..small_systems import identity, inverse, solve_upper
 from ..unknown_shape import balls
 from .base import PARAMETERS, Problem, Solution, register
 from .reference_body import ReferenceBodies
@@ -27,11 +30,17 @@ _BOUND_INFORMATION = 1e4  # of the largest mass, over that of the data
 
 
 class Mode(NamedTuple):
-    """Most probable density of one width: phi (10,), its covariance (10, 10), log evidence."""
+    """Most probable density of one width: phi (10,), its covariance (10, 10), log evidence, and
+    the states w that make it."""
 
     phi: Array
     covariance: Array
     evidence: float
+    states: Array
+
+
+# States of the modes of the last answer, by prior (which lives as long as this does) and width.
+Memory = dict[tuple[int, float], Array]
 
 
 @register("density")
@@ -55,6 +64,8 @@ class Density:
         self._settings = settings.shape
         balls(self._settings.max_reach)  # made once in a process, and now: no estimate waits
         self._bodies = ReferenceBodies()
+        self._prior: tuple[Shape, DensityPrior, DensityPrior] | None = None
+        self._memory: Memory = {}
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """See `Estimator.solve`."""
@@ -64,15 +75,17 @@ class Density:
         phi, covariance = self._posterior(information, vector, shape)
         if 0.0 < self._max_mass < phi[0]:
             phi = self._bounded(information, vector, shape, covariance)
-        prior_information = np.linalg.inv(covariance) - information
+        prior_information = inverse(covariance) - information
         return Solution(phi, marginal.bias(phi), _positive(prior_information), covariance)
 
     def _posterior(self, information: Array, vector: Array,
                    shape: Shape | None) -> tuple[Array, Array]:
         if shape is None:
             return posterior_of_sizes(information, vector, self._settings.max_reach)
-        prior = replace(density_prior(shape), pose=shape.pose_states(self._settings))
-        return posterior(information, vector, prior)
+        if self._prior is None or self._prior[0] is not shape:
+            prior = replace(density_prior(shape), pose=shape.pose_states(self._settings))
+            self._prior, self._memory = (shape, prior, widened(prior)), {}
+        return posterior(information, vector, *self._prior[1:], self._memory)
 
     def _bounded(self, information: Array, vector: Array, shape: Shape | None,
                  covariance: Array) -> Array:
@@ -84,12 +97,23 @@ class Density:
         return phi * min(self._max_mass / phi[0], 1.0)
 
 
-def posterior(information: Array, vector: Array, prior: DensityPrior) -> tuple[Array, Array]:
-    """phi (10,) and its covariance (10, 10) from the information matrix and vector of the data."""
-    phi, _ = average(*modes_of(information, vector, prior, prior.widths))
-    # Intervals always come from the widest prior: that is what calibrates them.
-    wide = replace(prior, slack=prior.wide_slack)
-    widest = modes_of(information, vector, wide, prior.widths[:1])[0][0]
+def widened(prior: DensityPrior) -> DensityPrior:
+    """The prior from which intervals come, whatever explains the data best: the widest, with the
+    slack of intervals. That is what calibrates them."""
+    return replace(prior, slack=prior.wide_slack, widths=prior.widths[:1])
+
+
+def posterior(information: Array, vector: Array, prior: DensityPrior,
+              wide: DensityPrior | None = None, memory: Memory | None = None
+              ) -> tuple[Array, Array]:
+    """phi (10,) and its covariance (10, 10) from the information matrix and vector of the data.
+
+    Args:
+        wide: of this prior, if it is there already, as a memory needs it; memory: see `modes_of`.
+    """
+    wide = widened(prior) if wide is None else wide
+    phi, _ = average(*modes_of(information, vector, prior, prior.widths, memory))
+    widest = modes_of(information, vector, wide, wide.widths, memory)[0][0]
     gap = widest.phi - phi
     covariance = widest.covariance + np.outer(gap, gap)
     return phi, 0.5 * (covariance + covariance.T)
@@ -99,7 +123,8 @@ def posterior_of_sizes(information: Array, vector: Array, reach: float) -> tuple
     """As `posterior`, for an object of unknown shape that reaches this far [m] from the sensor.
 
     The covariance is that of the mixture: within each size, and between them. A centre of mass
-    beyond the reach is believed: the region is doubled until it holds it.
+    beyond the reach is believed: the region is doubled until it holds it. Modes this wide come near
+    their end slowly; from the answer before they would stop elsewhere, so each begins anew.
     """
     smallest = _least_radius(information, vector)
     while reach < smallest:
@@ -126,13 +151,21 @@ def _least_radius(information: Array, vector: Array) -> float:
 
 
 def modes_of(information: Array, vector: Array, prior: DensityPrior,
-             widths: tuple[float, ...]) -> tuple[list[Mode], list[Array]]:
-    """The mode of each width with the slack, and phi (10,) of its density alone."""
+             widths: tuple[float, ...], memory: Memory | None = None
+             ) -> tuple[list[Mode], list[Array]]:
+    """The mode of each width with the slack, and phi (10,) of its density alone.
+
+    Args:
+        memory: states of the modes of the same priors for the data before; renewed.
+    """
+    memory = {} if memory is None else memory
     mass = max(vector[0] / information[0, 0], 1e-3)
     slack = Slack(mass**2 * prior.slack, information, vector)
     modes, bare = [], []
     for width in widths:
-        mode = most_probable(slack.information, slack.vector, prior, width, mass)
+        mode = most_probable(slack.information, slack.vector, prior, width, mass,
+                             memory.get((id(prior), width)))
+        memory[id(prior), width] = mode.states
         added = slack.added(mode)
         modes.append(added._replace(
             evidence=added.evidence + slack.evidence - prior.width_penalty * np.log(width)))
@@ -175,7 +208,7 @@ class Slack:
 
     def __init__(self, covariance: Array, information: Array, vector: Array) -> None:
         self._covariance, self._information, self._vector = covariance, information, vector
-        self._shrink = np.linalg.inv(np.eye(PARAMETERS) + information @ covariance)
+        self._shrink = np.linalg.inv(identity(PARAMETERS) + information @ covariance)
         seen = self._shrink @ information
         self.information = 0.5 * (seen + seen.T)
         self.vector = self._shrink @ vector
@@ -192,52 +225,64 @@ class Slack:
 
 
 def most_probable(information: Array, vector: Array, prior: DensityPrior, width: float,
-                  mass: float) -> Mode:
+                  mass: float, start: Array | None = None) -> Mode:
     """Newton's method on ``phi'H phi/2 - g'phi + w'w/2`` with ``phi = T M (v exp(log m0 + F w))``,
-    where T moves the body by the last states of w, if the pose is uncertain."""
-    modes = np.column_stack([width * prior.modes, np.full(len(prior.volumes), MASS_SD)])
-    unit, densities = prior.columns * prior.volumes, modes.shape[1]
-    w = np.zeros(densities + prior.pose.count)
-    log_density = np.full(len(prior.volumes), np.log(mass))
+    where T moves the body by the last states of w, if the pose is uncertain.
 
-    moves = prior.pose.count > 0
+    Args:
+        start: w of other data to begin with, if that is better than 0.
+    """
+    modes, unit = prior.directions(width), prior.moments
+    densities, moves = modes.shape[1], prior.pose.count > 0
+    level = float(np.log(mass))
 
-    def value(log_density: Array, w: Array) -> tuple[Array, float]:
-        phi = unit @ np.exp(log_density)
+    def value(log_density: Array, w: Array) -> tuple[Array, float, Array]:
+        density = np.exp(log_density)
+        phi = unit @ density
         if moves:
             phi = prior.pose.transform(w[densities:]) @ phi
-        return phi, float(0.5 * phi @ information @ phi - vector @ phi + 0.5 * w @ w)
+        return phi, float(phi @ (0.5 * (information @ phi) - vector) + 0.5 * (w @ w)), density
 
-    def slope_at(log_density: Array, w: Array, phi: Array) -> Array:
-        still = (unit * np.exp(log_density)) @ modes
+    def slope_at(density: Array, w: Array, phi: Array) -> Array:
+        still = (unit * density) @ modes
         if not moves:
             return still
         return np.hstack([prior.pose.transform(w[densities:]) @ still, prior.pose.slope(phi)])
 
-    phi, objective = value(log_density, w)
+    w = np.zeros(densities + prior.pose.count)
+    log_density = np.full(len(prior.volumes), level)
+    phi, objective, density = value(log_density, w)
+    if start is not None:
+        from_start = level + modes @ start[:densities]
+        better = value(from_start, start)
+        if better[1] < objective:
+            w, log_density, (phi, objective, density) = start, from_start, better
     for _ in range(_STEPS):
-        slope = slope_at(log_density, w, phi)
-        gain = np.linalg.solve(np.eye(PARAMETERS) + information @ (slope @ slope.T),
-                               vector - information @ (phi - slope @ w))
+        slope = slope_at(density, w, phi)
+        system = identity(PARAMETERS) + information @ (slope @ slope.T)
+        _, _, gain, singular = lapack.dgesv(system, vector - information @ (phi - slope @ w))
+        if singular:
+            raise np.linalg.LinAlgError("Singular matrix")
         step = slope.T @ gain - w
         change = modes @ step[:densities]
         t = min(1.0, _LARGEST_STEP / max(float(np.abs(change).max()), 1e-9))
         while t > 1e-3:
-            new_phi, new_objective = value(log_density + t * change, w + t * step)
+            new_phi, new_objective, new_density = value(log_density + t * change, w + t * step)
             if new_objective < objective:
                 break
             t *= 0.5
         else:
             break
-        w, log_density = w + t * step, log_density + t * change
+        w, log_density, density = w + t * step, log_density + t * change, new_density
         improvement = objective - new_objective
         phi, objective = new_phi, new_objective
         if improvement < _TOLERANCE:
             break
-    slope = slope_at(log_density, w, phi)
-    factor = np.linalg.cholesky(np.eye(len(w)) + slope.T @ information @ slope)
-    root = np.linalg.solve(factor, slope.T)
-    return Mode(phi, root.T @ root, -objective - float(np.log(np.diag(factor)).sum()))
+    # (1 + F'HF)^-1 between slopes F, by the triangle of F' (r, 10): ten unknowns instead of r.
+    upper = triangular_factor(slope_at(density, w, phi).T)
+    factor = np.linalg.cholesky(identity(len(upper)) + upper @ information @ upper.T)
+    root = solve_upper(factor.T, upper, transposed=True)
+    return Mode(phi, root.T @ root, -objective - float(np.log(factor.diagonal()).sum()), w)
 
 
 def _positive(matrix: Array) -> Array:

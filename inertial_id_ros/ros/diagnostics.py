@@ -14,6 +14,9 @@ from ..findings import LEVELS, Finding
 # Findings about what comes in, by the beginning of their names; all others are about the estimate.
 _INPUT_PREFIXES = ("wrench", "joint", "motion", "transform", "static_transform", "translation",
                    "robot", "mounting", "clock", "overload", "removed")
+# What may bring the load, first choice first: joint states where there is nothing else.
+_LOADS = {"wrench": "wrench", "dynamic_joint_states": "dynamic joint state",
+          "joint_states": "joint state"}
 _LEVELS = {"info": DiagnosticStatus.OK, "warning": DiagnosticStatus.WARN,
            "error": DiagnosticStatus.ERROR}
 _QUIET = 10.0  # s between log lines of one finding
@@ -52,8 +55,9 @@ def statuses(node_name: str, findings: Iterable[Finding], outcome: Outcome | Non
     values = {f"{topic} [Hz]": f"{rate:.1f}" for topic, rate in counters.rates.items()}
     values |= {f"{topic} [messages]": str(n) for topic, n in counters.counts.items()}
     inputs = _status(f"{node_name}: inputs", about_inputs, "receiving", values)
-    if inputs.level == DiagnosticStatus.OK and counters.rates.get("wrench", 0.0) == 0.0:
-        inputs.level, inputs.message = DiagnosticStatus.WARN, "no wrench arrives"
+    load = next((topic for topic in _LOADS if topic in counters.rates), "wrench")
+    if inputs.level == DiagnosticStatus.OK and counters.rates.get(load, 0.0) == 0.0:
+        inputs.level, inputs.message = DiagnosticStatus.WARN, f"no {_LOADS[load]} arrives"
     return [inputs, _estimate_status(node_name, about_estimate, outcome, counters)]
 
 
