@@ -16,6 +16,7 @@ from types import FrameType
 from .errors import InertialIdError, NotEnoughData
 
 OK, NO_ESTIMATE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130  # exit statuses
+_LONGEST = 2000  # characters of a message, which may hold names out of a file
 # Where the package on PyPI has another name than the module.
 _PIP_NAMES = {"pinocchio": "pin", "yaml": "PyYAML"}
 _ROS_ENDINGS = ("_msgs", "_interfaces", "_srvs")
@@ -90,7 +91,9 @@ def exit_status(run: Callable[[], int]) -> int:
     try:
         return run()
     except InertialIdError as error:
-        print(f"error: {error}", file=sys.stderr)
+        text = str(error)
+        shown = text if len(text) <= _LONGEST else text[:_LONGEST] + " ..."
+        print(f"error: {shown}", file=sys.stderr)
         return NO_ESTIMATE if isinstance(error, NotEnoughData) else USER_ERROR
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

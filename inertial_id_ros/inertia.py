@@ -160,8 +160,12 @@ def is_consistent(phi: ArrayLike) -> bool:
     p = np.asarray(phi, dtype=float)
     if not np.isfinite(p).all() or not p[0] > 0.0:
         return False
-    j = pseudo_inertia(p)
-    eigenvalues = _symmetric_eigenvalues(j[:3, :3] - p[1:4, None] * p[1:4] / p[0])
+    with np.errstate(over="ignore", invalid="ignore"):  # absurd numbers, as in a damaged file
+        j = pseudo_inertia(p)
+        about_com = j[:3, :3] - p[1:4, None] * p[1:4] / p[0]
+    if not np.isfinite(about_com).all():
+        return False
+    eigenvalues = _symmetric_eigenvalues(about_com)
     return bool(eigenvalues[0] > 1e-12 * max(eigenvalues[-1], _TINY)
                 and _symmetric_eigenvalues(j)[0] > 0.0)
 

@@ -82,6 +82,7 @@ def test_a_missing_part_of_the_package_itself_is_not_explained_away() -> None:
 
 @pytest.mark.parametrize(("failure", "status", "said"), [
     (InvalidSetting("x is 1; allowed: 2"), 2, "error: x is 1; allowed: 2\n"),
+    (InvalidSetting("x" * 9000), 2, f"error: {'x' * 2000} ...\n"),
     (NotEnoughData("too short"), 1, "error: too short\n"),
     (KeyboardInterrupt(), 130, "interrupted\n"),
     (PermissionError(13, "Permission denied", "/a/b"), 2, "error: /a/b: Permission denied\n"),

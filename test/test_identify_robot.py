@@ -219,6 +219,7 @@ def test_a_joint_that_was_not_recorded_is_named(folder: Path):
     ("a,b\n1,2\n", "needs columns time"),
     ("time,position.a\n0,1\n", "lacks columns effort.a"),
     ("time,position.a,effort.a\n0,x,1\n", "something else than numbers"),
+    ("time,position.a,effort.a\n0," + "x" * 9000 + ",1\n", "something else than numbers"),
     ("time,position.a,effort.a\n", "no rows"),
     ("", "needs columns time")])
 def test_a_csv_that_cannot_be_used_is_one_sentence(
@@ -228,6 +229,7 @@ def test_a_csv_that_cannot_be_used_is_one_sentence(
     error = capsys.readouterr().err
     assert error.startswith("error: ")
     assert said in error
+    assert len(error) < 500
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"text"])

@@ -136,7 +136,8 @@ def _read_csv(path: Path) -> NamedRecording:
     try:
         rows = np.array([[float(word) for word in line] for line in lines[1:] if line])
     except ValueError as error:
-        raise RecordingError(f"{path} holds something else than numbers: {error}") from error
+        raise RecordingError(f"{path} holds something else than numbers: {str(error)[:100]}"
+                             ) from error
     if rows.ndim != 2 or rows.shape[1] != len(header):
         raise RecordingError(f"{path} holds no rows of {len(header)} numbers")
     columns = [[header.index(f"{kind}.{name}") for name in names]
