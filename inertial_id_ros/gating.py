@@ -13,7 +13,8 @@ from .inertia import Array
 from .precompensation import SETTLING_NS
 from .sensor_frame import SensorFrame
 from .settings import WrenchSettings
-from .streams import LATE, REORDERED, REPEATED, STORED, SampleRing
+from .stored_counts import StoredCounts
+from .streams import SampleRing
 
 _IMPOSSIBLE = 1e6  # N, N m: no wrist sensor reads this, uninitialised memory does
 
@@ -24,7 +25,7 @@ class WrenchGate:
     def __init__(self, settings: WrenchSettings, findings: FindingLog) -> None:
         self._settings = settings
         self._findings = findings
-        self._strays = 0
+        self._counts = StoredCounts(findings, "wrench", "wrench samples")
         # A channel within one part in a thousand of full scale is clipped.
         self._ceilings = tuple(0.999 * full if full > 0.0 else _IMPOSSIBLE
                                for full in (settings.force_range, settings.torque_range))
@@ -69,20 +70,7 @@ class WrenchGate:
 
     def stored(self, result: str, strays: int) -> None:
         """Count what the ring said of a sample, and the strays it has dropped so far."""
-        if result == STORED and strays == self._strays:
-            return
-        if result == REPEATED:
-            self._findings.count("wrench_repeated", "wrench samples with a repeated stamp dropped",
-                                 "info")
-        elif result == LATE:
-            self._findings.count("wrench_late", "wrench samples that came too late dropped")
-        elif result == REORDERED:
-            self._findings.count("wrench_reordered", "wrench samples that came out of order put "
-                                 "where they belong", "info")
-        for _ in range(strays - self._strays):
-            self._findings.count("wrench_stamp_stray", "wrench samples with a stamp far from those "
-                                 "before and after dropped")
-        self._strays = strays
+        self._counts.take(result, strays)
 
 
 def fit(wrenches: Wrenches | None, gate: WrenchGate, frame: SensorFrame, ring: SampleRing,

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..findings import FindingLog
 from ..inertia import Array
-from ..streams import LATE, REORDERED, REPEATED
+from ..stored_counts import StoredCounts
 
 _IMPOSSIBLE = 1e6  # rad, N m: no joint stands there, uninitialised memory does
 _CLIPPED = 0.999  # share of the largest torque from which on one is clipped
@@ -25,7 +25,7 @@ class JointStateGate:
     def __init__(self, joints: Sequence[str], findings: FindingLog) -> None:
         self._joints, self._findings = tuple(joints), findings
         self.use_limits(np.zeros(len(self._joints)))
-        self._strays = 0
+        self._counts = StoredCounts(findings, "joint", "joint states")
         self._refused = ""  # why the last sample could not enter
 
     def use_limits(self, limits: Array) -> None:
@@ -78,15 +78,4 @@ class JointStateGate:
 
     def stored(self, result: str, strays: int) -> None:
         """Count what the ring said of a sample, and the strays it has dropped so far."""
-        if result == REPEATED:
-            self._findings.count("joint_repeated", "joint states with a repeated stamp dropped",
-                                 "info")
-        elif result == LATE:
-            self._findings.count("joint_late", "joint states that came too late dropped")
-        elif result == REORDERED:
-            self._findings.count("joint_reordered", "joint states that came out of order put where "
-                                 "they belong", "info")
-        for _ in range(strays - self._strays):
-            self._findings.count("joint_stamp_stray", "joint states with a stamp far from those "
-                                 "before and after dropped")
-        self._strays = strays
+        self._counts.take(result, strays)
