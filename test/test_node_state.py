@@ -220,6 +220,18 @@ def weighting(number):
     return SetParameters.Request(parameters=[Parameter(name="estimator.weighting", value=value)])
 
 
+def test_a_home_that_cannot_be_written_is_told_and_does_not_stop_the_node(monkeypatch, tmp_path):
+    """The folder is the default's; one that the user names must be of use (test_saving)."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HOME", str(tmp_path / "file"))
+    monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path))
+    with Stage() as stage:
+        stage.start_node()
+        assert "nothing outlives this run" in findings(stage)["state_not_kept"]
+        answer = stage.client.call(Save, f"{NODE}/save")
+        assert not answer.success and "cannot write" in answer.message
+
+
 def test_services_in_a_tight_loop_do_not_starve_the_estimate_nor_grow_memory(tmp_path):
     """Half of the estimates per second, at least, while a client calls without a pause."""
     with Stage() as stage:

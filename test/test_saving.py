@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from inertial_id_ros.errors import InertialIdError, InvalidSetting
-from inertial_id_ros.ros.saving import path_in, save_json, state_path
+from inertial_id_ros.ros.saving import path_in, require_writable, save_json, state_path
 
 
 def test_a_folder_that_can_be_made_is_fine_and_not_made_yet(tmp_path: Path) -> None:
     path = state_path(str(tmp_path / "a" / "b"), "/arm/inertial_id_node")
+    require_writable(str(tmp_path / "a" / "b"))
     assert path == tmp_path / "a" / "b" / "arm.inertial_id_node.state.json"
     assert not (tmp_path / "a").exists()
 
@@ -33,17 +34,17 @@ def test_a_folder_that_cannot_be_one_is_told_at_the_start(tmp_path: Path, name: 
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(InvalidSetting, match=rf"^state\.directory is '.*{said}"):
-        state_path(f"{tmp_path}/{name}", "n")
+        require_writable(f"{tmp_path}/{name}")
 
 
 def test_no_folder_and_a_folder_of_others_are_told(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, said in (("", "is ''; it must name"), ("~nobody-of-this-name/x", "name of no user")):
         with pytest.raises(InvalidSetting, match=rf"^state\.directory .*{said}"):
-            state_path(name, "n")
+            require_writable(name)
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(InvalidSetting, match="cannot be written; it must be a folder in which"):
-        state_path(str(tmp_path), "n")
+        require_writable(str(tmp_path))
 
 
 @pytest.mark.parametrize("folder", ["~nobody-of-this-name", "a\0b"])

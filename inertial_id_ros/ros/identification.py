@@ -37,7 +37,7 @@ from .identify_action import IdentifyAction
 from .inputs import Inputs
 from .parameter_files import Section, read_parameter_files
 from .publishing import Publishing
-from .saving import CannotSave, state_path
+from .saving import CannotSave, require_writable, state_path
 from .services import Services
 from .settings_node import SettingsNode
 from .signals import ignore, stop_flag
@@ -70,8 +70,7 @@ class InertialIdNode(SettingsNode):
         self.configuration = Configuration(self.identifier, self.settings, shape)
         self.flush_limit = FlushLimit()
         self._own_findings: dict[str, Finding] = {}
-        self._state = StateFile(state_path(self.settings.state.directory,
-                                           self.get_fully_qualified_name()))
+        self._state = self._state_file()
         self.tell("parameters_not_used", "; ".join(self.file_complaints))
         self._restore()
         self._findings: tuple[Finding, ...] = ()
@@ -121,6 +120,18 @@ class InertialIdNode(SettingsNode):
         if self.settings.tool.file:
             state = State(load_tool(user_path(self.settings.tool.file)), state.tare)
         self.identifier.restore(state)
+
+    def _state_file(self) -> StateFile:
+        """Where the state is kept. A default folder that cannot be written is no mistake of the
+        user's: then nothing outlives the run."""
+        directory = self.settings.state.directory
+        try:
+            require_writable(directory)
+        except InvalidSetting as error:
+            if directory != Settings().state.directory:
+                raise
+            self.tell("state_not_kept", f"nothing outlives this run: {error}")
+        return StateFile(state_path(directory, self.get_fully_qualified_name()))
 
     def keep_state(self) -> None:
         """Write what should outlive this run; in the worker (raises CannotSave)."""

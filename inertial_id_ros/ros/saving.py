@@ -79,20 +79,29 @@ def state_path(directory: str, node: str) -> Path:
         directory: state.directory; node: name of the node with its namespace.
 
     Raises:
-        InvalidSetting: files cannot be written there; the folder need not be there yet.
+        InvalidSetting: the folder is no path.
     """
-    if not directory:
-        raise InvalidSetting("state.directory is ''; it must name a folder")
-    try:
-        folder = user_path(directory).absolute()
-    except InvalidSetting as error:
-        raise InvalidSetting(f"state.directory is {directory[:100]!r}: {error}") from None
+    return _state_folder(directory) / (node.strip("/").replace("/", ".") + STATE_ENDING)
+
+
+def require_writable(directory: str) -> None:
+    """Raise InvalidSetting where files cannot be written under state.directory; the folder need not
+    be there yet."""
+    folder = _state_folder(directory)
     there = next(f for f in (folder, *folder.parents) if os.path.lexists(f))
     if not os.path.isdir(there) or not os.access(there, os.W_OK | os.X_OK):
         reason = "cannot be written" if os.path.isdir(there) else "is no folder"
         raise InvalidSetting(f"state.directory is '{directory}', but {there} {reason}; it must be "
                              "a folder in which this process may write, or can make")
-    return folder / (node.strip("/").replace("/", ".") + STATE_ENDING)
+
+
+def _state_folder(directory: str) -> Path:
+    if not directory:
+        raise InvalidSetting("state.directory is ''; it must name a folder")
+    try:
+        return user_path(directory).absolute()
+    except InvalidSetting as error:
+        raise InvalidSetting(f"state.directory is {directory[:100]!r}: {error}") from None
 
 
 def plain_name(name: str) -> str:
