@@ -186,16 +186,20 @@ def _six_of_point(x: float, y: float, z: float) -> Array:
 
 def report_jacobian(phi: ArrayLike) -> Array:
     """Derivative (10, 10) of ``report_from_phi``; maps a covariance of phi to one of the report."""
-    p = as_phi(phi)
-    c = p[1:4] / p[0]
-    x, y, z = c.tolist()
+    mass, *first_moment = as_phi(phi)[:4].tolist()
+    x, y, z = (h / mass for h in first_moment)
     out = np.eye(10)
-    out[1:4, 0] = -c / p[0]
-    out[[1, 2, 3], [1, 2, 3]] = 1.0 / p[0]
     # I_com = I - (h'h 1 - h h') / m
-    out[4:, 0] = _six_of_point(x, y, z)
-    out[4:, 1:4] = [[0.0, -2.0 * y, -2.0 * z], [y, x, 0.0], [z, 0.0, x],
-                    [-2.0 * x, 0.0, -2.0 * z], [0.0, z, y], [-2.0 * x, -2.0 * y, 0.0]]
+    out[1:, :4] = [
+        [-x / mass, 1.0 / mass, 0.0, 0.0],
+        [-y / mass, 0.0, 1.0 / mass, 0.0],
+        [-z / mass, 0.0, 0.0, 1.0 / mass],
+        [y * y + z * z, 0.0, -2.0 * y, -2.0 * z],
+        [-x * y, y, x, 0.0],
+        [-x * z, z, 0.0, x],
+        [x * x + z * z, -2.0 * x, 0.0, -2.0 * z],
+        [-y * z, 0.0, z, y],
+        [x * x + y * y, -2.0 * x, -2.0 * y, 0.0]]
     return out
 
 
