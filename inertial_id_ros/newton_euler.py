@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from .inertia import Array, skew
 
-
 # Places of the components of omega in L, row after row.
 _ROTATION = np.zeros((3, 18))
 _ROTATION[0, [0, 7, 14]] = _ROTATION[1, [1, 9, 16]] = _ROTATION[2, [2, 10, 17]] = 1.0
