@@ -14,6 +14,7 @@ from .inertia import Array
 from .streams import SampleRing
 
 BIN_NS = 10_000_000  # 10 ms
+_FIRST = np.zeros(1, dtype=np.int64)
 
 
 class Bins(NamedTuple):
@@ -39,8 +40,9 @@ def bin_samples(ring: SampleRing, first: int, end: int) -> Bins:
     if len(stamps) == 0:
         return Bins(np.empty(0, int), np.empty(0, int), np.empty(0, np.int64), np.empty((0, 6)))
     number = stamps // BIN_NS
-    starts = np.flatnonzero(np.r_[True, np.diff(number) > 0])
-    count = np.diff(np.r_[starts, len(stamps)])
+    edges = np.flatnonzero(number[1:] > number[:-1]) + 1
+    starts = np.concatenate([_FIRST, edges])
+    count = np.concatenate([edges, [len(stamps)]]) - starts
     within = stamps - number * BIN_NS
     mean = number[starts] * BIN_NS + np.add.reduceat(within, starts) // count
     return Bins(number[starts], count, mean, np.add.reduceat(rows, starts) / count[:, None])

@@ -257,6 +257,8 @@ class RegressorBuffer:
 
     def _combine(self) -> None:
         """Bring the inner nodes above finished and forgotten slices up to date, level by level."""
+        if not self._dirty:
+            return
         nodes = np.unique([(self._leaves + leaf) >> 1 for leaf in self._dirty])
         self._dirty.clear()
         while len(nodes) and nodes[0] >= 1:

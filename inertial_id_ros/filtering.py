@@ -12,6 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from .bins import BIN_NS
 from .inertia import Array
@@ -127,37 +128,53 @@ class TwoSidedFilter:
 
     def _rows(self, middles: np.ndarray) -> FilteredRows:
         low, span = int(middles[0]) - self.reach, int(middles[-1] - middles[0]) + 2 * self.reach + 1
-        inside = (self._number >= low) & (self._number < low + span)
-        position = self._number[inside] - low
+        inside = slice(*np.searchsorted(self._number, (low, low + span)).tolist())
+        position, counts = self._number[inside] - low, self._samples[inside]
         present = np.zeros(span)
-        present[position] = self._samples[inside]
+        present[position] = counts
         weighted = np.zeros((span, self._width + self._rates))
-        weighted[position] = self._with_rates()[inside] * self._samples[inside, None]
-        starts = middles - middles[0]
-        window = starts[:, None] + np.arange(2 * self.reach + 1)
+        weighted[position, :self._width] = self._columns[inside] * counts[:, None]
+        weighted[position, self._width:] = self._differences()[inside] * counts[:, None]
         half = np.minimum(middles - self._first, int(self._number[-1]) - middles)
         kernels = self._kernels[np.minimum(half, self.reach)]
-        weights = present[window] * kernels
-        total = weights.sum(axis=1)
-        covered = (((present[window] > 0) @ self._near > 0) * kernels).sum(axis=1)
-        own = starts[:, None] + self.reach - self.step // 2 + np.arange(self.step)
-        samples = present[own].sum(axis=1)
-        good = (covered >= _MIN_COVERAGE * kernels.sum(axis=1)) & (samples > 0)
-        sums = (kernels[good, None] @ weighted[window[good]])[:, 0]
-        means = sums / total[good, None]
+        under = self._windows(present, len(middles))
+        own = self.reach - self.step // 2
+        samples = under[:, own:own + self.step].sum(axis=1)
+        good = samples > 0
+        if not self._is_whole:
+            covered = (((under > 0) @ self._near > 0) * kernels).sum(axis=1)
+            good &= covered >= _MIN_COVERAGE * kernels.sum(axis=1)
+        total = (under * kernels).sum(axis=1)
+        sums = (kernels[:, None] @ self._windows(weighted, len(middles)))[:, 0]
+        means = sums[good] / total[good, None]
         return FilteredRows(middles[good], samples[good], means[:, :self._width],
                             means[:, self._width:])
 
-    def _with_rates(self) -> Array:
-        """Columns and time derivatives (k, d + k); one bin more is held than kernels reach."""
-        if not self._rates:
-            return self._columns
+    def _windows(self, values: Array, rows: int) -> Array:
+        """What lies under the kernels of successive rows (r, taps, ...), a view of values (n, ...)
+        of bins from the first kernel's on."""
+        stride = values.strides[0]
+        return as_strided(values, (rows, 2 * self.reach + 1, *values.shape[1:]),
+                          (self.step * stride, *values.strides), writeable=False)
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether no bin is missing between the first and the last of those that are held."""
+        return int(self._number[-1] - self._number[0]) == len(self._number) - 1
+
+    def _differences(self) -> Array:
+        """Time derivatives (k, rates) [1/s]; one bin more is held than kernels reach."""
         part = self._columns[:, :self._rates]
-        if len(part) < 2:
-            return np.concatenate([self._columns, np.zeros_like(part)], axis=1)
-        times = (self._number - self._number[0]) * (BIN_NS * 1e-9)
-        rates = np.gradient(part, times, axis=0)
-        return np.concatenate([self._columns, rates], axis=1)
+        if len(part) < 2 or not self._rates:
+            return np.zeros_like(part)
+        period = BIN_NS * 1e-9
+        if not self._is_whole:
+            return np.asarray(np.gradient(part, (self._number - self._number[0]) * period, axis=0))
+        out = np.empty_like(part)
+        np.subtract(part[2:], part[:-2], out=out[1:-1])
+        out[1:-1] /= 2.0 * period
+        out[0], out[-1] = (part[1] - part[0]) / period, (part[-1] - part[-2]) / period
+        return out
 
     @cache  # noqa: B019  (one filter lives as long as its pipeline; a few block sizes)
     def block_gain(self, rows: int) -> float:

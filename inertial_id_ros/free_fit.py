@@ -9,13 +9,14 @@ from .small_systems import identity, inverse
 
 _REACH = 1.0  # m; no payload is taken to reach farther from the sensor
 _MASS_SD = 100.0  # kg
+# The information: about the mass, and of a kilogram about first moments and tensor.
+_OF_MASS = np.diag([_MASS_SD**-2, *9 * (0.0,)])
+_OF_PLACE = np.diag([0.0, *3 * (_REACH**-2,), *6 * (_REACH**-4,)])
 
 
 def vague_information(mass: float) -> Array:
     """Information (10, 10) of knowing only that a payload is light and near the sensor."""
-    scale = max(mass, 0.1)
-    sd = np.array([_MASS_SD, *3 * (scale * _REACH,), *6 * (scale * _REACH**2,)])
-    return np.diag(sd**-2.0)
+    return np.asarray(_OF_MASS + _OF_PLACE / max(mass, 0.1) ** 2)
 
 
 _VAGUE = vague_information(1.0)

@@ -22,6 +22,8 @@ PARAMETER_NAMES = ("mass", "com.x", "com.y", "com.z", "ixx", "ixy", "ixz", "iyy"
 # Row and column of the six tensor entries, in the order of phi.
 _ROWS, _COLS = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])
 _TINY = np.finfo(float).tiny
+_SKEW = np.zeros((3, 9))  # from a vector to its cross-product matrix, row after row
+_SKEW[[2, 0, 1], [3, 7, 2]], _SKEW[[2, 0, 1], [1, 5, 6]] = 1.0, -1.0
 
 
 class Body(NamedTuple):
@@ -35,10 +37,7 @@ class Body(NamedTuple):
 def skew(vectors: ArrayLike) -> Array:
     """Cross-product matrices (..., 3, 3) of vectors (..., 3): ``skew(a) @ b == cross(a, b)``."""
     v = np.asarray(vectors, dtype=float)
-    out = np.zeros((*v.shape, 3))
-    out[..., 0, 1], out[..., 0, 2], out[..., 1, 2] = -v[..., 2], v[..., 1], -v[..., 0]
-    out[..., 1, 0], out[..., 2, 0], out[..., 2, 1] = v[..., 2], -v[..., 1], v[..., 0]
-    return out
+    return np.asarray(v @ _SKEW).reshape(*v.shape, 3)
 
 
 def tensor_from_six(six: ArrayLike) -> Array:
@@ -186,16 +185,20 @@ def _six_of_point(x: float, y: float, z: float) -> Array:
 
 def report_jacobian(phi: ArrayLike) -> Array:
     """Derivative (10, 10) of ``report_from_phi``; maps a covariance of phi to one of the report."""
-    p = as_phi(phi)
-    c = p[1:4] / p[0]
-    x, y, z = c.tolist()
+    mass, *first_moment = as_phi(phi)[:4].tolist()
+    x, y, z = (h / mass for h in first_moment)
     out = np.eye(10)
-    out[1:4, 0] = -c / p[0]
-    out[[1, 2, 3], [1, 2, 3]] = 1.0 / p[0]
     # I_com = I - (h'h 1 - h h') / m
-    out[4:, 0] = _six_of_point(x, y, z)
-    out[4:, 1:4] = [[0.0, -2.0 * y, -2.0 * z], [y, x, 0.0], [z, 0.0, x],
-                    [-2.0 * x, 0.0, -2.0 * z], [0.0, z, y], [-2.0 * x, -2.0 * y, 0.0]]
+    out[1:, :4] = [
+        [-x / mass, 1.0 / mass, 0.0, 0.0],
+        [-y / mass, 0.0, 1.0 / mass, 0.0],
+        [-z / mass, 0.0, 0.0, 1.0 / mass],
+        [y * y + z * z, 0.0, -2.0 * y, -2.0 * z],
+        [-x * y, y, x, 0.0],
+        [-x * z, z, 0.0, x],
+        [x * x + z * z, -2.0 * x, 0.0, -2.0 * z],
+        [-y * z, 0.0, z, y],
+        [x * x + y * y, -2.0 * x, -2.0 * y, 0.0]]
     return out
 
 

@@ -12,16 +12,15 @@ from numpy.typing import ArrayLike
 
 from .inertia import Array, skew
 
+# Places of the components of omega in L, row after row.
+_ROTATION = np.zeros((3, 18))
+_ROTATION[0, [0, 7, 14]] = _ROTATION[1, [1, 9, 16]] = _ROTATION[2, [2, 10, 17]] = 1.0
+
 
 def rotation_columns(omega: ArrayLike) -> Array:
     """Matrices L (..., 3, 6) with ``tensor @ omega == L @ six_from_tensor(tensor)``."""
     w = np.asarray(omega, dtype=float)
-    out = np.zeros((*w.shape[:-1], 3, 6))
-    x, y, z = w[..., 0], w[..., 1], w[..., 2]
-    out[..., 0, 0], out[..., 0, 1], out[..., 0, 2] = x, y, z
-    out[..., 1, 1], out[..., 1, 3], out[..., 1, 4] = x, y, z
-    out[..., 2, 2], out[..., 2, 4], out[..., 2, 5] = x, y, z
-    return out
+    return np.asarray(w @ _ROTATION).reshape(*w.shape[:-1], 3, 6)
 
 
 def regressor(a_g: ArrayLike, omega: ArrayLike, alpha: ArrayLike) -> Array:
@@ -50,5 +49,6 @@ def static_regressor(gravity_sensor: ArrayLike) -> Array:
         gravity_sensor: gravity in sensor axes, ``R' g`` (..., 3) [m/s^2].
     """
     g = np.asarray(gravity_sensor, dtype=float)
-    zero = np.zeros_like(g)
-    return regressor(-g, zero, zero)
+    out = np.zeros((*g.shape[:-1], 6, 10))
+    out[..., :3, 0], out[..., 3:, 1:4] = -g, skew(g)
+    return out

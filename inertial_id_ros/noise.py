@@ -7,6 +7,8 @@ vibration that averages out does not.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .buffer import CHANNELS, Window
@@ -32,21 +34,23 @@ def refine(noise: Array, window: Window, solution: Array, filtering: TwoSidedFil
     if len(rows) == 0:
         return noise
     residual = (sums.reshape(-1, sums.shape[-1]) @ solution).reshape(-1, CHANNELS)
-    normalised = weights(window, filtering) @ residual**2 / noise**2
-    factor = np.empty(CHANNELS)
-    for part, taken in zip((slice(0, 3), slice(3, 6)), used, strict=True):
-        freedom = max(3.0 * len(rows) - float(taken), 0.0)
-        seen = normalised[part].sum() * (freedom > 0.0)
-        factor[part] = (_DATA_SHEET_SAMPLES + seen) / (_DATA_SHEET_SAMPLES + freedom)
-    return noise * np.sqrt(factor)
+    normalised = (weights(window, filtering) @ residual**2 / noise**2).tolist()
+    factors = []
+    for seen, taken in zip((sum(normalised[:3]), sum(normalised[3:])), used.tolist(), strict=True):
+        freedom = max(3.0 * len(rows) - taken, 0.0)
+        seen = seen if freedom > 0.0 else 0.0
+        factors += 3 * [math.sqrt((_DATA_SHEET_SAMPLES + seen) / (_DATA_SHEET_SAMPLES + freedom))]
+    return noise * factors
 
 
 def weights(window: Window, filtering: TwoSidedFilter) -> Array:
     """Weights (b,) of the squared sums of blocks, for means with a variance of 1 / sample."""
     rows = window.blocks.rows
     samples = window.samples / window.rows  # in a row
-    of_count = {r: samples / (r * filtering.block_gain(r)) for r in set(rows.tolist())}
-    return np.array([of_count[r] for r in rows.tolist()])
+    of_count = np.empty(int(rows.max(initial=0)) + 1)
+    for count in set(rows.tolist()):
+        of_count[count] = samples / (count * filtering.block_gain(count))
+    return of_count[rows]
 
 
 def degrees_of_freedom(rows: Array, prior: Array) -> Array:

@@ -56,8 +56,7 @@ def stored_rows(a: Array, a_rate: Array, up_x: Array, up_y: Array, gravity: floa
     rows = np.zeros((len(a), 6, STORED))
     rows[..., PHI], rows[..., DELAY] = a, a_rate
     rows[..., BIAS] = np.eye(6)
-    rows[:, :3, ROTATION] = skew(wrench[:, :3])
-    rows[:, 3:, ROTATION] = skew(wrench[:, 3:])
+    rows[..., ROTATION] = skew(wrench.reshape(len(a), 2, 3)).reshape(len(a), 6, 3)
     # e_k x g for g = -gravity e_z: turning gravity about x moves it along y, about y along -x.
     for tilt, change in ((TILT_1, gravity * up_y), (TILT_2, -gravity * up_x)):
         rows[:, :3, tilt.start] = -change

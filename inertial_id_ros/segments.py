@@ -91,9 +91,10 @@ class Segments:
         if self._last_bin is None or not self._open:
             return None
         longest = int(self._settings.kinematics.max_gap * 1e9 / BIN_NS)
-        holes = np.flatnonzero(np.diff(np.r_[self._last_bin, number]) > longest)
-        part = slice(0, int(holes[0]) if len(holes) else len(number))
-        bins = number[part], samples[part], columns[part]
+        bins = number, samples, columns
+        holes = np.flatnonzero(np.diff(number, prepend=self._last_bin) > longest)
+        if len(holes):
+            bins = number[:holes[0]], samples[:holes[0]], columns[:holes[0]]
         if self._detects:
             fast = self._judged(self._fast.preview(*bins, whole=True))
             if len(fast.number) == 0:

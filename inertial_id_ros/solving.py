@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from operator import is_not
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,6 +67,7 @@ class Solver:
         self._alignment_sd = prior_sd(settings.alignment)
         self._states = np.flatnonzero(self._alignment_sd)
         self._start: tuple[Array, Array, Array] | None = None  # phi, alignment, noise
+        self._prior: _Prior | None = None
 
     def check_settings(self, settings: Settings) -> None:
         """Raise why these settings could not be used with the present shape.
@@ -134,6 +137,18 @@ class Solver:
             return _OLD_TARE * unknown, mean
         return sheet(wrench), mean  # a tared sensor drifts by about its noise
 
+    def _before(self) -> _Prior:
+        """What is known of the states before the data; made anew with another tare or tool."""
+        given = self.tared, self._tare_is_old, self.tool
+        if self._prior is None or any(map(is_not, self._prior.given, given)):
+            sd, mean = self._bias_prior()
+            others = self._alignment_sd[self._states]
+            if self.tool is not None:
+                others = np.concatenate([others, np.ones(PARAMETERS)])
+            rows = state_prior(sd, mean, others)
+            self._prior = _Prior(given, sd, mean, others, rows, _information(rows))
+        return self._prior
+
     def _problem(self, window: Window, alignment: Array, noise: Array,
                  made: _Linearised) -> Problem:
         """The compressed problem, with these alignment values (6,) and noise (6,)."""
@@ -141,14 +156,10 @@ class Solver:
             self._fixed((window.factors[m] @ made.matrix).reshape(-1, made.matrix.shape[1]),
                         alignment)
             if m in window.factors else _NO_ROWS for m in (DYNAMIC, STATIC))
+        prior = self._before()
         return Problem(self._fixed(made.aligned, alignment), dynamic, static, noise,
-                       *self._bias_prior(), window.samples, made.aligned, self._state_sd(),
-                       made.marginal)
-
-    def _state_sd(self) -> Array:
-        """Prior standard deviations (q,) of the states beside the biases."""
-        sd = self._alignment_sd[self._states]
-        return sd if self.tool is None else np.concatenate([sd, np.ones(PARAMETERS)])
+                       prior.bias_sd, prior.bias_mean, window.samples, made.aligned,
+                       prior.state_sd, made.marginal)
 
     def _fixed(self, rows: Array, alignment: Array) -> Array:
         """Rows (n, 17) ``[A | B | y]``: alignment states at these values (6,), the tool as
@@ -207,7 +218,8 @@ class Solver:
                 f"the pseudo-inertia {min_eigenvalue(solution.phi):.3g}); choose an estimator that "
                 "guarantees consistency, or move more")
         marginal = problem.marginal("noise")
-        rms = residual_rms(problem, solution.phi, marginal.states(solution.phi))
+        states = marginal.states(solution.phi)
+        rms = residual_rms(problem, solution.phi, states)
         check_residual(rms, self._settings.wrench, log)
         check_settings(solution.phi, self._settings, log)
         verdict = judge(solution, marginal, unknown_acceleration(
@@ -221,8 +233,7 @@ class Solver:
                 f"the mass is not identified yet ({solution.phi[0]:.2f} ± {2.0 * sd:.2f} kg); tilt "
                 "the sensor by 20 to 30 degrees about two axes, or tare it without payload")
         log.set("verdict", "info", verdict.sentence)
-        alignment, alignment_sigma = self._alignment(marginal, solution.phi,
-                                                     verdict.phi_covariance)
+        alignment, alignment_sigma = self._alignment(marginal, states, verdict.phi_covariance)
         alignment[5] += early
         report(alignment, alignment_sigma, log)
         return Estimate(
@@ -255,11 +266,9 @@ class Solver:
             self._start = np.zeros(PARAMETERS), np.zeros(ALIGNMENTS), start
         phi, alignment, noise = self._start
         rows = window.factors[FULL].reshape(-1, STORED)
-        sd, mean = self._bias_prior()
-        prior = state_prior(sd, mean, self._state_sd())
-        information = _information(prior)
+        prior = self._before()
         for _ in range(_ROUNDS):
-            made = _Linearised(rows, self._matrix(phi), noise, prior)
+            made = _Linearised(rows, self._matrix(phi), noise, prior.rows)
             made.forget(shaking, noise, window.samples)
             before, at, used = phi, alignment, noise
             phi, _ = made.marginal.free_fit
@@ -268,12 +277,12 @@ class Solver:
             alignment[self._states] = states[BIASES:BIASES + len(self._states)]
             if self._settings.estimator.estimate_noise:
                 noise = refine(start, window, made.solution(phi, states), self._filter,
-                               degrees_of_freedom(made.whitened[:, :-1], information))
+                               degrees_of_freedom(made.whitened[:, :-1], prior.information))
             moved = float(np.linalg.norm(made.marginal.matrix @ (phi - before)))
             self._start = phi, alignment, noise
             if moved < _STEADY and np.abs(noise / used - 1.0).max() < _STEADY_NOISE:
                 return self._problem(window, at, used, made)
-        made = _Linearised(rows, self._matrix(phi), noise, prior)
+        made = _Linearised(rows, self._matrix(phi), noise, prior.rows)
         made.forget(shaking, noise, window.samples)
         return self._problem(window, alignment, noise, made)
 
@@ -313,16 +322,34 @@ class Solver:
             covariance = covariance * np.outer(scale, scale)
         return linearised(problem, window.joint, matrix, np.concatenate([phi, states]), covariance)
 
-    def _alignment(self, marginal: Marginal, phi: Array, covariance: Array) -> tuple[Array, Array]:
+    def _alignment(self, marginal: Marginal, states: Array,
+                   covariance: Array) -> tuple[Array, Array]:
         """Alignment states (6,) and their standard deviations (6,), zero where not estimated."""
         values, sigma = np.zeros((2, ALIGNMENTS))
         if not len(self._states):
             return values, sigma
         of_alignment = slice(BIASES, BIASES + len(self._states))
-        values[self._states] = marginal.states(phi)[of_alignment]
+        values[self._states] = states[of_alignment]
         spread = marginal.state_covariance(covariance).diagonal()[of_alignment]
         sigma[self._states] = np.sqrt(spread)
         return values, sigma
+
+
+class _Prior(NamedTuple):
+    """What is known of the states before the data.
+
+    Attributes:
+        given: what it was made from: tare, whether that is old, tool.
+        bias_sd, bias_mean: (6,) of the biases; state_sd: (q,) of the states beside them.
+        rows: (6 + q, 17 + q) whitened; information: (16 + q, 16 + q).
+    """
+
+    given: tuple[Tare | None, bool, Tool | None]
+    bias_sd: Array
+    bias_mean: Array
+    state_sd: Array
+    rows: Array
+    information: Array
 
 
 class _Linearised:

@@ -17,6 +17,7 @@ the data, else `prior-dominated`; outside of it, it is `unobserved` by this moti
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -87,9 +88,10 @@ def judge(solution: Solution, marginal: Marginal, beyond: Array | float = 0.0) -
     covariance = 0.5 * (covariance + covariance.T)
     jacobian = report_jacobian(phi)
     posterior = np.maximum(_variances(jacobian, covariance), 0.0)
-    share = np.clip(1.0 - posterior / _variances(jacobian, inverse(prior)), 0.0, 1.0)
+    share = 1.0 - posterior / _variances(jacobian, inverse(prior))
+    share = np.minimum(np.maximum(share, 0.0), 1.0)
     trace = jacobian[_DIAGONAL].sum(axis=0)
-    trace_sd = float(np.sqrt(max(trace @ covariance @ trace, 0.0)))
+    trace_sd = math.sqrt(max(float(trace @ covariance @ trace), 0.0))
     sd = np.sqrt(posterior)
     within = 2.0 * sd <= _limits(report_from_phi(phi), sd, trace_sd)
     verdict = tuple(
@@ -105,7 +107,7 @@ def _variances(jacobian: Array, covariance: Array) -> Array:
 
 def _limits(report: Array, sd: Array, trace_sd: float) -> Array:
     """Largest allowed two-sigma interval (10,) of each reported parameter."""
-    com = max(COM_LENGTH, COM_SHARE * float(np.linalg.norm(report[1:4])))
+    com = max(COM_LENGTH, COM_SHARE * math.hypot(*report[1:4].tolist()))
     from_trace = float(report[_DIAGONAL].sum() - 2.0 * trace_sd) / 3.0
     from_one = float((report - 2.0 * sd)[_DIAGONAL].max()) * 2.0 / 3.0
     moment = max(from_trace, from_one, 0.0)
@@ -130,8 +132,8 @@ def sentence(verdict: tuple[int, ...]) -> str:
 
 
 def _condition(matrix: Array) -> float:
-    lengths = np.linalg.norm(matrix, axis=0)
-    if not np.all(lengths > 0.0):
+    lengths = np.sqrt((matrix * matrix).sum(axis=0))
+    if not lengths.min() > 0.0:
         return float("inf")
     values = lapack.dgesdd(matrix / lengths, compute_uv=0)[1]
     return float(values[0] / values[-1]) if values[-1] > 0.0 else float("inf")

@@ -99,7 +99,8 @@ class Problem:
 
 def whitened(factor: Array, noise: Array) -> Array:
     """A factor, one channel after the other, with each channel divided by its noise (6,)."""
-    return factor * np.repeat(1.0 / noise, len(factor) // len(noise))[:, None]
+    by_channel = factor.reshape(len(noise), factor.size // len(noise))
+    return (by_channel * (1.0 / noise)[:, None]).reshape(factor.shape)
 
 
 def state_prior(bias_sd: Array, bias_mean: Array, alignment_sd: Array) -> Array:
@@ -129,7 +130,7 @@ def eliminate(*parts: Array) -> Marginal:
         rows[begin:end, states:-1] = part[:, :PARAMETERS]
         rows[begin:end, -1] = part[:, -1]
         begin = end
-    upper = triangular_factor(rows)
+    upper = triangular_factor(rows, overwrite=True)
     return Marginal(upper[states:, states:], upper[:states])
 
 

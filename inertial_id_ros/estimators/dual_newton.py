@@ -7,9 +7,8 @@ The dual of ``min |z|^2  s.t.  M(z) = smat(offset + matrix z) >= 0`` is
 with ``z = matrix' s / 2`` and the gradient M(z). At the optimum S has as many columns as M(z) has
 zero eigenvalues, one or two of four: with ``S = Y Y'`` few variables are left, without constraints
 (Burer and Monteiro 2003). A stationary Y is the optimum if M(z) >= 0; where it is not, the
-eigenvector tells which column Y lacks. Some six steps of 4 or 8 variables, two from
-the answer before, take less time than the interior-point solver, which stays for what this does not
-bring to an end.
+eigenvector tells which column Y lacks. Some six steps of mostly 4 variables take less time than the
+interior-point solver, which stays for what this does not bring to an end.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import lapack
 
 from ..inertia import Array
 from ..small_systems import eigen, identity
@@ -25,6 +25,7 @@ from .semidefinite import SIDE, SVEC_SIZE, Nearest, smat, svec
 _STEPS = 30
 _GAP = 1e-11  # relative; a step after that brings rounding
 _HALVINGS = 12
+_THIN = 1e-4  # share of the longest direction of Y below which another is none
 # Twice the symmetric matrices whose inner products with S are svec(S).
 _TWICE = 2.0 * np.stack([smat(e) for e in np.eye(SVEC_SIZE)])
 
@@ -34,6 +35,16 @@ class Found(NamedTuple):
 
     nearest: Nearest
     factor: Array
+
+
+class _Point(NamedTuple):
+    """Y (4, r), s (10,), ``half @ s`` (10,), ``|z|^2`` and ``offset' s``."""
+
+    factor: Array
+    s: Array
+    pull: Array
+    square: float
+    linear: float
 
 
 def nearest(offset: Array, matrix: Array, start: Array | None = None) -> Found | None:
@@ -46,31 +57,48 @@ def nearest(offset: Array, matrix: Array, start: Array | None = None) -> Found |
         None where it was not found.
     """
     half = 0.5 * (matrix @ matrix.T)
-    factor = _begin(half, offset) if start is None else start
-    s = svec(factor @ factor.T)
+    point = _point(_begin(half, offset) if start is None else _thin(start), half, offset)
     for _ in range(_STEPS):
-        pull = half @ s
-        square = 0.5 * float(s @ pull)  # |z|^2
-        gradient = smat(pull + offset)
-        of_factor = 2.0 * (gradient @ factor)
-        if np.abs(of_factor * factor).sum() <= _GAP * (1.0 + square):
+        slope = point.pull + offset
+        gradient = smat(slope)
+        of_factor = 2.0 * (gradient @ point.factor)
+        small = _GAP * (1.0 + point.square)
+        if float(np.abs(of_factor * point.factor).sum()) <= small:
             values, vectors = eigen(gradient)
             # What a shift by that much along S would gain at most.
-            if values[0] >= -_GAP * (1.0 + square) / max(float(s @ s) ** 0.5, 1.0):
-                lower = -square - float(offset @ s)
-                return Found(Nearest(0.5 * (matrix.T @ s), max(0.0, lower)), factor)
-            if factor.shape[1] == SIDE:
+            if values[0] >= -small / max(float(point.s @ point.s) ** 0.5, 1.0):
+                lower = -point.square - point.linear
+                return Found(Nearest(0.5 * (matrix.T @ point.s), max(0.0, lower)), point.factor)
+            if point.factor.shape[1] == SIDE:
                 return None
-            column = vectors[:, :1] * _scaled(half, pull + offset, vectors[:, 0])
-            factor = np.concatenate([factor, column], axis=1)
-            s = svec(factor @ factor.T)
+            column = vectors[:, :1] * _scaled(half, slope, vectors[:, 0])
+            point = _point(np.concatenate([point.factor, column], axis=1), half, offset)
             continue
-        value = square + float(offset @ s)
-        following = _step(factor, half, offset, gradient, of_factor, value)
+        following = _step(point, half, offset, gradient, of_factor)
         if following is None:
             return None
-        factor, s = following
+        point = following
     return None
+
+
+def _point(factor: Array, half: Array, offset: Array) -> _Point:
+    """What belongs to Y; a single column is stretched to the length at which phi is lowest."""
+    s = svec(factor @ factor.T)
+    pull = half @ s
+    square, linear = 0.5 * float(s @ pull), float(offset @ s)
+    if factor.shape[1] == 1 and linear < 0.0 < square:  # with more columns it slows Newton down
+        stretch = -0.5 * linear / square
+        factor, s, pull = stretch**0.5 * factor, stretch * s, stretch * pull
+        square, linear = stretch**2 * square, stretch * linear
+    return _Point(factor, s, pull, square, linear)
+
+
+def _thin(factor: Array) -> Array:
+    """Y with as many columns as it has directions: parallel ones make S no richer."""
+    if factor.shape[1] == 1:
+        return factor
+    values, vectors = eigen(factor.T @ factor)
+    return factor @ vectors[:, values > _THIN**2 * values[-1]]
 
 
 def _begin(half: Array, offset: Array) -> Array:
@@ -86,27 +114,36 @@ def _scaled(half: Array, slope: Array, direction: Array) -> float:
     return max(-float(slope @ s) / max(float(s @ half @ s), 1e-300), 0.0) ** 0.5
 
 
-def _step(factor: Array, half: Array, offset: Array, gradient: Array, of_factor: Array,
-          value: float) -> tuple[Array, Array] | None:
-    """The factor (4, r) and its s (10,) after a step of Newton's method that lowers phi; None: none
-    does."""
+def _step(point: _Point, half: Array, offset: Array, gradient: Array,
+          of_factor: Array) -> _Point | None:
+    """The point after a step of Newton's method that lowers phi; None: none does."""
+    change = _change(point.factor, half, gradient, of_factor)
+    promise = float((change * of_factor).sum())
+    value = point.square + point.linear
+    step = 1.0
+    for _ in range(_HALVINGS):
+        new = _point(point.factor + step * change, half, offset)
+        if new.square + new.linear <= value + 1e-4 * step * promise + 1e-15 * abs(value):
+            return new
+        step *= 0.5
+    return None
+
+
+def _change(factor: Array, half: Array, gradient: Array, of_factor: Array) -> Array:
+    """Newton's step (4, r), downhill."""
     columns = factor.shape[1]
     slope = (_TWICE @ factor).reshape(SVEC_SIZE, -1)  # of svec(Y Y')
     hessian = slope.T @ half @ slope
-    hessian += np.kron(2.0 * gradient, identity(columns)) if columns > 1 else 2.0 * gradient
+    if columns == 1:
+        hessian += 2.0 * gradient
+        _, change, info = lapack.dposv(hessian, of_factor)
+        if info == 0:
+            return -change
+    else:
+        hessian += np.kron(2.0 * gradient, identity(columns))
     # Negative curvature is turned round; turning Y within its columns changes nothing.
     values, vectors = eigen(hessian)
     size = np.abs(values)
     along = (vectors.T @ of_factor.ravel()) / np.maximum(size, 1e-300)
     along *= size > 1e-13 * size.max()
-    change = -(vectors @ along).reshape(factor.shape)
-    promise = float((change * of_factor).sum())
-    step = 1.0
-    for _ in range(_HALVINGS):
-        new = factor + step * change
-        s = svec(new @ new.T)
-        allowed = value + 1e-4 * step * promise + 1e-15 * abs(value)
-        if 0.5 * float(s @ (half @ s)) + float(offset @ s) <= allowed:
-            return new, s
-        step *= 0.5
-    return None
+    return -(vectors @ along).reshape(factor.shape)

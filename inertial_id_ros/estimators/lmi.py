@@ -52,7 +52,7 @@ class Lmi:
         self._bodies = ReferenceBodies()
         linear = 1 + (self._max_mass > 0.0) + {"none": 0, "box": 6, "ellipsoid": 1}[self._support]
         self._solver = LeastDistance(linear, SVEC_SIZE)
-        self._rows: tuple[ReferenceBody, Array, Array] | None = None
+        self._rows: tuple[ReferenceBody, Array, Array] | None = None  # cone, lengths of linear rows
         self._dual: Array | None = None  # factor of the dual of the last answer
         # x -> svec of J - epsilon m 1, in the coordinates of the reference body
         self._margin = np.eye(SVEC_SIZE) - self._epsilon * np.outer(
@@ -75,8 +75,8 @@ class Lmi:
         body = self._bodies.of(shape)
         data = regularise(marginal.matrix, marginal.target, body)
         data.require_mass()
-        linear, limits = self._linear_rows(data, body, shape)
-        x = self._nearest(data, linear, limits)
+        cone, limits = self._cone(data, body, shape)
+        x = self._nearest(data, cone, limits)
         if x[MASS] <= 2.0 * limits[0]:  # at the floor
             raise NotEnoughData(
                 "no body that is allowed fits the data (mass without constraints: "
@@ -85,18 +85,20 @@ class Lmi:
         phi = body.with_extent(body.to_phi @ x)
         return Solution(phi, marginal.bias(phi), data.prior_information(body))
 
-    def _linear_rows(self, data: Regularised, body: ReferenceBody,
-                     shape: Shape | None) -> tuple[Array, Array]:
-        """Rows g (k, 10) and limits (k,) of the linear constraints ``g @ x >= limit``."""
+    def _cone(self, data: Regularised, body: ReferenceBody,
+              shape: Shape | None) -> tuple[Array, Array]:
+        """Rows g (k + 10, 10), of the linear constraints ``g @ x >= limit`` and of the margin, and
+        the limits (k,)."""
         if self._rows is None or self._rows[0] is not body:
-            self._rows = (body, *self._normalised_rows(body, shape))
-        _, rows, norms = self._rows
-        limits = np.zeros(len(rows))
+            rows, norms = self._normalised_rows(body, shape)
+            self._rows = body, np.concatenate([rows, self._margin]), norms
+        _, cone, norms = self._rows
+        limits = np.zeros(len(norms))
         limits[0] = MASS_FLOOR * data.mass_scale
         if self._max_mass > 0.0:
             limits[0] = min(limits[0], 1e-3 * self._max_mass)
             limits[1] = -self._max_mass
-        return rows, limits / norms
+        return cone, limits / norms
 
     def _normalised_rows(self, body: ReferenceBody, shape: Shape | None) -> tuple[Array, Array]:
         """The rows (k, 10), of length one, and their lengths (k,) before: a reference body belongs
@@ -116,14 +118,13 @@ class Lmi:
         norms = np.linalg.norm(matrix, axis=1)
         return matrix / norms[:, None], norms
 
-    def _nearest(self, data: Regularised, linear: Array, limits: Array) -> Array:
+    def _nearest(self, data: Regularised, cone: Array, limits: Array) -> Array:
         """Optimum (10,) in the coordinates x."""
         free = data.optimum
-        cone = np.concatenate([linear, self._margin])
-        offset = cone @ free
+        linear, offset = cone[:len(limits)], cone @ free
         offset[:len(limits)] -= limits
         values, vectors = eigen(smat(offset[len(limits):]))
-        if np.all(offset[:len(limits)] > 0.0) and values[0] > 0.0:
+        if values[0] > 0.0 and offset[:len(limits)].min() > 0.0:
             return free
         inverse = solve_upper(data.matrix, identity(SVEC_SIZE))
         matrix = cone @ inverse

@@ -9,6 +9,7 @@ scale moves by 1e-8 of its distance to the prior. The mass itself has no prior.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,12 +18,13 @@ import numpy as np
 from ..errors import NotEnoughData
 from ..factor import triangular_factor
 from ..inertia import Array
-from ..small_systems import solve, solve_upper
+from ..small_systems import identity, solve, solve_upper
 from .reference_body import FIRST, MASS, ReferenceBody
 from .semidefinite import SVEC_SIZE, svec
 
 RELATIVE_SD = 1e4
 _UNIT = svec(np.eye(4))  # the reference body in its own coordinates
+_EXTENT = np.diag([1.0, 1.0, 1.0, 0.0])  # its second moments
 _OTHERS = np.eye(SVEC_SIZE)[:MASS]  # every coordinate but the mass
 _SIMPLE = np.stack([_UNIT, *np.eye(SVEC_SIZE)[FIRST]], axis=1)  # mass and first moment
 # Information of "x is the mass times the reference body", one kilogram wide.
@@ -78,42 +80,37 @@ def regularise(matrix: Array, target: Array, body: ReferenceBody) -> Regularised
         NotEnoughData: no information about the mass, or numbers that are not finite.
     """
     rows = matrix @ body.to_phi
-    information = float(np.sum((rows @ _UNIT) ** 2))
-    if not np.isfinite(information) or not np.isfinite(target).all() or information <= 0.0:
+    gram, vector = rows.T @ rows, rows.T @ target  # for pilots, normal equations do
+    information = float(_UNIT @ gram @ _UNIT)
+    if not (math.isfinite(information) and math.isfinite(target.sum()) and information > 0.0):
         raise NotEnoughData("the window holds no usable sample of the wrench under gravity")
     # Size of the problem: the mass that fits best with a free centre and the reference's inertia.
-    mass = float(_ridge(rows @ _SIMPLE, target, 1e-9 * information * np.eye(4))[0])
+    mass = float(solve(_SIMPLE.T @ gram @ _SIMPLE + 1e-9 * information * identity(4),
+                       _SIMPLE.T @ vector)[0])
     scale = max(abs(mass), 1.0 / np.sqrt(information))
-    compact = _compact(rows, target, scale)
+    compact = _compact(gram, vector, scale)
     prior = _OTHERS / (RELATIVE_SD * scale)
     upper = _triangular(rows, target, prior, prior @ compact)
     return Regularised(upper[:-1, :-1], upper[:-1, -1], compact, mass, scale, prior)
 
 
-def _compact(rows: Array, target: Array, scale: float) -> Array:
+def _compact(gram: Array, vector: Array, scale: float) -> Array:
     """Coordinates (10,) of a body like the reference body, with the mass and centre of the data.
 
     A pilot estimate with a prior as wide as the reference body itself gives both; where the data
     say little the centre stays near that of the reference body.
     """
-    pilot = _ridge(rows, target, _LIKE_REFERENCE / scale**2)
+    pilot = solve(gram + _LIKE_REFERENCE / scale**2, vector)
     if pilot[MASS] <= 1e-3 * scale:  # no weight, or the wrong sign: nothing to take a centre from
         return scale * _UNIT
-    center = pilot[FIRST] / (np.sqrt(2.0) * pilot[MASS])
-    pseudo = np.eye(4)
-    pseudo[:3, :3] += np.outer(center, center)
-    pseudo[:3, 3] = pseudo[3, :3] = center
-    return pilot[MASS] * svec(pseudo)
-
-
-def _ridge(rows: Array, target: Array, information: Array) -> Array:
-    """Least squares with an information matrix about zero; for pilots, normal equations do."""
-    return solve(rows.T @ rows + information, rows.T @ target)
+    place = np.ones(4)
+    place[:3] = pilot[FIRST] / (math.sqrt(2.0) * pilot[MASS])
+    return pilot[MASS] * svec(place[:, None] * place + _EXTENT)
 
 
 def _triangular(rows: Array, target: Array, prior: Array, mean: Array) -> Array:
     """Triangular factor (11, 11) of the stacked ``[rows | target]`` and ``[prior | mean]``."""
-    stacked = np.empty((len(rows) + len(prior), SVEC_SIZE + 1))
+    stacked = np.empty((len(rows) + len(prior), SVEC_SIZE + 1), order="F")  # as LAPACK reads it
     stacked[:len(rows), :-1], stacked[:len(rows), -1] = rows, target
     stacked[len(rows):, :-1], stacked[len(rows):, -1] = prior, mean
-    return triangular_factor(stacked)
+    return triangular_factor(stacked, overwrite=True)

@@ -295,7 +295,9 @@ class JointMotion:
             still = np.zeros((len(stamps), rows.shape[1]))
             return self.robot.motion(still, still, still, np.zeros(len(stamps), dtype=bool))
         turning = self.robot.revolute
-        rows[:, turning] = np.unwrap(rows[:, turning], axis=0)  # some drivers wrap to +-pi
+        steps = np.abs(rows[1:, turning] - rows[:-1, turning])
+        if steps.max(initial=0.0) > np.pi:  # some drivers wrap to +-pi
+            rows[:, turning] = np.unwrap(rows[:, turning], axis=0)
         index, u, weights = gather(times, stamps, self._window)
         valid = covered(u, weights, (index[:, 0] == 0) & (near.start == 0), ends)
         motion = self.robot.motion(*fit(u, weights, rows[index], self._window), valid)

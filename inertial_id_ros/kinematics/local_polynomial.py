@@ -72,8 +72,8 @@ def covered(u: Array, weights: Array, begins: np.ndarray | bool = False,
     count = inside.sum(axis=1)
     first = np.where(inside, u, 1.0).min(axis=1, initial=1.0)
     last = np.where(inside, u, -1.0).max(axis=1, initial=-1.0)
-    ordered = np.sort(np.where(inside, u, last[:, None]), axis=1)
-    gap = np.diff(ordered, axis=1).max(axis=1, initial=0.0)
+    ordered = np.where(inside, u, last[:, None])  # padding comes last
+    gap = (ordered[:, 1:] - ordered[:, :-1]).max(axis=1, initial=0.0)
     reaches_back = (first < -0.5) | (begins & (first <= 0.0))
     reaches_ahead = last >= 0.0 if ends else last > 0.5
     return (count >= DEGREE + 4) & reaches_back & reaches_ahead & (gap < 0.5)
