@@ -40,7 +40,8 @@ from inertial_id_ros.simulation.settings import CobotSettings
 NO_ALIGNMENT = {"alignment.rotation_sd": 0.0, "alignment.tilt_sd": 0.0, "alignment.delay_sd": 0.0}
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "`lmi`": ("lmi", {}), "`lmi`, no alignment states": ("lmi", NO_ALIGNMENT),
-    "`density`": ("density", {}), "`manifold`": ("manifold", {}), "`entropic`": ("entropic", {}),
+    "`density`": ("density", {}), "`density`, no shape": ("density", {"shape.type": "none"}),
+    "`manifold`": ("manifold", {}), "`entropic`": ("entropic", {}),
     "`pmd`, 136 points": ("pmd", {"pmd.points": 136})}
 # What is timed within a tick: owner and name of the functions of each part.
 PARTS: dict[str, list[tuple[Any, str]]] = {

@@ -35,7 +35,7 @@ WIDTH_PENALTY = {True: 0.0, False: 2.0}  # evidence is multiplied by width**-pen
 _PIVOT_FLOOR = 1e-3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # the same only if it is the same object
 class DensityPrior:
     """Prior over densities in a shape.
 

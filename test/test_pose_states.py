@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.density_prior import density_prior
 from inertial_id_ros.estimators import create
-from inertial_id_ros.estimators.density import most_probable
+from inertial_id_ros.estimators.density_mode import most_probable
 from inertial_id_ros.estimators.reference_body import weakened
 from inertial_id_ros.inertia import is_consistent, report_from_phi, transform_phi
 from inertial_id_ros.pose_states import PoseStates

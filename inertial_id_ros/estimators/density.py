@@ -3,44 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from ..density_prior import DensityPrior, density_prior
 from ..errors import InvalidSetting
-from ..factor import triangular_factor
 from ..free_fit import center_of_mass, free_fit
 from ..inertia import Array, is_consistent
 from ..settings import Settings
 from ..shape import Shape
-from ..small_systems import identity, inverse, solve_upper
+from ..small_systems import identity, inverse
 from ..unknown_shape import balls
 from .base import PARAMETERS, Problem, Solution, register
+from .density_mode import Mode, most_probable
 from .reference_body import ReferenceBodies
 from .weak_prior import regularise
 
 UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
-_LARGEST_STEP = 8.0  # of the log-density in one Newton step
-_TOLERANCE, _STEPS = 1e-3, 40
+_WEIGHTLESS = 40.0  # by which a log evidence is too small to matter
 _OUTSIDE = 4.0  # standard deviations of a centre of mass that a ball cannot hold
 _BISECTIONS, _MARGIN = 10, 0.99
 _BOUND_INFORMATION = 1e4  # of the largest mass, over that of the data
 
 
-class Mode(NamedTuple):
-    """Most probable density of one width: phi (10,), its covariance (10, 10), log evidence, and
-    the states w that make it."""
-
-    phi: Array
-    covariance: Array
-    evidence: float
-    states: Array
-
-
-# States of the modes of the last answer, by prior (which lives as long as this does) and width.
-Memory = dict[tuple[int, float], Array]
+# Modes of the last answer, by prior and width.
+Memory = dict[tuple[DensityPrior, float], Mode]
 
 
 @register("density")
@@ -66,6 +53,7 @@ class Density:
         self._bodies = ReferenceBodies()
         self._prior: tuple[Shape, DensityPrior, DensityPrior] | None = None
         self._memory: Memory = {}
+        self._sizes: Memory = {}
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """See `Estimator.solve`."""
@@ -81,7 +69,7 @@ class Density:
     def _posterior(self, information: Array, vector: Array,
                    shape: Shape | None) -> tuple[Array, Array]:
         if shape is None:
-            return posterior_of_sizes(information, vector, self._settings.max_reach)
+            return posterior_of_sizes(information, vector, self._settings.max_reach, self._sizes)
         if self._prior is None or self._prior[0] is not shape:
             prior = replace(density_prior(shape), pose=shape.pose_states(self._settings))
             self._prior, self._memory = (shape, prior, widened(prior)), {}
@@ -119,26 +107,34 @@ def posterior(information: Array, vector: Array, prior: DensityPrior,
     return phi, 0.5 * (covariance + covariance.T)
 
 
-def posterior_of_sizes(information: Array, vector: Array, reach: float) -> tuple[Array, Array]:
+def posterior_of_sizes(information: Array, vector: Array, reach: float,
+                       memory: Memory | None = None) -> tuple[Array, Array]:
     """As `posterior`, for an object of unknown shape that reaches this far [m] from the sensor.
 
     The covariance is that of the mixture: within each size, and between them. A centre of mass
-    beyond the reach is believed: the region is doubled until it holds it. Modes this wide come near
-    their end slowly; from the answer before they would stop elsewhere, so each begins anew.
+    beyond the reach is believed: the region is doubled until it holds it.
     """
+    memory = {} if memory is None else memory
     smallest = _least_radius(information, vector)
     while reach < smallest:
         reach *= 2.0
+    priors = [prior for radius, prior in balls(reach) if radius >= smallest]
     modes: list[Mode] = []
     bare: list[Array] = []
-    for radius, prior in balls(reach):
-        if radius >= smallest:
-            found, plain = modes_of(information, vector, prior, (UNKNOWN_WIDTH,))
-            modes, bare = modes + found, bare + plain
+    # The best of the last answer first: next to it others soon turn out not to matter.
+    for prior in sorted(priors, key=lambda p: _remembered(memory, p), reverse=True):
+        best = max((mode.evidence for mode in modes), default=-np.inf)
+        found, plain = modes_of(information, vector, prior, (UNKNOWN_WIDTH,), memory, best)
+        modes, bare = modes + found, bare + plain
     phi, weights = average(modes, bare)
     covariance = sum(w * (m.covariance + np.outer(m.phi - phi, m.phi - phi))
                      for w, m in zip(weights, modes, strict=True))
     return phi, 0.5 * (covariance + covariance.T)
+
+
+def _remembered(memory: Memory, prior: DensityPrior) -> float:
+    mode = memory.get((prior, UNKNOWN_WIDTH))
+    return -np.inf if mode is None else mode.evidence
 
 
 def _least_radius(information: Array, vector: Array) -> float:
@@ -151,24 +147,27 @@ def _least_radius(information: Array, vector: Array) -> float:
 
 
 def modes_of(information: Array, vector: Array, prior: DensityPrior,
-             widths: tuple[float, ...], memory: Memory | None = None
+             widths: tuple[float, ...], memory: Memory | None = None, best: float = -np.inf
              ) -> tuple[list[Mode], list[Array]]:
     """The mode of each width with the slack, and phi (10,) of its density alone.
 
     Args:
-        memory: states of the modes of the same priors for the data before; renewed.
+        memory: modes of the same priors for the data before; renewed.
+        best: log evidence of a mode beside which these are weighed.
     """
     memory = {} if memory is None else memory
     mass = max(vector[0] / information[0, 0], 1e-3)
     slack = Slack(mass**2 * prior.slack, information, vector)
     modes, bare = [], []
     for width in widths:
+        beside = slack.evidence - prior.width_penalty * np.log(width)
         mode = most_probable(slack.information, slack.vector, prior, width, mass,
-                             memory.get((id(prior), width)))
-        memory[id(prior), width] = mode.states
+                             memory.get((prior, width)), best - _WEIGHTLESS - beside)
         added = slack.added(mode)
-        modes.append(added._replace(
-            evidence=added.evidence + slack.evidence - prior.width_penalty * np.log(width)))
+        added = added._replace(evidence=added.evidence + beside)
+        best = max(best, added.evidence)
+        memory[prior, width] = added
+        modes.append(added)
         bare.append(mode.phi)
     return modes, bare
 
@@ -222,67 +221,6 @@ class Slack:
         phi = mode.phi + covariance @ (shrink @ (self._vector - self._information @ mode.phi))
         spread = shrink.T @ mode.covariance @ shrink + shrink.T @ covariance
         return mode._replace(phi=phi, covariance=spread)
-
-
-def most_probable(information: Array, vector: Array, prior: DensityPrior, width: float,
-                  mass: float, start: Array | None = None) -> Mode:
-    """Newton's method on ``phi'H phi/2 - g'phi + w'w/2`` with ``phi = T M (v exp(log m0 + F w))``,
-    where T moves the body by the last states of w, if the pose is uncertain.
-
-    Args:
-        start: w of other data to begin with, if that is better than 0.
-    """
-    modes, unit = prior.directions(width), prior.moments
-    densities, moves = modes.shape[1], prior.pose.count > 0
-    level = float(np.log(mass))
-
-    def value(log_density: Array, w: Array) -> tuple[Array, float, Array]:
-        density = np.exp(log_density)
-        phi = unit @ density
-        if moves:
-            phi = prior.pose.transform(w[densities:]) @ phi
-        return phi, float(phi @ (0.5 * (information @ phi) - vector) + 0.5 * (w @ w)), density
-
-    def slope_at(density: Array, w: Array, phi: Array) -> Array:
-        still = (unit * density) @ modes
-        if not moves:
-            return still
-        return np.hstack([prior.pose.transform(w[densities:]) @ still, prior.pose.slope(phi)])
-
-    w = np.zeros(densities + prior.pose.count)
-    log_density = np.full(len(prior.volumes), level)
-    phi, objective, density = value(log_density, w)
-    if start is not None:
-        from_start = level + modes @ start[:densities]
-        better = value(from_start, start)
-        if better[1] < objective:
-            w, log_density, (phi, objective, density) = start, from_start, better
-    for _ in range(_STEPS):
-        slope = slope_at(density, w, phi)
-        system = identity(PARAMETERS) + information @ (slope @ slope.T)
-        _, _, gain, singular = lapack.dgesv(system, vector - information @ (phi - slope @ w))
-        if singular:
-            raise np.linalg.LinAlgError("Singular matrix")
-        step = slope.T @ gain - w
-        change = modes @ step[:densities]
-        t = min(1.0, _LARGEST_STEP / max(float(np.abs(change).max()), 1e-9))
-        while t > 1e-3:
-            new_phi, new_objective, new_density = value(log_density + t * change, w + t * step)
-            if new_objective < objective:
-                break
-            t *= 0.5
-        else:
-            break
-        w, log_density, density = w + t * step, log_density + t * change, new_density
-        improvement = objective - new_objective
-        phi, objective = new_phi, new_objective
-        if improvement < _TOLERANCE:
-            break
-    # (1 + F'HF)^-1 between slopes F, by the triangle of F' (r, 10): ten unknowns instead of r.
-    upper = triangular_factor(slope_at(density, w, phi).T)
-    factor = np.linalg.cholesky(identity(len(upper)) + upper @ information @ upper.T)
-    root = solve_upper(factor.T, upper, transposed=True)
-    return Mode(phi, root.T @ root, -objective - float(np.log(factor.diagonal()).sum()), w)
 
 
 def _positive(matrix: Array) -> Array:

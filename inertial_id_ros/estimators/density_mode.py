@@ -1,0 +1,225 @@
+"""The most probable density in a region: Newton's method on its optimality conditions.
+
+    min  phi'H phi/2 - g'phi + w'w/2,    phi = T M (v exp(log m0 + D w))
+
+Rich data fix phi almost exactly, and phi is a curved function of w, so that the objective is a
+curved, narrow valley. The exact Hessian along the way is of little use there: it holds the misfit
+``H phi - g``, huge at every point that is not quite at the bottom. Optimality asks for a
+multiplier ``y = H phi - g`` and ``w = -slope' y``; Newton steps on these two equations, with y
+unknown of its own, have the Hessian ``1 + slope'H slope + curvature(y)`` with the smooth multiplier
+of the step before (as in sequential quadratic programming: Nocedal, Wright 2006, *Numerical
+Optimization*, chapter 18; the correction of refused steps is their second-order correction).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack
+
+from ..density_prior import DensityPrior
+from ..factor import triangular_factor
+from ..inertia import Array
+from ..small_systems import identity, solve_upper
+
+_LARGEST_STEP = 8.0  # of the log-density in one step
+_STEPS = 40
+# Squared Newton decrements, that is squared distances from the optimum in standard deviations: to
+# stop at; to stop behind, after a step that converges quadratically; and left behind a step that
+# contracts as the one before did.
+_SETTLED, _LAST_STEP, _LEFT = 1e-7, 1e-6, 1e-9
+_CONTRACTION = 0.01  # of the squared decrement in a step; above, the curvature is computed anew
+_DESCENT = 1e-4  # of what the slope promises
+# Parts of a step to try down to, with the curvature of another point, of this one, and with none.
+_SHORTEST_STALE, _SHORTEST, _SHORTEST_BARE = 0.9, 1e-2, 1e-6
+_UNSURE = 10.0  # times the decrement that the objective may still fall by
+
+
+class Mode(NamedTuple):
+    """Most probable density of one width, and what the next search near it may begin with.
+
+    Attributes:
+        phi: (10,); covariance: (10, 10) of it; evidence: its logarithm.
+        states: (r,) that make the density; multiplier: (10,); curvature: (r, r).
+    """
+
+    phi: Array
+    covariance: Array
+    evidence: float
+    states: Array
+    multiplier: Array
+    curvature: Array | None
+
+
+class _Point(NamedTuple):
+    """States w, the density (n,) they make, its phi (10,) before and after the pose."""
+
+    states: Array
+    density: Array
+    still: Array
+    phi: Array
+
+
+class _Step(NamedTuple):
+    """Newton step (r,) and multiplier (10,) behind it; squared decrement; Cholesky factor."""
+
+    change: Array
+    multiplier: Array
+    decrement: float
+    factor: Array
+
+
+class _Search:
+    """The objective of one width."""
+
+    def __init__(self, information: Array, vector: Array, prior: DensityPrior, width: float,
+                 mass: float) -> None:
+        self.information, self.vector, self._prior = information, vector, prior
+        self._modes, self._unit = prior.directions(width), prior.moments
+        self._densities, self._level = self._modes.shape[1], float(np.log(mass))
+        self._moves = prior.pose.count > 0
+        self.size = self._densities + prior.pose.count
+
+    def at(self, states: Array) -> _Point:
+        density = np.exp(self._level + self._modes @ states[:self._densities])
+        still = self._unit @ density
+        if not self._moves:
+            return _Point(states, density, still, still)
+        transform = self._prior.pose.transform(states[self._densities:])
+        return _Point(states, density, still, transform @ still)
+
+    def objective(self, point: _Point) -> float:
+        phi, w = point.phi, point.states
+        return float(phi @ (0.5 * (self.information @ phi) - self.vector) + 0.5 * (w @ w))
+
+    def fall(self, before: _Point, pull: Array, after: _Point) -> float:
+        """By how much the objective is smaller; by differences, since it is huge."""
+        change = after.phi - before.phi
+        moved = after.states - before.states
+        return -float(change @ (pull + 0.5 * (self.information @ change))
+                      + 0.5 * (moved @ (after.states + before.states)))
+
+    def slope(self, point: _Point) -> Array:
+        """(10, r) of phi in the states."""
+        still = (self._unit * point.density) @ self._modes
+        if not self._moves:
+            return still
+        pose = self._prior.pose
+        return np.hstack([pose.transform(point.states[self._densities:]) @ still,
+                          pose.slope(point.phi)])
+
+    def curvature(self, point: _Point, multiplier: Array) -> Array:
+        """(r, r) second derivative of ``multiplier' phi``, the pose held."""
+        if self._moves:
+            transform = self._prior.pose.transform(point.states[self._densities:])
+            multiplier = transform.T @ multiplier
+        weights = point.density * (multiplier @ self._unit)
+        of_density = (self._modes.T * weights) @ self._modes
+        if not self._moves:
+            return of_density
+        out = np.zeros((self.size, self.size))
+        out[:self._densities, :self._densities] = of_density
+        return out
+
+    def curvatures(self, point: _Point, present: Array | None, multiplier: Array | None
+                   ) -> Iterator[tuple[Array | None, bool, float]]:
+        """Curvatures to try, cheap ones first: each, whether it belongs to this point or is none
+        at all, and the shortest part of a step to take with it."""
+        yield present, False, _SHORTEST_STALE
+        if multiplier is not None:
+            yield self.curvature(point, multiplier), True, _SHORTEST
+        yield None, True, _SHORTEST_BARE
+
+    def step(self, slope: Array, pull: Array, gradient: Array, curvature: Array | None
+             ) -> _Step | None:
+        """The step with this curvature; None if that is no descent."""
+        seen = self.information @ slope
+        hessian = slope.T @ seen
+        hessian.flat[::self.size + 1] += 1.0
+        if curvature is not None:
+            hessian += curvature
+        # Transposed it is in the order of LAPACK.
+        factor, info = lapack.dpotrf(hessian.T, lower=1, clean=0, overwrite_a=1)
+        if info != 0:
+            return None
+        change = -lapack.dpotrs(factor, gradient, lower=1)[0]
+        return _Step(change, pull + seen @ change, -float(gradient @ change), factor)
+
+    def taken(self, point: _Point, slope: Array, pull: Array, step: _Step, shortest: float
+              ) -> tuple[_Point, float] | None:
+        """The next point and the part of the step that led there; None if no part descends."""
+        largest = float(np.abs(self._modes @ step.change[:self._densities]).max())
+        part = min(1.0, _LARGEST_STEP / max(largest, 1e-9))
+        promised = slope @ step.change
+        while part > shortest:
+            new = self.at(point.states + part * step.change)
+            wanted = _DESCENT * part * step.decrement
+            if self.fall(point, pull, new) > wanted:
+                return new, part
+            # Along the valley: take back what phi moved beyond its linear change.
+            beyond = self.information @ (new.phi - point.phi - part * promised)
+            back = lapack.dpotrs(step.factor, slope.T @ beyond, lower=1)[0]
+            if np.abs(self._modes @ back[:self._densities]).max() < _LARGEST_STEP:
+                new = self.at(new.states - back)
+                if self.fall(point, pull, new) > wanted:
+                    return new, part
+            part *= 0.5
+        return None
+
+    def mode(self, point: _Point, slope: Array, multiplier: Array, curvature: Array | None) -> Mode:
+        """The mode at its point, with Laplace's covariance and evidence, curvature left out."""
+        # (1 + F'HF)^-1 between slopes F, by the triangle of F' (r, 10): ten unknowns, not r.
+        upper = triangular_factor(slope.T)
+        factor = np.linalg.cholesky(identity(len(upper)) + upper @ self.information @ upper.T)
+        root = solve_upper(factor.T, upper, transposed=True)
+        evidence = -self.objective(point) - float(np.log(factor.diagonal()).sum())
+        return Mode(point.phi, root.T @ root, evidence, point.states, multiplier, curvature)
+
+
+def most_probable(information: Array, vector: Array, prior: DensityPrior, width: float,
+                  mass: float, start: Mode | None = None, least: float = -np.inf) -> Mode:
+    """The mode of one width, within 1e-3 standard deviations.
+
+    Args:
+        information, vector: (10, 10) and (10,) of the data; mass: [kg] a first guess.
+        start: of other data to begin with, if that is better than an even density.
+        least: evidence below which the mode does not matter, and need not be exact.
+    """
+    search = _Search(information, vector, prior, width, mass)
+    point, multiplier, curvature, before = search.at(np.zeros(search.size)), None, None, 0.0
+    if start is not None:
+        warm = search.at(start.states)
+        if search.objective(warm) < search.objective(point):
+            point, multiplier, curvature, before = (warm, start.multiplier, start.curvature,
+                                                    np.inf)
+    slope = search.slope(point)
+    for _ in range(_STEPS):
+        pull = information @ point.phi - vector
+        gradient = slope.T @ pull + point.states
+        found = None
+        for trial, fresh, shortest in search.curvatures(point, curvature, multiplier):
+            curvature = trial
+            step = search.step(slope, pull, gradient, curvature)
+            if step is None or not (fresh or step.decrement < _CONTRACTION * before):
+                continue
+            if step.decrement < _SETTLED:
+                return search.mode(point, slope, step.multiplier, curvature)
+            found = search.taken(point, slope, pull, step, shortest)
+            if found is not None:
+                break
+        if found is None or step is None:
+            break
+        point, part = found
+        multiplier = (step.multiplier if multiplier is None
+                      else multiplier + part * (step.multiplier - multiplier))
+        slope = search.slope(point)
+        if part == 1.0 and (fresh and step.decrement < _LAST_STEP
+                            or step.decrement**2 < _LEFT * before < np.inf):
+            break
+        if (part == 1.0 and step.decrement < _CONTRACTION * before
+                and _UNSURE * step.decrement - search.objective(point) < least):
+            break
+        before = step.decrement
+    return search.mode(point, slope, pull if multiplier is None else multiplier, curvature)
