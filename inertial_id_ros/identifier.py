@@ -173,6 +173,7 @@ class Identifier(Pipeline):
         keep = motion.valid
         self._turning.add(motion)
         self._motion.report_coverage(keep)
+        self._segments.hear_motion(self._turning)
         for item in self._segments.push(bins.number[keep], bins.samples[keep], columns[keep],
                                         self._motion.rotation_only):
             if isinstance(item, Rows):

@@ -81,5 +81,9 @@ class LoadModel(Protocol):
         """Acceleration less gravity (n, 3) in the rows [m/s^2], whose noise may hide the load at
         rest; zeros where it cannot."""
 
+    def motion_noise(self, phi: Array, shaking: Array) -> Array:
+        """Covariance (c, c) of what noise of linear and angular acceleration (6,) leaves in the
+        residual of a row."""
+
     def unknown_motion(self, rows: Array, phi: Array) -> Array:
         """Covariance (n, c, c) of the load where the motion tells rotation only."""

@@ -25,7 +25,7 @@ _SQUARES = (DIRECTIONS[..., :, None] * DIRECTIONS[..., None, :]).reshape(36, -1)
 _NOTHING = 1e-3  # share of the information that nobody needs to take out
 
 
-def spurious(acceleration_noise: Array, wrench_noise: Array, samples: int) -> Array:
+def spurious(acceleration_noise: Array, wrench_noise: Array, samples: float) -> Array:
     """M (10, 10): information that noise of the motion brings.
 
     Args:
@@ -47,14 +47,35 @@ def freed(marginal: Marginal, false: Array) -> Marginal:
     lengths = np.linalg.norm(upper, axis=0)
     floor = _RANK * np.diag(np.where(lengths > 0.0, lengths, 1.0))
     root = np.asarray(np.linalg.qr(np.concatenate([upper, floor]), mode="r"))
-    share = np.linalg.solve(root.T, np.linalg.solve(root.T, false).T)
-    values, vectors = np.linalg.eigh(0.5 * (share + share.T))
+    kept, vectors = _kept(np.linalg.solve(root.T, np.linalg.solve(root.T, false).T))
     # S = root' root, H = root' V kept V' root, H S^-1 H = (kept V' root)' (kept V' root)
-    kept = np.where(values > _LARGEST, _OPEN_WEIGHT, 1.0 - np.maximum(values, 0.0))
     pulled = vectors.T @ np.linalg.solve(root.T, upper.T @ marginal.target)
-    pulled[values > _LARGEST] = 0.0
+    pulled[kept == _OPEN_WEIGHT] = 0.0
     new = np.column_stack([kept[:, None] * (vectors.T @ root), pulled])
     out = np.zeros_like(marginal.upper)
     out[:PARAMETERS] = np.linalg.qr(new, mode="r")
     out[PARAMETERS, PARAMETERS] = marginal.upper[PARAMETERS, PARAMETERS]
     return Marginal(out, marginal.state_rows)
+
+
+def solved(information: Array, vector: Array, false: Array | None) -> tuple[Array, Array]:
+    """Answer (k,) of normal equations and the information (k, k) about it, without false
+    information M (10, 10) about the first ten states, if any.
+
+    In a direction that is left open the answer stays that of the noisy equations.
+    """
+    if false is None:
+        return np.linalg.solve(information, vector), information
+    root = np.linalg.cholesky(information)
+    half = np.linalg.solve(root, np.pad(false, (0, len(information) - PARAMETERS)))
+    kept, vectors = _kept(np.linalg.solve(root, half.T))
+    turned = root @ vectors
+    freed_of = np.where(kept == _OPEN_WEIGHT, 1.0, kept)
+    answer = np.linalg.solve(turned.T, np.linalg.solve(turned, vector) / freed_of)
+    return answer, (turned * kept**2) @ turned.T
+
+
+def _kept(share: Array) -> tuple[Array, Array]:
+    """What is kept (k,) of each direction, and the directions, in columns (k, k)."""
+    values, vectors = np.linalg.eigh(0.5 * (share + share.T))
+    return np.where(values > _LARGEST, _OPEN_WEIGHT, 1.0 - np.maximum(values, 0.0)), vectors

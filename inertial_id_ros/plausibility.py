@@ -40,7 +40,7 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
     phi, covariance = marginal.free_fit
     mass, states = float(phi[0]), marginal.states(phi)
     rms = residual_rms(problem, phi, states)
-    is_large = _misfit(rms, settings.wrench) > _MISFIT
+    is_large = _misfit(rms, sheet(settings.wrench)) > _MISFIT
     if mass < -5.0 * np.sqrt(covariance[0, 0]):
         if tool is not None:
             raise InvalidData(
@@ -59,7 +59,7 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
     load = residual_rms(problem, nothing, states)
     left = float(np.linalg.norm(rms[:3])) / max(float(np.linalg.norm(load[:3])), 1e-12)
     if left > _UNEXPLAINED:
-        check_residual(rms, settings.wrench, log)
+        check_residual(rms, sheet(settings.wrench), log)
         raise named(log, "frame_wrong", f"no payload explains the wrench ({left:.0%} of the "
                      "force is left): the sensor frame or the gravity frame is wrong, its "
                      "rotation may be transposed, or something touches the payload")
@@ -81,17 +81,17 @@ def check_settings(phi: Array, settings: Settings, log: FindingLog) -> None:
                 "alignment.* has an effect with weighting 'noise' only")
 
 
-def check_residual(rms: Array, settings: WrenchSettings, log: FindingLog) -> None:
-    """Say where the residual (6,) is far larger than the noise."""
-    ratio = _misfit(rms, settings)
+def check_residual(rms: Array, noise: Array, log: FindingLog) -> None:
+    """Say where the residual (6,) is far larger than the noise (6,) that it must have [N, N m]."""
+    ratio = _misfit(rms, noise)
     if ratio > _MISFIT:
         log.set("residual_large", "warning",
-                f"the residual is {ratio:.0f} times the sensor noise: contact, a wrong "
-                "sensor or gravity frame, or another payload within the window")
+                f"the residual is {ratio:.0f} times the noise of sensor and motion: contact, a "
+                "wrong sensor or gravity frame, or another payload within the window")
     else:
         log.clear("residual_large")
 
 
-def _misfit(rms: Array, settings: WrenchSettings) -> float:
-    """Largest residual over the data-sheet noise of one sample."""
-    return float((rms / sheet(settings)).max())
+def _misfit(rms: Array, noise: Array) -> float:
+    """Largest residual over the noise."""
+    return float((rms / noise).max())

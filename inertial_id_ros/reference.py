@@ -4,8 +4,10 @@ A running least-squares fit of everything that the load depends on (parameters, 
 states, errors of a robot), kept beside the estimator: it is cheap enough for every row, and it can
 be asked at any time, before there is an estimate. Its answer comes with the covariance of what it
 does not know yet, with noise as large as the residual shows, and with a share of the load that
-shrinks only while motion confirms the model. Information is added and scaled and never subtracted,
-so that Gram matrices lose no digits that matter here.
+shrinks only while motion confirms the model. Noise of the motion, where it is known, is part of
+the noise, ties the channels together and counts as no information (see `motion_noise`).
+Information is added and scaled and never subtracted, so that Gram matrices lose no digits that
+matter here.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import numpy as np
 
 from .inertia import Array
 from .load_model import LoadModel
+from .motion_noise import solved, spurious
 from .row_layout import PARAMETERS, PHI
 
 _MEASURED = -1  # column of a row
@@ -36,7 +39,8 @@ class Forecast(NamedTuple):
         load: (n, c) expected change of the load against its running mean.
         noise: (n, c) variance of the residual of a proven model if its states were known.
         doubt: (n, c) variance from a model that motion has not confirmed.
-        spread: (n, c, c) covariance of the residual from not knowing the states.
+        spread: (n, c, c) covariance of the residual from not knowing the states, and, off its
+            diagonal, of noise that channels share.
         weight: (n, c) by which rows were scaled down, with all of the above: 1 where they were not.
     """
 
@@ -87,6 +91,10 @@ class RunningReference:
         model: of the load; gain: variance of one filtered row, times the samples it stands for,
             over that of one sample.
         period: [s] from one row to the next.
+
+    Attributes:
+        shaking: (6,) noise of linear [m/s^2] and angular acceleration [rad/s^2] in a row; zeros
+            where it is not known.
     """
 
     def __init__(self, model: LoadModel, gain: float, period: float) -> None:
@@ -96,6 +104,7 @@ class RunningReference:
         channels = np.arange(len(model.noise))
         self._group_of = np.concatenate([np.full(len(channels[g]), k)
                                          for k, g in enumerate(model.groups)])
+        self.shaking = np.zeros(6)
         self.restart()
 
     def restart(self) -> None:
@@ -110,13 +119,13 @@ class RunningReference:
         """Forget the payload and the biases; keep what was learnt of the noise."""
         columns = len(self.model.linearisation(np.zeros(PARAMETERS)))
         self._gram = np.zeros((len(self._groups), columns, columns))
-        self._mean, self._weight = np.zeros(len(self._noise)), 0.0
+        self._mean, self._weight, self._samples = np.zeros(len(self._noise)), 0.0, 0.0
         self._push, self._push_squares = np.zeros(3), 0.0  # mean acceleration less gravity, squares
         self.rows = 0
         self.information = self._prior
         self.covariance = np.linalg.inv(self._prior)
-        self.mean = np.zeros(len(self._prior))
-        self.phi = np.zeros(PARAMETERS)
+        self.mean: Array = np.zeros(len(self._prior))
+        self.phi: Array = np.zeros(PARAMETERS)
 
     @property
     def mass(self) -> tuple[float, float]:
@@ -136,14 +145,16 @@ class RunningReference:
         expected = columns @ self.mean
         load = expected - self._mean
         unit = self._noise**2 * self._gain / np.maximum(samples, 1.0)[:, None]
-        noise = self._scale[self._group_of] * unit + self.model.floor**2
+        moved = self._moved()
+        noise = self._scale[self._group_of] * unit + self.model.floor**2 + moved.diagonal()
         share = self._proof[:, 0] / self._proof[:, 1]
         doubt = np.empty_like(noise)
         shaken = self._shaken(rows)
         for group, unproven in zip(self._groups, share, strict=True):
             doubt[:, group] = unproven * (load[:, group] ** 2).mean(axis=1)[:, None]
             doubt[:, group] += self._possible(group) * shaken[:, None]
-        spread = columns @ self.covariance @ columns.transpose(0, 2, 1)
+        tied = moved - np.diag(moved.diagonal())
+        spread = columns @ self.covariance @ columns.transpose(0, 2, 1) + tied
         if rotation_only:
             spread = spread + self.model.unknown_motion(rows, self.phi)
         weight = np.einsum("nii->ni", rows[..., self.model.zeros])
@@ -176,6 +187,7 @@ class RunningReference:
         for k, group in enumerate(self._groups):
             part = weighted[:, group].reshape(-1, rows.shape[2])
             self._gram[k] = keep * self._gram[k] + part.T @ part
+        self._samples = keep * self._samples + samples.sum()
         self._weight = keep * self._weight + len(rows)
         self._mean = self._mean + (rows[..., _MEASURED] - self._mean).sum(axis=0) / self._weight
         self._learn_push(self.model.acceleration(rows), keep)
@@ -193,7 +205,7 @@ class RunningReference:
     def _learn_noise(self, seen: Forecast, samples: np.ndarray) -> None:
         keep = self._keep ** len(samples)
         unit = self._noise**2 * self._gain / np.maximum(samples, 1.0)[:, None]
-        spread = np.einsum("nii->ni", seen.spread)
+        spread = np.einsum("nii->ni", seen.spread) + self._moved().diagonal()
         beyond = np.maximum(seen.residual**2 - spread, 0.0)
         for k, group in enumerate(self._groups):
             self._seen[k] = keep * self._seen[k] + [beyond[:, group].sum(), unit[:, group].sum()]
@@ -208,12 +220,25 @@ class RunningReference:
         for _ in range(2 if self.rows < _EARLY else 1):
             matrix = self.model.linearisation(self.phi)
             whole = np.zeros((matrix.shape[1], matrix.shape[1]))
+            noise = self._of_a_sample()
             for k, group in enumerate(self._groups):
-                whole += matrix.T @ self._gram[k] @ matrix / (
-                    self._scale[k] * self._noise[group][0] ** 2)
-            self.information = whole[:-1, :-1] + self._prior
+                whole += matrix.T @ self._gram[k] @ matrix / noise[group][0] ** 2
+            information = whole[:-1, :-1] + self._prior
+            false = spurious(self.shaking, noise, self._samples) if self.shaking.any() else None
+            self.mean, self.information = solved(information, whole[:-1, -1], false)
             self.covariance = np.linalg.inv(self.information)
-            self.mean = self.covariance @ whole[:-1, -1]
             self.phi = self.mean[PHI]
+
+    def _of_a_sample(self) -> Array:
+        """Standard deviation (c,) of a sample's noise, that of the motion included."""
+        variance = self._scale[self._group_of] * self._noise**2
+        moved = self._moved().diagonal() * self._samples / (self._weight * self._gain)
+        for group in self._groups:
+            variance[group] += moved[group].max()
+        return np.sqrt(variance)
+
+    def _moved(self) -> Array:
+        """Covariance (c, c) of what noise of the motion leaves in the residual of a row."""
+        return self.model.motion_noise(self.phi, self.shaking)
 
 

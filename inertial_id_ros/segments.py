@@ -18,11 +18,13 @@ from .contact import BEGAN, DOUBTED, EARLIEST, ENDED, Detector, Event
 from .filtering import FilteredRows
 from .findings import FindingLog
 from .inertia import Array
+from .kinematics.turning import Turning
 from .load_model import LoadModel
 from .reference import RunningReference
 from .settings import Settings
 
 _HELD = round(1.5e9 / BIN_NS)  # bins kept while they are left out, to be taken up again
+_STEP, _LEAST = 1.25, 1e-6  # factor between noises that are told apart; m/s^2, rad/s^2
 
 
 class Segments:
@@ -57,6 +59,13 @@ class Segments:
         self._open = True
         self._held: list[tuple[np.ndarray, np.ndarray, Array]] = []  # left out, newest last
         self._waiting: list[Rows] = []
+
+    def hear_motion(self, turning: Turning) -> None:
+        """How noisy the motion is from now on; in steps, so that it is next to always the same
+        however bins are cut into pieces."""
+        noise = turning.acceleration_noise(self._fast.kernel)
+        steps = np.round(np.log(np.maximum(noise, _LEAST)) / np.log(_STEP))
+        self.detector.reference.shaking = np.where(noise > _LEAST, _STEP**steps, 0.0)
 
     def push(self, number: np.ndarray, samples: np.ndarray, columns: Array,
              rotation_only: bool) -> Iterator[Rows | Event]:

@@ -220,7 +220,7 @@ class Solver:
         marginal = problem.marginal("noise")
         states = marginal.states(solution.phi)
         rms = residual_rms(problem, solution.phi, states)
-        check_residual(rms, self._settings.wrench, log)
+        check_residual(rms, self._residual_noise(solution.phi, shaking), log)
         check_settings(solution.phi, self._settings, log)
         verdict = judge(solution, marginal, unknown_acceleration(
             solution.phi, turning, self._settings.gravity.acceleration))
@@ -247,6 +247,11 @@ class Solver:
             condition_number=verdict.condition_number,
             min_eigenvalue=min_eigenvalue(solution.phi), solve_time=elapsed,
             tool_apart=self.tool is not None)
+
+    def _residual_noise(self, phi: Array, shaking: Array) -> Array:
+        """Noise (6,) of sensor and motion (6,) in the residual of a payload phi (10,) [N, N m]."""
+        return np.sqrt(residual_covariance(self.carried(phi), sheet(self._settings.wrench),
+                                           shaking).diagonal())
 
     def _check_frames(self, frame_id: str, log: FindingLog) -> None:
         if self.tared is not None and self.tared.frame_id != frame_id:

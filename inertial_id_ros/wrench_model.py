@@ -11,6 +11,7 @@ from .filtering import FilteredRows, TwoSidedFilter
 from .free_fit import vague_information
 from .inertia import Array, skew
 from .load_model import Words
+from .regressor_noise import residual_covariance
 from .regressor_rows import buffer_rows, make_filter
 from .row_layout import BIAS, BIASES, PARAMETERS, linearisation
 from .settings import Settings
@@ -75,6 +76,10 @@ class WrenchModel:
     def acceleration(self, rows: Array) -> Array:
         """See `LoadModel`."""
         return rows[:, FORCE, 0]
+
+    def motion_noise(self, phi: Array, shaking: Array) -> Array:
+        """See `LoadModel`."""
+        return residual_covariance(phi, np.zeros(6), shaking)
 
     def unknown_motion(self, rows: Array, phi: Array) -> Array:
         """The sensor turns about a centre that is not known."""

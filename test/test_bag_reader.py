@@ -281,3 +281,12 @@ def test_a_value_of_a_table_longer_than_a_message_is_refused(tmp_path):
     with pytest.raises(RecordingError, match="too big|at most 64000000 are allowed"):
         read(path, {"/robot_description": bags.TEXT, "/wrench": bags.WRENCH,
                     "/joint_states": bags.JOINTS})
+
+
+def test_a_time_that_is_no_whole_number_is_refused(tmp_path):
+    path = bags.joint_bag(tmp_path / "bag", duration=0.1, storage="sqlite3")
+    with sqlite3.connect(bags.storage_file(path)) as connection:
+        connection.execute("UPDATE messages SET timestamp = 1e300")
+    connection.close()
+    with pytest.raises(RecordingError, match="recorded at 1e\\+300; a time is a number of nano"):
+        read(path, {"/wrench": bags.WRENCH})

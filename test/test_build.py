@@ -66,7 +66,8 @@ def test_scripts_are_executable_and_start_the_entry_point_of_their_name():
 def test_each_entry_point_starts_its_module():
     functions = {n.name: n for n in ast.parse((PACKAGE / "command.py").read_text()).body
                  if isinstance(n, ast.FunctionDef) and not n.name.startswith("_")
-                 and not n.args.args}
+                 and not n.args.args and n.returns is not None
+                 and ast.unparse(n.returns) == "int"}
     started = {name: [n.value for n in ast.walk(function) if isinstance(n, ast.Constant)
                       and str(n.value).startswith("inertial_id_ros.")]
                for name, function in functions.items()}

@@ -12,7 +12,14 @@ import mujoco
 import numpy as np
 import pytest
 
-from benchmarks.joint_torque import COULOMB, VISCOUS, SimulatedTorques, simulate, wide_motion
+from benchmarks.joint_torque import (
+    COULOMB,
+    VISCOUS,
+    SimulatedTorques,
+    arm,
+    simulate,
+    wide_motion,
+)
 from inertial_id_ros.errors import InvalidData, RecordingError
 from inertial_id_ros.inertia import is_consistent
 from inertial_id_ros.robot_tool.identify_robot import main
@@ -96,11 +103,7 @@ def test_the_written_description_gives_the_torques_that_mujoco_measured(
 
 
 def _without_friction(motion, t: np.ndarray) -> np.ndarray:  # noqa: ANN001
-    from benchmarks import joint_torque
-
-    model = joint_torque._arm(None)
-    model.dof_damping[:], model.dof_frictionloss[:] = 0.0, 0.0
-    return _inverse(model, motion, t)
+    return _inverse(arm(None, friction=False), motion, t)
 
 
 def _described(motion, t: np.ndarray) -> np.ndarray:  # noqa: ANN001
@@ -150,10 +153,11 @@ def test_csv_and_npz_hold_the_same_joints_in_any_order(
     np.testing.assert_array_equal(one.stamps, other.stamps)
 
 
-def test_samples_that_are_late_repeated_or_not_finite_are_left_out(tmp_path: Path):
+@pytest.mark.parametrize("bad", [np.nan, -np.inf, 1e300])
+def test_samples_that_are_late_repeated_or_absurd_are_left_out(tmp_path: Path, bad: float):
     t = np.array([0.0, 0.1, 0.1, 0.05, 0.2, 0.3])
     q = np.arange(6.0)[:, None]
-    q[4] = np.nan
+    q[4] = bad
     np.savez(tmp_path / "a.npz", t=t, q=q, tau=np.ones((6, 1)))
     kept = read_recording(tmp_path / "a.npz").of_joints(["a"])
     assert kept.q[:, 0].tolist() == [0.0, 1.0, 5.0]

@@ -87,3 +87,7 @@ def test_an_unknown_name_for_every_node_is_told_unless_it_is_misspelt():
 def test_parameters_of_every_ros_node_and_our_settings_are_no_matter():
     given = ["use_sim_time", "qos_overrides./tf.subscription.depth", "wrench.topic"]
     assert complaints(NODE, given, []) == []
+
+
+def test_a_node_without_arguments_has_no_files():
+    assert read_parameter_files([]) == []

@@ -150,3 +150,50 @@ def test_after_real_motion_the_noise_of_the_motion_excuses_nothing(
     pushed, _ = _rows(5, rng)
     pushed[:, 0, -1] += 2.0  # N
     assert reference.expect(pushed, np.ones(5), False).distance.min() > 6.0
+
+
+# ---- noise of the motion -------------------------------------------------------------------------
+
+SHAKING = np.repeat([0.3, 1.0], 3)  # m/s^2, rad/s^2
+LINEAR = np.repeat([1.0, 0.0], 3)
+
+
+def _shaken_rows(n: int, moved: float, shaking: Array, rng: np.random.Generator) -> Array:
+    """Stored rows (n, 6, 38) of poses and accelerations about one pose, `moved` apart, whose
+    accelerations are noisy (6,)."""
+    push = 9.81 * np.array([0.0, 0.6, 0.8]) + moved * rng.normal(size=(n, 3))
+    alpha, still = moved * rng.normal(size=(n, 3)), np.zeros((n, 3))
+    side = np.tile([1.0, 0.0, 0.0], (n, 1))
+    up = push / np.linalg.norm(push, axis=1, keepdims=True)
+    y = regressor(push, still, alpha) @ PHI + BIAS + NOISE * rng.normal(size=(n, 6))
+    a = regressor(push + shaking[:3] * rng.normal(size=(n, 3)), still,
+                  alpha + shaking[3:] * rng.normal(size=(n, 3)))
+    return stored_rows(a, np.zeros_like(a), side, np.cross(up, side), 9.81, y)
+
+
+def test_channels_that_the_noise_of_the_motion_ties_together_do_not_count_twice(
+        rng: np.random.Generator) -> None:
+    """A length of six channels is beyond 4.74 in one of a thousand rows (chi squared)."""
+    rows = _shaken_rows(600, 3.0, LINEAR, rng)
+    new = _shaken_rows(4000, 3.0, LINEAR, rng)
+    beyond = []
+    for shaking in (LINEAR, np.zeros(6)):
+        reference = _reference()
+        reference.shaking = shaking
+        _learn(reference, rows)
+        beyond.append(np.mean(reference.expect(new, np.ones(4000), False).distance > 4.74))
+    assert beyond[0] < 0.001 < beyond[1], beyond
+
+
+@pytest.mark.parametrize("moved", [0.0, 0.1, 1.0])
+def test_however_long_a_rest_it_makes_the_fit_sure_of_nothing_that_is_not_so(
+        moved: float, rng: np.random.Generator) -> None:
+    rows = _shaken_rows(1500, moved, SHAKING, rng)
+    off = []
+    for shaking in (SHAKING, np.zeros(6)):
+        reference = _reference()
+        reference.shaking = shaking
+        _learn(reference, rows)
+        sd = np.sqrt(np.diag(reference.covariance))[:10]
+        off.append(np.abs((reference.phi - PHI) / sd).max())
+    assert off[0] < 4.0 and off[1] > 4.0, off

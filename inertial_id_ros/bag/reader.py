@@ -242,6 +242,9 @@ class Recording:
                 if len(data) > MAX_MESSAGE_BYTES:
                     raise ValueError(f"a message of {connection.topic} has {len(data)} bytes; at "
                                      f"most {MAX_MESSAGE_BYTES} are allowed")
+                if type(log_time) is not int:  # a database holds what was put in
+                    raise ValueError(f"a message of {connection.topic} was recorded at "
+                                     f"{log_time!r:.50}; a time is a number of nanoseconds")
                 yield RawMessage(connection.topic, log_time, data)
         except Exception as error:  # as in the constructor: the damage may lie further on
             raise RecordingError(_explain(self.path, error)) from error

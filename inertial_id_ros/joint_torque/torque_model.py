@@ -92,6 +92,11 @@ class TorqueModel:
         """See `LoadModel`: an arm at rest is judged by its friction."""
         return np.zeros((len(rows), 3))
 
+    def motion_noise(self, phi: Array, shaking: Array) -> Array:
+        """See `LoadModel`; the robot's noise, learnt from its own motion, holds it."""
+        del phi, shaking
+        return np.zeros((self._joints, self._joints))
+
     def unknown_motion(self, rows: Array, phi: Array) -> Array:
         """See `LoadModel`: the joints tell the whole motion."""
         del phi

@@ -180,7 +180,11 @@ def _free(data: Compressed, noise: Array, scale: Reference) -> Array:
     factor = data.stacked(noise)
     rows = factor[:, :-1] @ scale.unit
     start = scale.inverse @ scale.phi
-    step = np.linalg.lstsq(rows, factor[:, -1] - rows @ start, rcond=1e-9)[0]
+    try:
+        step = np.linalg.lstsq(rows, factor[:, -1] - rows @ start, rcond=1e-9)[0]
+    except np.linalg.LinAlgError:
+        raise InvalidData("no robot can be fitted to these numbers: positions or torques are far "
+                          "beyond those of a robot") from None
     return scale.unit @ (start + step)
 
 

@@ -22,6 +22,7 @@ from ..robot.recording import JointRecording
 _TIMES = ("time", "t")
 _EFFORTS = ("effort", "tau", "torque")
 _LATEST = 9e9  # s: nanoseconds must fit into 64 bits
+_LARGEST = 1e9  # of positions and efforts: no robot has more
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ class NamedRecording:
             raise RecordingError(f"the recording has {self.q.shape[1]} joints without names; the "
                                  f"robot description has {len(names)}: {', '.join(names)}")
         q, effort = self.q[:, columns], self.effort[:, columns]
-        good = np.isfinite(np.hstack([q, effort])).all(axis=1).reshape(-1)
+        # Comparisons with NaN are false.
+        good = (np.abs(np.hstack([q, effort])) < _LARGEST).all(axis=1).reshape(-1)
         newest = np.maximum.accumulate(np.where(good, self.stamps, np.iinfo(np.int64).min))
         back = int(np.sum(good[1:] & (self.stamps[1:] < newest[:-1])))
         if back > 0.5 * len(good):

@@ -84,7 +84,7 @@ def complaints(node: str, given: Iterable[str], files: Sequence[Sequence[Section
 def _names(words: Sequence[str]) -> Iterator[str]:
     """Values of ``--params-file`` between ``--ros-args`` and its end."""
     for_ros = False
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip(words, [*words, ""][1:], strict=True):
         for_ros = word == "--ros-args" or (for_ros and word != "--")
         if for_ros and word == "--params-file" and following:
             yield following

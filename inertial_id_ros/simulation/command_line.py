@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..arguments import Parser
-from ..errors import InertialIdError, InvalidSetting
+from ..command import OK, exit_status
+from ..errors import InvalidSetting
 from ..setting_spec import Spec, allowed_range, settings_of
 from .cobot import SimulatedCobot
 from .record import STORAGES, write_bag
@@ -64,19 +65,15 @@ def write_simulation(options: Options) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Writes a bag without ROS: ``python -m inertial_id_ros.simulation --write BAG``."""
-    try:
-        options = parse(sys.argv[1:] if arguments is None else arguments,
-                        "python -m inertial_id_ros.simulation")
-        if not options.write:
-            raise InvalidSetting("no bag is named; give --write BAG (live: simulate_cobot in ROS)")
-        write_simulation(options)
-    except InertialIdError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("error: interrupted; the unfinished bag was removed", file=sys.stderr)
-        return 130
-    return 0
+    return exit_status(lambda: _write(sys.argv[1:] if arguments is None else arguments))
+
+
+def _write(arguments: Sequence[str]) -> int:
+    options = parse(arguments, "python -m inertial_id_ros.simulation")
+    if not options.write:
+        raise InvalidSetting("no bag is named; give --write BAG (live: simulate_cobot in ROS)")
+    write_simulation(options)
+    return OK
 
 
 def _add_option(parser: argparse.ArgumentParser, name: str, default: Any, spec: Spec) -> None:
