@@ -41,14 +41,14 @@ def usable_shape(shape: Shape | None, reach: float, marginal: Marginal, estimato
     log.clear(FINDING, INERTIA_FINDING)
     if not phi[0] > _SURE * np.sqrt(covariance[0, 0]):
         return shape
-    com, spread = center_of_mass(phi, covariance)
+    com = phi[1:4] / phi[0]
     if shape is None:
-        if estimator.name == "density" and _outside_ball(com, spread, reach):
+        if estimator.name == "density" and _outside_ball(*center_of_mass(phi, covariance), reach):
             log.set(FINDING, "warning", f"{_where(com)} {np.linalg.norm(com):.3f} m from the "
                     f"sensor, but shape.max_reach is {reach:g} m: raise it, or give the shape; if "
                     "the payload is nowhere near, the sensor frame is wrong")
         return None
-    distance = _outside_hull(com, spread, shape)
+    distance = _outside_hull(com, phi, covariance, shape)
     if distance > 0.0:
         name = FINDING
         text = (f"{_where(com)} {distance:.3f} m outside of the shape '{shape.name}': correct its "
@@ -73,13 +73,14 @@ def _outside_ball(com: Array, spread: Array, radius: float) -> bool:
     return length - _SURE * float(np.sqrt(along @ spread @ along)) > radius
 
 
-def _outside_hull(com: Array, spread: Array, shape: Shape) -> float:
+def _outside_hull(com: Array, phi: Array, covariance: Array, shape: Shape) -> float:
     """How far [m] the centre of mass is outside of the convex hull; 0 where that is not sure."""
     normals = shape.hull[:, :3]
     distance = normals @ com + shape.hull[:, 3]
     allowed = _allowed(shape)
-    if not (distance > allowed).any():
+    if not distance.max() > allowed:
         return 0.0
+    _, spread = center_of_mass(phi, covariance)
     sd = np.sqrt(((normals @ spread) * normals).sum(axis=1))
     sure = distance > np.maximum(_SURE * sd, allowed)
     return float(distance[sure].max()) if sure.any() else 0.0
@@ -93,7 +94,7 @@ def _too_large(phi: Array, covariance: Array, shape: Shape) -> str:
     """Why the measured inertia does not fit into the shape; empty where that is not sure."""
     directions, low, high, room = _reach(shape)
     left = room @ phi
-    if not (left < 0.0).any():
+    if not left.min() < 0.0:
         return ""
     sd = np.sqrt(((room @ covariance) * room).sum(axis=1))
     worst = int(np.argmin(left / sd))

@@ -22,6 +22,15 @@ PARAMETER_NAMES = ("mass", "com.x", "com.y", "com.z", "ixx", "ixy", "ixz", "iyy"
 # Row and column of the six tensor entries, in the order of phi.
 _ROWS, _COLS = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])
 _TINY = np.finfo(float).tiny
+_COM = np.arange(1, 4)
+# Derivative (6, 3, 3) of the six tensor entries of a unit mass at c: ``_SIX_OF_SQUARE @ c``.
+_SIX_OF_SQUARE = np.array([
+    [[0.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]],
+    [[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
+    [[0.0, 0.0, -1.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 0.0]],
+    [[2.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 2.0]],
+    [[0.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, -1.0, 0.0]],
+    [[2.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0]]])
 _SKEW = np.zeros((3, 9))  # from a vector to its cross-product matrix, row after row
 _SKEW[[2, 0, 1], [3, 7, 2]], _SKEW[[2, 0, 1], [1, 5, 6]] = 1.0, -1.0
 
@@ -185,20 +194,14 @@ def _six_of_point(x: float, y: float, z: float) -> Array:
 
 def report_jacobian(phi: ArrayLike) -> Array:
     """Derivative (10, 10) of ``report_from_phi``; maps a covariance of phi to one of the report."""
-    mass, *first_moment = as_phi(phi)[:4].tolist()
-    x, y, z = (h / mass for h in first_moment)
+    p = as_phi(phi)
+    c = p[1:4] / p[0]
     out = np.eye(10)
+    out[1:4, 0] = -c / p[0]
+    out[_COM, _COM] = 1.0 / p[0]
     # I_com = I - (h'h 1 - h h') / m
-    out[1:, :4] = [
-        [-x / mass, 1.0 / mass, 0.0, 0.0],
-        [-y / mass, 0.0, 1.0 / mass, 0.0],
-        [-z / mass, 0.0, 0.0, 1.0 / mass],
-        [y * y + z * z, 0.0, -2.0 * y, -2.0 * z],
-        [-x * y, y, x, 0.0],
-        [-x * z, z, 0.0, x],
-        [x * x + z * z, -2.0 * x, 0.0, -2.0 * z],
-        [-y * z, 0.0, z, y],
-        [x * x + y * y, -2.0 * x, -2.0 * y, 0.0]]
+    out[4:, 0] = _six_of_point(*c.tolist())
+    out[4:, 1:4] = -(_SIX_OF_SQUARE @ c)
     return out
 
 

@@ -71,18 +71,19 @@ class SliceSums:
         blocks = len(count) // size
         whole = min(len(old) // size, blocks)  # blocks of finished slices alone
         rest = np.concatenate([self._sums[old[whole * size:]], sums])[:(blocks - whole) * size]
-        return Blocks(np.concatenate([self._finished(old[:whole * size].reshape(whole, size)),
-                                      rest.reshape(-1, size, *rest.shape[1:]).sum(axis=1)]),
-                      count[:blocks * size].reshape(blocks, size).sum(axis=1))
+        out = np.empty((blocks, *rest.shape[1:]))
+        self._finished(old[:whole * size].reshape(whole, size), out[:whole])
+        rest.reshape(-1, size, *rest.shape[1:]).sum(axis=1, out=out[whole:])
+        return Blocks(out, count[:blocks * size].reshape(blocks, size).sum(axis=1))
 
-    def _finished(self, members: np.ndarray) -> Array:
-        """Sums of blocks of finished slices, members (b, size)."""
+    def _finished(self, members: np.ndarray, out: Array) -> None:
+        """Write sums of blocks of finished slices, members (b, size), into out (b, ...)."""
         size, ends = members.shape[1], members[:, -1]
         missing = self._sizes[ends] != size
         if missing.any():
             self._blocks[ends[missing]] = self._sums[members[missing]].sum(axis=1)
             self._sizes[ends[missing]] = size
-        return self._blocks[ends]
+        self._blocks.take(ends, axis=0, out=out, mode="clip")  # else it is copied once more
 
 
 def _by_slice(rows: Array, slots: np.ndarray) -> tuple[Array, np.ndarray]:

@@ -172,17 +172,18 @@ class RobotFrame:
     def motion(self, positions: Array, velocities: Array, accelerations: Array,
                valid: np.ndarray) -> Motion:
         """Sensor motion from joint motions (n, joints) [rad, rad/s, rad/s^2 or m, ...]."""
-        acceleration, omega, alpha = np.zeros((3, len(positions), 3))
-        axes = np.tile(np.eye(3), (len(positions), 1, 1))
+        velocity, change = np.zeros((2, len(positions), 6))
+        rotation = np.empty((len(positions), 3, 3))
+        rotation[:] = self._gravity_axes.T  # no motion: unit axes
         configuration = self._configuration(positions)
-        model, data, frame = self._model, self._data, self._frame
-        for i in np.flatnonzero(valid):
+        model, data, frame, local = self._model, self._data, self._frame, pin.LOCAL
+        for i in np.flatnonzero(valid).tolist():
             pin.forwardKinematics(model, data, configuration[i], velocities[i], accelerations[i])
-            axes[i] = self._gravity_axes @ pin.updateFramePlacement(model, data, frame).rotation
-            omega[i] = pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular
-            change = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL)
-            acceleration[i], alpha[i] = change.linear, change.angular
-        return Motion(axes, self._gravity, acceleration, omega, alpha, valid)
+            rotation[i] = pin.updateFramePlacement(model, data, frame).rotation
+            velocity[i] = pin.getFrameVelocity(model, data, frame, local).vector
+            change[i] = pin.getFrameClassicalAcceleration(model, data, frame, local).vector
+        return Motion(self._gravity_axes @ rotation, self._gravity, change[:, :3],
+                      velocity[:, 3:], change[:, 3:], valid)
 
 
 class JointMotion:

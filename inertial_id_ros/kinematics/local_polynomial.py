@@ -20,6 +20,7 @@ SAMPLES_WANTED = 20  # a slow topic gets a longer window, so that this many samp
 # the wrench still shows, and the inertia comes out wrong by more than it says.
 SMOOTHED, SAMPLES_NEEDED = 0.25, 10
 LONGEST_WINDOW = 1.0  # s
+_RIDGE = 1e-12 * np.eye(DEGREE + 1)
 _LADDER = 1.25  # windows differ by this factor, so that jitter of the period does not change them
 
 
@@ -92,7 +93,7 @@ def fit(u: Array, weights: Array, values: Array, window: float) -> tuple[Array, 
     for k in range(DEGREE):
         np.multiply(powers[..., k], u, out=powers[..., k + 1])
     tapered = (powers * weights[..., None]).transpose(0, 2, 1)
-    normal = tapered @ powers + 1e-12 * np.eye(DEGREE + 1)
+    normal = tapered @ powers + _RIDGE
     coefficients = np.linalg.solve(normal, tapered @ values)
     half = 0.5 * window
     return coefficients[:, 0], coefficients[:, 1] / half, 2.0 * coefficients[:, 2] / half**2

@@ -18,6 +18,7 @@ class Turning:
         self._noise: SampleNoise | None = None
         self._noise_sums = np.zeros(2)
         self._noise_count = 0
+        self._kernel: tuple[Array, tuple[float, ...]] = np.empty(0), ()  # of the last question
 
     def add(self, motion: Motion) -> None:
         """Take valid motion in."""
@@ -40,5 +41,7 @@ class Turning:
         if self._noise is None:
             return np.zeros(6)
         period = float(f"{self._noise.period:.2g}")  # jitter of the period changes nothing
-        gain = acceleration_gain(period, self._noise.window, tuple(kernel.tolist()), BIN_NS * 1e-9)
-        return np.repeat(gain * np.sqrt(self._noise_sums / self._noise_count), 3)
+        if kernel is not self._kernel[0]:
+            self._kernel = kernel, tuple(kernel.tolist())
+        gain = acceleration_gain(period, self._noise.window, self._kernel[1], BIN_NS * 1e-9)
+        return (gain * np.sqrt(self._noise_sums / self._noise_count)).repeat(3)
