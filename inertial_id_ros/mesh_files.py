@@ -60,7 +60,7 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
             if isinstance(mesh, trimesh.Scene):
                 mesh = mesh.to_mesh()
     except Exception as error:  # readers of many formats raise many kinds
-        raise InvalidShape(f"mesh file {path} cannot be read: {error}") from error
+        raise InvalidShape(f"mesh file {path} cannot be read: {str(error)[:200]}") from error
     _check_extent(mesh, path)
     if isinstance(mesh, trimesh.PointCloud) or (
             isinstance(mesh, trimesh.Trimesh) and len(mesh.faces) == 0 and len(mesh.vertices) > 0):

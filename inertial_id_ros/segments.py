@@ -61,9 +61,11 @@ class Segments:
         self._waiting: list[Rows] = []
 
     def hear_motion(self, turning: Turning) -> None:
-        """How noisy the motion is from now on; in steps, so that it is next to always the same
-        however bins are cut into pieces."""
+        """How noisy the motion is from now on, where that is known; in steps, so that it is next to
+        always the same however bins are cut into pieces."""
         noise = turning.acceleration_noise(self._fast.kernel)
+        if not noise.any():  # nothing was heard since the rows were last forgotten
+            return
         steps = np.round(np.log(np.maximum(noise, _LEAST)) / np.log(_STEP))
         self.detector.reference.shaking = np.where(noise > _LEAST, _STEP**steps, 0.0)
 

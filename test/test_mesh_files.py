@@ -60,3 +60,11 @@ def test_files_of_points_that_enclose_nothing_are_named(tmp_path, points, text):
     np.save(tmp_path / "scan.npy", points)
     with pytest.raises(InvalidShape, match=text):
         load_mesh(tmp_path / "scan.npy")
+
+
+def test_what_a_reader_says_of_a_damaged_file_is_kept_short(tmp_path):
+    """It may quote the file."""
+    (tmp_path / "a.off").write_text("OFF\n1 0 0\n0 0 " + "\0" * 9000 + "\n")
+    with pytest.raises(InvalidShape, match="a.off cannot be read") as told:
+        load_mesh(tmp_path / "a.off")
+    assert len(str(told.value)) < 600

@@ -7,8 +7,15 @@ import pytest
 
 from inertial_id_ros.bins import BIN_NS
 from inertial_id_ros.estimators.base import eliminate
+from inertial_id_ros.filtering import TwoSidedFilter
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.kinematics.local_polynomial import acceleration_gain, fit, gather, scatter
+from inertial_id_ros.kinematics.local_polynomial import (
+    acceleration_gain,
+    covered,
+    fit,
+    gather,
+    scatter,
+)
 from inertial_id_ros.motion_noise import freed, spurious
 from inertial_id_ros.newton_euler import regressor
 from inertial_id_ros.regressor_noise import residual_covariance
@@ -40,6 +47,22 @@ def test_the_gain_is_that_of_drawn_noise(period: float, window: float) -> None:
     seen = np.stack([np.convolve(c, kernel / kernel.sum(), "valid") for c in change.T]).std()
     gain = acceleration_gain(period, window, tuple(kernel.tolist()), BIN_NS * 1e-9)
     assert seen == pytest.approx(gain, rel=0.15)
+
+
+@pytest.mark.parametrize("period", [0.002, 0.008])
+def test_rates_are_not_much_noisier_where_a_stream_begins(period: float) -> None:
+    """Of rows of accelerations, by their weights of the samples; they were 42 times as noisy."""
+    window = 0.15
+    stamps = (np.arange(0.0, 1.2, period) * 1e9).astype(np.int64)
+    wanted = (np.arange(100) * BIN_NS + BIN_NS // 2).astype(np.int64)
+    index, u, weights = gather(stamps, wanted, window)
+    good = covered(u, weights, index[:, 0] == 0)
+    _, _, change = fit(u, weights, np.eye(len(stamps))[index], window)
+    low_pass = TwoSidedFilter(0.4, len(stamps), rates=len(stamps))
+    rows = low_pass.push(np.flatnonzero(good), np.ones(good.sum()), change[good])
+    noise = np.linalg.norm(rows.rates, axis=1)
+    assert rows.number[0] <= 15
+    assert noise[0] < 8.0 * noise[-1]
 
 
 def _residual(shaking: Array) -> Array:

@@ -57,3 +57,16 @@ def test_a_residual_as_large_as_the_noise_of_the_motion_is_no_finding() -> None:
 def test_a_wrong_frame_shows_all_the_same() -> None:
     _, names = _played(6.0, 120.0, 4, turned=0.5, **SLOW)
     assert {"residual_large", "contact", "frame_wrong"} & names, names
+
+
+def test_the_beginning_of_a_stream_at_rest_is_not_taken_for_a_late_wrench() -> None:
+    """The noise of the first rows' rates would tell another delay, and with it a wrong centre of
+    mass, until the arm has moved a lot."""
+    estimates, _ = _played(26.0, 1000.0, 2, motion="stop_and_go", speed=0.86, ramp=1.0, rest=20.0,
+                           noise=[0.1, 0.005], seed=45, clock_offset=0.005)
+    truth = np.asarray(PAYLOADS["hammer"].com)
+    moved = estimates[1:]  # the first has seen 0.3 s of the first move
+    scores = [np.abs(e.report[1:4] - truth) / e.sigma[1:4] for e in moved]
+    late = [abs(e.alignment[5] + 0.005) / e.alignment_sigma[5] for e in moved]
+    assert len(moved) > 3
+    assert np.max(scores) < 3.0 and np.max(late) < 3.0, (scores, late)

@@ -21,6 +21,10 @@ SAMPLES_WANTED = 20  # a slow topic gets a longer window, so that this many samp
 SMOOTHED, SAMPLES_NEEDED = 0.25, 10
 LONGEST_WINDOW = 1.0  # s
 _RIDGE = 1e-12 * np.eye(DEGREE + 1)
+# Share of half a window that must be there on either side. A quartic's second derivative gets noisy
+# towards the end of its samples, and its change from time to time even more: with nothing beyond,
+# the rates of rows at a stream's beginning are 42 times as noisy as later ones, with this share 5.
+_BEYOND = 0.15
 _LADDER = 1.25  # windows differ by this factor, so that jitter of the period does not change them
 
 
@@ -64,8 +68,8 @@ def covered(u: Array, weights: Array, begins: np.ndarray | bool = False,
 
     Args:
         u, weights: (k, w) as `gather` gives them.
-        begins: (k,) whether the stream begins within that window. There the past half may be
-            missing: the answer is noisier, but nothing is extrapolated, and the kernels of the
+        begins: (k,) whether the stream begins within that window. There most of the past half may
+            be missing: the answer is noisier, but nothing is extrapolated, and the kernels of the
             two-sided filter go to zero at the beginning of its data.
         ends: whether the stream ends there; the same holds for the future half.
     """
@@ -75,8 +79,8 @@ def covered(u: Array, weights: Array, begins: np.ndarray | bool = False,
     last = np.where(inside, u, -1.0).max(axis=1, initial=-1.0)
     ordered = np.where(inside, u, last[:, None])  # padding comes last
     gap = (ordered[:, 1:] - ordered[:, :-1]).max(axis=1, initial=0.0)
-    reaches_back = (first < -0.5) | (begins & (first <= 0.0))
-    reaches_ahead = last >= 0.0 if ends else last > 0.5
+    reaches_back = (first < -0.5) | (begins & (first < -_BEYOND))
+    reaches_ahead = last > (_BEYOND if ends else 0.5)
     return (count >= DEGREE + 4) & reaches_back & reaches_ahead & (gap < 0.5)
 
 
