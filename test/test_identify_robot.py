@@ -297,3 +297,15 @@ def test_white_noise_counts_as_it_is_and_a_moving_mean_by_its_length():
     smooth = np.stack([np.convolve(white[:, k], np.ones(10) / 10.0, "valid") for k in range(2)], 1)
     # 10 of its samples have the mean of 10 independent ones: their sum keeps the white variance.
     np.testing.assert_allclose(independent_noise(smooth, np.zeros(2)), 1.0, rtol=0.15)
+
+
+def test_joint_states_that_name_a_joint_twice_are_left_out(tmp_path: Path):
+    """Also the first, which gives the names."""
+    stream = bags.joint_stream(0.1)
+    for k, (_, state) in enumerate(stream.samples):
+        state.effort = np.ones(3)
+        if k in (0, 4):
+            state.name = [*bags.JOINT_NAMES, bags.JOINT_NAMES[0]]
+    read = read_recording(bags.write_bag(tmp_path / "bag", [stream]))
+    assert read.names == tuple(bags.JOINT_NAMES) and len(read.q) == len(stream.samples) - 2
+    assert "2 joint states" in read.notes[-1]

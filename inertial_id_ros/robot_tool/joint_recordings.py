@@ -191,12 +191,12 @@ def _read_bag(path: Path, topic: str) -> NamedRecording:
             if len(content.name) > MAX_JOINTS:
                 skipped += 1
                 continue
-            names = names or tuple(content.name)
-            index = {joint: k for k, joint in enumerate(content.name)}
-            if not (len(content.position) == len(content.effort) == len(index)) or any(
-                    joint not in index for joint in names):
+            index = {joint: k for k, joint in enumerate(content.name)}  # a name twice: shorter
+            if not (len(content.position) == len(content.effort) == len(content.name) == len(index)
+                    ) or any(joint not in index for joint in names):
                 skipped += 1
                 continue
+            names = names or tuple(content.name)
             order = [index[joint] for joint in names]
             stamp = int(content.header.stamp.sec) * 1_000_000_000 + content.header.stamp.nanosec
             rows.append((stamp, np.asarray(content.position, dtype=float)[order],
