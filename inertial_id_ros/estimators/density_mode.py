@@ -30,7 +30,8 @@ _STEPS = 40
 # stop at; to stop behind, after a step that converges quadratically; and left behind a step that
 # contracts as the one before did.
 _SETTLED, _LAST_STEP, _LEFT = 1e-7, 1e-6, 3e-9
-_CONTRACTION = 0.03  # of the squared decrement in a step; above, the curvature is computed anew
+# Of the squared decrement in a step; above, the curvature is computed anew. Bare steps are cheap.
+_CONTRACTION, _BARE_CONTRACTION = 0.03, 0.25
 _DESCENT = 1e-4  # of what the slope promises
 # Parts of a step to try down to, with the curvature of another point, of this one, and with none.
 _SHORTEST_STALE, _SHORTEST, _SHORTEST_BARE = 0.9, 1e-2, 1e-6
@@ -223,7 +224,8 @@ def most_probable(information: Array, vector: Array, prior: DensityPrior, width:
         for trial, fresh, shortest in search.curvatures(point, curvature, multiplier):
             curvature = trial
             step = search.step(slope, pull, point.states, curvature)
-            if step is None or not (fresh or step.decrement < _CONTRACTION * before):
+            enough = _BARE_CONTRACTION if trial is None else _CONTRACTION
+            if step is None or not (fresh or step.decrement < enough * before):
                 continue
             if step.decrement < _SETTLED:
                 return search.mode(point, slope, step.multiplier, curvature)
