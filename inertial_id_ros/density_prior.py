@@ -64,6 +64,11 @@ class DensityPrior:
         """phi (10, n) of a body of density 1 at one node each."""
         return self.columns * self.volumes
 
+    @cached_property
+    def even(self) -> Array:
+        """phi (10,) of a body of density 1."""
+        return self.moments.sum(axis=1)
+
     def directions(self, width: float) -> Array:
         """Log-density (n, r + 1) per unit of each state: modes of that width, and the mass."""
         if width not in self._directions:

@@ -20,7 +20,7 @@ from .reference_body import ReferenceBodies
 from .weak_prior import regularise
 
 UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
-_WEIGHTLESS = 40.0  # by which a log evidence is too small to matter
+_WEIGHTLESS = 18.0  # by which a log evidence is too small to matter
 _OUTSIDE = 4.0  # standard deviations of a centre of mass that a ball cannot hold
 _BISECTIONS, _MARGIN = 10, 0.99
 _BOUND_INFORMATION = 1e4  # of the largest mass, over that of the data

@@ -13,7 +13,7 @@ Optimization*, chapter 18; the correction of refused steps is their second-order
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -29,12 +29,12 @@ _STEPS = 40
 # Squared Newton decrements, that is squared distances from the optimum in standard deviations: to
 # stop at; to stop behind, after a step that converges quadratically; and left behind a step that
 # contracts as the one before did.
-_SETTLED, _LAST_STEP, _LEFT = 1e-7, 1e-6, 1e-9
-_CONTRACTION = 0.01  # of the squared decrement in a step; above, the curvature is computed anew
+_SETTLED, _LAST_STEP, _LEFT = 1e-7, 1e-6, 3e-9
+# Of the squared decrement in a step; above, the curvature is computed anew. Bare steps are cheap.
+_CONTRACTION, _BARE_CONTRACTION = 0.03, 0.25
 _DESCENT = 1e-4  # of what the slope promises
 # Parts of a step to try down to, with the curvature of another point, of this one, and with none.
 _SHORTEST_STALE, _SHORTEST, _SHORTEST_BARE = 0.9, 1e-2, 1e-6
-_UNSURE = 10.0  # times the decrement that the objective may still fall by
 
 
 class Mode(NamedTuple):
@@ -63,12 +63,13 @@ class _Point(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """Newton step (r,) and multiplier (10,) behind it; squared decrement; Cholesky factor."""
+    """Newton step (r,), multiplier (10,) behind it, and squared decrement; and the change (r,) of
+    the states that a pull (10,) on phi makes."""
 
     change: Array
     multiplier: Array
     decrement: float
-    factor: Array
+    pulled: Callable[[Array], Array]
 
 
 class _Search:
@@ -93,6 +94,11 @@ class _Search:
     def objective(self, point: _Point) -> float:
         phi, w = point.phi, point.states
         return float(phi @ (0.5 * (self.information @ phi) - self.vector) + 0.5 * (w @ w))
+
+    def even(self) -> float:
+        """The objective where all states are zero."""
+        phi = np.exp(self._level) * self._prior.even
+        return float(phi @ (0.5 * (self.information @ phi) - self.vector))
 
     def fall(self, before: _Point, pull: Array, after: _Point) -> float:
         """By how much the objective is smaller; by differences, since it is huge."""
@@ -132,20 +138,22 @@ class _Search:
             yield self.curvature(point, multiplier), True, _SHORTEST
         yield None, True, _SHORTEST_BARE
 
-    def step(self, slope: Array, pull: Array, gradient: Array, curvature: Array | None
+    def step(self, slope: Array, pull: Array, states: Array, curvature: Array | None
              ) -> _Step | None:
         """The step with this curvature; None if that is no descent."""
-        seen = self.information @ slope
+        seen, gradient = self.information @ slope, slope.T @ pull + states
+        if curvature is None:
+            return _bare_step(slope, seen, pull, states, gradient)
         hessian = slope.T @ seen
+        hessian += curvature
         hessian.flat[::self.size + 1] += 1.0
-        if curvature is not None:
-            hessian += curvature
         # Transposed it is in the order of LAPACK.
         factor, info = lapack.dpotrf(hessian.T, lower=1, clean=0, overwrite_a=1)
         if info != 0:
             return None
         change = -lapack.dpotrs(factor, gradient, lower=1)[0]
-        return _Step(change, pull + seen @ change, -float(gradient @ change), factor)
+        return _Step(change, pull + seen @ change, -float(gradient @ change),
+                     lambda v: lapack.dpotrs(factor, slope.T @ v, lower=1)[0])
 
     def taken(self, point: _Point, slope: Array, pull: Array, step: _Step, shortest: float
               ) -> tuple[_Point, float] | None:
@@ -160,7 +168,7 @@ class _Search:
                 return new, part
             # Along the valley: take back what phi moved beyond its linear change.
             beyond = self.information @ (new.phi - point.phi - part * promised)
-            back = lapack.dpotrs(step.factor, slope.T @ beyond, lower=1)[0]
+            back = step.pulled(beyond)
             if np.abs(self._modes @ back[:self._densities]).max() < _LARGEST_STEP:
                 new = self.at(new.states - back)
                 if self.fall(point, pull, new) > wanted:
@@ -178,6 +186,19 @@ class _Search:
         return Mode(point.phi, root.T @ root, evidence, point.states, multiplier, curvature)
 
 
+def _bare_step(slope: Array, seen: Array, pull: Array, states: Array, gradient: Array) -> _Step:
+    """The step without curvature, by the ten unknowns of the multiplier."""
+    system = seen @ slope.T
+    system.flat[::len(system) + 1] += 1.0
+    factor, pivots, info = lapack.dgetrf(system)
+    if info != 0:
+        raise np.linalg.LinAlgError("Singular matrix")
+    multiplier = lapack.dgetrs(factor, pivots, pull - seen @ states)[0]
+    change = -(slope.T @ multiplier) - states
+    return _Step(change, multiplier, -float(gradient @ change),
+                 lambda v: slope.T @ lapack.dgetrs(factor, pivots, v)[0])
+
+
 def most_probable(information: Array, vector: Array, prior: DensityPrior, width: float,
                   mass: float, start: Mode | None = None, least: float = -np.inf) -> Mode:
     """The mode of one width, within 1e-3 standard deviations.
@@ -188,21 +209,23 @@ def most_probable(information: Array, vector: Array, prior: DensityPrior, width:
         least: evidence below which the mode does not matter, and need not be exact.
     """
     search = _Search(information, vector, prior, width, mass)
-    point, multiplier, curvature, before = search.at(np.zeros(search.size)), None, None, 0.0
+    point, multiplier, curvature, before = None, None, None, 0.0
     if start is not None:
         warm = search.at(start.states)
-        if search.objective(warm) < search.objective(point):
-            point, multiplier, curvature, before = (warm, start.multiplier, start.curvature,
-                                                    np.inf)
+        if search.objective(warm) < search.even():
+            point, before = warm, np.inf
+            multiplier, curvature = start.multiplier, start.curvature
+    if point is None:
+        point = search.at(np.zeros(search.size))
     slope = search.slope(point)
     for _ in range(_STEPS):
         pull = information @ point.phi - vector
-        gradient = slope.T @ pull + point.states
         found = None
         for trial, fresh, shortest in search.curvatures(point, curvature, multiplier):
             curvature = trial
-            step = search.step(slope, pull, gradient, curvature)
-            if step is None or not (fresh or step.decrement < _CONTRACTION * before):
+            step = search.step(slope, pull, point.states, curvature)
+            enough = _BARE_CONTRACTION if trial is None else _CONTRACTION
+            if step is None or not (fresh or step.decrement < enough * before):
                 continue
             if step.decrement < _SETTLED:
                 return search.mode(point, slope, step.multiplier, curvature)
@@ -218,8 +241,9 @@ def most_probable(information: Array, vector: Array, prior: DensityPrior, width:
         if part == 1.0 and (fresh and step.decrement < _LAST_STEP
                             or step.decrement**2 < _LEFT * before < np.inf):
             break
+        # What is left of the valley is less than the step that has just been taken promised.
         if (part == 1.0 and step.decrement < _CONTRACTION * before
-                and _UNSURE * step.decrement - search.objective(point) < least):
+                and step.decrement - search.objective(point) < least):
             break
         before = step.decrement
     return search.mode(point, slope, pull if multiplier is None else multiplier, curvature)
