@@ -82,8 +82,8 @@ class LoadModel(Protocol):
         rest; zeros where it cannot."""
 
     def motion_noise(self, phi: Array, shaking: Array) -> Array:
-        """Covariance (c, c) of what noise of linear and angular acceleration (6,) leaves in the
-        residual of a row."""
+        """Covariance (c, c) of what noise of the motion leaves in the residual of a row; shaking:
+        covariance (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2]."""
 
     def unknown_motion(self, rows: Array, phi: Array) -> Array:
         """Covariance (n, c, c) of the load where the motion tells rotation only."""

@@ -20,20 +20,30 @@ from .row_layout import PARAMETERS
 # rest of it is smaller than what is not known of the noise.
 _LARGEST, _OPEN_WEIGHT = 0.5, 1e-3
 _RANK = 1e-9
-# Products (36, 100) of the regressor's changes, of each acceleration in each channel.
-_SQUARES = (DIRECTIONS[..., :, None] * DIRECTIONS[..., None, :]).reshape(36, -1)
+# Products (216, 100) of the regressor's changes, of two accelerations in each channel.
+_PRODUCTS = np.einsum("cik,dil->cdikl", DIRECTIONS, DIRECTIONS).reshape(216, -1)
 _NOTHING = 1e-3  # share of the information that nobody needs to take out
 
 
-def spurious(acceleration_noise: Array, wrench_noise: Array, samples: float) -> Array:
+def in_residual(phi: Array, shaking: Array) -> Array:
+    """Covariance (6, 6) of what noise of the motion leaves in the residual at phi (10,).
+
+    Args:
+        shaking: covariance (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in a row.
+    """
+    levers = (DIRECTIONS @ phi).T
+    return np.asarray(levers @ shaking @ levers.T)
+
+
+def spurious(shaking: Array, wrench_noise: Array, samples: float) -> Array:
     """M (10, 10): information that noise of the motion brings.
 
     Args:
-        acceleration_noise: (6,) standard deviations in a row [m/s^2, rad/s^2].
+        shaking: see `in_residual`. Noise of joints moves and turns the sensor at once.
         wrench_noise: (6,) of one raw sample [N, N m]; samples: raw samples in the window.
     """
-    share = np.outer(acceleration_noise**2, samples / wrench_noise**2)
-    return (share.ravel() @ _SQUARES).reshape(PARAMETERS, PARAMETERS)
+    share = np.multiply.outer(shaking, samples / wrench_noise**2)
+    return (share.ravel() @ _PRODUCTS).reshape(PARAMETERS, PARAMETERS)
 
 
 def freed(marginal: Marginal, false: Array) -> Marginal:

@@ -93,8 +93,8 @@ class RunningReference:
         period: [s] from one row to the next.
 
     Attributes:
-        shaking: (6,) noise of linear [m/s^2] and angular acceleration [rad/s^2] in a row; zeros
-            where it is not known.
+        shaking: covariance (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in a row;
+            zeros where it is not known.
     """
 
     def __init__(self, model: LoadModel, gain: float, period: float) -> None:
@@ -104,7 +104,7 @@ class RunningReference:
         channels = np.arange(len(model.noise))
         self._group_of = np.concatenate([np.full(len(channels[g]), k)
                                          for k, g in enumerate(model.groups)])
-        self.shaking = np.zeros(6)
+        self.shaking: Array = np.zeros((6, 6))
         self.restart()
 
     def restart(self) -> None:

@@ -24,7 +24,6 @@ from .reference import RunningReference
 from .settings import Settings
 
 _HELD = round(1.5e9 / BIN_NS)  # bins kept while they are left out, to be taken up again
-_STEP, _LEAST = 1.25, 1e-6  # factor between noises that are told apart; m/s^2, rad/s^2
 
 
 class Segments:
@@ -61,13 +60,10 @@ class Segments:
         self._waiting: list[Rows] = []
 
     def hear_motion(self, turning: Turning) -> None:
-        """How noisy the motion is from now on, where that is known; in steps, so that it is next to
-        always the same however bins are cut into pieces."""
-        noise = turning.acceleration_noise(self._fast.kernel)
-        if not noise.any():  # nothing was heard since the rows were last forgotten
-            return
-        steps = np.round(np.log(np.maximum(noise, _LEAST)) / np.log(_STEP))
-        self.detector.reference.shaking = np.where(noise > _LEAST, _STEP**steps, 0.0)
+        """How noisy the motion is, as heard so far, where that is known."""
+        shaking = turning.acceleration_noise(self._fast.kernel)
+        if shaking.any():  # nothing is heard just after the rows were forgotten
+            self.detector.reference.shaking = shaking
 
     def push(self, number: np.ndarray, samples: np.ndarray, columns: Array,
              rotation_only: bool) -> Iterator[Rows | Event]:

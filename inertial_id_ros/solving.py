@@ -20,7 +20,7 @@ from .filtering import TwoSidedFilter
 from .findings import FindingLog
 from .free_fit import vague_information
 from .inertia import Array, is_consistent, min_eigenvalue
-from .motion_noise import freed, spurious
+from .motion_noise import freed, in_residual, spurious
 from .noise import degrees_of_freedom, refine
 from .plausibility import check_model, check_residual, check_settings, residual_rms, sheet
 from .regressor_noise import linearised, residual_covariance
@@ -31,7 +31,7 @@ from .state import Tare, tare_conditions
 from .tool import Tool, tool_apart
 from .verdict import judge, unknown_acceleration
 
-_STILL = np.zeros(6)
+_STILL = np.zeros((6, 6))
 _NO_ROWS = np.empty((0, COLUMNS))
 _ROUNDS = 3
 _STEADY, _STEADY_NOISE = 0.1, 0.01  # of phi in standard deviations, of the noise by itself
@@ -187,8 +187,8 @@ class Solver:
         Args:
             turning: see `verdict.unknown_acceleration`; 0 where the acceleration is known.
             early: offset [s] that was already taken out of the wrench stamps.
-            shaking: (6,) noise of linear [m/s^2] and angular acceleration [rad/s^2] in a row; where
-                the accelerations are measured, `window` tells it.
+            shaking: covariance (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in a
+                row; where the accelerations are measured, `window` tells it.
 
         Raises:
             NotEnoughData, InvalidShape: the estimator cannot answer.
@@ -249,9 +249,9 @@ class Solver:
             tool_apart=self.tool is not None)
 
     def _residual_noise(self, phi: Array, shaking: Array) -> Array:
-        """Noise (6,) of sensor and motion (6,) in the residual of a payload phi (10,) [N, N m]."""
-        return np.sqrt(residual_covariance(self.carried(phi), sheet(self._settings.wrench),
-                                           shaking).diagonal())
+        """Noise (6,) of sensor and motion in the residual of a payload phi (10,) [N, N m]."""
+        moved = in_residual(self.carried(phi), shaking).diagonal()
+        return np.sqrt(sheet(self._settings.wrench) ** 2 + moved)
 
     def _check_frames(self, frame_id: str, log: FindingLog) -> None:
         if self.tared is not None and self.tared.frame_id != frame_id:
@@ -371,7 +371,7 @@ class _Linearised:
         self.marginal = eliminate(self.whitened, prior)
 
     def forget(self, shaking: Array, noise: Array, samples: int) -> None:
-        """Take out the information that noise of the motion (6,) seems to bring."""
+        """Take out the information that noise of the motion (6, 6) seems to bring."""
         if shaking.any():
             self.marginal = freed(self.marginal, spurious(shaking, noise, samples))
 

@@ -11,7 +11,7 @@ from .filtering import FilteredRows, TwoSidedFilter
 from .free_fit import vague_information
 from .inertia import Array, skew
 from .load_model import Words
-from .regressor_noise import residual_covariance
+from .motion_noise import in_residual
 from .regressor_rows import buffer_rows, make_filter
 from .row_layout import BIAS, BIASES, PARAMETERS, linearisation
 from .settings import Settings
@@ -79,7 +79,7 @@ class WrenchModel:
 
     def motion_noise(self, phi: Array, shaking: Array) -> Array:
         """See `LoadModel`."""
-        return residual_covariance(phi, np.zeros(6), shaking)
+        return in_residual(phi, shaking)
 
     def unknown_motion(self, rows: Array, phi: Array) -> Array:
         """The sensor turns about a centre that is not known."""

@@ -187,13 +187,19 @@ def _feed(source: JointMotion, recording: Recording) -> None:
         source.add(*arguments)
 
 
+def _arrays(source: JointMotion, stamps: np.ndarray) -> list[np.ndarray]:
+    motion = source.motion_at(stamps)
+    assert motion.noise is not None
+    return [*(np.asarray(field) for field in motion[:-1]), motion.noise.moved]
+
+
 def test_joints_are_matched_by_name_in_any_order_among_others() -> None:
     scene, t = Scene(), nanoseconds(np.linspace(0.5, 1.5, 5))
     plain, mixed = (JointMotion(_robot(scene), 0.15) for _ in range(2))
     _feed(plain, joint_messages(scene, stamps(2.0, 200.0)))
     names = ("finger", "roll", "slide", "camera_pan", "turn", "bend", "lift")
     _feed(mixed, joint_messages(scene, stamps(2.0, 200.0), names))
-    for a, b in zip(plain.motion_at(t), mixed.motion_at(t), strict=True):
+    for a, b in zip(_arrays(plain, t), _arrays(mixed, t), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -210,7 +216,7 @@ def test_angles_wrapped_to_pi_make_no_jump() -> None:
         plain.add(int(s), JOINTS, a.tolist())
         wrapped.add(int(s), JOINTS, b.tolist())
     at = nanoseconds(np.linspace(0.2, 1.8, 40))
-    for a, b in zip(plain.motion_at(at), wrapped.motion_at(at), strict=True):
+    for a, b in zip(_arrays(plain, at), _arrays(wrapped, at), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-6)
 
 
@@ -266,3 +272,14 @@ def test_the_pose_of_a_frame_is_that_of_the_chain() -> None:
     np.testing.assert_allclose(pose.rotation, (turn * MOUNT.rotation).as_matrix()[0], atol=1e-12)
     np.testing.assert_allclose(pose.translation, (shift + turn.apply(MOUNT.translation))[0],
                                atol=1e-12)
+
+
+def test_noise_of_joints_moves_and_turns_the_sensor_as_accelerations_of_joints_do() -> None:
+    robot = _robot(Scene())
+    joints = len(JOINTS)
+    q, variance = np.linspace(-1.0, 1.0, joints), np.linspace(1.0, 2.0, joints)
+    still = np.zeros((joints, joints))
+    moved = robot.motion(np.tile(q, (joints, 1)), still, np.diag(np.sqrt(variance)),
+                         np.ones(joints, dtype=bool))
+    each = np.concatenate([moved.acceleration, moved.alpha], axis=1)
+    np.testing.assert_allclose(robot.moved(q, variance), each.T @ each, atol=1e-12)

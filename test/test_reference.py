@@ -179,7 +179,7 @@ def test_channels_that_the_noise_of_the_motion_ties_together_do_not_count_twice(
     beyond = []
     for shaking in (LINEAR, np.zeros(6)):
         reference = _reference()
-        reference.shaking = shaking
+        reference.shaking = np.diag(shaking**2)
         _learn(reference, rows)
         beyond.append(np.mean(reference.expect(new, np.ones(4000), False).distance > 4.74))
     assert beyond[0] < 0.001 < beyond[1], beyond
@@ -192,7 +192,7 @@ def test_however_long_a_rest_it_makes_the_fit_sure_of_nothing_that_is_not_so(
     off = []
     for shaking in (SHAKING, np.zeros(6)):
         reference = _reference()
-        reference.shaking = shaking
+        reference.shaking = np.diag(shaking**2)
         _learn(reference, rows)
         sd = np.sqrt(np.diag(reference.covariance))[:10]
         off.append(np.abs((reference.phi - PHI) / sd).max())

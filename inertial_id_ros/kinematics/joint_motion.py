@@ -161,13 +161,13 @@ class RobotFrame:
             self._model, self._data, self._model.getFrameId(link, pin.FrameType.BODY))
         return Pose(at.rotation.copy(), at.translation.copy()) @ offset
 
-    def shares(self, positions: Array) -> Array:
-        """Mean squares (2, joints) along an axis of how far each joint moves and turns the sensor,
-        at joint positions (joints,)."""
+    def moved(self, positions: Array, variance: Array) -> Array:
+        """Covariance (6, 6) of where the sensor is and how it is turned, in its axes, from the
+        variance (joints,) of joint positions (joints,)."""
         columns = pin.computeFrameJacobian(
             self._model, self._data, self._configuration(positions[None])[0], self._frame,
             pin.LOCAL)
-        return (columns.reshape(2, 3, -1) ** 2).mean(axis=1)
+        return np.asarray(columns * variance @ columns.T)
 
     def motion(self, positions: Array, velocities: Array, accelerations: Array,
                valid: np.ndarray) -> Motion:
@@ -306,9 +306,8 @@ class JointMotion:
         if ends or len(some) == 0:
             return motion
         variance = scatter(u[some], weights[some], rows[index[some]])
-        linear, angular = self.robot.shares(rows[index[some[0], 0]]) @ variance
-        return motion._replace(noise=SampleNoise(
-            float(linear), float(angular), self._period, self._window, len(some)))
+        moved = self.robot.moved(rows[index[some[0], 0]], variance)
+        return motion._replace(noise=SampleNoise(moved, self._period, self._window, len(some)))
 
 
 def _joints_above(model: pin.Model, joint: int) -> list[int]:

@@ -13,13 +13,12 @@ class SampleNoise(NamedTuple):
     """Noise of the samples that a motion is made of, as it moves the sensor.
 
     Attributes:
-        linear: variance of the sensor's position [m^2]; angular: of its orientation [rad^2]; per
-            axis and sample.
+        moved: covariance (6, 6) of the sensor's position [m] and orientation [rad], in its axes,
+            of one sample.
         period: of the samples, window: of the quartics through them [s]; quartics: that tell it.
     """
 
-    linear: float
-    angular: float
+    moved: Array
     period: float
     window: float
     quartics: int

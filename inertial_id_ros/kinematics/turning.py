@@ -16,7 +16,7 @@ class Turning:
     def __init__(self) -> None:
         self._squares, self._count = 0.0, 0
         self._noise: SampleNoise | None = None
-        self._noise_sums = np.zeros(2)
+        self._noise_sums = np.zeros((6, 6))
         self._noise_count = 0
         self._kernel: tuple[Array, tuple[float, ...]] = np.empty(0), ()  # of the last question
 
@@ -27,7 +27,7 @@ class Turning:
         self._count += int(motion.valid.sum())
         if motion.noise is not None:
             self._noise = motion.noise
-            self._noise_sums += np.array(motion.noise[:2]) * motion.noise.quartics
+            self._noise_sums += motion.noise.moved * motion.noise.quartics
             self._noise_count += motion.noise.quartics
 
     @property
@@ -36,12 +36,12 @@ class Turning:
         return float(np.sqrt(self._squares / self._count)) if self._count else 0.0
 
     def acceleration_noise(self, kernel: Array) -> Array:
-        """Standard deviations (6,) of linear [m/s^2] and angular acceleration [rad/s^2] after a
-        low-pass over bins; zeros where the noise is not known."""
+        """Covariance (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] after a low-pass
+        over bins; zeros where the noise is not known."""
         if self._noise is None:
-            return np.zeros(6)
+            return np.zeros((6, 6))
         period = float(f"{self._noise.period:.2g}")  # jitter of the period changes nothing
         if kernel is not self._kernel[0]:
             self._kernel = kernel, tuple(kernel.tolist())
         gain = acceleration_gain(period, self._noise.window, self._kernel[1], BIN_NS * 1e-9)
-        return (gain * np.sqrt(self._noise_sums / self._noise_count)).repeat(3)
+        return gain**2 * self._noise_sums / self._noise_count
