@@ -62,11 +62,11 @@ class WrenchGate:
         self._refused = ""
         return True
 
-    def why_none(self, topic: str) -> str:
-        """Why no sample of the topic has come through."""
+    def why_none(self, topic: str, since: str) -> str:
+        """Why no sample of the topic has come through, since something if anything."""
         if self._refused:
             return f"no usable wrench on '{topic}': the samples {self._refused}"
-        return f"no wrench received on '{topic}'"
+        return f"no wrench received on '{topic}'" + (f" since {since}" if since else "")
 
     def stored(self, result: str, strays: int) -> None:
         """Count what the ring said of a sample, and the strays it has dropped so far."""

@@ -71,6 +71,7 @@ class Identifier(Pipeline):
         self._row_count = 0
         self._solved = -1, -1  # that count and the last bin of the window that was solved
         self._turning = Turning()
+        self._emptied = ""  # what emptied the ring
         self._clock, self._stamps = ClockOffset(), Stamps(self._log)
         self._handlers: intake.Handlers = {
             intake.WRENCH: self._take_wrench,
@@ -120,8 +121,7 @@ class Identifier(Pipeline):
 
     def _take_zeroing(self, reason: str) -> None:
         newest = self._ring.newest if len(self._ring) else -SETTLING_NS
-        self._ring.clear()
-        self._restart(reason)
+        self._empty(reason)
         self._solver.forget_tare()
         self._deaf_from = newest
 
@@ -267,7 +267,7 @@ class Identifier(Pipeline):
         """Why no estimate can be made now; empty if one can."""
         if not len(self._ring):
             topic = self.settings.dynamic_joint_states.topic or self.settings.wrench.topic
-            return self._gate.why_none(topic)
+            return self._gate.why_none(topic, self._emptied)
         blocked = self._motion.blocked or self._removed.waiting_for
         if blocked:
             return blocked
@@ -283,8 +283,13 @@ class Identifier(Pipeline):
     def reset(self, reason: str) -> None:
         """Forget samples and estimate; keep robot description, fixed transforms and tare."""
         with self._lock:
-            self._ring.clear()
-            self._restart(reason)
+            self._empty(reason)
+
+    def _empty(self, reason: str) -> None:
+        if len(self._ring):
+            self._emptied = f"the buffers were flushed: {reason}"
+        self._ring.clear()
+        self._restart(reason)
 
     def _restart(self, reason: str) -> None:
         """Forget all but the wrench samples."""

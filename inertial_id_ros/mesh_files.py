@@ -59,6 +59,9 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
                 mesh = trimesh.load(io.BytesIO(path.read_bytes()), file_type=kind)
             if isinstance(mesh, trimesh.Scene):
                 mesh = mesh.to_mesh()
+    except ModuleNotFoundError as error:  # the reader would guess what text this is
+        raise InvalidShape(f"mesh file {path} cannot be read: it is damaged, or no {kind} file"
+                           ) from error
     except Exception as error:  # readers of many formats raise many kinds
         raise InvalidShape(f"mesh file {path} cannot be read: {str(error)[:200]}") from error
     _check_extent(mesh, path)

@@ -23,8 +23,9 @@ from .kinematics.tf_motion import TfMotion
 from .settings import Settings
 from .stream_watch import StreamWatch
 from .streams import LATE, REPEATED, SampleRing
-from .transforms import TransformTree
+from .transforms import Pose, TransformTree
 
+_ANOTHER = 0.3  # rad or m; joints this much farther show which frames are fixed to each other
 _PENDING = 4096  # joint states kept until the sensor frame is known
 _PATIENCE_NS = 2_000_000_000  # wrench without joint states for this long: TF is used if it can be
 
@@ -297,21 +298,29 @@ class MotionSelector:
         """Whether the motion tells how the sensor turns and not how it moves."""
         return self._tf is not None and self._tf.rotation_only
 
-    def lookup(self, target: str, source: str) -> tuple[Array, Array]:
-        """Newest rotation (3, 3) and translation (3,) with ``x_target = R x_source + t``."""
+    def lookup(self, target: str, source: str) -> tuple[Array, Array, int | None]:
+        """Newest rotation (3, 3) and translation (3,) with ``x_target = R x_source + t``, and their
+        time [ns]; None where the frames are fixed to each other."""
         if target == source:
-            return np.eye(3), np.zeros(3)
+            return np.eye(3), np.zeros(3), None
         if self._joint is not None and self._robot is not None and self._joint.newest() is not None:
             positions = self._joint.newest_positions()
             try:
-                world_target = self._robot.pose(target, self.tree, positions)
-                world_source = self._robot.pose(source, self.tree, positions)
-                pose = world_target.inverse() @ world_source
-                return pose.rotation, pose.translation
+                pose = self._between(target, source, positions)
+                turned = self._between(target, source, positions + _ANOTHER)
+                fixed = np.allclose(pose.rotation, turned.rotation, atol=1e-9) and np.allclose(
+                    pose.translation, turned.translation, atol=1e-9)
+                return pose.rotation, pose.translation, None if fixed else self._joint.newest()
             except UnknownFrame:
                 pass
         pose = self.tree.newest(target, source)
-        return pose.rotation, pose.translation
+        return pose.rotation, pose.translation, self.tree.newest_stamp(target, source)
+
+    def _between(self, target: str, source: str, positions: Array) -> Pose:
+        """Pose of source in target (raises UnknownFrame); there must be a robot."""
+        assert self._robot is not None
+        world_target = self._robot.pose(target, self.tree, positions)
+        return world_target.inverse() @ self._robot.pose(source, self.tree, positions)
 
 
 def _bare(transforms: Sequence[Edges]) -> list[Edges]:

@@ -100,8 +100,9 @@ class Pipeline(intake.Intake):
         with self._lock:
             return self._log.all()
 
-    def lookup(self, target_frame: str, source_frame: str) -> tuple[Array, Array]:
-        """Newest rotation (3, 3) and translation (3,) [m] with ``x_target = R x_source + t``.
+    def lookup(self, target_frame: str, source_frame: str) -> tuple[Array, Array, int | None]:
+        """Newest rotation (3, 3) and translation (3,) [m] with ``x_target = R x_source + t``, and
+        their time [ns]; None where the frames are fixed to each other.
 
         Raises:
             UnknownFrame: a frame is not known, or the two are not connected.

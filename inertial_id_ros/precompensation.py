@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .errors import InertialIdError, InvalidSetting, NotEnoughData
+from .errors import InertialIdError, InvalidData, InvalidSetting, NotEnoughData
 from .inertia import Array, phi_from_body, tensor_from_six, transform_phi
 from .row_layout import PARAMETERS
 from .settings import PrecompensatedSettings, Settings
 
 SETTLING_NS = 600_000_000  # after a change the driver's wrench and its word may disagree this long
 _NOISE = 1e-6  # kg, m, kg m^2: smaller differences are rounding
-Lookup = Callable[[str, str], tuple[Array, Array]]
+Lookup = Callable[[str, str], tuple[Array, Array, int | None]]
 
 
 class Told(NamedTuple):
@@ -142,4 +142,7 @@ def _placed(told: Told, sensor_frame: str, lookup: Lookup) -> Array:
     phi = phi_from_body(told.values[0], told.values[1:4], tensor_from_six(told.values[4:]))
     if told.frame_id in ("", sensor_frame):
         return phi
-    return transform_phi(phi, *lookup(sensor_frame, told.frame_id))
+    rotation, translation, moment = lookup(sensor_frame, told.frame_id)
+    if moment is not None:
+        raise InvalidData("it moves against the sensor")
+    return transform_phi(phi, rotation, translation)

@@ -322,6 +322,9 @@ class Settings:
     def __post_init__(self) -> None:
         for name, value, spec in iter_settings(self):
             check(name, value, spec)
+        if self.contact.leave > self.contact.enter:
+            raise InvalidSetting(f"contact.leave is {self.contact.leave:g}; allowed: up to "
+                                 f"contact.enter, which is {self.contact.enter:g}")
         if self.dynamic_joint_states.topic and not self.wrench.sensor_frame:
             raise InvalidSetting(
                 f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}', which does "

@@ -177,6 +177,10 @@ class TransformTree:
             return None
         return self.newest(target, source)
 
+    def newest_stamp(self, target: str, source: str) -> int | None:
+        """Stamp [ns] that all moving edges between two frames have reached; None without any."""
+        return min((self.ring(f).newest for f in self.moving_edges(target, source)), default=None)
+
     def newest(self, target: str, source: str) -> Pose:
         """Newest pose of source in target (raises UnknownFrame)."""
         up, down = self.path(target, source)

@@ -91,10 +91,10 @@ def test_findings_are_kept_by_name_with_errors_first() -> None:
 
 def test_what_kept_all_samples_out_is_the_reason() -> None:
     gate, _ = _gate(wrench__force_range=100.0)
-    assert gate.why_none("/ft") == "no wrench received on '/ft'"
+    assert gate.why_none("/ft", "") == "no wrench received on '/ft'"
     for stamp, force, said in ((START, math.nan, "hold NaN or infinity"),
                                (0, 1.0, "are without a stamp"), (START, 100.0, "are saturated")):
         assert gate.check(stamp, [force, 0.0, 0.0], [0.0] * 3) is None
-        assert gate.why_none("/ft") == f"no usable wrench on '/ft': the samples {said}"
+        assert gate.why_none("/ft", "a reset") == f"no usable wrench on '/ft': the samples {said}"
     assert gate.check(START, [1.0, 0.0, 0.0], [0.0] * 3) is not None
-    assert gate.why_none("/ft") == "no wrench received on '/ft'"
+    assert gate.why_none("/ft", "") == "no wrench received on '/ft'"

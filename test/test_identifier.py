@@ -320,7 +320,7 @@ def test_frames_can_be_looked_up_from_the_sensor() -> None:
     made = identifier()
     _static(made, Scene(mount=MOUNT))
     recording(1.0, Scene(mount=MOUNT), frame="sensor").feed(made, 0.1)
-    rotation, translation = made.lookup("/tool0", "sensor")
+    rotation, translation, _ = made.lookup("/tool0", "sensor")
     np.testing.assert_allclose(rotation, MOUNT.rotation.as_matrix(), atol=1e-12)
     np.testing.assert_allclose(translation, MOUNT.translation, atol=1e-12)
 

@@ -68,3 +68,9 @@ def test_what_a_reader_says_of_a_damaged_file_is_kept_short(tmp_path):
     with pytest.raises(InvalidShape, match="a.off cannot be read") as told:
         load_mesh(tmp_path / "a.off")
     assert len(str(told.value)) < 600
+
+
+def test_bytes_that_are_no_mesh_are_said_to_be_damaged(tmp_path):
+    (tmp_path / "a.stl").write_bytes(np.random.default_rng(0).bytes(3000))
+    with pytest.raises(InvalidShape, match=r"a\.stl cannot be read: (?!.*No module)"):
+        load_mesh(tmp_path / "a.stl")

@@ -308,10 +308,12 @@ def test_frames_are_looked_up_on_the_newest_pose(urdf: str | None) -> None:
     selector.source("sensor", _wrench())
     newest = np.array([0.995 if urdf else 0.98])
     turn, shift = Scene().flange_in_base(newest)
-    rotation, translation = selector.lookup("base_link", "sensor")
+    rotation, translation, moment = selector.lookup("base_link", "sensor")
     np.testing.assert_allclose(rotation, (turn * MOUNT.rotation).as_matrix()[0], atol=1e-9)
     np.testing.assert_allclose(translation, (shift + turn.apply(MOUNT.translation))[0], atol=1e-9)
-    back, offset = selector.lookup("sensor", "base_link")
+    back, offset, _ = selector.lookup("sensor", "base_link")
+    assert moment == START + round(newest[0] * 1e9)
+    assert selector.lookup("sensor", "tool0")[2] is None  # fixed to each other
     np.testing.assert_allclose(back @ rotation, np.eye(3), atol=1e-12)
     np.testing.assert_allclose(back @ translation + offset, 0.0, atol=1e-12)
     with pytest.raises(UnknownFrame, match="'camera'"):

@@ -93,6 +93,8 @@ def test_the_service_gives_the_same_as_the_topic(identified):
 def test_the_service_gives_the_estimate_in_another_frame(identified):
     here, there = get(identified).parameters, get(identified, "base_link")
     assert there.success and there.parameters.header.frame_id == "base_link"
+    stamp, of_pose = here.header.stamp, there.parameters.header.stamp
+    assert (of_pose.sec, of_pose.nanosec) >= (stamp.sec, stamp.nanosec)
     moved = there.parameters.inertia
     # Pose of the sensor at the last sample, from the simulation (its base is not tilted).
     rotation, origin = identified.robot.truth.rotation[-1], identified.robot.truth.position[-1]

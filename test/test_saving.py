@@ -42,7 +42,13 @@ def test_no_folder_and_a_folder_of_others_are_told(
     for name, said in (("", "is ''; it must name"), ("~nobody-of-this-name/x", "name of no user")):
         with pytest.raises(InvalidSetting, match=rf"^state\.directory .*{said}"):
             require_writable(name)
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(InvalidSetting, match="cannot be written; it must be a folder in which"):
+        require_writable("/proc/x")  # even where its rights say that it can
+
+    def refuse(**_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
     with pytest.raises(InvalidSetting, match="cannot be written; it must be a folder in which"):
         require_writable(str(tmp_path))
 

@@ -68,10 +68,21 @@ def test_a_number_outside_its_range_is_refused_with_name_value_and_range(
         f"allowed: {allowed_range(spec)}") and "\n" not in text
 
 
+# Settings that another one bounds as well.
+BESIDE = {"contact.enter": {"contact.leave": 1.0}, "contact.leave": {"contact.enter": 100.0}}
+
+
 @pytest.mark.parametrize(("name", "value"), INSIDE, ids=_ids(INSIDE))
 def test_the_limits_themselves_are_allowed(name: str, value: float) -> None:
     group, key = name.split(".")
-    assert getattr(getattr(Settings().replace({name: value}), group), key) == value
+    changed = Settings().replace({name: value, **BESIDE.get(name, {})})
+    assert getattr(getattr(changed, group), key) == value
+
+
+def test_a_contact_does_not_end_above_where_it_begins() -> None:
+    with pytest.raises(InvalidSetting, match="contact.leave is 50; allowed: up to contact.enter, "
+                                             "which is 3"):
+        Settings().replace({"contact.enter": 3.0, "contact.leave": 50.0})
 
 
 @pytest.mark.parametrize(("name", "bad"), NOT_FINITE, ids=_ids(NOT_FINITE))

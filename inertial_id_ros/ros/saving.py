@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -89,10 +90,12 @@ def require_writable(directory: str) -> None:
     be there yet."""
     folder = _state_folder(directory)
     there = next(f for f in (folder, *folder.parents) if os.path.lexists(f))
-    if not os.path.isdir(there) or not os.access(there, os.W_OK | os.X_OK):
+    try:
+        tempfile.TemporaryFile(dir=there).close()  # rights alone say little, of /proc for example
+    except OSError:
         reason = "cannot be written" if os.path.isdir(there) else "is no folder"
         raise InvalidSetting(f"state.directory is '{directory}', but {there} {reason}; it must be "
-                             "a folder in which this process may write, or can make")
+                             "a folder in which this process may write, or can make") from None
 
 
 def _state_folder(directory: str) -> Path:

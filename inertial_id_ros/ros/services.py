@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -97,7 +98,7 @@ class Services:
         target = request.target_frame.lstrip("/")
         if target and outcome.frame_id and target != outcome.frame_id:
             try:
-                rotation, translation = self._lookup(target, outcome.frame_id)
+                rotation, translation, moment = self._lookup(target, outcome.frame_id)
             except InertialIdError:
                 # Numbers in another frame than asked for would be taken for the right ones.
                 response.parameters = parameters_message(NoEstimate(
@@ -105,13 +106,15 @@ class Services:
                 raise
             if isinstance(outcome, Estimate):
                 outcome = in_frame(outcome, target, rotation, translation)
+                if moment is not None:  # it is there at that time only
+                    outcome = replace(outcome, stamp_ns=moment)
         response.parameters = parameters_message(outcome)
         if isinstance(outcome, NoEstimate):
             raise NotEnoughData(outcome.reason)
         return response.parameters.status
 
-    def _lookup(self, target: str, source: str) -> tuple[Array, Array]:
-        """Rotation (3, 3) and translation (3,) with ``x_target = R x_source + t``."""
+    def _lookup(self, target: str, source: str) -> tuple[Array, Array, int | None]:
+        """See `Pipeline.lookup`."""
         try:
             return self._backend.worker.call(
                 lambda: self._backend.identifier.lookup(target, source), _WAIT)
@@ -144,7 +147,7 @@ class Services:
             raise UnknownFrame(f"frame '{frame}' cannot be related to the sensor frame, which is "
                                "not known before the first wrench message")
         matrix = np.eye(4)
-        matrix[:3, :3], matrix[:3, 3] = identifier.lookup(identifier.sensor_frame, frame)
+        matrix[:3, :3], matrix[:3, 3] = identifier.lookup(identifier.sensor_frame, frame)[:2]
         return matrix
 
     def _tare(self, request: Trigger.Request, response: Trigger.Response) -> str:
