@@ -157,7 +157,7 @@ class Answers:
             elapsed = time.perf_counter() - started
             marginal = problem.marginal("noise")
             covariance = judge(solution, marginal).phi_covariance
-            alignment, _ = solver._alignment(marginal, solution.phi, covariance)
+            alignment, _ = solver._alignment(marginal, marginal.states(solution.phi), covariance)
             alignment[5] += data.early
         except (InertialIdError, np.linalg.LinAlgError) as error:
             return Answer(*nothing, time.perf_counter() - started, str(error) or repr(error))
