@@ -7,6 +7,7 @@ one thread.
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from .settings import Settings
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
 
 
-class Pipeline(intake.Intake):
+class Pipeline(intake.Intake, ABC):
     """Samples in, settled bins on; `solve` is the business of each kind."""
 
     _disturbances: Disturbances
@@ -43,21 +44,21 @@ class Pipeline(intake.Intake):
     # ---- what each kind has --------------------------------------------------------------------
 
     @property
+    @abstractmethod
     def sensor_frame(self) -> str:
         """Frame in which the payload is given; empty until known."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _advance(self) -> CompensatedWrenches:
         """Move settled samples on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _forget_rows(self) -> None:
         """Forget the window and its estimate."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _zero_moved(self) -> None:
         """The zero of what measures the load is another."""
-        raise NotImplementedError
 
     # ---- what they share -----------------------------------------------------------------------
 
