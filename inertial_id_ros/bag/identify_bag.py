@@ -14,7 +14,7 @@ from ..errors import InvalidShape, UnknownFrame
 from ..estimate import Estimate
 from ..estimators import create
 from ..files import user_path
-from ..pipelines import AnyIdentifier, make_identifier
+from ..load_source import AnyIdentifier, make_identifier
 from ..resources import package_roots
 from ..settings import Settings
 from ..shape import shape_from_settings

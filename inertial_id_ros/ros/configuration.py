@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ..errors import InvalidShape
-from ..pipelines import AnyIdentifier
+from ..load_source import AnyIdentifier
 from ..settings import Settings
 from ..shape import Shape
 

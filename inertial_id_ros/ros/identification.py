@@ -21,7 +21,7 @@ from ..errors import InertialIdError, InvalidSetting, InvalidShape
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..files import user_path
 from ..findings import Finding
-from ..pipelines import make_identifier
+from ..load_source import make_identifier
 from ..resources import package_roots
 from ..settings import Settings
 from ..shape import Shape, shape_from_settings

@@ -20,7 +20,7 @@ from inertial_id_ros.action import Identify
 
 from ..errors import InertialIdError, InvalidData
 from ..estimate import Estimate, NoEstimate, Outcome
-from ..pipelines import AnyIdentifier
+from ..load_source import AnyIdentifier
 from ..shape import Shape
 from ..wanted_accuracy import WantedAccuracy
 from .configuration import Configuration

@@ -22,8 +22,8 @@ from ..dynamic_joint_state import DynamicJointStates
 from ..errors import InvalidModel, InvalidSetting
 from ..files import user_path
 from ..limits import MAX_JOINTS
+from ..load_source import AnyIdentifier
 from ..oversized import fits
-from ..pipelines import AnyIdentifier
 from ..robot_description import read_description
 from ..settings import Settings
 from .compat import optional_type

@@ -16,7 +16,7 @@ from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
 from ..errors import InertialIdError, InvalidData, NotEnoughData, UnknownFrame
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..inertia import Array
-from ..pipelines import AnyIdentifier
+from ..load_source import AnyIdentifier
 from ..resources import package_roots
 from ..shape import Shape
 from ..tool import load_tool, save_tool, tool_from_estimate
