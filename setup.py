@@ -11,7 +11,7 @@ setup(
     license="Apache-2.0",
     python_requires=">=3.10",
     packages=find_packages(include=["inertial_id_ros", "inertial_id_ros.*"]),
-    package_data={"inertial_id_ros.simulation": ["models/**"]},
+    package_data={"inertial_id_ros.apps.simulation": ["models/**"]},
     # Exact versions that are known to work together: requirements/run.txt.
     install_requires=[
         "numpy>=1.26",
@@ -33,13 +33,13 @@ setup(
     ],
     entry_points={
         "console_scripts": [
-            "identify_bag = inertial_id_ros.command:identify_bag",
-            "identify_robot = inertial_id_ros.command:identify_robot",
-            "inertial_id_demo = inertial_id_ros.command:inertial_id_demo",
-            "inertial_id_node = inertial_id_ros.command:inertial_id_node",
-            "plan_excitation = inertial_id_ros.command:plan_excitation",
-            "replay_bag = inertial_id_ros.command:replay_bag",
-            "simulate_cobot = inertial_id_ros.command:simulate_cobot",
+            "identify_bag = inertial_id_ros.cli:identify_bag",
+            "identify_robot = inertial_id_ros.cli:identify_robot",
+            "inertial_id_demo = inertial_id_ros.cli:inertial_id_demo",
+            "inertial_id_node = inertial_id_ros.cli:inertial_id_node",
+            "plan_excitation = inertial_id_ros.cli:plan_excitation",
+            "replay_bag = inertial_id_ros.cli:replay_bag",
+            "simulate_cobot = inertial_id_ros.cli:simulate_cobot",
         ],
     },
 )

@@ -27,33 +27,28 @@ import numpy as np
 from benchmarks.accuracy.metrics import Errors, errors
 from benchmarks.joint_torque import RATE as TORQUE_RATE
 from benchmarks.joint_torque import TORQUE_NOISE, simulate, wide_motion
+from inertial_id_ros.apps.excitation.arm import Arm, Carried
+from inertial_id_ros.apps.excitation.fourier import Basis
+from inertial_id_ros.apps.excitation.limits import Excess, Limits
+from inertial_id_ros.apps.excitation.objective import PayloadInformation, RobotInformation
+from inertial_id_ros.apps.excitation.optimise import Effort, information, plan
+from inertial_id_ros.apps.robot.identify import identify_robot, prediction
+from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
+from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
+from inertial_id_ros.apps.simulation.motion import START_POSE, TOOL_POINT, Motion, Sinusoid
+from inertial_id_ros.apps.simulation.payload import PAYLOADS, Payload
+from inertial_id_ros.apps.simulation.settings import CobotSettings
+from inertial_id_ros.apps.simulation.timing import SmoothStart
 from inertial_id_ros.errors import InertialIdError
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.estimators.reference_body import body_coordinates
-from inertial_id_ros.excitation.arm import Arm, Carried
-from inertial_id_ros.excitation.fourier import Basis
-from inertial_id_ros.excitation.limits import Excess, Limits
-from inertial_id_ros.excitation.objective import PayloadInformation, RobotInformation
-from inertial_id_ros.excitation.optimise import Effort, information, plan
-from inertial_id_ros.identifier import Identifier
+from inertial_id_ros.identification.identifier import Identifier
 from inertial_id_ros.inertia import Array, phi_from_body
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.recording import LOW_PASS, filter_recording
-from inertial_id_ros.robot.reference import description_reference
-from inertial_id_ros.robot_tool.identify import identify_robot, prediction
-from inertial_id_ros.robot_tool.robot_file import robot_model
+from inertial_id_ros.robot.reference_robot import description_reference
+from inertial_id_ros.robot.robot_file import robot_model
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.simulation.cobot import Recording, SimulatedCobot
-from inertial_id_ros.simulation.description import SENSOR_FRAME, load_description
-from inertial_id_ros.simulation.motion import (
-    START_POSE,
-    TOOL_POINT,
-    Motion,
-    Sinusoid,
-)
-from inertial_id_ros.simulation.payload import PAYLOADS, Payload
-from inertial_id_ros.simulation.settings import CobotSettings
-from inertial_id_ros.simulation.timing import SmoothStart
 
 SPEED = 0.25  # m/s of the tool point
 RATE = 500.0  # Hz

@@ -25,20 +25,20 @@ sys.path.insert(0, str(ROOT))
 import mujoco
 import numpy as np
 
+from inertial_id_ros.apps.excitation.fourier import Basis, FourierMotion
+from inertial_id_ros.apps.robot.identify import best_fading, identify_robot
+from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
+from inertial_id_ros.apps.simulation.motion import START_POSE, Motion
+from inertial_id_ros.apps.simulation.payload import Part, Payload
 from inertial_id_ros.errors import InertialIdError
 from inertial_id_ros.estimate import Estimate
-from inertial_id_ros.excitation.fourier import Basis, FourierMotion
+from inertial_id_ros.identification.joint_torque.identifier import TorqueIdentifier
 from inertial_id_ros.inertia import Array, report_from_phi
-from inertial_id_ros.joint_torque.identifier import TorqueIdentifier
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import LOW_PASS, JointRecording
-from inertial_id_ros.robot_tool.identify import best_fading, identify_robot
-from inertial_id_ros.robot_tool.robot_file import IdentifiedRobot, robot_model, save_robot
+from inertial_id_ros.robot.robot_file import IdentifiedRobot, robot_model, save_robot
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.simulation.description import SENSOR_FRAME, load_description
-from inertial_id_ros.simulation.motion import START_POSE, Motion
-from inertial_id_ros.simulation.payload import Part, Payload
 
 BLOCK = (0.12, 0.08, 0.06)  # m
 MASSES = (1.0, 2.0, 3.0)  # kg

@@ -17,8 +17,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "test")]
 import numpy as np  # noqa: E402
 from test_manifold import active, sum_of_squares  # noqa: E402
 
-from inertial_id_ros.estimators import Estimator, Problem, create  # noqa: E402
+from inertial_id_ros.estimators import Estimator, create  # noqa: E402
 from inertial_id_ros.inertia import Array, min_eigenvalue  # noqa: E402
+from inertial_id_ros.regression.problem import Problem  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
 
 REPEATS = 3  # the fastest of these counts, so that other load on the machine does not

@@ -29,7 +29,7 @@ SECONDS, RATE = 60.0, 500.0
 TF_RATES = (100.0, 500.0)
 OPTIONS = {"density, no shape": [], "density, box": ["--box", "0.3,0.3,0.3,0,0,0.15"],
            "lmi": ["--method", "lmi"]}
-COMMAND = "from inertial_id_ros.command import identify_bag; raise SystemExit(identify_bag())"
+COMMAND = "from inertial_id_ros.cli import identify_bag; raise SystemExit(identify_bag())"
 LOADED = "Python and libraries loaded"
 READ, DECODED = "bytes read from the file", "messages sorted, decoded, passed on"
 PARTS = (LOADED, "file opened, pipeline made", READ, DECODED, "samples checked and stored",
@@ -55,9 +55,9 @@ def main() -> None:
 
 
 def _recording(path: Path, tf_rate: float) -> Path:
-    from inertial_id_ros.simulation.cobot import SimulatedCobot
-    from inertial_id_ros.simulation.record import write_bag
-    from inertial_id_ros.simulation.settings import CobotSettings
+    from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
+    from inertial_id_ros.apps.simulation.record import write_bag
+    from inertial_id_ros.apps.simulation.settings import CobotSettings
 
     cobot = SimulatedCobot(CobotSettings(rate=RATE, tf_rate=tf_rate))
     write_bag(path, cobot, cobot.blocks(SECONDS))
@@ -87,7 +87,7 @@ def _timed(arguments: list[str]) -> tuple[float, float]:
 
 
 def _print_split(bag: Path, repeats: int) -> None:
-    bare = median(_timed(["-c", "import inertial_id_ros.bag.identify_bag"])[1]
+    bare = median(_timed(["-c", "import inertial_id_ros.apps.bag.identify_bag"])[1]
                   for _ in range(repeats))
     runs = [json.loads(subprocess.run([sys.executable, __file__, "--split", str(bag)], check=True,
                                       capture_output=True, text=True).stdout)
@@ -104,12 +104,12 @@ def _split(words: list[str]) -> dict[str, float]:
     """Processor seconds of each part but the first, of one run in this process."""
     from rich.console import Console
 
-    from inertial_id_ros.bag.config import parse_options
-    from inertial_id_ros.bag.identify_bag import make_pipeline
-    from inertial_id_ros.bag.offline import identify
-    from inertial_id_ros.bag.reader import Recording
-    from inertial_id_ros.bag.report import print_report
-    from inertial_id_ros.bag.topics import select_topics
+    from inertial_id_ros.apps.bag.config import parse_options
+    from inertial_id_ros.apps.bag.identify_bag import make_pipeline
+    from inertial_id_ros.apps.bag.offline import identify
+    from inertial_id_ros.apps.bag.reader import Recording
+    from inertial_id_ros.apps.bag.report import print_report
+    from inertial_id_ros.apps.bag.topics import select_topics
 
     clock, spent = time.process_time, dict.fromkeys(PARTS[1:], 0.0)
     began = clock()

@@ -26,10 +26,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 import trimesh
 
-from inertial_id_ros import primitives
-from inertial_id_ros.density_prior import density_prior
-from inertial_id_ros.mesh_files import load_mesh
-from inertial_id_ros.shape import shape_from_file, shape_from_mesh, shape_from_primitive
+from inertial_id_ros.geometry import primitives
+from inertial_id_ros.geometry.density_prior import density_prior
+from inertial_id_ros.geometry.mesh import load_mesh
+from inertial_id_ros.geometry.shape import shape_from_file, shape_from_mesh, shape_from_primitive
 
 T = TypeVar("T")
 

@@ -28,14 +28,14 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 
-from inertial_id_ros import solving
-from inertial_id_ros.buffer import RegressorBuffer
+from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
+from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.estimate import Estimate
-from inertial_id_ros.identifier import Identifier
-from inertial_id_ros.newest_end import NewestEnd
+from inertial_id_ros.identification import solver
+from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.provisional_rows import NewestEnd
+from inertial_id_ros.regression.regressor_window import RegressorBuffer
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.simulation.cobot import Recording, SimulatedCobot
-from inertial_id_ros.simulation.settings import CobotSettings
 
 NO_ALIGNMENT = {"alignment.rotation_sd": 0.0, "alignment.tilt_sd": 0.0, "alignment.delay_sd": 0.0}
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -47,9 +47,9 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 PARTS: dict[str, list[tuple[Any, str]]] = {
     "newest end": [(NewestEnd, "rows")],
     "content": [(RegressorBuffer, "content")],
-    "problem": [(solving.Solver, "_prepare")],
-    "estimator": [(solving.Solver, "_answer")],
-    "covariance, verdict": [(solving, "judge"), (solving.Solver, "_alignment")]}
+    "problem": [(solver.Solver, "_prepare")],
+    "estimator": [(solver.Solver, "_answer")],
+    "covariance, verdict": [(solver, "judge"), (solver.Solver, "_alignment")]}
 WINDOWS = (1.0, 120.0)
 RATE = 500
 SOLVES, EVERY = 40, 0.05  # s of data between two solves

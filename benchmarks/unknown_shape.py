@@ -25,13 +25,14 @@ from benchmarks.accuracy.motions import sensor_motion, sinusoid  # noqa: E402
 from benchmarks.accuracy.objects import objects  # noqa: E402
 from benchmarks.accuracy.product import from_recording  # noqa: E402
 from inertial_id_ros.estimate import UNOBSERVED  # noqa: E402
-from inertial_id_ros.estimators import Problem, Solution, create  # noqa: E402
+from inertial_id_ros.estimators import Solution, create  # noqa: E402
+from inertial_id_ros.geometry.shape import shape_from_primitive  # noqa: E402
+from inertial_id_ros.identification.solver import Solver  # noqa: E402
+from inertial_id_ros.identification.verdict import judge  # noqa: E402
 from inertial_id_ros.inertia import Array, phi_from_body, report_from_phi  # noqa: E402
 from inertial_id_ros.inertia import report_jacobian as jacobian_of  # noqa: E402
+from inertial_id_ros.regression.problem import Problem  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
-from inertial_id_ros.shape import shape_from_primitive  # noqa: E402
-from inertial_id_ros.solving import Solver  # noqa: E402
-from inertial_id_ros.verdict import judge  # noqa: E402
 
 RATE, SPEEDS, SECONDS = 100.0, (0.5, 1.0, 1.5), (1.0, 3.0, 10.0, 30.0)
 INTERVAL, FAR_OFF = 1.96, 0.3

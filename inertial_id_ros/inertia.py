@@ -18,6 +18,7 @@ from .errors import InvalidData
 
 Array = NDArray[np.floating[Any]]
 
+PARAMETERS = 10  # of one body: mass, first moments, second moments
 PARAMETER_NAMES = ("mass", "com.x", "com.y", "com.z", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 # Row and column of the six tensor entries, in the order of phi.
 _ROWS, _COLS = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])

@@ -10,10 +10,8 @@ from problems import (
     motion,
 )
 
-from inertial_id_ros.estimators import create, reference
-from inertial_id_ros.inertia import (
-    phi_from_points,
-)
+from inertial_id_ros.estimators import create, cvxpy_statements
+from inertial_id_ros.inertia import phi_from_points
 from inertial_id_ros.settings import Settings
 
 BOX = box()
@@ -26,13 +24,13 @@ def estimator(name, **settings):
 
 
 def sensor(problem):
-    return reference.Sensor(problem.noise, problem.bias_sd, problem.bias_mean)
+    return cvxpy_statements.Sensor(problem.noise, problem.bias_sd, problem.bias_mean)
 
 
 def cost(rows, problem, weighting, solution):
     """Whitened sum of squares over all rows, with the bias prior."""
     total = 0.0
-    for a, b, y in reference.residuals(rows, weighting):
+    for a, b, y in cvxpy_statements.residuals(rows, weighting):
         r = (a @ solution.phi + b @ solution.bias - y) / np.tile(problem.noise, len(y) // 6)
         total += r @ r
     if problem.has_bias:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.dynamism import dynamism, full_model_weight
-from inertial_id_ros.estimators.base import COLUMNS, Problem
-from inertial_id_ros.estimators.reference import Rows
+from inertial_id_ros.estimators.cvxpy_statements import Rows
+from inertial_id_ros.geometry.shape import Shape, shape_from_primitive
 from inertial_id_ros.inertia import Array, phi_from_points
-from inertial_id_ros.newton_euler import regressor, static_regressor
-from inertial_id_ros.shape import Shape, shape_from_primitive
+from inertial_id_ros.regression.newton_euler import (
+    dynamism,
+    full_model_weight,
+    regressor,
+    static_regressor,
+)
+from inertial_id_ros.regression.problem import COLUMNS, Problem
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 NOISE = np.repeat([0.1, 0.005], 3)

@@ -22,12 +22,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from inertial_id_ros.ros.children import unused_domain
-from inertial_id_ros.simulation.cobot import SimulatedCobot
-from inertial_id_ros.simulation.settings import CobotSettings
+from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
+from inertial_id_ros.apps.simulation.settings import CobotSettings
+from inertial_id_ros.ros.tools.children import unused_domain
 
 ROOT = Path(__file__).resolve().parent.parent
-NODE = (sys.executable, "-m", "inertial_id_ros.ros.node")
+NODE = (sys.executable, "-m", "inertial_id_ros.ros.main")
 LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                      durability=DurabilityPolicy.TRANSIENT_LOCAL)
 

@@ -18,15 +18,15 @@ from scipy.spatial.transform import Rotation
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "inertial_id_ros"
-COMMAND = "inertial_id_ros.command"
+COMMAND = "inertial_id_ros.cli"
 EXECUTABLES = {
-    "identify_bag": "inertial_id_ros.bag.identify_bag",
-    "identify_robot": "inertial_id_ros.robot_tool.identify_robot",
-    "inertial_id_demo": "inertial_id_ros.ros.demo",
-    "inertial_id_node": "inertial_id_ros.ros.node",
-    "plan_excitation": "inertial_id_ros.excitation.plan_excitation",
-    "replay_bag": "inertial_id_ros.ros.replay_bag",
-    "simulate_cobot": "inertial_id_ros.ros.simulate_cobot",
+    "identify_bag": "inertial_id_ros.apps.bag.identify_bag",
+    "identify_robot": "inertial_id_ros.apps.robot.identify_robot",
+    "inertial_id_demo": "inertial_id_ros.ros.tools.demo",
+    "inertial_id_node": "inertial_id_ros.ros.main",
+    "plan_excitation": "inertial_id_ros.apps.excitation.plan_excitation",
+    "replay_bag": "inertial_id_ros.ros.tools.replay_bag",
+    "simulate_cobot": "inertial_id_ros.ros.tools.simulate_cobot",
 }
 
 
@@ -64,7 +64,7 @@ def test_scripts_are_executable_and_start_the_entry_point_of_their_name():
 
 
 def test_each_entry_point_starts_its_module():
-    functions = {n.name: n for n in ast.parse((PACKAGE / "command.py").read_text()).body
+    functions = {n.name: n for n in ast.parse((PACKAGE / "cli.py").read_text()).body
                  if isinstance(n, ast.FunctionDef) and not n.name.startswith("_")
                  and not n.args.args and n.returns is not None
                  and ast.unparse(n.returns) == "int"}

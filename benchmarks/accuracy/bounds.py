@@ -6,10 +6,10 @@ import weakref
 
 import numpy as np
 
-from inertial_id_ros.density_prior import MASS_SD, density_prior
+from inertial_id_ros.geometry.density_prior import MASS_SD, density_prior
+from inertial_id_ros.geometry.shape import Shape
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.newton_euler import regressor
-from inertial_id_ros.shape import Shape
+from inertial_id_ros.regression.newton_euler import regressor
 
 from .metrics import Errors, expected_errors
 from .motions import SensorMotion

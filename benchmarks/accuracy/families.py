@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from inertial_id_ros.shape import shape_from_primitive
-from inertial_id_ros.simulation.payload import Part, Payload
+from inertial_id_ros.apps.simulation.payload import Part, Payload
+from inertial_id_ros.geometry.shape import shape_from_primitive
 
 from . import objects as general
 from .objects import BenchmarkObject

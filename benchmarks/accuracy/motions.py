@@ -12,12 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
+from inertial_id_ros.apps.simulation.engine import ArmEngine
+from inertial_id_ros.apps.simulation.motion import (
+    COMMON_PERIOD,
+    START_POSE,
+    JointMotion,
+    Sinusoid,
+)
+from inertial_id_ros.apps.simulation.payload import PAYLOADS
+from inertial_id_ros.apps.simulation.timing import SmoothStart, StopAndGo, minimum_jerk
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.simulation.description import SENSOR_FRAME, load_description
-from inertial_id_ros.simulation.engine import ArmEngine
-from inertial_id_ros.simulation.motion import COMMON_PERIOD, START_POSE, JointMotion, Sinusoid
-from inertial_id_ros.simulation.payload import PAYLOADS
-from inertial_id_ros.simulation.timing import SmoothStart, StopAndGo, minimum_jerk
 
 GRAVITY = 9.81
 FRAME = "payload_sensor"  # the sensor of the benchmark, fixed to the arm's own sensor frame

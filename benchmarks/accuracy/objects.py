@@ -16,6 +16,8 @@ from pathlib import Path
 import numpy as np
 import trimesh
 
+from inertial_id_ros.apps.simulation.payload import Part, Payload
+from inertial_id_ros.geometry.shape import Shape, shape_from_mesh, shape_from_primitive
 from inertial_id_ros.inertia import (
     Array,
     body_from_phi,
@@ -23,8 +25,6 @@ from inertial_id_ros.inertia import (
     phi_from_pseudo_inertia,
     point_columns,
 )
-from inertial_id_ros.shape import Shape, shape_from_mesh, shape_from_primitive
-from inertial_id_ros.simulation.payload import Part, Payload
 
 from .parts import PARTS_CHECKING, PARTS_TUNING, Assembly
 

@@ -18,17 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from inertial_id_ros import accelerations
-from inertial_id_ros.buffer import Window, make_buffer
 from inertial_id_ros.errors import InertialIdError, NotEnoughData
-from inertial_id_ros.estimators import Estimator, Problem, create
-from inertial_id_ros.filtering import TwoSidedFilter
-from inertial_id_ros.identifier import Identifier
+from inertial_id_ros.estimators import Estimator, create
+from inertial_id_ros.geometry.shape import Shape
+from inertial_id_ros.identification import accelerations
+from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.solver import Solver
+from inertial_id_ros.identification.verdict import judge
 from inertial_id_ros.inertia import Array
+from inertial_id_ros.regression.problem import Problem
+from inertial_id_ros.regression.regressor_window import Window, make_buffer
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.shape import Shape
-from inertial_id_ros.solving import Solver
-from inertial_id_ros.verdict import judge
+from inertial_id_ros.signals.low_pass import TwoSidedFilter
 
 from .motions import FRAME, SensorMotion, arm_urdf, joint_names, mounting
 

@@ -11,11 +11,11 @@ import numpy as np
 from scipy.signal import savgol_filter
 from scipy.spatial.transform import Rotation
 
+from inertial_id_ros.apps.simulation.motion import JointMotion
 from inertial_id_ros.errors import InertialIdError
+from inertial_id_ros.geometry.shape import Shape
 from inertial_id_ros.inertia import Array, is_consistent
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.shape import Shape
-from inertial_id_ros.simulation.motion import JointMotion
 
 from . import bounds, sensors
 from .families import objects

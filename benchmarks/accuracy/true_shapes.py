@@ -12,8 +12,8 @@ from functools import cache
 
 import numpy as np
 
-from inertial_id_ros.shape import Shape, shape_from_primitive
-from inertial_id_ros.simulation.payload import Part, Payload
+from inertial_id_ros.apps.simulation.payload import Part, Payload
+from inertial_id_ros.geometry.shape import Shape, shape_from_primitive
 
 from .families import ARM
 from .objects import POOR, BenchmarkObject

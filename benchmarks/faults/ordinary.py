@@ -24,13 +24,13 @@ from typing import NamedTuple  # noqa: E402
 import numpy as np  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 
+from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot  # noqa: E402
+from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload  # noqa: E402
+from inertial_id_ros.apps.simulation.settings import MOTIONS, CobotSettings  # noqa: E402
 from inertial_id_ros.estimate import Estimate  # noqa: E402
-from inertial_id_ros.identifier import Identifier  # noqa: E402
+from inertial_id_ros.identification.identifier import Identifier  # noqa: E402
 from inertial_id_ros.inertia import Array, is_consistent  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
-from inertial_id_ros.simulation.cobot import Recording, SimulatedCobot  # noqa: E402
-from inertial_id_ros.simulation.payload import PAYLOADS, Part, Payload  # noqa: E402
-from inertial_id_ros.simulation.settings import MOTIONS, CobotSettings  # noqa: E402
 
 from .run import RESULTS  # noqa: E402
 from .stream import START_NS, Truth  # noqa: E402

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.errors import RecordingError
-from inertial_id_ros.simulation.payload import PAYLOADS
 
 from .injected import FAULTS, SETUP_FAULTS, Fault
 from .stream import Simulation, Stream, recorded

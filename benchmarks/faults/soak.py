@@ -20,11 +20,11 @@ from typing import Any  # noqa: E402
 
 import numpy as np  # noqa: E402
 
+from inertial_id_ros.apps.simulation.payload import PAYLOADS  # noqa: E402
 from inertial_id_ros.estimate import Estimate, Outcome  # noqa: E402
-from inertial_id_ros.identifier import Identifier  # noqa: E402
+from inertial_id_ros.identification.identifier import Identifier  # noqa: E402
 from inertial_id_ros.inertia import is_consistent  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
-from inertial_id_ros.simulation.payload import PAYLOADS  # noqa: E402
 
 from .injected import FAULTS, RANGE, Fault  # noqa: E402
 from .run import AGAIN, NEGLIGIBLE, PAYLOAD, RESULTS  # noqa: E402

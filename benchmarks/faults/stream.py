@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
+from inertial_id_ros.apps.simulation.payload import Payload
+from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.errors import RecordingError
-from inertial_id_ros.identifier import Identifier
+from inertial_id_ros.identification.identifier import Identifier
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.simulation.cobot import SimulatedCobot
-from inertial_id_ros.simulation.payload import Payload
-from inertial_id_ros.simulation.settings import CobotSettings
 
 START_NS = 1_700_000_000_000_000_000
 SECOND = 1_000_000_000

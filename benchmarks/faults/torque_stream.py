@@ -25,11 +25,11 @@ from benchmarks.joint_torque import (
     block,
     wide_motion,
 )
+from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
+from inertial_id_ros.apps.simulation.motion import Motion, point_to_point
+from inertial_id_ros.identification.joint_torque.identifier import TorqueIdentifier
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.joint_torque.identifier import TorqueIdentifier
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.simulation.description import SENSOR_FRAME, load_description
-from inertial_id_ros.simulation.motion import Motion, point_to_point
 
 from .stream import JOINTS, START_NS, Message, Stream, Truth
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.joint_torque import identified_arm, wide_motion
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.robot_tool.robot_file import save_robot
+from inertial_id_ros.robot.robot_file import save_robot
 
 from .stream import JOINTS, SECOND, Message
 from .torque_stream import (

@@ -26,7 +26,7 @@ from rclpy.node import Node
 
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.ros import compat
-from inertial_id_ros.ros.children import private_environment
+from inertial_id_ros.ros.tools.children import private_environment
 from inertial_id_ros.settings import Settings
 
 LOADS = ((1000, 500, 100), (2000, 1000, 100))
@@ -56,7 +56,7 @@ def main() -> int:
 def _run(rates: tuple[int, ...], options: argparse.Namespace) -> None:
     seconds = options.seconds
     core = max(os.sched_getaffinity(0))
-    node = _start(core, "inertial_id_ros.ros.node", "--ros-args", "-p",
+    node = _start(core, "inertial_id_ros.ros.main", "--ros-args", "-p",
                   f"estimator.method:={options.method}", "-p", "state.restore:=false")
     bare = _start(core, "benchmarks.load.bare")
     talker = _start(min(os.sched_getaffinity(0)), "benchmarks.load.talker", *map(str, rates),

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from rosbags.rosbag2 import Reader
 
-from inertial_id_ros.simulation.cobot import SimulatedCobot
-from inertial_id_ros.simulation.record import write_bag
-from inertial_id_ros.simulation.settings import CobotSettings
+from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
+from inertial_id_ros.apps.simulation.record import write_bag
+from inertial_id_ros.apps.simulation.settings import CobotSettings
 
 from .containers import STORE, Raw
 from .texts import Rng, mutated_bytes

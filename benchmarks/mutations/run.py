@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertial_id_ros.bag.identify_bag import main as identify_bag
-from inertial_id_ros.excitation.plan_excitation import main as plan_excitation
-from inertial_id_ros.robot_tool.identify_robot import main as identify_robot
-from inertial_id_ros.simulation.command_line import main as simulation
-from inertial_id_ros.state import StateFile
+from inertial_id_ros.apps.bag.identify_bag import main as identify_bag
+from inertial_id_ros.apps.excitation.plan_excitation import main as plan_excitation
+from inertial_id_ros.apps.robot.identify_robot import main as identify_robot
+from inertial_id_ros.apps.simulation.command_line import main as simulation
+from inertial_id_ros.identification.state import StateFile
 
 from .cases import KINDS
 from .sound import Case, Sound
@@ -33,9 +33,9 @@ _MEMORY = 2_000_000_000  # bytes
 _LONGEST = 3000  # characters of what is printed for a user who made a mistake
 _OWN = 0.05  # part of the cases that are run by a Python process of their own, as a user does
 _COMMAND = "import sys; from {0} import {1}; sys.argv[0] = '{2}'; sys.exit({1}({3}))"
-_COMMANDS = {name: _COMMAND.format("inertial_id_ros.command", name, name, "") for name in (
+_COMMANDS = {name: _COMMAND.format("inertial_id_ros.cli", name, name, "") for name in (
     "identify_bag", "identify_robot", "plan_excitation")} | {
-    "simulation": _COMMAND.format("inertial_id_ros.simulation.command_line", "main",
+    "simulation": _COMMAND.format("inertial_id_ros.apps.simulation.command_line", "main",
                                   "simulate_cobot", "sys.argv[1:]")}
 _CONSISTENT = ("density", "lmi", "manifold", "pmd")
 GOOD = ("estimate", "none", "refused")

@@ -14,12 +14,12 @@ import trimesh
 import yaml
 
 from benchmarks.joint_torque import block, simulate, wide_motion
-from inertial_id_ros.bag.identify_bag import main as identify_bag
-from inertial_id_ros.robot_tool.identify_robot import main as identify_robot
+from inertial_id_ros.apps.bag.identify_bag import main as identify_bag
+from inertial_id_ros.apps.robot.identify_robot import main as identify_robot
+from inertial_id_ros.apps.simulation.description import load_description
+from inertial_id_ros.identification.state import State, StateFile
+from inertial_id_ros.regression.tool import load_tool
 from inertial_id_ros.settings import Settings, iter_settings
-from inertial_id_ros.simulation.description import load_description
-from inertial_id_ros.state import State, StateFile
-from inertial_id_ros.tool import load_tool
 
 from . import bags
 from .containers import CONTAINERS, write

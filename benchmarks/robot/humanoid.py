@@ -19,14 +19,14 @@ from inertial_id_ros.robot.base_parameters import (
     least_squares,
     structural_base_parameters,
 )
-from inertial_id_ros.robot.boxes import Box, box_reference
 from inertial_id_ros.robot.compression import Compressed, compress_base
-from inertial_id_ros.robot.constraints import consistent_robot, point_masses
-from inertial_id_ros.robot.entropic import identify_entropic
-from inertial_id_ros.robot.identification import NULL_SPACE, Identified, Prior, identify
+from inertial_id_ros.robot.fitting.boxes import Box, box_reference
+from inertial_id_ros.robot.fitting.constraints import consistent_robot, point_masses
+from inertial_id_ros.robot.fitting.entropic import identify_entropic
+from inertial_id_ros.robot.fitting.identification import NULL_SPACE, Identified, Prior, identify
 from inertial_id_ros.robot.joint_terms import NO_TERMS
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.reference import Reference, reference
+from inertial_id_ros.robot.reference_robot import Reference, reference
 
 JOINTS = 38
 SAMPLES = 1500

@@ -13,15 +13,15 @@ import numpy as np
 from benchmarks.robot.robots import WAM_A, WAM_ALPHA, WAM_D, arm_bodies, standard_dh, urdf
 from inertial_id_ros.inertia import phi_from_body, transform_matrix
 from inertial_id_ros.robot.base_parameters import BaseParameters, base_parameters
-from inertial_id_ros.robot.constraints import Constraint, consistent, consistent_robot
-from inertial_id_ros.robot.feasibility import (
+from inertial_id_ros.robot.fitting.constraints import Constraint, consistent, consistent_robot
+from inertial_id_ros.robot.fitting.feasibility import (
     Feasibility,
     feasibility_correction,
     feasibility_test,
 )
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import BODY_SIZE, RobotModel
-from inertial_id_ros.robot.reference import Reference, description_reference, reference
+from inertial_id_ros.robot.reference_robot import Reference, description_reference, reference
 
 _BODY = ("m", "lx", "ly", "lz", "Lxx", "Lxy", "Lxz", "Lyy", "Lyz", "Lzz")
 

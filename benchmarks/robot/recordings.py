@@ -10,19 +10,21 @@ import numpy as np
 
 from benchmarks.robot.robots import panda, ur10e
 from inertial_id_ros.robot.alignment import Alignment, align
-from inertial_id_ros.robot.base_parameters import (
-    noise_of_outputs,
-    structural_base_parameters,
+from inertial_id_ros.robot.base_parameters import noise_of_outputs, structural_base_parameters
+from inertial_id_ros.robot.fitting.constraints import consistent, consistent_robot
+from inertial_id_ros.robot.fitting.entropic import identify_entropic
+from inertial_id_ros.robot.fitting.feasibility import feasibility_test
+from inertial_id_ros.robot.fitting.identification import (
+    NULL_SPACE,
+    Prior,
+    feasible_base,
+    identify,
 )
-from inertial_id_ros.robot.constraints import consistent, consistent_robot
-from inertial_id_ros.robot.entropic import identify_entropic
-from inertial_id_ros.robot.feasibility import feasibility_test
 from inertial_id_ros.robot.gains import Gains, gains_from_payload, payload_with_gains
-from inertial_id_ros.robot.identification import NULL_SPACE, Prior, feasible_base, identify
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import FilteredRecording, JointRecording, filter_recording
-from inertial_id_ros.robot.reference import description_reference
+from inertial_id_ros.robot.reference_robot import description_reference
 
 TRAINING = 0.7
 LOW_PASSES = (0.1, 0.2, 0.4)  # s

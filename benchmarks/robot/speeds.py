@@ -10,20 +10,20 @@ import numpy as np
 
 from benchmarks.robot.robots import Joint, Pose, arm_bodies, random_tree, urdf, wam
 from inertial_id_ros.inertia import phi_from_body, pseudo_inertia
-from inertial_id_ros.robot import cvxpy_reference
 from inertial_id_ros.robot.base_parameters import BaseParameters, structural_base_parameters
 from inertial_id_ros.robot.compression import Compressed, compress
-from inertial_id_ros.robot.constraints import (
+from inertial_id_ros.robot.fitting import cvxpy_statements
+from inertial_id_ros.robot.fitting.constraints import (
     Constraint,
     com_ellipsoid,
     consistent_robot,
     ellipsoid_matrix,
     inside_ellipsoid,
 )
-from inertial_id_ros.robot.identification import Prior, feasible_base, identify
+from inertial_id_ros.robot.fitting.identification import Prior, feasible_base, identify
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel, Rotor
-from inertial_id_ros.robot.reference import Reference, description_reference
+from inertial_id_ros.robot.reference_robot import Reference, description_reference
 
 NOISE = 0.2  # of the standard deviation of each torque
 GEAR = 10.6  # of the leg of Wensing et al. 2017
@@ -141,7 +141,7 @@ def measure(problem: Problem, repeats: int = REPEATS) -> Time:
     times = [_seconds(lambda: solve(problem)) for _ in range(repeats)]
     rows, target = all_rows(problem)
     start = time.process_time()
-    _, best = cvxpy_reference.least_squares(rows, target, problem.constraints, problem.scale)
+    _, best = cvxpy_statements.least_squares(rows, target, problem.constraints, problem.scale)
     slow = time.process_time() - start
     got = float(np.sum((rows @ solve(problem) - target)**2))
     return Time(problem, float(np.median(times)), slow, got / best - 1.0)

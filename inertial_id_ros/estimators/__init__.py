@@ -1,16 +1,6 @@
 """Estimators of the inertial parameters of one body, by name."""
 
-from . import (  # noqa: F401  (each registers itself)
-    density,
-    entropic,
-    lmi,
-    manifold,
-    ols,
-    pmd,
-    rtls,
-    uniform,
-    wls,
-)
-from .base import Estimator, Marginal, Problem, Solution, create, names
+from ..regression.problem import Marginal, Problem
+from .base import Estimator, Solution, create, names
 
 __all__ = ["Estimator", "Marginal", "Problem", "Solution", "create", "names"]

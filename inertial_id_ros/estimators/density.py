@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..density_prior import DensityPrior, density_prior
 from ..errors import InvalidSetting
-from ..free_fit import center_of_mass, free_fit
-from ..inertia import Array, is_consistent
+from ..geometry.density_prior import DensityPrior, density_prior
+from ..geometry.shape import Shape
+from ..geometry.unknown_shape import balls
+from ..inertia import PARAMETERS, Array, is_consistent
+from ..linalg import identity, inverse
+from ..regression.problem import Problem
+from ..regression.unconstrained_fit import center_of_mass, unconstrained_fit
 from ..settings import Settings
-from ..shape import Shape
-from ..small_systems import identity, inverse
-from ..unknown_shape import balls
-from .base import PARAMETERS, Problem, Solution, register
+from .base import Solution, register
 from .density_mode import Mode, most_probable
 from .reference_body import ReferenceBodies
 from .weak_prior import regularise
@@ -139,7 +140,7 @@ def _remembered(memory: Memory, prior: DensityPrior) -> float:
 
 def _least_radius(information: Array, vector: Array) -> float:
     """Radius [m] about the sensor below which no ball can hold the measured centre of mass."""
-    phi, covariance = free_fit(information, vector)
+    phi, covariance = unconstrained_fit(information, vector)
     if not phi[0] > 0.0:
         return 0.0
     com, spread = center_of_mass(phi, covariance)

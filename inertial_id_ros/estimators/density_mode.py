@@ -19,10 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from ..density_prior import DensityPrior
-from ..factor import triangular_factor
+from ..geometry.density_prior import DensityPrior
 from ..inertia import Array
-from ..small_systems import identity, solve_upper
+from ..linalg import identity, solve_upper, triangular_factor
 
 _LARGEST_STEP = 8.0  # of the log-density in one step
 _STEPS = 40

@@ -19,13 +19,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import InvalidShape, NotEnoughData
+from ..geometry.shape import Shape
 from ..inertia import Array
+from ..regression.problem import Problem
 from ..settings import Settings
-from ..shape import Shape
-from .base import Problem, Solution, register
-from .interior import DIAGONAL, InteriorPath, smat_rows, svec_rows
+from .base import Solution, register
 from .reference_body import FIRST, ReferenceBodies, weakened
-from .semidefinite import SIDE, SVEC_SIZE, svec
+from .solvers.interior_point import DIAGONAL, InteriorPath, smat_rows, svec_rows
+from .solvers.semidefinite import SIDE, SVEC_SIZE, svec
 
 # Weights among which the evidence chooses, strongest first.
 EVIDENCE_GAMMAS = tuple(10.0 ** np.arange(3.0, -1.1, -0.5))

@@ -17,14 +17,15 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import InvalidShape, NotEnoughData
+from ..geometry.shape import Shape
 from ..inertia import Array, pseudo_inertia
+from ..linalg import eigen, identity, solve_upper
+from ..regression.problem import Marginal, Problem
 from ..settings import Settings
-from ..shape import Shape
-from ..small_systems import eigen, identity, solve_upper
-from .base import Marginal, Problem, Solution, register
-from .dual_newton import nearest
+from .base import Solution, register
 from .reference_body import MASS, ReferenceBodies, ReferenceBody
-from .semidefinite import SVEC_SIZE, LeastDistance, smat, svec
+from .solvers.dual_newton import nearest
+from .solvers.semidefinite import SVEC_SIZE, LeastDistance, smat, svec
 from .weak_prior import Regularised, regularise
 
 # A mass below this part of the problem's mass scale counts as no mass.

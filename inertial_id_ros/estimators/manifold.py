@@ -13,7 +13,7 @@ the chart counts; a moment that reaches zero stays there until the gradient asks
 
 The problem is convex in phi, which gives a certificate: with S the part of the gradient that zero
 moments hold, made positive, ``f - optimum <= |A^-T (gradient - S)|^2 / 4``. Where steps end or
-tarry without it, the iterate is left along an interior path (`interior`).
+tarry without it, the iterate is left along an interior path (`interior_point`).
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import NotEnoughData
+from ..geometry.shape import Shape
+from ..regression.problem import Marginal, Problem
 from ..settings import Settings
-from ..shape import Shape
-from .base import Marginal, Problem, Solution, register
-from .interior import DIAGONAL, InteriorPath, smat_rows
+from .base import Solution, register
 from .lmi import MASS_FLOOR
 from .manifold_step import Fit, Point, expand, next_body, seen_from
 from .reference_body import MASS, ReferenceBodies
-from .semidefinite import SIDE, SVEC_SIZE, smat, svec
+from .solvers.interior_point import DIAGONAL, InteriorPath, smat_rows
+from .solvers.semidefinite import SIDE, SVEC_SIZE, smat, svec
 from .weak_prior import Regularised, regularise
 
 TOLERANCE = 1e-9  # proven distance from the optimum, relative to 1 + objective

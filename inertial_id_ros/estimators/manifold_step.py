@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..inertia import Array
-from .interior import COLS, DIAGONAL, ROWS, svec_rows
-from .semidefinite import SIDE, SVEC_SIZE, smat, svec
+from .solvers.interior_point import COLS, DIAGONAL, ROWS, svec_rows
+from .solvers.semidefinite import SIDE, SVEC_SIZE, smat, svec
 
 _SMALLEST = 1e-14  # part of the largest moment that counts as zero
 _RELEASE = 0.3  # share of a step's promise at which freeing a moment comes first

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..geometry.shape import Shape
+from ..inertia import PARAMETERS
+from ..regression.problem import Problem
+from ..regression.row_layout import BIASES
 from ..settings import Settings
-from ..shape import Shape
-from .base import BIASES, PARAMETERS, Problem, Solution, register
+from .base import Solution, register
 from .reference_body import ReferenceBodies
 from .weak_prior import regularise
 

@@ -17,14 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InvalidShape, NotEnoughData
-from ..inertia import Array, point_columns
+from ..geometry.shape import Shape
+from ..inertia import PARAMETERS, Array, point_columns
+from ..regression.problem import COLUMNS, Problem
+from ..regression.row_layout import BIASES
 from ..settings import Settings
-from ..shape import Shape
-from .base import BIASES, COLUMNS, PARAMETERS, Problem, Solution, register
-from .quadratic import PointMassProgram
+from .base import Solution, register
 from .reference_body import ReferenceBody, reference_body
-from .sum_of_norms import Optimum, least_sum_of_norms
-from .triangular import bias_of, eliminate_bias, triangular_factor
+from .solvers.elimination import bias_of, eliminate_bias, triangular_factor
+from .solvers.quadratic_program import PointMassProgram
+from .solvers.sum_of_norms import Optimum, least_sum_of_norms
 from .weak_prior import regularise
 
 # lambda [N/kg] that stands for none: without any the masses are not unique.

@@ -11,15 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..inertia import (
-    Array,
-    is_consistent,
-    phi_from_body,
-    phi_from_pseudo_inertia,
-    pseudo_inertia,
-)
-from ..shape import Shape
-from .semidefinite import SIDE, SVEC_SIZE, smat, svec
+from ..geometry.shape import Shape
+from ..inertia import Array, is_consistent, phi_from_body, phi_from_pseudo_inertia, pseudo_inertia
+from .solvers.semidefinite import SIDE, SVEC_SIZE, smat, svec
 
 # Without a shape: a ball at the sensor origin whose mass lies at 0.05 m (root mean square, each
 # axis), the size of a tool or of a part that an arm carries.

@@ -24,11 +24,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import NotEnoughData
-from ..inertia import Array
-from ..newton_euler import regressor
+from ..geometry.shape import Shape
+from ..inertia import PARAMETERS, Array
+from ..regression.newton_euler import regressor
+from ..regression.problem import Problem
 from ..settings import Settings
-from ..shape import Shape
-from .base import PARAMETERS, Problem, Solution, register
+from .base import Solution, register
 
 _RANK = 1e-9  # singular values below this part of the largest are zero
 _EXACT = 1e-9  # m/s^2, rad/s^2; noise that stands for none

@@ -8,12 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import InvalidShape
+from ..geometry.shape import Shape
+from ..regression.problem import Problem
 from ..settings import Settings
-from ..shape import Shape
-from .base import Problem, Solution, register
+from .base import Solution, register
 from .entropic import measured_mass
 from .reference_body import MASS, ReferenceBodies, weakened
-from .semidefinite import SVEC_SIZE, svec
+from .solvers.semidefinite import SVEC_SIZE, svec
 
 # The shape is taken for granted: its parameters per kilogram are known to this part of the body.
 SHAPE_SD = 1e-6

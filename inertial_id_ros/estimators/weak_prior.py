@@ -16,11 +16,10 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import NotEnoughData
-from ..factor import triangular_factor
 from ..inertia import Array
-from ..small_systems import identity, solve, solve_upper
+from ..linalg import identity, solve, solve_upper, triangular_factor
 from .reference_body import FIRST, MASS, ReferenceBody
-from .semidefinite import SVEC_SIZE, svec
+from .solvers.semidefinite import SVEC_SIZE, svec
 
 RELATIVE_SD = 1e4
 _UNIT = svec(np.eye(4))  # the reference body in its own coordinates

@@ -6,9 +6,10 @@ Directions that the data leave open are filled as `weak_prior` says.
 
 from __future__ import annotations
 
+from ..geometry.shape import Shape
+from ..regression.problem import Problem
 from ..settings import Settings
-from ..shape import Shape
-from .base import Problem, Solution, register
+from .base import Solution, register
 from .reference_body import ReferenceBodies
 from .weak_prior import regularise
 

@@ -13,15 +13,15 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 
-from ..blocks import JointStates
 from ..errors import InvalidModel, UnknownFrame
 from ..inertia import Array
+from ..io.capture_stderr import taken_aside
+from ..io.sample_blocks import JointStates
 from ..limits import MAX_URDF_BYTES, MAX_URDF_LINKS
-from ..native_output import taken_aside
-from ..streams import HELD, LATE, REPEATED, SampleRing
-from ..transforms import Pose, TransformTree
-from .local_polynomial import covered, fit, gather, scatter, window_for
+from ..signals.ring_buffer import HELD, LATE, REPEATED, SampleRing
 from .motion import Motion, SampleNoise
+from .polynomial import covered, fit, gather, scatter, window_for
+from .transform_tree import Pose, TransformTree
 
 _CAPACITY = 65_536  # joint states kept: a window can be gone through again
 _SETTLE = 50  # samples after which the period, and with it the window, is taken as known

@@ -6,9 +6,9 @@ import numpy as np
 
 from ..errors import UnknownFrame
 from ..inertia import Array
-from ..transforms import PoseSeries, TransformTree
-from .local_polynomial import covered, fit, gather, window_for
 from .motion import Motion
+from .polynomial import covered, fit, gather, window_for
+from .transform_tree import PoseSeries, TransformTree
 
 _SETTLE = 20  # transforms after which the period, and with it the window, is taken as known
 

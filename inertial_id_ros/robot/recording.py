@@ -2,7 +2,7 @@
 
 As for a wrist sensor: velocities and accelerations from a local quartic through the positions
 (`kinematics.local_polynomial`), efforts averaged over 10 ms (`bins`), then the same Hann low-pass
-on the regressor and on the efforts (`filtering`), which costs no bias.
+on the regressor and on the efforts (`low_pass`), which costs no bias.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..bins import BIN_NS, bin_samples
 from ..errors import InvalidData, NotEnoughData
-from ..filtering import TwoSidedFilter
 from ..inertia import Array
-from ..kinematics.local_polynomial import covered, fit, gather, window_for
-from ..streams import SampleRing
+from ..kinematics.polynomial import covered, fit, gather, window_for
+from ..signals.bins import BIN_NS, bin_samples
+from ..signals.low_pass import TwoSidedFilter
+from ..signals.ring_buffer import SampleRing
 from .compression import Compressed, compress_rows
 from .model import RobotModel
 

@@ -17,15 +17,15 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 
-from .. import intake
-from ..dynamic_joint_state import DynamicJointStates
 from ..errors import InvalidModel, InvalidSetting
-from ..files import user_path
+from ..identification.make_identifier import AnyIdentifier
+from ..io.dynamic_joint_state import DynamicJointStates
+from ..io.files import user_path
+from ..io.messages import fits
+from ..io.urdf import read_description
 from ..limits import MAX_JOINTS
-from ..load_source import AnyIdentifier
-from ..oversized import fits
-from ..robot_description import read_description
 from ..settings import Settings
+from ..signals import inbox
 from .compat import optional_type
 from .conversions import stamp_ns
 from .diagnostics import TopicRate
@@ -66,10 +66,10 @@ class Inputs:
         self.rates: dict[str, TopicRate] = {}
         self._subscribe_robot(settings)
         self._subscribe_driver(settings)
-        self._subscribe_serialized("tf.topic", settings.tf.topic, TFMessage, intake.TRANSFORM,
+        self._subscribe_serialized("tf.topic", settings.tf.topic, TFMessage, inbox.TRANSFORM,
                                    _stream(500))
         self._subscribe_serialized("tf.static_topic", settings.tf.static_topic, TFMessage,
-                                   intake.STATIC_TRANSFORM, _latched(100))
+                                   inbox.STATIC_TRANSFORM, _latched(100))
         if settings.robot_description.file:
             self._use_file(settings.robot_description.file)
         else:
@@ -87,9 +87,9 @@ class Inputs:
             return
         if settings.load.source == "wrench":
             self._subscribe_serialized("wrench.topic", settings.wrench.topic, WrenchStamped,
-                                       intake.WRENCH, _stream(2000))
+                                       inbox.WRENCH, _stream(2000))
         self._subscribe_serialized("joint_states.topic", settings.joint_states.topic, JointState,
-                                   intake.JOINT_STATE, _stream(2000))
+                                   inbox.JOINT_STATE, _stream(2000))
 
     def _subscribe_driver(self, settings: Settings) -> None:
         """What the driver tells about the wrench: the payload it removes, a program's start."""

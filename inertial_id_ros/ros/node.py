@@ -1,55 +1,366 @@
-"""Entry point of ``inertial_id_node``; the node itself is `identification.InertialIdNode`.
+"""Node ``inertial_id_node``: identifies online what the arm carries.
 
-Nothing heavy is imported before signals are taken care of: the libraries load for a second, and a
-launch file may stop the node within that time.
+Three kinds of threads touch the Identifier: callbacks of the executor append samples, the worker
+does all the rest, and services have the worker do what they need.
 """
 
 from __future__ import annotations
 
-import os
 import sys
+import time
+import traceback
+from collections import deque
 from collections.abc import Sequence
-from itertools import takewhile
+from pathlib import Path
+from typing import Any
 
-from ..command import exit_at_once
+from rclpy.clock import Clock, ClockType
+from rclpy.exceptions import ParameterException
 
-HELP = """usage: inertial_id_node [--help] [--ros-args ROS_ARGUMENTS]
+from ..errors import InertialIdError, InvalidSetting, InvalidShape
+from ..estimate import Estimate, NoEstimate, Outcome
+from ..findings import Finding
+from ..geometry.resources import package_roots
+from ..geometry.shape import Shape, shape_from_settings
+from ..identification.make_identifier import make_identifier
+from ..identification.state import State, StateFile
+from ..io.files import user_path
+from ..regression.tool import load_tool
+from ..settings import Settings
+from . import compat
+from .conversions import checked
+from .diagnostics import FindingLogger, NodeCounters, statuses
+from .inputs import Inputs
+from .publishing import Publishing
+from .services.flush_limit import FlushLimit
+from .services.identify_action import IdentifyAction
+from .services.saving import CannotSave, require_writable, state_path
+from .services.services import Services
+from .settings.arguments import start_ros, without_ros_arguments
+from .settings.configuration import Configuration
+from .settings.parameter_files import Section, read_parameter_files
+from .settings.settings_node import SettingsNode
+from .signals import ignore, stop_flag
+from .worker import Worker
 
-Identify online the mass, centre of mass and inertia of what a robot arm carries, from the wrench at
-its wrist (or its joint torques), its joint states or TF, and its description.
-
-settings are ROS parameters (docs/settings.md; config/ holds files for several drivers):
-  inertial_id_node --ros-args --params-file ur.yaml -p estimator.method:=lmi
-  ros2 launch inertial_id_ros identify.launch.py config:=ur
-
-topics in    wrench.topic, joint_states.topic, tf.topic, tf.static_topic, robot_description.topic
-             (or dynamic_joint_states.topic)
-topics out   ~/inertial_parameters  ~/inertia  ~/wrench_compensated  ~/markers  /diagnostics
-services     ~/get_inertial_parameters  ~/set_shape  ~/set_tool  ~/tare  ~/reset  ~/save
-action       ~/identify
-parameters   payload.mass  .com  .inertia  .sigma  .valid  .frame_id  .stamp  (the last estimate)
-
-Exit status: 0 stopped by a signal, 2 a setting or an argument that cannot be used."""
+_NAME = "inertial_id_node"
+_HOUSEKEEPING = 0.05  # s: samples settle, so that compensated wrenches flow
+_UNHEARD = 4  # rounds of it in one go where nobody listens to those: it costs half as much
+_REPORT = 1.0  # s between diagnostics
+_PATIENCE = 3.0  # s after the start before missing data, or a missing /clock, are worth a word
+_BETWEEN_SETTINGS = 0.5  # s
+_LAST_WORDS = 0.2  # s for the result of a goal that the end of the node cuts short
+_FAREWELL = 2.0  # s that the last solve may take
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the node until SIGINT or SIGTERM; returns the exit status (2: a bad setting).
+class InertialIdNode(SettingsNode):
+    """The identification node.
 
     Args:
-        arguments: command line without the program's name; default: that of the process.
+        files: see `SettingsNode`.
+
+    Raises:
+        InertialIdError: a setting is not allowed, or names a file that cannot be used.
     """
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    if {"-h", "--help"} & set(takewhile(lambda word: word != "--ros-args", words)):
-        print(HELP)
-        return 0
-    exit_at_once()
-    # Our matrices are small: more threads only cost processor time that the robot's driver needs.
-    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(variable, "1")
-    from .identification import run
 
-    return run(words)
+    def __init__(self, files: Sequence[Sequence[Section]] | None = None) -> None:
+        super().__init__(_NAME, files)
+        shape = _shape(self.settings)
+        self.identifier = make_identifier(self.settings, shape)
+        self.configuration = Configuration(self.identifier, self.settings, shape)
+        self.flush_limit = FlushLimit()
+        self._own_findings: dict[str, Finding] = {}
+        self._state = self._state_file()
+        self.tell("parameters_not_used", "; ".join(self.file_complaints))
+        self._restore()
+        self._findings: tuple[Finding, ...] = ()
+        self._outcome: Outcome = NoEstimate(0, "", "waiting for the first estimate")
+        self._outbox: deque[Outcome] = deque(maxlen=1)
+        self._report_due = True
+        self._skipped, self._longest, self._rounds = 0, 0.0, 0
+        self._newest_description: str | None = None  # of those not yet in use
+        self._newest_settings: Settings | None = None
+        self._started = time.monotonic()
+        self._configured = -_BETWEEN_SETTINGS
+        self.worker = Worker(
+            {"configure": self._configure, "describe": self._describe, "advance": self._advance,
+             "solve": self._solve}, self._worker_failed)
+        self._out = Publishing(self)
+        self._logger_of_findings = FindingLogger(self._write_log)
+        self._inputs = Inputs(self, self.settings, self.identifier, self._on_description)
+        self._identify = IdentifyAction(self, self, Services(self, self).requested_shape)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(_HOUSEKEEPING, self._keep_house, clock=steady)
+        self.create_timer(_REPORT, self._ask_report, clock=steady)
+        self._timer = self._solve_timer(self.settings)
+        self.worker.start()
+        self.get_logger().info(
+            f"{self.settings.estimator.method} at {self.settings.estimator.rate:g} Hz from "
+            f"{self.resolve_topic_name(_load_topic(self.settings))}")
+
+    def end_goal(self, executor: Any) -> None:
+        """Tell the client of a goal that the node stops."""
+        if self._identify.close():
+            end = time.monotonic() + _LAST_WORDS
+            while (left := end - time.monotonic()) > 0.0:
+                executor.spin_once(timeout_sec=left)
+
+    def stop(self) -> bool:
+        """End the worker; False where it could not end in time."""
+        return self.worker.stop(_FAREWELL)
+
+    # ---- what outlives a run -------------------------------------------------------------------
+
+    def _restore(self) -> None:
+        state = State()
+        if self.settings.state.restore:
+            state, complaint = self._state.load()
+            if complaint:
+                self._set_finding("state_damaged", complaint)
+        if self.settings.tool.file:
+            state = State(load_tool(user_path(self.settings.tool.file)), state.tare)
+        self.identifier.restore(state)
+
+    def _state_file(self) -> StateFile:
+        """Where the state is kept. A default folder that cannot be written is no mistake of the
+        user's: then nothing outlives the run."""
+        directory = self.settings.state.directory
+        try:
+            require_writable(directory)
+        except InvalidSetting as error:
+            if directory != Settings().state.directory:
+                raise
+            self.tell("state_not_kept", f"nothing outlives this run: {error}")
+        return StateFile(state_path(directory, self.get_fully_qualified_name()))
+
+    def keep_state(self) -> None:
+        """Write what should outlive this run; in the worker (raises CannotSave)."""
+        try:
+            self._state.save(self.identifier.state())
+        except OSError as error:
+            raise CannotSave(f"cannot write {self._state.path}: "
+                             f"{error.strerror or error}") from error
+
+    # ---- timers: in the executor's thread ------------------------------------------------------
+
+    def _solve_timer(self, settings: Settings) -> Any:
+        return self.create_timer(1.0 / settings.estimator.rate, self._tick)
+
+    def _tick(self) -> None:
+        if not self.worker.ask("solve"):
+            self._skipped += 1
+
+    def _ask_configure(self) -> None:
+        """Put waiting settings to use, but not just after others: they may send the whole window
+        through the pipeline again."""
+        if (self._newest_settings is not None
+                and time.monotonic() - self._configured >= _BETWEEN_SETTINGS
+                and self.worker.ask("configure")):
+            self._configured = time.monotonic()
+
+    def _on_description(self, urdf: str) -> None:
+        self._newest_description = urdf
+        self.worker.ask("describe")
+
+    def _keep_house(self) -> None:
+        self._ask_configure()
+        if self._newest_description is not None:
+            self.worker.ask("describe")
+        self._rounds += 1
+        if self._rounds % _UNHEARD == 0 or self._out.compensated_is_heard:
+            self.worker.ask("advance")
+        self._identify.step()
+        self.tell("forgotten_too_often", self.flush_limit.complaint())
+        if self._outbox:
+            self.write_payload(self._outbox.pop())
+        if self._logger_of_findings.update(self._all_findings()):
+            self._report_due = True
+        if self._report_due:
+            self._report_due = False
+            self._report()
+
+    def _ask_report(self) -> None:
+        self._report_due = True
+
+    def _report(self) -> None:
+        now = time.monotonic()
+        counters = NodeCounters(
+            {name: rate.per_second(now) for name, rate in self._inputs.rates.items()},
+            {name: rate.count for name, rate in self._inputs.rates.items()}, self._skipped,
+            self._longest)
+        self._check_clock(now)
+        self._out.diagnostics(
+            statuses(self.get_name(), self._all_findings(), self._outcome, counters))
+
+    def _check_clock(self, now: float) -> None:
+        if (self.get_parameter("use_sim_time").value and now - self._started > _PATIENCE
+                and self.get_clock().now().nanoseconds == 0):
+            self._set_finding("clock_silent", "use_sim_time is true and nothing arrives on /clock, "
+                              "so no estimate is made")
+        else:
+            self._own_findings.pop("clock_silent", None)
+
+    # ---- the worker ----------------------------------------------------------------------------
+
+    def _advance(self) -> None:
+        self._out.compensated(self.identifier.advance())
+        self._findings = self.identifier.findings()
+
+    def _solve(self) -> None:
+        started = time.monotonic()
+        self._advance()
+        self.solve_now()
+        self._longest = max(self._longest, time.monotonic() - started)
+        self._own_findings.pop("internal_error", None)
+
+    def solve_now(self) -> Outcome:
+        """Solve and publish; in the worker."""
+        outcome = checked(self.identifier.solve())
+        self._findings = self.identifier.findings()
+        self._publish(outcome)
+        return outcome
+
+    def _publish(self, outcome: Outcome) -> None:
+        if isinstance(outcome, Estimate) != isinstance(self._outcome, Estimate):
+            self._report_due = True
+        if isinstance(outcome, Estimate) or self._is_found(outcome.reason):
+            self._own_findings.pop("no_estimate", None)
+        elif time.monotonic() - self._started > _PATIENCE:
+            self._set_finding("no_estimate", f"no estimate: {outcome.reason}", "warning")
+        self._outcome = outcome
+        self._identify.see(outcome)
+        self._out.outcome(outcome)
+        self._outbox.append(outcome)
+
+    def _is_found(self, reason: str) -> bool:
+        """Whether a finding says this already, under its own name."""
+        return any(f.level != "info" and f.text in reason for f in self._findings)
+
+    def _describe(self) -> None:
+        """Use the newest robot description; those that it overtook are never looked at."""
+        urdf, self._newest_description = self._newest_description, None
+        if urdf is None:
+            return
+        try:
+            self.identifier.set_robot_description(urdf)
+            self._own_findings.pop("robot_description_invalid", None)
+        except InertialIdError as error:
+            self._set_finding("robot_description_invalid", str(error))
+
+    def _configure(self) -> None:
+        settings, self._newest_settings = self._newest_settings, None
+        if settings is not None:
+            self.configuration.use_settings(settings)
+
+    def _worker_failed(self, routine: str, error: Exception) -> None:
+        if self.worker.stopping:
+            return
+        self.get_logger().debug("".join(traceback.format_exception(error)))
+        text = f"internal error in {routine}: {type(error).__name__}: {error}"
+        self._set_finding("internal_error", text)
+        self._publish(NoEstimate(self._outcome.stamp_ns, self._outcome.frame_id, text))
+
+    # ---- findings ------------------------------------------------------------------------------
+
+    def _all_findings(self) -> tuple[Finding, ...]:
+        return (*tuple(self._own_findings.values()), *self._findings)
+
+    def _set_finding(self, name: str, text: str, level: str = "error") -> None:
+        self._own_findings[name] = Finding(name, level, text)
+
+    def tell(self, name: str, text: str, level: str = "warning") -> None:
+        """Set a finding of the node's own; an empty text takes it back."""
+        if text:
+            self._set_finding(name, text, level)
+        else:
+            self._own_findings.pop(name, None)
+
+    def _write_log(self, level: str, text: str) -> None:
+        # rclpy knows a call by its line and refuses another severity from the same line.
+        if level == "error":
+            self.get_logger().error(text)
+        elif level == "warning":
+            self.get_logger().warning(text)
+        else:
+            self.get_logger().info(text)
+
+    # ---- what services and parameters ask ------------------------------------------------------
+
+    @property
+    def outcome(self) -> Outcome:
+        """The last outcome."""
+        return self._outcome
+
+    @property
+    def state_directory(self) -> str:
+        """Folder that the save service writes under."""
+        return self.settings.state.directory
+
+    def check_settings(self, settings: Settings) -> None:
+        """Refuse an estimator that could not answer, such as one that lacks its shape."""
+        self.identifier.check_settings(settings)
+
+    @property
+    def mesh_folders(self) -> tuple[Path, ...]:
+        """Folders that file:// resources may lie in."""
+        names = [n for n in self.settings.resources.folders.split(":") if n]
+        return tuple(Path(n) for n in [*names, self.settings.state.directory])
+
+    def on_settings(self, before: Settings, after: Settings) -> None:
+        """Hand changed settings to the worker; another rate needs another timer."""
+        self._newest_settings = after
+        self._ask_configure()
+        if after.estimator.rate != before.estimator.rate:
+            self.destroy_timer(self._timer)
+            self._timer = self._solve_timer(after)
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+def _shape(settings: Settings) -> Shape | None:
+    try:
+        return shape_from_settings(settings.shape, package_roots())
+    except InvalidShape as error:
+        raise InvalidSetting(f"shape.type is '{settings.shape.type}', but {error}") from error
+
+
+def _load_topic(settings: Settings) -> str:
+    if settings.load.source == "joint_torque":
+        return settings.joint_states.topic
+    return settings.dynamic_joint_states.topic or settings.wrench.topic
+
+
+def run(words: list[str]) -> int:
+    """Run the node with these arguments until SIGINT or SIGTERM; returns the exit status (2: a bad
+    setting)."""
+    stop = stop_flag()
+    node, executor, ended = None, None, True
+    try:
+        node = InertialIdNode(_init(words))
+        executor = compat.make_executor()
+        executor.add_node(node)
+        compat.spin(executor, stop)
+    except (InertialIdError, ParameterException) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    finally:
+        if stop.is_set():
+            ignore()
+        if node is not None:
+            if executor is not None and compat.is_running():
+                node.end_goal(executor)
+            ended = node.stop()
+            node.destroy_node()
+        compat.shutdown()
+    if not ended:  # a solver that does not return must not keep the process
+        compat.leave(0)
+    return 0
+
+
+def _init(words: list[str]) -> list[list[Section]]:
+    """Start ROS; the parameter files of the command line."""
+    files = read_parameter_files(words)
+    rest = without_ros_arguments(_NAME, words)
+    if rest:
+        raise InvalidSetting(f"unknown argument '{rest[0]}'; settings are given as "
+                             "--ros-args -p <name>:=<value> (see --help)")
+    start_ros(_NAME, words)
+    return files

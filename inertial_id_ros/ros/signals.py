@@ -2,7 +2,7 @@
 
 rclpy's own handlers raise KeyboardInterrupt in whatever Python runs at that moment; with a plain
 flag nothing is interrupted half-way, and a second signal (launch sends two) does no harm.
-Until a program calls `stop_flag`, `command.exit_at_once` holds.
+Until a program calls `stop_flag`, `cli.exit_at_once` holds.
 """
 
 from __future__ import annotations

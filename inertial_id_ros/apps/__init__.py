@@ -1,0 +1,1 @@
+"""Programs without ROS, a room each: recordings, robots, planned motions, a simulated cobot."""

@@ -1,0 +1,174 @@
+"""Command line and YAML file of `identify_bag`; the command line wins."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...arguments import Parser, numbers
+from ...errors import DamagedFile, InvalidSetting
+from ...io.files import user_path
+from ...settings import Settings, flatten
+
+# Parameters that every ROS node has; they mean nothing without ROS.
+_NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
+_PRIMITIVES = {"box": "three lengths x,y,z", "cylinder": "radius,height", "sphere": "radius"}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What one run of `identify_bag` was asked to do.
+
+    Attributes:
+        asked: names of the settings that were given on the command line.
+    """
+
+    recording: Path
+    settings: Settings
+    asked: frozenset[str]
+    save_tool: Path | None
+    json: Path | None
+    plot: Path | None
+    quiet: bool
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The command line of `identify_bag`."""
+    parser = Parser(
+        prog="identify_bag",
+        description="Identify mass, centre of mass and inertia of a robot's payload from a rosbag2 "
+        "recording (wrench, and joint states with a robot description or TF).",
+        epilog="Exit status: 0 a valid estimate, 1 none came out, 2 the request cannot be carried "
+        "out.")
+    add = parser.add_argument
+    add("recording", metavar="BAG", type=Path, help="rosbag2 folder, .mcap or .db3 file")
+    add("--config", metavar="FILE", type=Path,
+        help="YAML file of settings (nested, dotted, or a ROS parameter file)")
+    add("--method", metavar="NAME", help="estimator (estimator.method)")
+    add("--set", metavar="NAME=VALUE", action="append", default=[], dest="assignments",
+        help="any setting by its dotted name, e.g. estimator.rate=5; may be repeated")
+    add("--wrench-topic", metavar="TOPIC", help="wrench.topic")
+    add("--joint-states-topic", metavar="TOPIC", help="joint_states.topic")
+    add("--source", choices=("wrench", "joint_torque"), help="load.source")
+    add("--robot", metavar="FILE", help="robot file of identify_robot, for --source joint_torque "
+        "(load.robot)")
+    add("--sensor-frame", metavar="FRAME", help="wrench.sensor_frame")
+    add("--gravity-frame", metavar="FRAME", help="gravity.frame, the frame whose z axis points up")
+    add("--convention", metavar="NAME", help="wrench.convention: on_sensor or on_environment")
+    add("--urdf", metavar="FILE", help="robot_description.file")
+    shape = parser.add_mutually_exclusive_group()
+    shape.add_argument("--box", metavar="SX,SY,SZ,CX,CY,CZ",
+                       help="lengths and centre of a box that bounds the object [m, sensor frame]")
+    shape.add_argument("--mesh", metavar="FILE",
+                       help="watertight mesh that the object fills [m, sensor frame]")
+    shape.add_argument("--shape", metavar="SHAPE",
+                       help="box:sx,sy,sz | cylinder:r,h | sphere:r, each with @cx,cy,cz where its "
+                       "centre is not the sensor origin, or a mesh file")
+    add("--tool", metavar="FILE", help="tool file (tool.file); the object is identified apart from "
+        "this tool")
+    add("--save-tool", metavar="OUT", type=Path, help="write the result to this file as a tool, "
+        "for --tool")
+    add("--json", metavar="OUT", type=Path, help="write the result and its history to this file")
+    add("--plot", metavar="OUT.png", type=Path, help="draw the estimate over time to this file")
+    add("--quiet", action="store_true", help="print nothing but errors")
+    return parser
+
+
+def parse_options(arguments: Sequence[str] | None = None) -> Options:
+    """Options from a command line and the YAML file it names.
+
+    Raises:
+        InvalidSetting: unknown option, unreadable YAML, or a value that is not allowed.
+    """
+    args = make_parser().parse_args(arguments)
+    changes = read_settings_file(user_path(args.config)) if args.config else {}
+    given = _given(args)
+    settings = Settings().replace({**changes, **given})
+    return Options(recording=args.recording, settings=settings, asked=frozenset(given),
+                   save_tool=args.save_tool, json=args.json, plot=args.plot, quiet=args.quiet)
+
+
+def read_settings_file(path: Path) -> dict[str, Any]:
+    """Dotted settings from a YAML file; what only concerns a ROS node is left out.
+
+    Raises:
+        InvalidSetting: no such file, no YAML, or no mapping.
+    """
+    from ...io.yaml_files import read_yaml
+
+    try:
+        tree = read_yaml(path)
+    except OSError as error:
+        raise InvalidSetting(f"settings file {path} cannot be read: {error.strerror}") from error
+    except DamagedFile as error:
+        raise InvalidSetting(f"settings file {path} cannot be used: {error}") from error
+    if tree is None:
+        return {}
+    if not isinstance(tree, Mapping):
+        raise InvalidSetting(f"settings file {path} must hold names and values, not "
+                             f"{'a list' if isinstance(tree, list) else repr(tree)[:200]}")
+    return {name: value for name, value in flatten(tree).items()
+            if not name.startswith(_NODE_PARAMETERS)}
+
+
+def _given(args: argparse.Namespace) -> dict[str, Any]:
+    """Dotted settings that the command line gives."""
+    named = {
+        "estimator.method": args.method, "wrench.topic": args.wrench_topic,
+        "joint_states.topic": args.joint_states_topic, "load.source": args.source,
+        "load.robot": args.robot, "wrench.sensor_frame": args.sensor_frame,
+        "gravity.frame": args.gravity_frame, "wrench.convention": args.convention,
+        "robot_description.file": args.urdf, "tool.file": args.tool}
+    given = dict(_assignment(text) for text in args.assignments)
+    given.update({name: value for name, value in named.items() if value is not None})
+    if args.box is not None:
+        given.update(_box(args.box))
+    if args.mesh is not None:
+        given.update(_mesh(args.mesh))
+    if args.shape is not None:
+        given.update(parse_shape(args.shape))
+    return given
+
+
+def _assignment(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise InvalidSetting(f"--set {text}: write NAME=VALUE, e.g. estimator.rate=5")
+    from ...io.yaml_files import parse_yaml
+
+    try:
+        return name, parse_yaml(value) if value else ""
+    except DamagedFile as error:
+        raise InvalidSetting(f"--set {text[:200]}: {error}") from error
+
+
+def parse_shape(text: str) -> dict[str, Any]:
+    """Settings from the short form: a primitive with its sizes, and centre, or a mesh file.
+
+    Raises:
+        InvalidSetting: numbers that cannot be read.
+    """
+    kind, colon, rest = text.partition(":")
+    if not colon or kind not in _PRIMITIVES:
+        return _mesh(text)
+    sizes, _, center = rest.partition("@")
+    return {"shape.type": kind, "shape.bounding": True,
+            "shape.size": numbers(f"--shape {text}", sizes, _PRIMITIVES[kind]),
+            "shape.center": numbers(f"--shape {text}", center, "three numbers after @")
+            if center else (0.0, 0.0, 0.0)}
+
+
+def _box(text: str) -> dict[str, Any]:
+    values = numbers(f"--box {text}", text, "six numbers sx,sy,sz,cx,cy,cz")
+    if len(values) != 6:
+        raise InvalidSetting(f"--box has {len(values)} numbers; it needs six: lengths and centre "
+                             "in metres, sx,sy,sz,cx,cy,cz")
+    return {"shape.type": "box", "shape.bounding": True,
+            "shape.size": values[:3], "shape.center": values[3:]}
+
+
+def _mesh(path: str) -> dict[str, Any]:
+    return {"shape.type": "mesh", "shape.bounding": False, "shape.mesh": path}

@@ -1,0 +1,336 @@
+"""Identification of a recording: the node's pipeline, driven by the recorded time.
+
+Messages are pushed in the order of their log times, and the pipeline is advanced and solved on the
+cadence of the node's timers in recorded time, so that the estimate over time is what the node would
+have published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from xml.etree import ElementTree
+
+import numpy as np
+
+from ...estimate import Outcome
+from ...findings import Finding
+from ...inertia import Array
+from ...io.cdr import DECODERS, Edge, JointState, Wrench
+from ...io.dynamic_joint_state import DynamicJointStates
+from ...io.files import user_path
+from ...io.messages import fits
+from ...io.sample_blocks import Block
+from ...io.urdf import read_description
+from ...limits import MAX_JOINTS, MAX_TRANSFORMS
+from ...settings import Settings
+from .reader import RawMessage, Recording
+from .topics import Selection
+from .waiting import Waiting
+
+ADVANCE_PERIOD = 1.0  # s of recorded time between two calls of advance; no influence on results
+_LONGEST_SILENCE = 10.0  # s of a gap without messages through which the timers keep ticking
+
+
+class Pipeline(Protocol):
+    """The part of the identifier that is used here."""
+
+    def set_robot_description(self, urdf: str) -> None: ...
+    def add_static_transform(self, parent: str, child: str, translation: Sequence[float],
+                             quaternion_xyzw: Sequence[float]) -> None: ...
+    def add_transform(self, stamp_ns: int, parent: str, child: str, translation: Sequence[float],
+                      quaternion_xyzw: Sequence[float]) -> None: ...
+    def add_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
+                        efforts: Sequence[float] = ()) -> None: ...
+    def add_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
+                   torque: Sequence[float]) -> None: ...
+    def add_removed_payload(self, frame_id: str, mass: float, com: Sequence[float],
+                            inertia: Sequence[float]) -> None: ...
+    def add_zeroing(self, reason: str) -> None: ...
+    def add_finding(self, name: str, level: str, text: str) -> None: ...
+    def take_block(self, block: Block) -> bool: ...
+    def advance(self) -> Any: ...
+    def solve(self) -> Outcome: ...
+    def finish(self) -> Any: ...
+    def findings(self) -> tuple[Finding, ...]: ...
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What was known at one tick: seconds since the start of the recording, and the outcome."""
+
+    time: float
+    outcome: Outcome
+
+
+@dataclass
+class Trace:
+    """Wrenches over time, for the plot.
+
+    Attributes:
+        origin: stamp of the start of the recording [ns].
+        stamps: n stamps [ns] and measured: n wrenches as recorded [N, N m].
+        settled_stamps: arrays of stamps [ns] and compensated: arrays (k, 6) of wrenches, averaged
+            over the pipeline's bins, with the payload's part and the bias removed [N, N m].
+    """
+
+    origin: int = 0
+    stamps: list[int] = field(default_factory=list)
+    measured: list[tuple[float, ...]] = field(default_factory=list)
+    settled_stamps: list[np.ndarray] = field(default_factory=list)
+    compensated: list[Array] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Identification:
+    """The result of a run over a recording.
+
+    Attributes:
+        outcome: the last estimate, or why there is none.
+        history: the outcome at each tick of the timer, oldest first.
+        findings: of the pipeline at the end.
+        duration: length of the recording [s].
+        counts: messages read, by topic.
+        frames: names of all frames in the transforms and the robot description.
+        trace: wrenches over time; empty unless asked for.
+    """
+
+    outcome: Outcome
+    history: tuple[Snapshot, ...]
+    findings: tuple[Finding, ...]
+    duration: float
+    counts: dict[str, int]
+    frames: frozenset[str]
+    trace: Trace
+
+
+def identify(recording: Recording, selection: Selection, pipeline: Pipeline, settings: Settings,
+             on_progress: Callable[[float], None] | None = None,
+             keep_trace: bool = False) -> Identification:
+    """Run the pipeline over a recording.
+
+    Args:
+        selection: topics to read.
+        pipeline: a fresh identifier.
+        on_progress: called now and then with the recorded time reached [s].
+        keep_trace: keep the wrenches for a plot.
+
+    Raises:
+        RecordingError: the recording is damaged.
+        InvalidModel: the robot description cannot be used.
+    """
+    run = _Run(recording, selection, pipeline, settings, keep_trace)
+    run.preload()
+    for message in recording.raw_of(selection.all):
+        run.push(message)
+        if on_progress and run.ticked:
+            on_progress(run.seconds(message.log_time))
+            run.ticked = False
+    return run.result()
+
+
+class _Run:
+    """State of one pass over a recording."""
+
+    def __init__(self, recording: Recording, selection: Selection, pipeline: Pipeline,
+                 settings: Settings, keep_trace: bool) -> None:
+        self._recording = recording
+        self._selection = selection
+        self._pipeline = pipeline
+        self._settings = settings
+        self._trace = Trace() if keep_trace else None
+        self._history: list[Snapshot] = []
+        self._counts = dict.fromkeys(selection.all, 0)
+        self._description = ""
+        self._frames: set[str] = set()
+        self._start = recording.start
+        self._end = recording.start
+        self._solve_period = round(1e9 / settings.estimator.rate)
+        self._advance_period = min(round(ADVANCE_PERIOD * 1e9), self._solve_period)
+        self._next_solve = self._start + self._solve_period
+        self._next_advance = self._start + self._advance_period
+        self.ticked = False
+        self._waiting = Waiting(selection)
+        self._now = self._start  # log time of the message that is handed over
+        self._fast = {selection.wrench, selection.joint_states, selection.tf} - {""}
+        self._handlers: dict[str, Callable[[Any], None]] = {
+            selection.tf: self._push_transforms, selection.joint_states: self._push_joints,
+            selection.tf_static: self._push_static, selection.wrench: self._push_wrench,
+            selection.robot_description: self._push_description,
+            selection.dynamic: self._push_dynamic, selection.program: self._push_program,
+            selection.removed_payload: self._push_removed}
+        self._dynamic = DynamicJointStates(settings.dynamic_joint_states)
+        self._program_runs = False
+
+    def seconds(self, time_ns: int) -> float:
+        return (time_ns - self._start) * 1e-9
+
+    def preload(self) -> None:
+        """Robot description and static transforms first: live, they are latched, there at once."""
+        file = self._settings.robot_description.file
+        if file:
+            self._use_description(read_description(user_path(file)))
+        for message in self._recording.messages(self._selection.latched, DECODERS):
+            if message.topic == self._selection.tf_static or not self._description:
+                self._handlers[message.topic](message.content)
+
+    def push(self, message: RawMessage) -> None:
+        """Take the next message, after all timers that are due before it was recorded."""
+        now = message.log_time
+        if min(self._next_advance, self._next_solve) <= now:
+            self._forward()
+            self._catch_up(now)
+        self._end = now
+        self._counts[message.topic] += 1
+        if message.topic not in self._fast:
+            self._forward()
+            self._hand_over(message)
+            return
+        if self._waiting.add(message):
+            self._forward()
+            self._advance()
+
+    def _forward(self) -> None:
+        """Give the pipeline what waits: all at once if it can take that, else one by one."""
+        messages = self._waiting.take()
+        block = self._waiting.as_block(messages)
+        if block is not None and self._pipeline.take_block(block):
+            self._note(block, messages)
+            return
+        for message in messages:
+            self._hand_over(message)
+
+    def _hand_over(self, raw: RawMessage) -> None:
+        message = self._recording.decoded(raw, self._selection.all[raw.topic], DECODERS)
+        self._now = message.log_time
+        self._handlers[message.topic](message.content)
+
+    def _note(self, block: Block, messages: list[RawMessage]) -> None:
+        """Remember of a block what the handlers remember of single messages."""
+        for edges in block.transforms:
+            self._frames.update((edges.parent, edges.child))
+        if block.wrenches is not None and self._trace is not None:
+            self._now = next(m.log_time for m in messages if m.topic == self._selection.wrench)
+            for stamp, row in zip(block.wrenches.stamps.tolist(), block.wrenches.rows.tolist(),
+                                  strict=True):
+                self._keep_wrench(stamp, tuple(row))
+
+    def _catch_up(self, now: int) -> None:
+        """Tick all timers that are due by now."""
+        silence = round(_LONGEST_SILENCE * 1e9)
+        if now - self._end > silence:
+            self._tick_until(self._end + silence)
+            self._next_solve += _whole_periods(now - self._next_solve, self._solve_period)
+            self._next_advance += _whole_periods(now - self._next_advance, self._advance_period)
+        self._tick_until(now)
+
+    def _tick_until(self, now: int) -> None:
+        while min(self._next_advance, self._next_solve) <= now:
+            due = min(self._next_advance, self._next_solve)
+            self._advance()
+            if self._next_advance == due:
+                self._next_advance += self._advance_period
+            if self._next_solve == due:
+                self._history.append(Snapshot(self.seconds(due), self._pipeline.solve()))
+                self._next_solve += self._solve_period
+            self.ticked = True
+
+    def _advance(self) -> None:
+        self._keep(self._pipeline.advance())
+
+    def _keep(self, settled: Any) -> None:
+        """Put compensated wrenches into the trace."""
+        if self._trace is not None and len(settled.stamps_ns):
+            self._trace.settled_stamps.append(np.asarray(settled.stamps_ns))
+            self._trace.compensated.append(np.asarray(settled.wrench))
+
+    def result(self) -> Identification:
+        self._forward()
+        self._keep(self._pipeline.finish())
+        outcome = self._pipeline.solve()
+        self._history.append(Snapshot(self.seconds(self._end), outcome))
+        return Identification(outcome, tuple(self._history), self._pipeline.findings(),
+                              self._recording.duration, self._counts,
+                              frozenset(self._frames | link_names(self._description)),
+                              self._trace or Trace())
+
+    def _push_dynamic(self, message: Any) -> None:
+        if not fits(self._pipeline.add_finding, "dynamic_joint_state", len(message.joint_names),
+                    MAX_JOINTS):
+            return
+        stamp = _nanoseconds(message.header.stamp)
+        self._dynamic.feed(message, stamp, self._settings.wrench.sensor_frame, self._pipeline,
+                           self._settings.precompensated.source == "dynamic_joint_states")
+        wrench = self._dynamic.split(message.joint_names, message.interface_values).wrench
+        if wrench is not None:
+            self._keep_wrench(stamp, wrench)
+
+    def _push_removed(self, message: Any) -> None:
+        i = message.inertia
+        self._pipeline.add_removed_payload(
+            message.header.frame_id, i.m, (i.com.x, i.com.y, i.com.z),
+            (i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz))
+
+    def _push_program(self, message: Any) -> None:
+        if message.data and not self._program_runs:
+            self._pipeline.add_zeroing("the robot's program started")
+        self._program_runs = bool(message.data)
+
+    def _push_wrench(self, message: Wrench) -> None:
+        self._pipeline.add_wrench(*message)
+        self._keep_wrench(message.stamp_ns, message.force + message.torque)
+
+    def _keep_wrench(self, stamp: int, wrench: tuple[float, ...]) -> None:
+        """Put a measured wrench into the trace."""
+        if self._trace is not None:
+            if not self._trace.stamps:
+                # Stamps and log times may come from different clocks.
+                self._trace.origin = stamp - (self._now - self._start)
+            self._trace.stamps.append(stamp)
+            self._trace.measured.append(wrench)
+
+    def _push_joints(self, message: JointState) -> None:
+        if fits(self._pipeline.add_finding, "joint_state", len(message.names), MAX_JOINTS):
+            self._pipeline.add_joint_state(*message)
+
+    def _push_transforms(self, message: list[Edge]) -> None:
+        if not fits(self._pipeline.add_finding, "transform", len(message), MAX_TRANSFORMS):
+            return
+        for edge in message:
+            self._frames.update((edge.parent, edge.child))
+            self._pipeline.add_transform(*edge)
+
+    def _push_static(self, message: list[Edge]) -> None:
+        if not fits(self._pipeline.add_finding, "static_transform", len(message), MAX_TRANSFORMS):
+            return
+        for edge in message:
+            self._frames.update((edge.parent, edge.child))
+            self._pipeline.add_static_transform(*edge[1:])
+
+    def _push_description(self, message: Any) -> None:
+        if message.data != self._description:
+            self._use_description(message.data)
+
+    def _use_description(self, urdf: str) -> None:
+        self._description = urdf
+        self._pipeline.set_robot_description(urdf)
+
+
+def link_names(urdf: str) -> set[str]:
+    """Names of the links in a URDF that was already accepted; none if it is empty."""
+    if not urdf:
+        return set()
+    try:
+        return {link.get("name", "") for link in ElementTree.fromstring(urdf).iter("link")}
+    except ElementTree.ParseError:
+        return set()
+
+
+def _whole_periods(gap: int, period: int) -> int:
+    """The largest multiple of period that is not above the gap; at least 0."""
+    return max(0, gap // period) * period
+
+
+def _nanoseconds(stamp: Any) -> int:
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)

@@ -1,0 +1,139 @@
+"""Writing results to files: strict JSON, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ...errors import InvalidSetting
+from ...estimate import Estimate
+from ...io.files import user_path
+from ...regression.tool import Tool, save_tool
+from .offline import Identification, Snapshot
+
+
+def outputs(wanted: Mapping[str, Path | None],
+            read: Mapping[str, Path | None]) -> list[Path | None]:
+    """The files to write, made sure of before a long run.
+
+    Args:
+        wanted: path by option; read: files and folders that are read, by what they are.
+
+    Raises:
+        InvalidSetting: one cannot be written, would replace what is read, or two are the same.
+    """
+    checked = {option: check_writable(path, option) for option, path in wanted.items() if path}
+    taken = {user_path(path).resolve(): what for what, path in read.items() if path}
+    for option, path in checked.items():
+        real = path.resolve()
+        for at, what in taken.items():
+            if real == at or (at in real.parents and real.exists()):
+                raise InvalidSetting(f"{option} {path} would overwrite {what}; name another file")
+        taken[real] = f"the file of {option}"
+    return [checked.get(option) for option in wanted]
+
+
+def check_writable(path: Path, option: str) -> Path:
+    """The path, made sure of before a long run.
+
+    Raises:
+        InvalidSetting: it is a folder, its folder is missing, or one may not write there.
+    """
+    path = user_path(path)
+    folder = path.parent
+    if path.is_dir():
+        raise InvalidSetting(f"{option} {path} is a folder; name a file")
+    if path.exists() and not path.is_file():
+        raise InvalidSetting(f"{option} {path} is no regular file; name another")
+    if not folder.is_dir():
+        raise InvalidSetting(f"{option} {path} cannot be written: folder {folder} does not exist")
+    if not os.access(folder, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise InvalidSetting(f"{option} {path} cannot be written: permission denied")
+    return path
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary file beside the path that takes its place when the block ends well.
+
+    Raises:
+        InvalidSetting: the file cannot be written.
+    """
+    temporary: Path | None = None
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix,
+                                        dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())  # mkstemp makes files that only the owner may read
+        temporary.replace(path)
+    except OSError as error:
+        raise InvalidSetting(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_json(path: Path, result: dict[str, Any]) -> None:
+    """Write strict JSON: numbers that are not finite become null.
+
+    Raises:
+        InvalidSetting: the file cannot be written.
+    """
+    text = json.dumps(_finite(result), indent=1, allow_nan=False)
+    with replacing(path) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def write_tool(path: Path, tool: Tool) -> None:
+    """Write a tool file (raises InvalidSetting where it cannot be written)."""
+    try:
+        save_tool(path, tool)
+    except OSError as error:
+        raise InvalidSetting(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def result_json(result: Identification, recording: Path, notes: list[str]) -> dict[str, Any]:
+    """The JSON report (SI units, sensor axes), with the estimate over time as `history`."""
+    tree = result.outcome.to_json()
+    said = [*tree["diagnostics"], *(f.text for f in result.findings), *notes]
+    tree["diagnostics"] = list(dict.fromkeys(said))
+    tree["recording"] = str(recording)
+    tree["duration"] = result.duration
+    tree["messages"] = result.counts
+    tree["history"] = [_history_entry(item) for item in result.history]
+    return tree
+
+
+def _history_entry(item: Snapshot) -> dict[str, Any]:
+    outcome = item.outcome
+    tree = outcome.to_json()
+    valid = isinstance(outcome, Estimate)
+    return {"stamp": outcome.stamp_ns * 1e-9, "t": item.time, "mass": tree["mass"],
+            "com": tree["com"], "inertia_com": tree["inertia_com"],
+            "sigma": outcome.sigma.tolist() if isinstance(outcome, Estimate) else None,
+            "valid": valid, "verdict": tree["verdict"] if valid else None}
+
+
+def _finite(value: Any) -> Any:
+    """The same tree with null in place of numbers that JSON cannot hold."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

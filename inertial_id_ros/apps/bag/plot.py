@@ -1,0 +1,200 @@
+"""The estimate over time, and the wrench against the model, as a picture."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib
+
+matplotlib.use("Agg")  # files only: works without a display
+
+import numpy as np  # noqa: E402
+from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+from ...errors import InvalidSetting  # noqa: E402
+from ...estimate import VERDICT_WORDS, Estimate  # noqa: E402
+from ...inertia import Array  # noqa: E402
+from ...signals.bins import BIN_NS  # noqa: E402
+from .offline import Identification, Trace  # noqa: E402
+from .output import replacing  # noqa: E402
+from .report import CONFIDENCE_95, NAMES, rounded, summary  # noqa: E402
+
+_SIZE, _DPI = (12.0, 9.0), 100
+_COLORS = ("tab:red", "tab:green", "tab:blue")
+_WRENCH_SECONDS = 12.0  # the wrench is shown for the end of the recording
+_MANY = 40  # points beyond which markers only thicken the line
+_SETTLED = 4.0  # bands up to this many times the last one fit on the axes
+_PANELS = (
+    ((0,), "mass [kg]", 1.0, ("black",)),
+    ((1, 2, 3), "centre of mass [mm]", 1e3, _COLORS),
+    ((4, 7, 9), "moments of inertia\nabout COM [kg m²]", 1.0, _COLORS),
+    ((5, 6, 8), "products of inertia\nabout COM [kg m²]", 1.0, _COLORS))
+
+
+class Curves(NamedTuple):
+    """Estimates over time: time (n,) [s], value (n, 10), sigma (n, 10), last verdict (10,)."""
+
+    time: Array
+    value: Array
+    sigma: Array
+    verdict: tuple[int, ...]
+
+
+class WrenchCurves(NamedTuple):
+    """Binned wrenches over time: time (k,) [s], measured (k, 6), model (k, 6) [N, N m]."""
+
+    time: Array
+    measured: Array
+    model: Array
+
+
+def check_format(path: Path) -> None:
+    """Make sure, before a long run, that the file's ending is a known picture format.
+
+    Raises:
+        InvalidSetting: it is not.
+    """
+    known = FigureCanvasAgg.get_supported_filetypes()
+    if path.suffix[1:].lower() not in known:
+        raise InvalidSetting(f"--plot {path} ends in '{path.suffix}'; allowed: "
+                             f"{', '.join(sorted('.' + k for k in known))}")
+
+
+def save_plot(path: Path, result: Identification, title: str) -> None:
+    """Draw the result and write it to the path.
+
+    Raises:
+        InvalidSetting: the file cannot be written.
+    """
+    figure = draw(result, title)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=_DPI)
+
+
+def draw(result: Identification, title: str) -> Figure:
+    """Mass, centre of mass, inertia with 95 % bands, and force and torque with the model."""
+    figure = Figure(figsize=_SIZE, dpi=_DPI, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(3, 2)
+    curves = estimate_curves(result)
+    for axis, (indices, label, scale, colors) in zip(axes[:2].flat, _PANELS, strict=True):
+        _parameters(axis, curves, indices, label, scale, colors)
+        axis.set_xlim(0.0, max(result.duration, 1e-3))
+    wrench = _last_part(wrench_curves(result.trace))
+    _wrench(axes[2, 0], wrench, slice(0, 3), "force [N]")
+    _wrench(axes[2, 1], wrench, slice(3, 6), "torque [N m]")
+    for axis in axes[2]:
+        axis.set_xlabel("time since start of recording [s]")
+    figure.suptitle(_heading(result, title), fontsize=12)
+    return figure
+
+
+def estimate_curves(result: Identification) -> Curves:
+    """The valid estimates of the history."""
+    valid = [(s.time, s.outcome) for s in result.history if isinstance(s.outcome, Estimate)]
+    return Curves(np.array([time for time, _ in valid]),
+                  np.array([e.report for _, e in valid]).reshape(-1, 10),
+                  np.array([e.sigma for _, e in valid]).reshape(-1, 10),
+                  valid[-1][1].verdict if valid else ())
+
+
+def wrench_curves(trace: Trace) -> WrenchCurves:
+    """Measured wrench in the pipeline's bins, and what the model says of them.
+
+    The pipeline gives the compensated wrench, which is measured minus model; the measured one is
+    averaged over the same bins here. The model is NaN where the pipeline had no estimate.
+    """
+    if not trace.stamps:
+        return WrenchCurves(np.empty(0), np.empty((0, 6)), np.empty((0, 6)))
+    rows = np.array(trace.measured)
+    number, inverse, count = np.unique(np.array(trace.stamps) // BIN_NS, return_inverse=True,
+                                       return_counts=True)
+    sums = np.column_stack([np.bincount(inverse, weights=rows[:, c]) for c in range(6)])
+    measured: Array = sums / count[:, None]
+    model: Array = np.full(measured.shape, np.nan)
+    if trace.compensated:
+        settled = np.concatenate(trace.settled_stamps) // BIN_NS
+        compensated = np.concatenate(trace.compensated)
+        _, here, there = np.intersect1d(number, settled, return_indices=True)
+        model[here] = measured[here] - compensated[there]
+    time = ((number + 0.5) * BIN_NS - trace.origin) * 1e-9
+    return WrenchCurves(time, measured, model)
+
+
+def _last_part(curves: WrenchCurves) -> WrenchCurves:
+    """The end of a long recording, so that single motions can be told apart."""
+    if len(curves.time) == 0:
+        return curves
+    first = np.searchsorted(curves.time, curves.time[-1] - _WRENCH_SECONDS)
+    return WrenchCurves(*(curve[first:] for curve in curves))
+
+
+def _heading(result: Identification, title: str) -> str:
+    outcome = result.outcome
+    if not isinstance(outcome, Estimate):
+        return f"{title}\n{textwrap.fill(summary(outcome), 120)}"
+    mass, spread = rounded(outcome.body.mass, CONFIDENCE_95 * outcome.sigma[0])
+    com = ", ".join(f"{1e3 * c:.1f}" for c in outcome.body.com)
+    return (f"{title}: {mass} ± {spread} kg, centre of mass ({com}) mm in {outcome.frame_id} "
+            f"({outcome.method})\n{summary(outcome)}")
+
+
+def _parameters(axis: Axes, curves: Curves, indices: Sequence[int], label: str, scale: float,
+                colors: Sequence[str]) -> None:
+    axis.set_ylabel(label)
+    axis.grid(alpha=0.3)
+    if len(curves.time) == 0:
+        _empty(axis, "no valid estimate")
+        return
+    verdict = curves.verdict
+    for index, color in zip(indices, colors, strict=True):
+        value = scale * curves.value[:, index]
+        spread = scale * CONFIDENCE_95 * curves.sigma[:, index]
+        axis.plot(curves.time, value, color=color, linewidth=1.5,
+                  marker="." if len(curves.time) <= _MANY else None,
+                  label=f"{NAMES[index]} ({VERDICT_WORDS[verdict[index]]})")
+        axis.fill_between(curves.time, value - spread, value + spread, color=color, alpha=0.15,
+                          linewidth=0.0)
+    axis.set_ylim(*_limits(curves, list(indices), scale))
+    axis.ticklabel_format(axis="y", scilimits=(-3, 4), useOffset=False)
+    axis.legend(loc="upper right", fontsize=8, ncols=len(indices), title="value and 95 % band",
+                title_fontsize=8)
+
+
+def _limits(curves: Curves, indices: list[int], scale: float) -> tuple[float, float]:
+    """Range that shows what is settled: the first bands are often a hundred times wider."""
+    value = scale * curves.value[:, indices]
+    spread = scale * CONFIDENCE_95 * curves.sigma[:, indices]
+    shown = spread <= _SETTLED * spread[-1]  # the last estimate always is
+    low, high = (value - spread)[shown].min(), (value + spread)[shown].max()
+    margin = 0.1 * (high - low) or 0.1 * abs(high) or 1.0
+    return float(low - margin), float(high + 3.0 * margin)  # room for the legend
+
+
+def _wrench(axis: Axes, curves: WrenchCurves, channels: slice, label: str) -> None:
+    axis.set_ylabel(label)
+    axis.grid(alpha=0.3)
+    if len(curves.time) == 0:
+        _empty(axis, "no wrench")
+        return
+    for name, color, measured, model in zip(
+            "xyz", _COLORS, curves.measured[:, channels].T, curves.model[:, channels].T,
+            strict=True):
+        axis.plot(curves.time, measured, color=color, alpha=0.45, linewidth=1.0,
+                  label=f"{name} measured")
+        axis.plot(curves.time, model, color=color, linestyle="--", linewidth=1.3,
+                  label=f"{name} model" if np.isfinite(model).any() else None)
+    low, high = axis.get_ylim()
+    axis.set_ylim(low, high + 0.3 * (high - low))
+    axis.set_xlim(curves.time[0], curves.time[-1])
+    axis.legend(loc="upper right", fontsize=8, ncols=3)
+
+
+def _empty(axis: Axes, text: str) -> None:
+    axis.text(0.5, 0.5, text, transform=axis.transAxes, ha="center", va="center", color="gray",
+              fontsize=14)

@@ -1,0 +1,354 @@
+"""Reading rosbag2 recordings (mcap and sqlite3) without ROS, with errors a person can act on."""
+
+from __future__ import annotations
+
+import re
+import stat
+import struct
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rosbags.interfaces import Connection, Qos
+from rosbags.rosbag2 import Reader
+
+from ...errors import DamagedFile, RecordingError
+from ...io.dynamic_joint_state import DEFINITIONS
+from ...io.files import read_text, user_path
+from ...limits import (
+    MAX_BAG_BYTES,
+    MAX_CHUNK_BYTES,
+    MAX_MESSAGE_BYTES,
+    MAX_METADATA_BYTES,
+    MAX_OVERLAPPING_BYTES,
+)
+from .databases import bound_databases
+from .unpacking import bound_unpacking
+
+bound_unpacking()
+bound_databases()
+
+if TYPE_CHECKING:
+    from rosbags.typesys.store import Typestore
+
+_STORAGE_SUFFIXES = (".mcap", ".db3")
+_MCAP_MAGIC = b"\x89MCAP0\r\n"
+# A few lines of YAML aliases stand for more values than any memory holds.
+_ALIAS = re.compile(r"(?:^|[-:?]\s|[\[{,])\s*\*[^\s*]", re.MULTILINE)
+_SQLITE_MAGIC = b"SQLite format 3\0"
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One topic of a recording."""
+
+    name: str
+    type: str
+    count: int
+
+
+class RawMessage(NamedTuple):
+    """A serialised message: topic, log time [ns], CDR bytes."""
+
+    topic: str
+    log_time: int
+    data: bytes
+
+
+class Message(NamedTuple):
+    """A deserialised message: topic, log time [ns], and an object with the message's fields."""
+
+    topic: str
+    log_time: int
+    content: Any
+
+
+class Recording:
+    """A rosbag2 recording opened for reading; use as a context manager.
+
+    Args:
+        path: folder with ``metadata.yaml``, folder with one storage file, or a bare ``.mcap`` or
+            ``.db3`` file.
+
+    Raises:
+        RecordingError: missing, cut off, or not a recording; the text says which.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = user_path(path)
+        self.notes: list[str] = []
+        try:
+            storage = self._locate()
+            damage = _damage(storage)  # SQLite reads zeros beyond the end without a word
+        except OSError as error:  # such as a folder of others
+            raise RecordingError(_explain(self.path, error)) from error
+        if damage:
+            raise RecordingError(f"recording {self.path} cannot be read: {damage}")
+        try:
+            self._reader = Reader(storage)
+            self._reader.open()
+        except Exception as error:  # damaged files raise errors of many kinds
+            raise RecordingError(_explain(self.path, error)) from error
+        try:
+            self._check_metadata()
+            self._check_chunks()
+        except BaseException:
+            self.close()
+            raise
+
+    def _check_metadata(self) -> None:
+        """Refuse names that are no text and numbers that are none, which metadata.yaml may hold."""
+        reader = self._reader
+        sound = all(isinstance(name, str) for c in reader.connections
+                    for name in (c.topic, c.msgtype))
+        counts = [reader.message_count, reader.start_time, reader.duration,
+                  *(c.msgcount for c in reader.connections)]
+        if not sound or not all(type(n) is int and abs(n) < 2**64 for n in counts):
+            raise RecordingError(f"recording {self.path} cannot be read: its metadata.yaml holds "
+                                 "values of the wrong type, or too large")
+
+    def _check_chunks(self) -> None:
+        """Refuse chunks that declare more bytes than may be in memory at once."""
+        inner: Any = self._reader.storage
+        for storage in getattr(inner, "storages", [inner]):
+            chunks = getattr(storage, "chunks", ())
+            for size, limit, what in (
+                    (max((c.uncompressed_size for c in chunks), default=0), MAX_CHUNK_BYTES,
+                     "a chunk has"),
+                    (_most_at_once(chunks), MAX_OVERLAPPING_BYTES,
+                     "chunks that overlap in time have")):
+                if size > limit:
+                    raise RecordingError(f"recording {self.path} cannot be read: {what} {size} "
+                                         f"bytes; at most {limit} are allowed")
+
+    def _locate(self) -> Path:
+        """The folder or file to hand to the reader."""
+        path = self.path
+        if not path.exists():
+            raise RecordingError(f"recording {path} does not exist")
+        if path.is_file():
+            if path.name == "metadata.yaml":
+                return path.parent
+            _check_suffix(path)
+            return path
+        if not path.is_dir():
+            raise RecordingError(f"{path} is neither a folder nor a regular file")
+        if (path / "metadata.yaml").is_file():
+            return path
+        files = sorted(f for f in path.iterdir() if f.suffix in _STORAGE_SUFFIXES)
+        if not files:
+            raise RecordingError(f"folder {path} is not a rosbag2 recording: it holds neither "
+                                 "metadata.yaml nor a .mcap or .db3 file")
+        if len(files) > 1:
+            raise RecordingError(f"folder {path} has no metadata.yaml but {len(files)} storage "
+                                 f"files; run 'ros2 bag reindex {path}', or name one of the files")
+        self.notes.append(f"{path} has no metadata.yaml; reading {files[0].name} alone")
+        return files[0]
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files; harmless when repeated."""
+        if self._reader.is_open:
+            self._reader.close()
+
+    @property
+    def topics(self) -> tuple[Topic, ...]:
+        """All topics, sorted by name; a topic recorded with two types appears twice."""
+        counts: dict[tuple[str, str], int] = {}
+        for c in self._reader.connections:
+            counts[c.topic, c.msgtype] = counts.get((c.topic, c.msgtype), 0) + c.msgcount
+        return tuple(Topic(name, kind, n) for (name, kind), n in sorted(counts.items()))
+
+    @property
+    def start(self) -> int:
+        """Log time of the first message [ns]; 0 for an empty recording."""
+        return self._reader.start_time if self._reader.message_count else 0
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first to the last message."""
+        return max(0, self._reader.duration - 1) * 1e-9 if self._reader.message_count else 0.0
+
+    def offered_qos(self, topic: str) -> list[Qos]:
+        """The quality of service that the topic's publishers offered; empty if not recorded."""
+        return [q for c in self._reader.connections if c.topic == topic
+                for q in getattr(c.ext, "offered_qos_profiles", [])]
+
+    def raw(self, topics: Collection[str]) -> Iterator[RawMessage]:
+        """Serialised messages of the topics in the order of their log times.
+
+        Raises:
+            RecordingError: the file is damaged further on.
+        """
+        return self._read(lambda c: c.topic in topics)
+
+    def raw_of(self, types: Mapping[str, str]) -> Iterator[RawMessage]:
+        """As `raw`, of topics by name with the type that they must have."""
+        wanted = set(types.items())
+        return self._read(lambda c: (c.topic, c.msgtype) in wanted)
+
+    def messages(self, topics: Mapping[str, str],
+                 decoders: Mapping[str, Callable[[bytes], Any]] | None = None) -> Iterator[Message]:
+        """Deserialised messages of the topics (type by name) in the order of their log times.
+
+        Args:
+            decoders: by type, in place of the general decoder.
+
+        Raises:
+            RecordingError: a message cannot be decoded, or the file is damaged further on.
+        """
+        for message in self.raw_of(topics):
+            yield self.decoded(message, topics[message.topic], decoders or {})
+
+    def decoded(self, message: RawMessage, kind: str,
+                decoders: Mapping[str, Callable[[bytes], Any]]) -> Message:
+        """A message of that type, deserialised.
+
+        Standard message definitions are used in place of those in the file, so that a broken or
+        unknown type elsewhere in the recording does no harm.
+
+        Args:
+            decoders: by type, in place of the general decoder.
+
+        Raises:
+            RecordingError: it cannot be decoded.
+        """
+        try:
+            content = (decoders[kind](message.data) if kind in decoders
+                       else standard_types().deserialize_cdr(message.data, kind))
+        except Exception as error:  # a cut payload raises struct, index or decoding errors
+            raise RecordingError(
+                f"a message of {message.topic} ({kind}) at "
+                f"{(message.log_time - self.start) * 1e-9:.3f} s cannot be decoded: {error}"
+            ) from error
+        return Message(message.topic, message.log_time, content)
+
+    def _read(self, chooses: Callable[[Connection], bool]) -> Iterator[RawMessage]:
+        chosen = [c for c in self._reader.connections if chooses(c)]
+        if not chosen:
+            return
+        try:
+            for connection, log_time, data in self._reader.messages(connections=chosen):
+                if len(data) > MAX_MESSAGE_BYTES:
+                    raise ValueError(f"a message of {connection.topic} has {len(data)} bytes; at "
+                                     f"most {MAX_MESSAGE_BYTES} are allowed")
+                if type(log_time) is not int:  # a database holds what was put in
+                    raise ValueError(f"a message of {connection.topic} was recorded at "
+                                     f"{log_time!r:.50}; a time is a number of nanoseconds")
+                yield RawMessage(connection.topic, log_time, data)
+        except Exception as error:  # as in the constructor: the damage may lie further on
+            raise RecordingError(_explain(self.path, error)) from error
+
+
+@lru_cache(maxsize=1)
+def standard_types() -> Typestore:
+    """Standard message definitions; those that are read here are the same in all releases."""
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore  # a fifth of a second
+
+    store = get_typestore(Stores.ROS2_JAZZY)
+    for name, definition in DEFINITIONS.items():
+        store.register(get_types_from_msg(definition, name))
+    return store
+
+
+def _check_suffix(path: Path) -> None:
+    if path.suffix == ".bag":
+        raise RecordingError(f"{path} is a ROS 1 bag; convert it with "
+                             f"'rosbags-convert --src {path} --dst {path.with_suffix('')}'")
+    if path.suffix not in _STORAGE_SUFFIXES:
+        raise RecordingError(f"{path} is not a recording; allowed: a rosbag2 folder, a .mcap or a "
+                             ".db3 file")
+
+
+def _explain(path: Path, error: Exception) -> str:
+    """One sentence why the recording cannot be read."""
+    reason = " ".join(str(error).split())[:500].rstrip(".") or type(error).__name__
+    if isinstance(error, MemoryError):
+        reason = "a part of it has more bytes than memory holds"
+    return f"recording {path} cannot be read: {reason}"
+
+
+def _most_at_once(chunks: Iterable[Any]) -> int:
+    """Unpacked bytes of the chunks that are read at the same time, at most."""
+    edges = sorted(edge for c in chunks for edge in (
+        (c.message_start_time, c.uncompressed_size), (c.message_end_time + 1,
+                                                      -c.uncompressed_size)))
+    return max(accumulate(size for _, size in edges), default=0)
+
+
+def _damage(storage: Path) -> str:
+    """What is wrong with the outer frame of a storage file or a folder of them; empty if sound."""
+    if storage.is_dir():
+        damage = _metadata_damage(storage / "metadata.yaml")
+        if damage:
+            return damage
+        others = sorted(f for f in storage.iterdir() if f.suffix not in _STORAGE_SUFFIXES)
+        for file in others:  # metadata.yaml may name any of them
+            if file.exists() and not file.is_file() and not file.is_dir():
+                return f"{file.name} is no regular file"
+        files = sorted(f for f in storage.iterdir() if f.suffix in _STORAGE_SUFFIXES)
+    else:
+        files = [storage]
+    return next((damage for damage in map(_file_damage, files) if damage), "")
+
+
+def _metadata_damage(file: Path) -> str:
+    """As `_damage`, of metadata.yaml."""
+    try:
+        text = read_text(file, MAX_METADATA_BYTES)
+    except OSError as error:
+        return f"{file.name}: {error.strerror}"
+    except DamagedFile as error:
+        return f"{file.name}: {error}"
+    return f"{file.name} holds aliases (*name)" if _ALIAS.search(text) else ""
+
+
+def _file_damage(file: Path) -> str:
+    """As `_damage`, of one file."""
+    try:
+        status = file.stat()
+        if not stat.S_ISREG(status.st_mode):  # a named pipe would be waited for
+            return f"{file.name} is no regular file"
+        size = status.st_size
+        with file.open("rb") as stream:
+            head = stream.read(32)
+            stream.seek(max(0, size - 8))
+            tail = stream.read(8)
+    except OSError as error:
+        return f"{file.name}: {error.strerror}"
+    if size == 0:
+        return f"{file.name} is empty"
+    if size > MAX_BAG_BYTES:
+        return f"{file.name} has {size} bytes; at most {MAX_BAG_BYTES} are allowed"
+    if file.suffix == ".mcap":
+        if head[:8] != _MCAP_MAGIC:
+            return f"{file.name} is not an MCAP file"
+        if tail != _MCAP_MAGIC:
+            return (f"{file.name} is cut off (no end record after {size} bytes, as when the "
+                    f"recorder was killed); repair it with 'mcap recover {file.name} -o new.mcap'")
+    if file.suffix == ".db3":
+        return _sqlite_damage(file.name, head, size)
+    return ""
+
+
+def _sqlite_damage(name: str, head: bytes, size: int) -> str:
+    """Compare the page count in the header (bytes 28-31) with the size of the file."""
+    if head[:16] != _SQLITE_MAGIC:
+        return f"{name} is not an SQLite file"
+    (page_size,) = struct.unpack(">H", head[16:18])
+    (pages,) = struct.unpack(">I", head[28:32])
+    expected = pages * (65536 if page_size == 1 else page_size)
+    if size < expected:
+        return (f"{name} is cut off ({size} of {expected} bytes); repair it with "
+                f"'sqlite3 {name} .recover'")
+    return ""

@@ -1,0 +1,118 @@
+"""The readable report of an identified recording."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ...estimate import VERDICT_WORDS, Estimate, NoEstimate
+from ...findings import Finding
+from ...identification.verdict import sentence
+from ...inertia import Array
+from .offline import Identification
+
+CONFIDENCE_95 = 1.96  # standard deviations on either side that hold 95 % of a normal distribution
+
+NAMES = ("mass", "COM x", "COM y", "COM z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+UNITS = ("kg", *("mm",) * 3, *("kg m^2",) * 6)
+SCALES = (1.0, *(1e3,) * 3, *(1.0,) * 6)
+CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
+_COLORS = ("red", "yellow", "green")
+
+
+def summary(outcome: Estimate | NoEstimate) -> str:
+    """The verdict in one sentence, or why there is no estimate."""
+    if isinstance(outcome, Estimate):
+        text = sentence(outcome.verdict)
+        return f"{text[0].upper()}{text[1:]}."
+    return f"No valid estimate: {outcome.reason}"
+
+
+def print_report(console: Console, result: Identification, title: str,
+                 notes: Sequence[str] = ()) -> None:
+    """Print the tables, the findings and the verdict."""
+    outcome = result.outcome
+    if isinstance(outcome, Estimate):
+        console.print(parameter_table(outcome, title))
+        if np.any(outcome.residual_rms):  # joint torques know no channels of a sensor
+            console.print(sensor_table(outcome))
+        console.print(
+            f"{outcome.samples} samples, window {outcome.window:.1f} s of {result.duration:.1f} s "
+            f"recorded, {outcome.method} estimator ({outcome.weighting} weighting), "
+            f"frame {escape(outcome.frame_id)}"
+            + (", object apart from the tool" if outcome.tool_apart else ""), highlight=False)
+    else:
+        total = sum(result.counts.values())
+        console.print(f"{escape(title)}: {total} messages, {result.duration:.1f} s",
+                      highlight=False)
+        for topic, count in result.counts.items():
+            console.print(f"  {escape(topic)}: {count}", highlight=False)
+    for line in finding_lines(result.findings, outcome.findings, notes):
+        console.print(line, highlight=False)
+    style = "bold" if isinstance(outcome, Estimate) else "bold red"
+    console.print(f"[{style}]{escape(summary(outcome))}[/]", highlight=False)
+
+
+def finding_lines(findings: Sequence[Finding], sentences: Sequence[str],
+                  notes: Sequence[str]) -> list[str]:
+    """One marked-up line for each finding and note, each said once."""
+    colors = {"error": "red", "warning": "yellow", "info": "cyan"}
+    lines = [f"[{colors.get(f.level, 'cyan')}]{f.level}[/]: {escape(f.text)}" for f in findings
+             if f.name != "verdict"]  # that one is the last line of the report
+    known = {f.text for f in findings}
+    lines += [f"[cyan]info[/]: {escape(text)}" for text in dict.fromkeys(sentences)
+              if text not in known]
+    return lines + [f"[cyan]note[/]: {escape(text)}" for text in notes]
+
+
+def parameter_table(estimate: Estimate, title: str) -> Table:
+    """Value, 95 % interval, unit and verdict of the ten reported parameters."""
+    table = Table(title=escape(title), title_justify="left")
+    table.add_column("parameter")
+    table.add_column("value", justify="right")
+    table.add_column("± (95 %)", justify="right")
+    table.add_column("unit")
+    table.add_column("verdict")
+    rows = zip(NAMES, estimate.report, estimate.sigma, SCALES, UNITS, estimate.verdict, strict=True)
+    for name, value, sigma, scale, unit, verdict in rows:
+        shown, spread = rounded(scale * value, CONFIDENCE_95 * scale * sigma)
+        table.add_row(name, shown, spread, unit,
+                      f"[{_COLORS[verdict]}]{VERDICT_WORDS[verdict]}[/]",
+                      end_section=name in ("mass", "COM z"))
+    return table
+
+
+def sensor_table(estimate: Estimate) -> Table:
+    """Bias and residual of the six wrench channels."""
+    table = Table()
+    table.add_column("sensor")
+    for name, unit in zip(CHANNELS, ("N",) * 3 + ("N m",) * 3, strict=True):
+        table.add_column(f"{name} \\[{unit}]", justify="right")
+    table.add_row("bias", *_wrench_cells(estimate.bias, (3, 4)))
+    table.add_row("residual rms", *_wrench_cells(estimate.residual_rms, (3, 5)))
+    return table
+
+
+def _wrench_cells(wrench: Array, decimals: tuple[int, int]) -> list[str]:
+    force, torque = decimals
+    return [f"{x:.{force if i < 3 else torque}f}" for i, x in enumerate(np.asarray(wrench))]
+
+
+def rounded(value: float, spread: float) -> tuple[str, str]:
+    """A value and its spread, both to the second significant digit of the spread.
+
+    Examples:
+        >>> rounded(0.93312, 0.00447)
+        ('0.9331', '0.0045')
+    """
+    if not np.isfinite(spread) or spread <= 0.0:
+        return f"{value:.6g}", f"{spread:g}"
+    decimals = 1 - int(np.floor(np.log10(spread)))
+    if not 0 <= decimals <= 9:
+        return f"{value:.3g}", f"{spread:.2g}"
+    shown = round(value, decimals) + 0.0  # + 0.0 makes 0.0 of -0.0
+    return f"{shown:.{decimals}f}", f"{spread:.{decimals}f}"

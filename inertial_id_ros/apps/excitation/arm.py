@@ -1,0 +1,218 @@
+"""A robot description as a planner sees it: tool motion, joint torques, distances between links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike
+
+from ...errors import InvalidModel, InvalidSetting, InvalidShape, UnknownFrame
+from ...inertia import Array, phi_to_pinocchio
+from ...io.capture_stderr import taken_aside
+from ...kinematics.joint_motion import parse_urdf
+from .collision_meshes import copied_meshes
+
+FOLDERS_OPTION = "--mesh-folders"  # of `plan_excitation`
+_POSES = 200  # random ones, in which shapes that always touch are found
+
+
+class Carried(NamedTuple):
+    """What hangs on the frame: phi (10,) about it, and corners (2, 3) [m] of a box around it."""
+
+    phi: Array | None = None
+    box: Array | None = None
+
+
+class FrameMotion(NamedTuple):
+    """Motion of the frame at n instants, in its axes.
+
+    Attributes:
+        proper_acceleration: ``R'(pddot - g)`` (n, 3) [m/s^2]; linear: velocity (n, 3) [m/s];
+        omega: (n, 3) [rad/s]; alpha: (n, 3) [rad/s^2]; up: (n, 3) direction against gravity;
+        height: (n,) of the origin above the root of the description, against gravity [m].
+    """
+
+    proper_acceleration: Array
+    linear: Array
+    omega: Array
+    alpha: Array
+    up: Array
+    height: Array
+
+
+class Arm:
+    """A robot of joints with one degree of freedom each, with a frame that carries a payload.
+
+    Args:
+        urdf: text of the robot description.
+        frame: link that carries the payload, such as that of the wrench sensor.
+        carried: payload to reckon with in torques and collisions.
+        packages: folders in which ``package://`` meshes are looked for.
+        gravity: (3,) [m/s^2] in axes of the description's root.
+        folders: that ``file://`` meshes may lie in.
+
+    Attributes:
+        joint_names: of all joints that move; lower, upper: limits of position [rad or m], not
+        finite where there is none; speed, effort: limits, infinite where there is none.
+        unchecked: why collisions are not checked between links; empty if they are.
+
+    Raises:
+        InvalidModel: not a usable description. UnknownFrame: it has no such link.
+    """
+
+    def __init__(self, urdf: str, frame: str, carried: Carried | None = None,
+                 packages: Sequence[Path] = (), gravity: ArrayLike = (0.0, 0.0, -9.81),
+                 folders: Sequence[Path] = ()) -> None:
+        carried = Carried() if carried is None else carried
+        model = parse_urdf(urdf, dynamics=True)
+        if model.njoints < 2:
+            raise InvalidModel("the robot description has no moving joint")
+        for name, joint in zip(list(model.names)[1:], list(model.joints)[1:], strict=True):
+            if joint.nv != 1:
+                raise InvalidModel(f"joint '{name}' has {joint.nv} degrees of freedom; "
+                                   "one is allowed")
+        if not model.existFrame(frame, pin.FrameType.BODY):
+            links = [f.name for f in model.frames if f.type == pin.FrameType.BODY]
+            raise UnknownFrame(f"the robot description has no link '{frame}'; it has: "
+                               + ", ".join(links))
+        model.gravity.linear = np.asarray(gravity, dtype=float)
+        self.urdf, self.frame = urdf, frame
+        self._model = model
+        self._index = model.getFrameId(frame, pin.FrameType.BODY)
+        at = model.frames[self._index]
+        if carried.phi is not None:
+            model.appendBodyToJoint(at.parentJoint, pin.Inertia.FromDynamicParameters(
+                phi_to_pinocchio(carried.phi)), at.placement)
+        self._data = model.createData()
+        self.joint_names: tuple[str, ...] = tuple(list(model.names)[1:])
+        self._circular = np.array([joint.nq == 2 for joint in list(model.joints)[1:]])
+        starts = [joint.idx_q for joint in list(model.joints)[1:]]
+        nowhere = np.where(self._circular, np.inf, 0.0)
+        self.lower = model.lowerPositionLimit[starts] - nowhere
+        self.upper = model.upperPositionLimit[starts] + nowhere
+        self.speed = _or_infinite(model.velocityLimit)
+        self.effort = _or_infinite(model.effortLimit)
+        self._geometry, self.unchecked = self._shapes(packages, folders, carried.box)
+        self._distances = self._geometry.createData()
+
+    @property
+    def moved_by(self) -> tuple[str, ...]:
+        """Joints that move the frame, root first."""
+        joint, out = self._model.frames[self._index].parentJoint, []
+        while joint > 0:
+            out.append(self._model.names[joint])
+            joint = self._model.parents[joint]
+        return tuple(reversed(out))
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Names of the shapes whose distances are checked."""
+        shapes = self._geometry.geometryObjects
+        return tuple((shapes[p.first].name, shapes[p.second].name)
+                     for p in self._geometry.collisionPairs)
+
+    def frame_motion(self, q: Array, dq: Array, ddq: Array) -> FrameMotion:
+        """Motion of the frame for joint motion (n, joints)."""
+        model, data, index = self._model, self._data, self._index
+        out = np.empty((len(q), 5, 3))
+        height = np.empty(len(q))
+        gravity = np.array(model.gravity.linear)
+        up = -gravity / np.linalg.norm(gravity)
+        configuration = self._configuration(q)
+        for i in range(len(q)):
+            pin.forwardKinematics(model, data, configuration[i], dq[i], ddq[i])
+            pose = pin.updateFramePlacement(model, data, index)
+            velocity = pin.getFrameVelocity(model, data, index, pin.LOCAL)
+            change = pin.getFrameClassicalAcceleration(model, data, index, pin.LOCAL)
+            turned = pose.rotation.T
+            out[i] = (change.linear - turned @ gravity, velocity.linear, velocity.angular,
+                      change.angular, turned @ up)
+            height[i] = pose.translation @ up
+        a, v, omega, alpha, upwards = out.transpose(1, 0, 2)
+        return FrameMotion(a, v, omega, alpha, upwards, height)
+
+    def torque(self, q: Array, dq: Array, ddq: Array) -> Array:
+        """Torques (n, joints) [N m or N] of the description's bodies, without friction."""
+        configuration = self._configuration(q)
+        return np.stack([pin.rnea(self._model, self._data, configuration[i], dq[i], ddq[i])
+                         for i in range(len(q))])
+
+    def distances(self, q: Array) -> Array:
+        """Distances (n, pairs) [m] of the shapes in `pairs`; negative where they meet."""
+        count = len(self._geometry.collisionPairs)
+        configuration = self._configuration(q)
+        out = np.empty((len(q), count))
+        for i in range(len(q)):
+            pin.computeDistances(self._model, self._data, self._geometry, self._distances,
+                                 configuration[i])
+            results = self._distances.distanceResults
+            out[i] = [results[k].min_distance for k in range(count)]
+        return out
+
+    def _configuration(self, q: Array) -> Array:
+        """Pinocchio's configuration (n, nq): cosine and sine of continuous joints."""
+        columns: list[Array] = []
+        for k, circular in enumerate(self._circular):
+            columns += [np.cos(q[:, k]), np.sin(q[:, k])] if circular else [q[:, k]]
+        return np.stack(columns, axis=1)
+
+    def _shapes(self, packages: Sequence[Path], folders: Sequence[Path], box: Array | None
+                ) -> tuple[pin.GeometryModel, str]:
+        """Collision shapes with the pairs to check, and why there are none."""
+        model, missing = self._model, ""
+        try:
+            with copied_meshes(self.urdf, packages, folders, FOLDERS_OPTION) as urdf, \
+                    taken_aside():  # parse_urdf has told what matters
+                shapes = pin.buildGeomFromUrdfString(model, urdf, pin.GeometryType.COLLISION)
+        except (ValueError, InvalidShape, InvalidSetting) as error:
+            shapes = pin.GeometryModel()
+            missing = f"collision shapes cannot be loaded ({' '.join(str(error).split())})"
+        if box is not None:
+            shapes.addGeometryObject(_box_shape(box, model.frames[self._index], self._index))
+        joints = [shape.parentJoint for shape in shapes.geometryObjects]
+        for i, first in enumerate(joints):
+            for j in range(i + 1, len(joints)):
+                # Links that a joint ties together touch in it.
+                second = joints[j]
+                if first != second and first != model.parents[second] and (
+                        second != model.parents[first]):
+                    shapes.addCollisionPair(pin.CollisionPair(i, j))
+        self._leave_out_what_always_touches(shapes)
+        if not missing and not len(shapes.collisionPairs):
+            missing = "the robot description has no collision shapes"
+        return shapes, missing
+
+    def _leave_out_what_always_touches(self, shapes: pin.GeometryModel) -> None:
+        """Remove pairs that meet in every random pose: neighbours whose shapes are drawn too large.
+        """
+        rng = np.random.default_rng(0)
+        low = np.where(np.isfinite(self.lower), self.lower, -np.pi)
+        high = np.where(np.isfinite(self.upper), self.upper, np.pi)
+        configuration = self._configuration(rng.uniform(low, high, (_POSES, len(low))))
+        if not len(shapes.collisionPairs):
+            return
+        data = shapes.createData()
+        meets = np.ones(len(shapes.collisionPairs), dtype=bool)
+        for q in configuration:
+            pin.computeDistances(self._model, self._data, shapes, data, q)
+            meets &= [result.min_distance <= 0.0 for result in data.distanceResults]
+        for k in reversed(np.flatnonzero(meets)):
+            shapes.removeCollisionPair(shapes.collisionPairs[int(k)])
+
+
+def _or_infinite(limits: Array) -> Array:
+    """Limits, those that are not given (zero or huge) as infinity."""
+    values = np.array(limits, dtype=float)
+    return np.where((values > 0.0) & (values < 1e12), values, np.inf)
+
+
+def _box_shape(corners: Array, frame: pin.Frame, index: int) -> pin.GeometryObject:
+    import coal
+
+    low, high = np.asarray(corners, dtype=float)
+    place = frame.placement * pin.SE3(np.eye(3), 0.5 * (low + high))
+    return pin.GeometryObject("payload", frame.parentJoint, index, place, coal.Box(*(high - low)))

@@ -1,0 +1,113 @@
+"""What a motion may not exceed, as numbers that are at most 0 where it is allowed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import InvalidSetting
+from ...inertia import Array
+from .arm import Arm
+
+COBOT_TOOL_SPEED = 0.25  # m/s, the reduced speed beside people (ISO 10218-1)
+_LENGTH = 0.1  # m of missing distance that count like a limit exceeded by 100 %
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a motion.
+
+    Attributes:
+        tool_speed: of every tool point [m/s].
+        tool_points: (k, 3) in the frame [m]; points: as tuples.
+        acceleration: of every joint [rad/s^2 or m/s^2].
+        speed_share, torque_share: part of the description's limits of speed and effort.
+        range: (2,) largest distance of a joint below and above the start [rad or m].
+        clearance: least distance of links [m].
+        floor: least height of the tool points above the root of the description [m].
+
+    Raises:
+        InvalidSetting: a number out of range.
+    """
+
+    tool_speed: float = COBOT_TOOL_SPEED
+    tool_points: tuple[tuple[float, float, float], ...] = ((0.0, 0.0, 0.0),)
+    acceleration: float = 5.0
+    speed_share: float = 0.8
+    torque_share: float = 0.8
+    range: float = np.inf
+    clearance: float = 0.01
+    floor: float = -np.inf
+
+    def __post_init__(self) -> None:
+        for name, unit in (("tool_speed", "m/s"), ("acceleration", "rad/s^2"), ("range", "rad")):
+            if not getattr(self, name) > 0.0:
+                raise InvalidSetting(f"{name} is {getattr(self, name):g} {unit}; it must be above "
+                                     "zero")
+        for name in ("speed_share", "torque_share"):
+            if not 0.0 < getattr(self, name) <= 1.0:
+                raise InvalidSetting(f"{name} is {getattr(self, name):g}; allowed: above 0 to 1")
+        if not self.clearance >= 0.0:
+            raise InvalidSetting(f"clearance is {self.clearance:g} m; it must not be negative")
+        if not np.isfinite(self.tool_points).all() or np.shape(self.tool_points)[1:] != (3,):
+            raise InvalidSetting("a tool point needs three finite numbers")
+
+
+class Excess:
+    """The limits of one robot: names of the rows, and by how much a motion exceeds each.
+
+    Rows are relative to their limit (speeds, torques), in rad, or in 0.1 m (distances, heights).
+    """
+
+    def __init__(self, arm: Arm, limits: Limits, start: Array) -> None:
+        self._arm, self._limits = arm, limits
+        self._lower = np.maximum(arm.lower, start - limits.range)
+        self._upper = np.minimum(arm.upper, start + limits.range)
+        self._bounded = [np.flatnonzero(np.isfinite(x)) for x in (self._lower, self._upper)]
+        self._fast = np.flatnonzero(np.isfinite(arm.speed))
+        self._strong = np.flatnonzero(np.isfinite(arm.effort))
+        names, points = np.array(arm.joint_names), range(len(limits.tool_points))
+        self.names: tuple[str, ...] = (
+            *(f"lower limit of {name}" for name in names[self._bounded[0]]),
+            *(f"upper limit of {name}" for name in names[self._bounded[1]]),
+            *(f"speed of {name}" for name in names[self._fast]),
+            *(f"acceleration of {name}" for name in names),
+            *(f"torque of {name}" for name in names[self._strong]),
+            *(f"speed of tool point {k + 1}" for k in points),
+            *(f"height of tool point {k + 1}" for k in points if np.isfinite(limits.floor)),
+            *(f"distance of {a} and {b}" for a, b in arm.pairs))
+
+    def distance_rows(self, q: Array) -> Array:
+        """The last rows (n, pairs), of distances, which cost most."""
+        return (self._limits.clearance - self._arm.distances(q)) / _LENGTH
+
+    def rows(self, q: Array, dq: Array, ddq: Array, distances: Array | None = None) -> Array:
+        """Excess (n, names) of joint motion (n, joints).
+
+        Args:
+            distances: `distance_rows` of q, where they are known.
+        """
+        arm, limits = self._arm, self._limits
+        below, above = self._bounded
+        parts = [self._lower[below] - q[:, below], q[:, above] - self._upper[above],
+                 np.abs(dq[:, self._fast]) / (limits.speed_share * arm.speed[self._fast]) - 1.0,
+                 np.abs(ddq) / limits.acceleration - 1.0]
+        if len(self._strong):
+            torque = arm.torque(q, dq, ddq)[:, self._strong]
+            parts.append(np.abs(torque) / (limits.torque_share * arm.effort[self._strong]) - 1.0)
+        motion = arm.frame_motion(q, dq, ddq)
+        points = np.array(limits.tool_points)
+        speeds = np.linalg.norm(motion.linear[:, None]
+                                + np.cross(motion.omega[:, None], points), axis=2)
+        parts.append(speeds / limits.tool_speed - 1.0)
+        if np.isfinite(limits.floor):
+            parts.append((limits.floor - motion.height[:, None] - motion.up @ points.T) / _LENGTH)
+        parts.append(self.distance_rows(q) if distances is None else distances)
+        return np.concatenate(parts, axis=1)
+
+    def worst(self, q: Array, dq: Array, ddq: Array) -> tuple[float, str]:
+        """Largest excess of a motion, and of what."""
+        peaks = self.rows(q, dq, ddq).max(axis=0)
+        k = int(np.argmax(peaks))
+        return float(peaks[k]), self.names[k]

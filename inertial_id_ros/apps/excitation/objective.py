@@ -1,0 +1,95 @@
+"""How much a motion tells: the logarithm of the determinant of the information, in nats.
+
+``gain = 1/2 log det(1 + L' (sum of rows' rows) L)`` with ``L L'`` the covariance of the parameters
+before the motion: what is learnt about them (D-optimality with a prior, so that a direction that
+the motion cannot show does not make it minus infinity). Rows are whitened by the sensor's noise.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from ...inertia import Array
+from ...regression.newton_euler import regressor
+from ...robot.base_parameters import structural_base_parameters
+from ...robot.model import RobotModel
+from ...robot.reference_robot import Reference
+from .arm import Arm
+
+BIASES = 6
+
+
+class Objective(Protocol):
+    """Rows of information of a motion, in units of what is known before it."""
+
+    def rows(self, q: Array, dq: Array, ddq: Array) -> Array:
+        """Rows (n, r, c) of joint motion (n, joints): whitened regressor times L."""
+        ...
+
+
+def gain(rows: Array, samples: float) -> float:
+    """Information gain [nats] of rows (n, r, c) that stand for a number of samples."""
+    return 0.5 * float(np.linalg.slogdet(_information(rows, samples))[1])
+
+
+def gain_slopes(rows: Array, samples: float) -> Array:
+    """Derivatives (n, r, c) of the gain with respect to the rows."""
+    flat = rows.reshape(-1, rows.shape[2])
+    weight = samples / len(rows)
+    return weight * np.linalg.solve(_information(rows, samples), flat.T).T.reshape(rows.shape)
+
+
+def _information(rows: Array, samples: float) -> Array:
+    flat = rows.reshape(-1, rows.shape[2])
+    return np.eye(flat.shape[1]) + samples / len(rows) * flat.T @ flat
+
+
+class PayloadInformation:
+    """The ten parameters of a payload on a wrench sensor, beside the sensor's six biases.
+
+    As the biases' own information does not depend on the motion, the determinant over all sixteen
+    ranks motions as that of the ten alone does, biases eliminated.
+
+    Args:
+        unit: (10, 10) root of the covariance of phi before any data.
+        noise: (6,) of one wrench sample; bias_sd: (6,) of the biases before any data [N, N m].
+    """
+
+    def __init__(self, arm: Arm, unit: Array, noise: Array, bias_sd: Array) -> None:
+        self._arm, self._unit = arm, unit
+        self._noise, self._bias = np.asarray(noise), np.diag(np.asarray(bias_sd))
+
+    def rows(self, q: Array, dq: Array, ddq: Array) -> Array:
+        """See `Objective`."""
+        motion = self._arm.frame_motion(q, dq, ddq)
+        y = regressor(motion.proper_acceleration, motion.omega, motion.alpha) @ self._unit
+        biases = np.broadcast_to(self._bias, (len(y), BIASES, BIASES))
+        return np.concatenate([y, biases], axis=2) / self._noise[:, None]
+
+
+class RobotInformation:
+    """The base parameters of a whole robot, from joint torques.
+
+    Args:
+        scale: covariance of the robot's parameters before any data.
+        noise: (joints,) of one torque sample [N m].
+    """
+
+    def __init__(self, model: RobotModel, scale: Reference, noise: Array) -> None:
+        base = structural_base_parameters(model)
+        self._model, self._columns = model, base.independent
+        self._noise = np.asarray(noise)
+        across = base.matrix @ scale.unit
+        self._root = np.asarray(np.linalg.qr(across.T, mode="r")).T
+
+    @property
+    def count(self) -> int:
+        """Number of base parameters."""
+        return len(self._columns)
+
+    def rows(self, q: Array, dq: Array, ddq: Array) -> Array:
+        """See `Objective`."""
+        y = self._model.regressor(q, dq, ddq)[:, :, self._columns]
+        return (y / self._noise[:, None]) @ self._root

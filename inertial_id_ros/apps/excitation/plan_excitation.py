@@ -1,0 +1,137 @@
+"""Command line: plan a motion that shows inertial parameters well."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...cli import OK, exit_status
+from ...errors import InvalidSetting, UnknownFrame
+from ...estimators.reference_body import body_coordinates
+from ...geometry.resources import package_roots
+from ...inertia import Array
+from ...io.urdf import read_description
+from ...robot.joint_terms import JointTerms
+from ...robot.model import RobotModel
+from ...robot.reference_robot import description_reference
+from ...settings import WrenchSettings
+from ..bag.output import outputs
+from .arm import Arm
+from .config import PAYLOAD, Options, parse_options
+from .fourier import Basis, FourierMotion
+from .limits import Excess
+from .objective import Objective, PayloadInformation, RobotInformation
+from .optimise import Plan, plan
+from .output import save_plot, write_csv, write_trajectory
+
+_WRIST = 3  # joints that move for a payload
+_FADING = 0.05  # rad/s below which Coulomb friction fades, so that its slope exists
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the tool; returns its exit status."""
+    return exit_status(lambda: run(parse_options(arguments)))
+
+
+def run(options: Options) -> int:
+    """Plan, report, write files; returns the exit status.
+
+    Raises:
+        InertialIdError: the request cannot be carried out.
+    """
+    files = {"--csv": options.csv, "--trajectory": options.trajectory, "--plot": options.plot}
+    csv, trajectory, plot = outputs(files, {"the robot description": options.urdf})
+    if plot is not None:
+        from ..bag.plot import check_format
+        check_format(plot)
+    arm = Arm(read_description(options.urdf), options.frame, options.carried, package_roots(),
+              options.gravity, (*options.mesh_folders, options.urdf.absolute().parent))
+    start, active = start_pose(arm, options.start), moving_joints(arm, options)
+    excess = Excess(arm, options.limits, start)
+    if arm.unchecked:
+        print(f"warning: {arm.unchecked}: self-collision is not checked", file=sys.stderr)
+    found = plan(Basis(options.duration, options.harmonics), start, active,
+                 make_objective(arm, options), excess, options.rate, options.effort)
+    m = found.motion
+    motion = FourierMotion(m.basis, m.start, m.active, m.x, options.periods)
+    if csv is not None:
+        write_csv(csv, arm.joint_names, motion, options.output_rate)
+    if trajectory is not None:
+        write_trajectory(trajectory, arm.joint_names, motion, options.output_rate)
+    if plot is not None:
+        save_plot(plot, arm, motion, options.limits)
+    if not options.quiet:
+        print("\n".join(summary(found, arm, options)))
+    return OK
+
+
+def start_pose(arm: Arm, given: Sequence[float]) -> Array:
+    """The start pose (joints,); zero where none is given.
+
+    Raises:
+        InvalidSetting: not one number for each joint.
+    """
+    if not given:
+        return np.zeros(len(arm.joint_names))
+    if len(given) != len(arm.joint_names) or not np.isfinite(given).all():
+        raise InvalidSetting(f"--start has {len(given)} numbers; it needs one for each of: "
+                             + ", ".join(arm.joint_names))
+    return np.asarray(given, dtype=float)
+
+
+def moving_joints(arm: Arm, options: Options) -> np.ndarray:
+    """Indices (k,) of the joints that move.
+
+    Raises:
+        UnknownFrame: no such joint. InvalidSetting: none of the joints moves the frame.
+    """
+    chain = arm.moved_by
+    if not chain:
+        raise InvalidSetting(f"no joint of the robot description moves --frame '{arm.frame}'")
+    names = options.joints or (chain[-_WRIST:] if options.goal == PAYLOAD else chain)
+    for name in names:
+        if name not in arm.joint_names:
+            raise UnknownFrame(f"the robot description has no joint '{name}'; it has: "
+                               + ", ".join(arm.joint_names))
+    if not set(names) & set(chain):
+        raise InvalidSetting(f"none of --joints moves --frame '{arm.frame}'; those that do: "
+                             + ", ".join(chain))
+    return np.array([arm.joint_names.index(name) for name in dict.fromkeys(names)])
+
+
+def make_objective(arm: Arm, options: Options) -> Objective:
+    """What the motion is to tell."""
+    if options.goal == PAYLOAD:
+        mass = options.expected[0]
+        unit = mass * body_coordinates(options.expected / mass).to_phi
+        biases = WrenchSettings().force_bias_sd, WrenchSettings().torque_bias_sd
+        return PayloadInformation(arm, unit, np.repeat(options.noise, 3), np.repeat(biases, 3))
+    model = RobotModel.from_urdf(arm.urdf, JointTerms(coulomb_velocity=_FADING),
+                                 gravity=options.gravity)
+    return RobotInformation(model, description_reference(model),
+                            np.full(model.nv, options.noise[0]))
+
+
+def summary(found: Plan, arm: Arm, options: Options) -> list[str]:
+    """What was found, in words."""
+    motion = found.motion
+    state = motion(np.linspace(0.0, motion.basis.period, 1000))
+    tool = arm.frame_motion(*state)
+    points = np.array(options.limits.tool_points)
+    speed = np.linalg.norm(tool.linear[:, None] + np.cross(tool.omega[:, None], points), axis=2)
+    lines = [f"information gain {found.gain:.1f} nats in {motion.basis.period:g} s "
+             f"(best of {len(found.gains)}: {', '.join(f'{g:.1f}' for g in found.gains)})",
+             f"tool speed at most {speed.max():.3f} m/s; nearest to a limit: {found.closest}"]
+    for joint in motion.active:
+        q, dq, ddq = (part[:, joint] for part in state)
+        lines.append(f"  {arm.joint_names[joint]}: {q.min():.3f} to {q.max():.3f} rad, "
+                     f"{np.abs(dq).max():.3f} rad/s, {np.abs(ddq).max():.3f} rad/s^2")
+    lines.append("start pose: " + ", ".join(
+        f"{name} {value:.4f}" for name, value in zip(arm.joint_names, motion.start, strict=True)))
+    return lines
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,198 @@
+"""The road from a recording to an identified robot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import InvalidData, NotEnoughData
+from ...inertia import Array
+from ...robot.alignment import Alignment, align
+from ...robot.base_parameters import BaseParameters, structural_base_parameters
+from ...robot.compression import Compressed
+from ...robot.fitting.constraints import consistent_robot
+from ...robot.fitting.identification import NULL_SPACE, Identified, Prior, identify
+from ...robot.model import RobotModel
+from ...robot.recording import WINDOW, FilteredRecording, JointRecording, filter_recording
+from ...robot.reference_robot import Reference, description_reference
+from ...robot.residuals import independent_noise
+from ...robot.robot_file import IdentifiedRobot
+
+FADINGS = (0.0, 0.003, 0.01, 0.03, 0.1)  # rad/s that `best_fading` tries
+_CLEAR = 3.0  # standard deviations from which tilt and delay are believed
+_ROUNDS = 2
+_SMALLEST = 1e-6  # of a joint's torque: what the model leaves at least
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Torques of a recording against those of a robot, per joint (joints,) [N m].
+
+    Attributes:
+        torque: root mean square of the measured torque; error: of measured less predicted.
+    """
+
+    torque: Array
+    error: Array
+
+    @property
+    def relative(self) -> float:
+        """``|measured - predicted| / |measured|`` over all joints."""
+        return float(np.linalg.norm(self.error) / np.linalg.norm(self.torque))
+
+
+@dataclass(frozen=True)
+class RobotResult:
+    """What a recording says about a robot.
+
+    Attributes:
+        model: with the gravity that was found; robot: what is kept in a file.
+        identified: parameters, sigma and shares; consistent: (bodies,) whether each body can exist.
+        base: base parameters of the level robot; beta: (nb,) and beta_sigma: (nb,) their values.
+        prediction: on all the recording; validation: of the last part, by a robot identified from
+        the rest; None if no part was held back.
+        alignment: tilt and delay, zero where they are not clear of zero; None if not asked for.
+        notes: what a person should know.
+    """
+
+    model: RobotModel
+    robot: IdentifiedRobot
+    identified: Identified
+    consistent: np.ndarray
+    base: BaseParameters
+    beta: Array
+    beta_sigma: Array
+    prediction: Prediction
+    validation: Prediction | None
+    alignment: Alignment | None
+    notes: tuple[str, ...]
+
+
+def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float,
+                   aligned: bool = True, held_back: float = 0.3,
+                   prior_weight: float = 1.0) -> RobotResult:
+    """Identify, and test on a part that was held back.
+
+    The prior is the description. It acts only where the data say nothing.
+
+    Args:
+        low_pass: length of the filter [s]; aligned: find tilt and delay first.
+        held_back: part of the time at the end for the test; 0: none.
+        prior_weight: see `Prior`.
+
+    Raises:
+        NotEnoughData: too short. InvalidData: see `align` and `filter_recording`.
+        InfeasibleProblem: the constraints contradict each other.
+    """
+    notes: list[str] = []
+    found: Alignment | None = None
+    if aligned and not np.allclose(model.gravity[:2], 0.0):
+        notes.append("tilt and delay taken as zero: gravity was given with a tilt")
+    elif aligned:
+        try:
+            found = _sure(align(model, recording, low_pass=low_pass), model, recording, low_pass)
+        except (InvalidData, NotEnoughData) as error:
+            notes.append(f"tilt and delay taken as zero: {error}")
+    delay = 0.0 if found is None else found.delay
+    level = model
+    model = model if found is None else model.with_gravity(found.gravity)
+    scale = description_reference(model)
+    prior = Prior(scale, prior_weight, acts=NULL_SPACE)
+
+    def rows_of(part: JointRecording) -> FilteredRecording:
+        return filter_recording(model, part, delay, WINDOW, low_pass)
+
+    validation = None
+    if held_back > 0.0:
+        first, rest = recording.split(1.0 - held_back)
+        trained, _ = _fit(model, rows_of(first), level, prior)
+        validation = prediction(rows_of(rest), trained.phi)
+    rows = rows_of(recording)
+    identified, covariance = _fit(model, rows, level, prior)
+    base = structural_base_parameters(level)
+    robot = IdentifiedRobot(model.joint_names, model.bodies, model.terms, model.gravity, delay,
+                            low_pass, identified.phi, covariance, identified.noise)
+    spread = base.matrix @ covariance @ base.matrix.T
+    return RobotResult(
+        model, robot, identified, identified.consistent(len(model.bodies)), base,
+        base.matrix @ identified.phi, np.sqrt(np.maximum(np.diag(spread), 0.0)),
+        prediction(rows, identified.phi), validation, found, tuple(notes))
+
+
+def _sure(found: Alignment, model: RobotModel, recording: JointRecording, low_pass: float
+          ) -> Alignment:
+    """The alignment, zero where it is not clear of zero, with the noise of correlated rows."""
+    rows = filter_recording(model.with_gravity(found.gravity), recording, found.delay, WINDOW,
+                            low_pass)
+    size = np.maximum(np.std(rows.effort, axis=0), 1e-9)
+    phi = _free(rows.compressed(), size, description_reference(model))
+    left = rows.effort - rows.regressor @ phi
+    rms = np.maximum(np.sqrt(np.mean(left**2, axis=0)), _SMALLEST * size)
+    sigma = found.sigma * float(np.max(independent_noise(left, rms) / rms))
+    leans = bool(np.linalg.norm(found.tilt / sigma[:2]) > _CLEAR)
+    late = abs(found.delay) > _CLEAR * sigma[2]
+    return Alignment(found.gravity if leans else model.gravity, found.delay if late else 0.0,
+                     found.tilt if leans else np.zeros(2), sigma)
+
+
+def best_fading(make_model: Callable[[float], RobotModel], recording: JointRecording,
+                low_pass: float) -> float:
+    """The speed below which Coulomb friction fades that explains a recording best [rad/s].
+
+    Args:
+        make_model: the model for such a speed.
+    """
+    scores = []
+    for speed in FADINGS:
+        model = make_model(speed)
+        rows = filter_recording(model, recording, 0.0, WINDOW, low_pass)
+        size = np.maximum(np.std(rows.effort, axis=0), 1e-9)
+        phi = _free(rows.compressed(), size, description_reference(model))
+        error = prediction(rows, phi).error / size
+        scores.append(float(np.sum(np.log(np.maximum(error, _SMALLEST)))))
+    return FADINGS[int(np.argmin(scores))]
+
+
+def prediction(rows: FilteredRecording, phi: Array) -> Prediction:
+    """How well parameters (p,) predict a recording."""
+    error = rows.effort - rows.regressor @ phi
+    return Prediction(np.sqrt(np.mean(rows.effort**2, axis=0)), np.sqrt(np.mean(error**2, axis=0)))
+
+
+def _fit(model: RobotModel, rows: FilteredRecording, level: RobotModel, prior: Prior
+         ) -> tuple[Identified, Array]:
+    """The robot of filtered rows, and its covariance (p, p)."""
+    data = rows.compressed()
+    base = structural_base_parameters(level)
+    least = np.maximum(_SMALLEST * np.sqrt(np.mean(rows.effort**2, axis=0)), 1e-9)
+    noise = np.maximum(np.std(rows.effort, axis=0), least)
+    for _ in range(_ROUNDS):
+        phi = _free(data, noise, prior.reference)
+        noise = independent_noise(rows.effort - rows.regressor @ phi, least)
+    limits = consistent_robot(model, like=prior.reference)
+    return identify(data, base, limits, prior, noise), _covariance(data, noise, prior)
+
+
+def _free(data: Compressed, noise: Array, scale: Reference) -> Array:
+    """Least squares without constraints (p,), nearest to the reference where data are silent."""
+    factor = data.stacked(noise)
+    rows = factor[:, :-1] @ scale.unit
+    start = scale.inverse @ scale.phi
+    try:
+        step = np.linalg.lstsq(rows, factor[:, -1] - rows @ start, rcond=1e-9)[0]
+    except np.linalg.LinAlgError:
+        raise InvalidData("no robot can be fitted to these numbers: positions or torques are far "
+                          "beyond those of a robot") from None
+    return scale.unit @ (start + step)
+
+
+def _covariance(data: Compressed, noise: Array, prior: Prior) -> Array:
+    """Covariance (p, p) of what data and prior know, constraints not counted."""
+    rows = data.stacked(noise)[:, :-1]
+    unit = prior.reference.unit
+    stacked = np.concatenate([rows, prior.rows(rows)[0]]) @ unit
+    information = stacked.T @ stacked
+    spread = unit @ np.linalg.pinv(information, hermitian=True) @ unit.T
+    return np.asarray(0.5 * (spread + spread.T))

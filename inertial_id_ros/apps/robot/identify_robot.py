@@ -1,0 +1,159 @@
+"""Command line: identify a robot from a recording of its joint positions and torques."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+from ...arguments import Parser, numbers
+from ...cli import OK, exit_status
+from ...errors import InvalidModel, InvalidSetting, NotEnoughData
+from ...io.files import user_path
+from ...io.urdf import read_description
+from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
+from ...robot.model import RobotModel
+from ...robot.recording import LOW_PASS
+from ...robot.robot_file import robot_model, save_robot
+from ..bag.output import outputs, replacing, write_json
+from .identify import RobotResult, best_fading, identify_robot
+from .joint_recordings import read_recording
+from .report import print_report, result_json
+from .urdf_output import with_inertias
+
+UNEXPLAINED = 0.3  # share of the torque that may be left
+_TABLE_WIDTH = 140
+_TERMS = (VISCOUS, COULOMB, OFFSET, DRIVE)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The command line of `identify_robot`."""
+    parser = Parser(
+        prog="identify_robot",
+        description="Identify bodies and joint friction of a robot from joint positions and "
+        "torques: every link physically consistent, the description as a prior only where the "
+        "recording says nothing.",
+        epilog="Exit status: 0 identified, 1 the recording is not enough, 2 the request cannot be "
+        "carried out.")
+    add = parser.add_argument
+    add("recording", metavar="RECORDING", type=Path,
+        help="rosbag2 folder, .mcap or .db3 with joint states that carry efforts; CSV with columns "
+        "time, position.<joint>, effort.<joint>; or NPZ with t, q, effort [s, rad, N m]")
+    add("--urdf", metavar="FILE", type=Path,
+        help="robot description (default: the one in the bag)")
+    add("--joint-states-topic", metavar="TOPIC", default="", help="topic in a bag")
+    add("--joints", metavar="A,B,...", default="", help="joints that move; others are locked at "
+        "zero (default: those of the description that the recording holds)")
+    add("--terms", metavar="A,B,...", default=",".join(_TERMS[:3]),
+        help=f"terms of every joint, out of {', '.join(_TERMS)} (default: %(default)s)")
+    add("--coulomb-velocity", metavar="X", type=float,
+        help="speed below which Coulomb friction fades [rad/s] (default: what fits best)")
+    add("--gravity", metavar="X,Y,Z", default="0,0,-9.81",
+        help="gravity in axes of the description's root [m/s^2] (default: %(default)s)")
+    add("--no-align", action="store_true",
+        help="do not look for a tilt of the base and a delay of the efforts")
+    add("--low-pass", metavar="X", type=float, default=LOW_PASS,
+        help="length of the filter on both sides [s] (default: %(default)s)")
+    add("--hold-back", metavar="X", type=float, default=0.3,
+        help="part of the time, at the end, for a test (default: %(default)s; 0: none)")
+    add("--prior-weight", metavar="X", type=float, default=1.0,
+        help="weight of the description: 1 trusts each body to 100 %% of itself (default: 1)")
+    add("--base-parameters", action="store_true", help="print the base parameters")
+    add("--write-urdf", metavar="OUT", type=Path, help="write the description with these bodies")
+    add("--write-robot", metavar="OUT", type=Path,
+        help="write a robot file, for payloads from joint torques (identify_bag --robot)")
+    add("--json", metavar="OUT", type=Path, help="write the result to this file")
+    add("--quiet", action="store_true", help="print nothing but errors")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the tool; returns its exit status."""
+    return exit_status(lambda: run(make_parser().parse_args(arguments)))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Identify, report, write files; returns the exit status.
+
+    Raises:
+        InertialIdError: the request cannot be carried out.
+    """
+    _check(args)
+    out = {"--write-urdf": args.write_urdf, "--write-robot": args.write_robot, "--json": args.json}
+    urdf_out, robot_out, json_out = outputs(
+        out, {"the recording": args.recording, "the robot description": args.urdf})
+    gravity = numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3)
+    recorded = read_recording(user_path(args.recording), args.joint_states_topic)
+    urdf = read_description(user_path(args.urdf)) if args.urdf else recorded.urdf
+    if not urdf:
+        raise InvalidModel("there is no robot description: the recording holds none, and --urdf "
+                           "gives none")
+    joints = tuple(name.strip() for name in args.joints.split(",") if name.strip())
+    if not joints and recorded.names:
+        joints = tuple(name for name in robot_model(urdf).joint_names if name in recorded.names)
+
+    def make_model(fading: float) -> RobotModel:
+        return robot_model(urdf, joints or None, _terms(args.terms, fading), gravity)
+
+    samples = recorded.of_joints(make_model(0.0).joint_names)
+    fading = args.coulomb_velocity
+    if fading is None:
+        fading = best_fading(make_model, samples, args.low_pass) if COULOMB in args.terms else 0.0
+    result = identify_robot(make_model(fading), samples, args.low_pass, not args.no_align,
+                            args.hold_back, args.prior_weight)
+    if not args.quiet:
+        for note in recorded.notes:
+            print(f"note: {note}")
+        print_report(_wide_console(), result, str(args.recording), args.base_parameters)
+    left = max(result.prediction.relative,
+               0.0 if result.validation is None else result.validation.relative)
+    if left > UNEXPLAINED:
+        raise NotEnoughData(
+            f"the robot description leaves {left:.0%} of the torque unexplained (at most "
+            f"{UNEXPLAINED:.0%} is accepted), so nothing is written: are the efforts torques, in "
+            "the order and with the sign of the joints, and does the arm move?")
+    _write(result, urdf, args.recording, urdf_out, robot_out, json_out)
+    return OK
+
+
+def _wide_console() -> Console:
+    """A console in which the table of bodies fits, whatever a pipe claims to be."""
+    console = Console()
+    return console if console.is_terminal else Console(width=max(console.width, _TABLE_WIDTH))
+
+
+def _write(result: RobotResult, urdf: str, recording: Path, urdf_out: Path | None,
+           robot_out: Path | None, json_out: Path | None) -> None:
+    if urdf_out is not None:
+        text = with_inertias(urdf, result.model, result.identified.phi)
+        with replacing(urdf_out) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    if robot_out is not None:
+        save_robot(robot_out, result.robot)
+    if json_out is not None:
+        write_json(json_out, result_json(result, str(recording)))
+
+
+def _check(args: argparse.Namespace) -> None:
+    for name, low, high in (("low_pass", 0.02, 2.0), ("hold_back", 0.0, 0.9),
+                            ("prior_weight", 1e-9, 1e9), ("coulomb_velocity", 0.0, 10.0)):
+        value = getattr(args, name)
+        if value is not None and not (np.isfinite(value) and low <= value <= high):
+            raise InvalidSetting(f"--{name.replace('_', '-')} is {value:g}; allowed: {low:g} to "
+                                 f"{high:g}")
+
+
+def _terms(text: str, fading: float) -> JointTerms:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in _TERMS:
+            raise InvalidSetting(f"--terms names '{name}'; allowed: {', '.join(_TERMS)}")
+    return JointTerms(VISCOUS in names, COULOMB in names, OFFSET in names, DRIVE in names, fading)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

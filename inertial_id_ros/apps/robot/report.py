@@ -1,0 +1,124 @@
+"""The readable report of an identified robot, and its JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ...inertia import report_from_phi, report_jacobian
+from ..bag.report import CONFIDENCE_95, rounded
+from .identify import RobotResult
+
+_DATA = 0.5  # share of the data from which on a number counts as identified
+
+
+def print_report(console: Console, result: RobotResult, title: str, base: bool) -> None:
+    """Print torque prediction, parameters, consistency and, where wanted, base parameters."""
+    console.print(_torques(result, title))
+    console.print(_bodies(result))
+    if result.model.terms.names:
+        console.print(_terms(result))
+    if base:
+        console.print(_base(result))
+    for line in verdict(result):
+        console.print(escape(line), highlight=False)
+
+
+def verdict(result: RobotResult) -> list[str]:
+    """Sentences about the whole."""
+    out = [f"note: {note}" for note in result.notes]
+    if result.alignment is not None:
+        lean, s = np.degrees(result.alignment.tilt), result.alignment
+        out.append(f"tilt of gravity {lean[0]:.2f}, {lean[1]:.2f} deg; efforts "
+                   f"{1e3 * s.delay:.1f} ms late")
+    out.append(f"torque error {100.0 * result.prediction.relative:.2f} % of the torque"
+               + (f"; {100.0 * result.validation.relative:.2f} % on a part that was held back"
+                  if result.validation is not None else ""))
+    bad = [b for b, good in zip(result.model.bodies, result.consistent, strict=True) if not good]
+    out.append(f"bodies that cannot exist: {', '.join(bad)}" if bad else
+               f"all {len(result.model.bodies)} bodies are physically consistent")
+    return out
+
+
+def _torques(result: RobotResult, title: str) -> Table:
+    table = Table(title=escape(title), title_justify="left")
+    for name in ("joint", "torque rms \\[N m]", "error rms", "%", "held back %"):
+        table.add_column(name, justify="left" if name == "joint" else "right")
+    for j, name in enumerate(result.model.joint_names):
+        p, v = result.prediction, result.validation
+        table.add_row(name, f"{p.torque[j]:.3f}", f"{p.error[j]:.4f}",
+                      f"{100.0 * p.error[j] / p.torque[j]:.2f}",
+                      "" if v is None else f"{100.0 * v.error[j] / v.torque[j]:.2f}")
+    return table
+
+
+def _bodies(result: RobotResult) -> Table:
+    table = Table(title="bodies (± 95 %; in brackets what the description says, not the data)",
+                  title_justify="left")
+    table.add_column("body")
+    for name in ("mass \\[kg]", "x \\[mm]", "y", "z", "Ixx \\[kg m²]", "Iyy", "Izz"):
+        table.add_column(name, justify="right")
+    for k, body in enumerate(result.model.bodies):
+        where = result.model.body_slice(k)
+        phi = result.identified.phi[where]
+        jacobian = report_jacobian(phi)
+        spread = jacobian @ result.robot.covariance[where, where] @ jacobian.T
+        sigma = CONFIDENCE_95 * np.sqrt(np.maximum(np.diag(spread), 0.0))
+        values, share = report_from_phi(phi), result.identified.data_share[where]
+        cells = []
+        for i, scale in ((0, 1.0), (1, 1e3), (2, 1e3), (3, 1e3), (4, 1.0), (7, 1.0), (9, 1.0)):
+            shown, about = rounded(scale * values[i], scale * sigma[i])
+            text = f"{shown} ± {about}"
+            cells.append(text if share[i] > _DATA else escape(f"[{text}]"))
+        table.add_row(body, *cells)
+    return table
+
+
+def _terms(result: RobotResult) -> Table:
+    model = result.model
+    table = Table(title="joints (± 95 %)", title_justify="left")
+    table.add_column("joint")
+    for term in model.terms.names:
+        table.add_column(term, justify="right")
+    for name in model.joint_names:
+        places = [model.term_index(name, term) for term in model.terms.names]
+        table.add_row(name, *(" ± ".join(rounded(
+            result.identified.phi[k], CONFIDENCE_95 * result.identified.sigma[k]))
+            for k in places))
+    return table
+
+
+def _base(result: RobotResult) -> Table:
+    table = Table(title="base parameters (± 95 %)", title_justify="left")
+    table.add_column("combination")
+    table.add_column("value", justify="right")
+    table.add_column("±", justify="right")
+    for text, value, sigma in zip(result.base.expressions(), result.beta, result.beta_sigma,
+                                  strict=True):
+        table.add_row(escape(text), *rounded(value, CONFIDENCE_95 * sigma))
+    return table
+
+
+def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
+    """The result as JSON (SI units; bodies about the origins of their frames)."""
+    model, found = result.model, result.identified
+    return {
+        "recording": recording, "joints": list(model.joint_names), "bodies": list(model.bodies),
+        "parameters": [{"name": n, "value": v, "sigma": s, "data_share": d} for n, v, s, d in zip(
+            model.parameter_names, found.phi.tolist(), found.sigma.tolist(),
+            found.data_share.tolist(), strict=True)],
+        "base_parameters": [{"combination": n, "value": v, "sigma": s} for n, v, s in zip(
+            result.base.expressions(), result.beta.tolist(), result.beta_sigma.tolist(),
+            strict=True)],
+        "consistent": result.consistent.tolist(),
+        "torque_rms": result.prediction.torque.tolist(),
+        "error_rms": result.prediction.error.tolist(),
+        "relative_error": result.prediction.relative,
+        "held_back_relative_error":
+            None if result.validation is None else result.validation.relative,
+        "gravity": np.asarray(result.model.gravity).tolist(), "delay": result.robot.delay,
+        "notes": list(result.notes)}

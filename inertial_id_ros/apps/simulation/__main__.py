@@ -1,0 +1,7 @@
+"""Writes a simulated recording: ``python -m inertial_id_ros.apps.simulation --write BAG``."""
+
+import sys
+
+from .command_line import main
+
+sys.exit(main())

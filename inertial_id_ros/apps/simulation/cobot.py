@@ -1,0 +1,191 @@
+"""The simulated cobot: motion, physics and sensors put together, as arrays of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ...errors import InvalidSetting
+from ...inertia import Array
+from .description import (
+    BASE_FRAME,
+    SENSOR_FRAME,
+    WORLD_FRAME,
+    ArmDescription,
+    Transform,
+    load_description,
+)
+from .engine import ArmEngine
+from .motion import Motion, make_motion
+from .payload import Payload, load_payload
+from .sensor import Encoders, NoiseStream, WristSensor
+from .settings import CobotSettings
+
+GRAVITY = np.array([0.0, 0.0, -9.81])  # in the world [m/s^2]
+_BLOCK = 5000  # samples computed at a time by run()
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What really happened at each of n samples; vectors in the declared sensor axes.
+
+    Attributes:
+        q, dq, ddq: (n, 6) joint motion [rad, rad/s, rad/s^2].
+        position: (n, 3) origin of ft_sensor in the world [m].
+        rotation: (n, 3, 3) from ft_sensor to the world, whose z axis is exactly vertical.
+        omega: (n, 3) angular velocity [rad/s].
+        alpha: (n, 3) angular acceleration [rad/s^2].
+        acceleration: (n, 3) linear acceleration of the origin, without gravity [m/s^2].
+        a_g: (n, 3) acceleration less gravity, ``R'(p'' - g)`` [m/s^2].
+        wrench: (n, 6) force and torque of the sensor on the payload [N, N m].
+    """
+
+    q: Array
+    dq: Array
+    ddq: Array
+    position: Array
+    rotation: Array
+    omega: Array
+    alpha: Array
+    acceleration: Array
+    a_g: Array
+    wrench: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Samples as the cobot publishes them, and the truth behind them.
+
+    Attributes:
+        t: (n,) stamps, from 0 [s].
+        q: (n, 6) measured joint positions [rad].
+        dq: (n, 6) measured joint velocities [rad/s]; None where they are off.
+        wrench: (n, 6) readings in the chosen convention [N, N m].
+        truth: what really happened at the stamps; with a clock offset, its wrench is the one at
+            the stamps, too, while the readings are older.
+    """
+
+    t: Array
+    q: Array
+    dq: Array | None
+    wrench: Array
+    truth: Truth
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+
+class SimulatedCobot:
+    """A UR5-class arm that carries a payload on a wrist sensor along a given motion.
+
+    Args:
+        settings: what it carries, how it moves, what its sensors add.
+        payload: carried instead of the one that the settings name.
+        motion: followed instead of the one that the settings name.
+
+    Raises:
+        InvalidSetting, InvalidShape: the payload or a setting is not allowed.
+    """
+
+    def __init__(self, settings: CobotSettings | None = None, *, payload: Payload | None = None,
+                 motion: Motion | None = None) -> None:
+        self.settings = settings = CobotSettings() if settings is None else settings
+        self.description: ArmDescription = load_description()
+        self.payload = load_payload(settings.payload) if payload is None else payload
+        self.motion = make_motion(self.description, settings) if motion is None else motion
+        self._declared = _tilt(settings.tilt)
+        self._world_base = (_tilt(settings.tilt_error) * self._declared).as_matrix()
+        self.engine = ArmEngine(
+            self.description.urdf, self.payload, self._world_base.T @ GRAVITY)
+        self._sensor, self._encoders = WristSensor(settings), Encoders(settings)
+        self._noise = NoiseStream(settings.seed, block=max(1, round(settings.rate)))
+        self._next = 0
+
+    @property
+    def urdf(self) -> str:
+        """The robot description, from base_link to ft_sensor."""
+        return self.description.urdf
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints, in the order of every array."""
+        return self.description.joint_names
+
+    @property
+    def sensor_frame(self) -> str:
+        """Frame of the wrench."""
+        return SENSOR_FRAME
+
+    @property
+    def tf_step(self) -> int:
+        """Samples from one publication of the transforms to the next."""
+        return max(1, round(self.settings.rate / self.settings.tf_rate))
+
+    def static_transforms(self) -> list[Transform]:
+        """world -> base_link with the declared tilt, then the fixed joints down to ft_sensor."""
+        base = Transform(WORLD_FRAME, BASE_FRAME, np.zeros(3), self._declared.as_quat())
+        return [base, *self.description.fixed_transforms()]
+
+    def run(self, duration: float) -> Recording:
+        """The first ``duration`` seconds, from 0 on.
+
+        Raises:
+            InvalidSetting: the duration holds no sample.
+        """
+        return concatenate(list(self.blocks(duration, _BLOCK)))
+
+    def blocks(self, duration: float, count: int = _BLOCK) -> Iterator[Recording]:
+        """The first ``duration`` seconds in blocks of at most ``count`` samples.
+
+        Raises:
+            InvalidSetting: the duration holds no sample.
+        """
+        total = round(duration * self.settings.rate)
+        if total < 1:
+            raise InvalidSetting(
+                f"duration is {duration:g} s; it must hold at least one sample, "
+                f"{1 / self.settings.rate:g} s")
+        return (self.samples(start, min(count, total - start)) for start in range(0, total, count))
+
+    def step(self, count: int = 1) -> Recording:
+        """The next ``count`` samples after those of the last call, for ever."""
+        block = self.samples(self._next, count)
+        self._next += count
+        return block
+
+    def samples(self, start: int, count: int) -> Recording:
+        """``count`` samples from number ``start`` on; the same however they are asked for."""
+        t = (start + np.arange(count)) / self.settings.rate
+        truth = self._truth(t)
+        offset = self.settings.clock_offset
+        wrench = self._truth(t - offset).wrench if offset else truth.wrench
+        noise = self._noise.rows(start, count)
+        q, dq = self._encoders.read(truth.q, truth.dq, noise)
+        return Recording(t, q, dq, self._sensor.read(wrench, noise), truth)
+
+    def _truth(self, t: Array) -> Truth:
+        q, dq, ddq = self.motion(t)
+        at = self.engine.evaluate(q, dq, ddq)
+        rotation = self._world_base @ at.rotation
+        return Truth(
+            q=q, dq=dq, ddq=ddq, position=at.position @ self._world_base.T, rotation=rotation,
+            omega=at.omega, alpha=at.alpha, acceleration=at.a_g + GRAVITY @ rotation, a_g=at.a_g,
+            wrench=at.wrench)
+
+
+def concatenate(blocks: list[Recording]) -> Recording:
+    """One recording from consecutive ones."""
+    def join(name: str, parts: list) -> Array:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    truths = [block.truth for block in blocks]
+    truth = Truth(**{name: join(name, truths) for name in Truth.__dataclass_fields__})
+    dq = None if blocks[0].dq is None else join("dq", blocks)
+    return Recording(join("t", blocks), join("q", blocks), dq, join("wrench", blocks), truth)
+
+
+def _tilt(roll_pitch: tuple[float, ...]) -> Rotation:
+    return Rotation.from_euler("xyz", [*roll_pitch, 0.0], degrees=True)

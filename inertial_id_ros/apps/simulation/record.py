@@ -1,0 +1,176 @@
+"""Writes simulated recordings as rosbag2 bags, with ``rosbags`` and without ROS.
+
+The bag holds what a driver with robot_state_publisher would have published: ``/joint_states``,
+``/wrench``, ``/tf`` (from the measured joint positions), and the latched ``/tf_static`` and
+``/robot_description``; besides these the truth, latched, on ``/simulate_cobot/truth``.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rosbags.interfaces import (
+    Connection,
+    Qos,
+    QosDurability,
+    QosHistory,
+    QosLiveliness,
+    QosReliability,
+    QosTime,
+)
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.rosbag2.errors import WriterError
+from rosbags.typesys import Stores, get_typestore
+
+from ...errors import InvalidSetting, RecordingError
+from ...inertia import six_from_tensor
+from .cobot import Recording, SimulatedCobot
+from .description import Transform
+
+START = 1_700_000_000.0  # s: stamp of the first sample where none is given; never 0, "no stamp"
+STORAGES = {"mcap": StoragePlugin.MCAP, "sqlite3": StoragePlugin.SQLITE3}
+TRUTH_TOPIC = "/simulate_cobot/truth"
+
+
+class Topics(NamedTuple):
+    """Topic names in the bag."""
+
+    joint_states: str = "/joint_states"
+    wrench: str = "/wrench"
+    tf: str = "/tf"
+    tf_static: str = "/tf_static"
+    robot_description: str = "/robot_description"
+    truth: str = TRUTH_TOPIC
+
+
+def write_bag(path: str | Path, cobot: SimulatedCobot, blocks: Recording | Iterable[Recording], *,
+              start: float = START, storage: str = "mcap", topics: Topics | None = None) -> None:
+    """Writes consecutive recordings of a cobot into a new bag.
+
+    Args:
+        path: folder of the bag, which must not exist.
+        cobot: gives names, transforms and the robot description.
+        blocks: one recording, or consecutive blocks (``cobot.blocks(duration)``), which are
+            written as they come.
+        start: ROS time of the sample at t = 0 [s].
+        storage: mcap or sqlite3.
+        topics: other topic names.
+
+    Raises:
+        InvalidSetting: unknown storage.
+        RecordingError: the folder exists, or cannot be written.
+    """
+    if storage not in STORAGES:
+        raise InvalidSetting(f"storage is '{storage}'; allowed: {', '.join(STORAGES)}")
+    folder = Path(path)
+    if folder.exists():
+        raise RecordingError(f"bag {folder} exists already; name a folder that does not")
+    try:
+        with Writer(folder, version=9, storage_plugin=STORAGES[storage]) as writer:
+            bag = _BagWriter(writer, cobot, round(start * 1e9), topics or Topics())
+            for block in [blocks] if isinstance(blocks, Recording) else blocks:
+                bag.add(block)
+    except (OSError, WriterError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise RecordingError(f"bag {folder} cannot be written: {error}") from error
+    except BaseException:
+        # A bag that stops half-way looks like a complete one.
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+class _BagWriter:
+    """Builds and writes the messages of one bag."""
+
+    def __init__(self, writer: Writer, cobot: SimulatedCobot, start: int, topics: Topics) -> None:
+        self._writer, self._cobot, self._start = writer, cobot, start
+        self._store = get_typestore(Stores.ROS2_JAZZY)
+        self._types = self._store.types
+        self._names = list(cobot.joint_names)
+        self._written = 0  # samples so far
+        self._joint_states = self._connect(topics.joint_states, "sensor_msgs/msg/JointState")
+        self._wrench = self._connect(topics.wrench, "geometry_msgs/msg/WrenchStamped")
+        self._tf = self._connect(topics.tf, "tf2_msgs/msg/TFMessage")
+        self._write_latched(topics)
+
+    def add(self, recording: Recording) -> None:
+        """Writes all messages of a recording in the order of their stamps."""
+        stamps = self._start + np.round(recording.t * 1e9).astype(np.int64)
+        quaternions = self._cobot.description.joint_quaternions(recording.q)
+        for i, stamp in enumerate(stamps.tolist()):
+            velocity = np.empty(0) if recording.dq is None else recording.dq[i]
+            self._write(self._joint_states, stamp, self._new("sensor_msgs/msg/JointState")(
+                header=self._header(stamp, ""), name=self._names, position=recording.q[i],
+                velocity=velocity, effort=np.empty(0)))
+            self._write(self._wrench, stamp, self._wrench_stamped(stamp, recording.wrench[i]))
+            if self._written % self._cobot.tf_step == 0:
+                self._write_transforms(stamp, quaternions[i])
+            self._written += 1
+
+    def _write_latched(self, topics: Topics) -> None:
+        statics = self._connect(topics.tf_static, "tf2_msgs/msg/TFMessage", latched=True)
+        text = self._connect(topics.robot_description, "std_msgs/msg/String", latched=True)
+        truth = self._connect(topics.truth, "geometry_msgs/msg/InertiaStamped", latched=True)
+        self._write(statics, self._start, self._new("tf2_msgs/msg/TFMessage")(
+            [self._transform(self._start, t) for t in self._cobot.static_transforms()]))
+        self._write(text, self._start, self._new("std_msgs/msg/String")(data=self._cobot.urdf))
+        self._write(truth, self._start, self._truth())
+
+    def _write_transforms(self, stamp: int, quaternions: np.ndarray) -> None:
+        moving = self._cobot.description.moving
+        self._write(self._tf, stamp, self._new("tf2_msgs/msg/TFMessage")([
+            self._transform(stamp, Transform(j.parent, j.child, j.translation, quaternion))
+            for j, quaternion in zip(moving, quaternions, strict=True)]))
+
+    def _truth(self) -> Any:
+        payload = self._cobot.payload
+        com = self._new("geometry_msgs/msg/Vector3")(*payload.com.tolist())
+        six = six_from_tensor(payload.inertia_com).tolist()
+        return self._new("geometry_msgs/msg/InertiaStamped")(
+            self._header(self._start, self._cobot.sensor_frame),
+            self._new("geometry_msgs/msg/Inertia")(payload.mass, com, *six))
+
+    def _wrench_stamped(self, stamp: int, reading: np.ndarray) -> Any:
+        vector = self._new("geometry_msgs/msg/Vector3")
+        values = reading.tolist()
+        return self._new("geometry_msgs/msg/WrenchStamped")(
+            self._header(stamp, self._cobot.sensor_frame),
+            self._new("geometry_msgs/msg/Wrench")(vector(*values[:3]), vector(*values[3:])))
+
+    def _transform(self, stamp: int, transform: Transform) -> Any:
+        return self._new("geometry_msgs/msg/TransformStamped")(
+            self._header(stamp, transform.parent), transform.child,
+            self._new("geometry_msgs/msg/Transform")(
+                self._new("geometry_msgs/msg/Vector3")(*transform.translation.tolist()),
+                self._new("geometry_msgs/msg/Quaternion")(*transform.quaternion.tolist())))
+
+    def _header(self, stamp: int, frame: str) -> Any:
+        seconds, nanoseconds = divmod(stamp, 1_000_000_000)
+        return self._new("std_msgs/msg/Header")(
+            self._new("builtin_interfaces/msg/Time")(seconds, nanoseconds), frame)
+
+    def _new(self, name: str) -> Any:
+        return self._types[name]
+
+    def _connect(self, topic: str, kind: str, latched: bool = False) -> Connection:
+        return self._writer.add_connection(
+            topic, kind, typestore=self._store, offered_qos_profiles=[_qos(latched)])
+
+    def _write(self, connection: Connection, stamp: int, message: Any) -> None:
+        self._writer.write(
+            connection, stamp, self._store.serialize_cdr(message, connection.msgtype))
+
+
+def _qos(latched: bool) -> Qos:
+    """Reliable, kept for late subscribers where latched; times of 0 s mean no limit."""
+    zero = QosTime(0, 0)
+    durability = QosDurability.TRANSIENT_LOCAL if latched else QosDurability.VOLATILE
+    return Qos(
+        history=QosHistory.KEEP_LAST, depth=1 if latched else 10,
+        reliability=QosReliability.RELIABLE, durability=durability, deadline=zero, lifespan=zero,
+        liveliness=QosLiveliness.AUTOMATIC, liveliness_lease_duration=zero,
+        avoid_ros_namespace_conventions=False)

@@ -1,0 +1,89 @@
+"""Every setting of the simulated cobot: default, unit, range and meaning, in one place.
+
+The command line and the node's parameters are made from this table.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...setting_spec import Vector, check, coerce, setting, settings_of, unknown_setting
+
+CONVENTIONS = ("on_sensor", "on_environment")
+MOTIONS = ("sinusoid", "point_to_point", "stop_and_go")
+
+
+@dataclass(frozen=True)
+class CobotSettings:
+    """What the arm carries, how it moves and what its sensors add to the truth.
+
+    Raises:
+        InvalidSetting: a value is outside its range; the text names it.
+    """
+
+    payload: str = setting("drill", "Named payload, or a YAML file with its parts.")
+    motion: str = setting("sinusoid", "How the arm moves.", choices=MOTIONS)
+    speed: float = setting(
+        1.0, "Angular speed of the tool: mean of the sinusoids, peak of point-to-point moves.",
+        unit="rad/s", above=0.0, high=4.0)
+    tool_speed: float = setting(
+        0.25, "Peak linear speed of the tool in point-to-point moves.", unit="m/s",
+        above=0.0, high=2.0)
+    rest: float = setting(
+        1.0, "Rest between point-to-point moves, or between the stretches of stop-and-go.",
+        unit="s", low=0.0, high=60.0)
+    ramp: float = setting(
+        1.0, "Time in which sinusoids gain and lose their speed.", unit="s", low=0.1, high=60.0)
+    duration: float = setting(0.0, "Length of the simulation; 0: endless.", unit="s", low=0.0)
+    rate: float = setting(
+        500.0, "Samples of wrench and joint states a second.", unit="Hz", low=10.0, high=2000.0)
+    tf_rate: float = setting(
+        100.0, "Transforms a second, rounded to every n-th sample.", unit="Hz", low=1.0,
+        high=2000.0)
+    convention: str = setting(
+        "on_sensor", "Sign of the published wrench.", choices=CONVENTIONS)
+    noise: Vector = setting(
+        (0.1, 0.005), "Standard deviations of the white noise of one force [N] and one torque "
+        "[N m] sample.", low=0.0, lengths=(2,))
+    bias: Vector = setting(
+        (0.0,) * 6, "Reading of the unloaded sensor in the on_sensor sign: three forces [N], "
+        "three torques [N m].", lengths=(6,))
+    sensor_rotation_error: Vector = setting(
+        (0.0, 0.0, 0.0), "Rotation vector of the sensor's true axes against its declared frame.",
+        unit="deg", low=-180.0, high=180.0, lengths=(3,))
+    clock_offset: float = setting(
+        0.0, "A wrench stamped t was measured at t minus this.", unit="s", low=-1.0, high=1.0)
+    encoder_noise: float = setting(
+        1e-4, "Standard deviation of the white noise of one joint position.", unit="rad",
+        low=0.0, high=0.1)
+    velocity_noise: float = setting(
+        1e-3, "Standard deviation of the white noise of one joint velocity.", unit="rad/s",
+        low=0.0, high=1.0)
+    velocities: bool = setting(True, "Whether joint states hold velocities.")
+    tilt: Vector = setting(
+        (0.0, 0.0), "Roll and pitch of the robot base against the world, declared in TF.",
+        unit="deg", low=-180.0, high=180.0, lengths=(2,))
+    tilt_error: Vector = setting(
+        (0.0, 0.0), "Further roll and pitch of the base about the world's axes, not declared.",
+        unit="deg", low=-45.0, high=45.0, lengths=(2,))
+    seed: int = setting(0, "Seed of the noise and of the random poses.", low=0)
+
+    def __post_init__(self) -> None:
+        for name, value, spec in settings_of(self):
+            check(name, value, spec)
+
+    def replace(self, changes: Mapping[str, Any]) -> CobotSettings:
+        """A copy with some settings changed; values are brought to their types.
+
+        Raises:
+            InvalidSetting: unknown name, wrong type, or value outside its range.
+        """
+        known = {name: value for name, value, _ in settings_of(self)}
+        for name in changes:
+            if name not in known:
+                raise unknown_setting(name, known)
+        return dataclasses.replace(
+            self, **{name: coerce(name, value, known[name]) for name, value in changes.items()})

@@ -1,0 +1,1 @@
+"""What the model cannot explain: contact, changes of payload or zero, a wrong set-up."""

@@ -1,0 +1,1 @@
+"""Optimisation that knows no payloads: cones, quadratic programs, nonnegative least squares."""

@@ -1,0 +1,125 @@
+"""Interior-point steps for least squares over positive semidefinite 4x4 matrices.
+
+`manifold` leaves a point that its own steps cannot improve, although it is not the optimum, along
+this road: it works on the pseudo-inertia itself, where the problem is convex. `entropic` looks for
+a point within the cone, which is the same road with an end in the interior. Primal-dual steps in
+the scaling of Nesterov and Todd (1997), with Mehrotra's corrector (1992).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...inertia import Array
+from .semidefinite import SIDE, SVEC_SIZE, smat, svec
+
+# Row and column of the entries of a triangle vector (see `semidefinite`).
+ROWS, COLS = np.array([(i, j) for j in range(SIDE) for i in range(j + 1)]).T
+DIAGONAL = np.flatnonzero(ROWS == COLS)
+_SCALE = np.where(ROWS == COLS, 1.0, np.sqrt(2.0))
+_BACK = 0.99  # part of the way to the boundary of the cone
+
+
+def svec_rows(matrices: Array) -> Array:
+    """Triangle vectors (n, 10) of symmetric matrices (n, 4, 4)."""
+    return matrices[:, ROWS, COLS] * _SCALE
+
+
+def smat_rows(vectors: Array) -> Array:
+    """Symmetric matrices (n, 4, 4) of triangle vectors (n, 10)."""
+    out = np.empty((len(vectors), SIDE, SIDE))
+    out[:, ROWS, COLS] = out[:, COLS, ROWS] = vectors / _SCALE
+    return out
+
+
+class InteriorPath:
+    """Points ``Y > 0`` on the way to ``min |A svec(Y) - t|^2 + weight (tr Y - log det Y)``.
+
+    With weight 0 that is least squares over ``Y >= 0``. The state is a factor P of ``Y = P P'`` and
+    the dual matrix seen from it, ``P' S P``; on the path ``P' S P`` is a multiple of the identity,
+    which falls to ``weight``. The weight may be lowered on the way.
+
+    Args:
+        tensor: (n, 4, 4) rows of A as symmetric matrices; target: t (n,).
+        start: (4, 4) positive definite.
+    """
+
+    def __init__(self, tensor: Array, target: Array, start: Array, weight: float = 0.0) -> None:
+        self._tensor, self._target, self.weight = tensor, target, weight
+        self._step = 0.0
+        self._factor = np.linalg.cholesky(start)
+        matrix = svec_rows(self._factor.T @ tensor @ self._factor)
+        residual = matrix[:, DIAGONAL].sum(axis=1) - target
+        slope = 2.0 * (matrix.T @ residual)
+        center = max(abs(float(slope[DIAGONAL].mean())), 0.1 * float(np.abs(slope).max()), 1e-3,
+                     weight)
+        self._dual = center * np.eye(SIDE)
+
+    @property
+    def factor(self) -> Array:
+        """P (4, 4) with ``Y = P P'``."""
+        return self._factor
+
+    @property
+    def point(self) -> Array:
+        """The present Y (4, 4), positive definite."""
+        return self._factor @ self._factor.T
+
+    @property
+    def gap(self) -> float:
+        """``<S, Y>``; for weight 0 and once S is feasible: how far the optimum is at most."""
+        return float(np.trace(self._dual))
+
+    @property
+    def arrived(self) -> bool:
+        """Whether the end of a road with positive weight is so near that Newton's method takes it.
+
+        The last step was a full one, after which S is feasible, and P' S P is about the weight.
+        """
+        ratio = np.linalg.eigvalsh(self._dual) / self.weight
+        return self._step == 1.0 and bool(np.all(np.abs(ratio - 1.0) < 0.5))
+
+    def advance(self) -> bool:
+        """One step; False where rounding ends the road."""
+        values, axes = np.linalg.eigh(self._dual)
+        if not values[0] > 1e-16 * values[-1]:
+            return False
+        s = np.sqrt(values)
+        scaling = self._factor @ (axes / np.sqrt(s))  # Y = scaling s scaling', S likewise
+        matrix = svec_rows(scaling.T @ self._tensor @ scaling)
+        level = svec(np.diag(s))
+        linear = self.weight * svec(scaling.T @ scaling)
+        residual = matrix @ level - self._target
+        half = np.sqrt(0.5)
+        q, r = np.linalg.qr(np.concatenate([matrix, half * np.eye(SVEC_SIZE)]))
+        top, bottom = q[:len(matrix)], q[len(matrix):]
+
+        def directions(wanted: Array) -> tuple[Array, Array]:
+            """Changes of Y and S, scaled, that together change the products by ``wanted``."""
+            pull = half * (level + wanted - linear)
+            change = np.linalg.solve(r, bottom.T @ pull - top.T @ residual)
+            return smat(change), smat(wanted - change)
+
+        mean = float(values.mean())
+        to_y, to_s = directions(-level)
+        step = min(1.0, _reach(to_y, s), _reach(to_s, s))
+        ahead = float(np.sum((np.diag(s) + step * to_y) * (np.diag(s) + step * to_s))) / SIDE
+        aim = max(mean * min(max((ahead / mean) ** 3, 1e-6), 1.0), self.weight)
+        product = to_y @ to_s
+        wanted = aim * np.eye(SIDE) - np.diag(values) - 0.5 * (product + product.T)
+        to_y, to_s = directions(svec(2.0 * wanted / (s[:, None] + s)))
+        step = min(1.0, _BACK * _reach(to_y, s), _BACK * _reach(to_s, s))
+        try:
+            root = np.linalg.cholesky(np.diag(s) + step * to_y)
+        except np.linalg.LinAlgError:
+            return False
+        self._step, self._factor = step, scaling @ root
+        self._dual = root.T @ (np.diag(s) + step * to_s) @ root
+        return True
+
+
+def _reach(direction: Array, s: Array) -> float:
+    """Largest step t (at most 1e3) with ``diag(s) + t direction >= 0``."""
+    root = 1.0 / np.sqrt(s)
+    smallest = float(np.linalg.eigvalsh(direction * root[:, None] * root)[0])
+    return 1.0 / max(-smallest, 1e-3)

@@ -1,0 +1,133 @@
+"""Least distance to a cone with one positive semidefinite block, by Clarabel called directly.
+
+Clarabel's triangle vector of a symmetric matrix stacks the columns of its upper triangle and
+multiplies the off-diagonal entries by sqrt(2), so that the inner product is the matrix one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ...inertia import Array
+
+if TYPE_CHECKING:
+    import clarabel
+
+SIDE = 4  # of the pseudo-inertia
+_ROWS, _COLS = np.array([(i, j) for j in range(SIDE) for i in range(j + 1)]).T
+SVEC_SIZE = len(_ROWS)
+_SCALE = np.where(_ROWS == _COLS, 1.0, np.sqrt(2.0))
+_UPPER = SIDE * _ROWS + _COLS  # entries of a matrix, row after row
+_ENTRY = np.empty((SIDE, SIDE), dtype=int)  # of the triangle vector
+_ENTRY[_ROWS, _COLS] = _ENTRY[_COLS, _ROWS] = np.arange(SVEC_SIZE)
+_SHARE = 1.0 / _SCALE[_ENTRY]
+
+# The objective is the excess over the unconstrained optimum, not the whole sum of squares, so this
+# is far below what any digit of the data supports.
+TOLERANCE = 1e-9
+
+
+def svec(matrix: Array) -> Array:
+    """Triangle vector (10,) of a symmetric matrix (4, 4)."""
+    return matrix.ravel()[_UPPER] * _SCALE
+
+
+def smat(vector: Array) -> Array:
+    """Symmetric matrix (4, 4) of a triangle vector (10,)."""
+    return vector[_ENTRY] * _SHARE
+
+
+class Nearest(NamedTuple):
+    """The nearest point z (n,) and a lower bound of ``|z|^2`` from the dual."""
+
+    z: Array
+    lower_bound: float
+
+
+class LeastDistance:
+    """Solves ``min |z|^2`` s.t. ``offset + matrix @ z`` in K, again and again with new data.
+
+    K: the first ``linear`` rows nonnegative, the next ten the triangle vector of a matrix >= 0.
+    The solver is built once and its data are replaced, which halves the time of a solve. The unit
+    Hessian needs no equilibration, which would stay that of the first problem.
+
+    Args:
+        linear: number of linear rows.
+        variables: n.
+    """
+
+    def __init__(self, linear: int, variables: int) -> None:
+        self._rows = linear + SVEC_SIZE
+        import clarabel  # loads slowly, as `sparse` does; other estimators do without
+
+        self._variables = variables
+        cones = [clarabel.NonnegativeConeT(linear)] if linear else []
+        self._cones = [*cones, clarabel.PSDTriangleConeT(SIDE)]
+        self._solver: clarabel.DefaultSolver | None = None
+
+    def solve(self, offset: Array, matrix: Array) -> Nearest | None:
+        """The nearest point for offset (rows,) and matrix (rows, n); None if the solver gave up."""
+        found = self._run(offset, matrix)
+        if found is None:
+            return None
+        z = np.asarray(found.x)
+        if not np.isfinite(z).all() or not np.isfinite(found.obj_val_dual):
+            return None
+        return Nearest(z, max(0.0, 2.0 * found.obj_val_dual))
+
+    def _run(self, offset: Array, matrix: Array) -> clarabel.DefaultSolution | None:
+        """What the solver finds; a breakdown gets a second try with all its safeguards."""
+        try:
+            if self._solver is None:
+                self._solver = self._build(offset, matrix, _settings())
+            else:
+                self._solver.update(A=np.ascontiguousarray(-matrix.T).ravel(), b=offset)
+            return self._solver.solve()
+        except BaseException as error:
+            _let_panics_pass(error)
+        self._solver = None
+        try:
+            return self._build(offset, matrix, _settings(careful=True)).solve()
+        except BaseException as error:
+            _let_panics_pass(error)
+        return None
+
+    def _build(self, offset: Array, matrix: Array,
+               settings: clarabel.DefaultSettings) -> clarabel.DefaultSolver:
+        import clarabel
+        from scipy import sparse
+
+        rows, n = self._rows, self._variables
+        # All entries are stored, zeros too: the pattern must fit every later problem.
+        dense = sparse.csc_matrix((np.ascontiguousarray(-matrix.T).ravel(),
+                                   np.tile(np.arange(rows), n), np.arange(n + 1) * rows),
+                                  shape=(rows, n))
+        return clarabel.DefaultSolver(sparse.csc_matrix(np.eye(n)), np.zeros(n), dense, offset,
+                                      self._cones, settings)
+
+
+def _let_panics_pass(error: BaseException) -> None:
+    """Raise again what is no panic of the compiled solver, whose type cannot be imported.
+
+    What the panic writes to standard error stays there: it bypasses Python, and to point the file
+    descriptor elsewhere for a moment would swallow what other threads write.
+    """
+    if type(error).__name__ != "PanicException":
+        raise error
+
+
+def _settings(careful: bool = False) -> clarabel.DefaultSettings:
+    import clarabel
+
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_threads = 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+    settings.equilibrate_enable = careful
+    # With a unit Hessian a step is accurate as it is; refining each costs a sixth of the time.
+    settings.iterative_refinement_enable = careful
+    # Data updates need the problem as it was given.
+    settings.presolve_enable = settings.chordal_decomposition_enable = False
+    return settings

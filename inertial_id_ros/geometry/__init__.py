@@ -1,0 +1,1 @@
+"""Where the mass can sit: shapes, meshes and points, and the density prior that they give."""

@@ -1,0 +1,68 @@
+"""Sets of points: which stand for the rest, whether they enclose a volume, and the ellipsoid about
+them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..inertia import Array
+
+DIRECTIONS = 1000  # in which the outermost points are looked for
+_AT_ONCE = 20  # directions
+
+
+def farthest_points(cloud: Array, count: int) -> np.ndarray:
+    """Indices of `count` points of cloud (n, 3), each as far as possible from those before."""
+    first = int(((cloud - cloud.mean(axis=0)) ** 2).sum(axis=1).argmax())
+    chosen = [first]
+    distance = ((cloud - cloud[first]) ** 2).sum(axis=1)
+    for _ in range(min(count, len(cloud)) - 1):
+        chosen.append(int(distance.argmax()))
+        distance = np.minimum(distance, ((cloud - cloud[chosen[-1]]) ** 2).sum(axis=1))
+    return np.array(chosen)
+
+
+def outermost(points: Array) -> Array:
+    """Those (m, 3) of points (n, 3) that lie farthest in one of DIRECTIONS directions, spread
+    evenly about the middle of their bounding box."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    scaled = (points - 0.5 * (low + high)) / np.maximum(high - low, 1e-12)
+    height = 1.0 - (2.0 * np.arange(DIRECTIONS) + 1.0) / DIRECTIONS
+    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(DIRECTIONS)  # the golden angle
+    across = np.sqrt(1.0 - height**2)
+    directions = np.stack([across * np.cos(turn), across * np.sin(turn), height], axis=1)
+    columns, reach = np.ascontiguousarray(scaled.T), np.empty((_AT_ONCE, len(points)))
+    chosen = np.empty(DIRECTIONS, dtype=int)
+    for k in range(0, DIRECTIONS, _AT_ONCE):  # one buffer: fresh memory costs more than sums
+        np.matmul(directions[k:k + _AT_ONCE], columns, out=reach)
+        chosen[k:k + _AT_ONCE] = reach.argmax(axis=1)
+    return points[np.unique(chosen)]
+
+
+def has_volume(points: Array) -> bool:
+    """Whether points (n, 3) do not all lie in one plane."""
+    spans = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    return bool(spans[2] >= 1e-9 * max(spans[0], 1e-12))
+
+
+def enclosing_ellipsoid(points: Array, tolerance: float = 1e-3) -> tuple[Array, Array]:
+    """Centre (3,) and matrix (3, 3) of the smallest ellipsoid about points (Khachiyan 1996)."""
+    n, d = points.shape
+    lifted = np.concatenate([points.T, np.ones((1, n))])
+    weights = np.full(n, 1.0 / n)
+    for _ in range(20_000):
+        distance = np.einsum("in,ij,jn->n", lifted,
+                             np.linalg.inv((lifted * weights) @ lifted.T), lifted)
+        far = int(distance.argmax())
+        excess = distance[far] - d - 1.0
+        if excess < tolerance * (d + 1.0):
+            break
+        step = excess / ((d + 1.0) * (distance[far] - 1.0))
+        weights *= 1.0 - step
+        weights[far] += step
+    center = points.T @ weights
+    spread = (points - center).T * weights @ (points - center)
+    matrix = np.linalg.inv(spread) / d
+    # Scale so that every point is inside, which the iteration only reaches in the limit.
+    worst = np.einsum("ni,ij,nj->n", points - center, matrix, points - center).max()
+    return center, matrix / worst

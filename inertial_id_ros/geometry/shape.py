@@ -1,0 +1,262 @@
+"""The shape of the carried object: points that fill it, its surface, its bounding box.
+
+Everything is in the sensor frame [m]. Estimators need points with volumes (`pmd`, priors), exact
+moments of the filled body (`uniform`), or a bounding region (`lmi`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InvalidShape
+from ..inertia import Array, phi_from_body, phi_from_pseudo_inertia, point_columns, transform_phi
+from ..limits import FARTHEST, MAX_FACES, MAX_POINTS, THINNEST
+from ..settings import ShapeSettings
+from . import primitives
+from .mesh import load_mesh, resolve_resource
+from .point_sets import enclosing_ellipsoid, farthest_points, has_volume, outermost
+from .pose import PoseStates
+from .voxelize import grid_axes, grid_points, interior
+
+if TYPE_CHECKING:  # half a second of imports, which only shapes need
+    import trimesh
+
+_SCATTERED = 1000  # points spread over a surface
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A filled region in the sensor frame.
+
+    Attributes:
+        points: (n, 3) interior points; volumes: (n,) the volume [m^3] each stands for.
+        surface: (m, 3) points on the boundary, corners included.
+        unit_phi: (10,) inertial parameters of the region filled with 1 kg, exact where known.
+        bounding: the region only bounds the object; its mass may sit anywhere inside.
+        name: for reports.
+    """
+
+    points: Array
+    volumes: Array
+    surface: Array
+    unit_phi: Array
+    bounding: bool
+    name: str
+
+    def __post_init__(self) -> None:
+        lower, upper = self.bounds
+        far, thin = float(np.abs([lower, upper]).max()), float((upper - lower).min())
+        if not (far <= FARTHEST and thin >= THINNEST):
+            raise InvalidShape(
+                f"{self.name} reaches {far:.4g} m from the sensor and is {thin:.4g} m thin; "
+                f"allowed: at most {FARTHEST:g} m and at least {THINNEST:g} m (are the units "
+                "metres?)")
+
+    @property
+    def volume(self) -> float:
+        """Enclosed volume [m^3]."""
+        return float(self.volumes.sum())
+
+    @cached_property
+    def bounds(self) -> tuple[Array, Array]:
+        """Lower and upper corner (3,) of the bounding box along the sensor axes."""
+        everything = np.concatenate([self.points, self.surface])
+        return everything.min(axis=0), everything.max(axis=0)
+
+    def pose_states(self, settings: ShapeSettings) -> PoseStates:
+        """The pose as uncertain as the settings say, about the centre of the bounding box."""
+        sd = np.repeat([settings.position_sd, np.deg2rad(settings.rotation_sd)], 3)
+        return PoseStates(sd, 0.5 * (self.bounds[0] + self.bounds[1]))
+
+    @property
+    def lengths(self) -> Array:
+        """Lengths (3,) of the bounding box along the sensor axes."""
+        lower, upper = self.bounds
+        return upper - lower
+
+    @cached_property
+    def hull(self) -> Array:
+        """Faces (k, 4) of the convex hull: ``n . x + d`` is the distance outside of each [m]."""
+        from scipy.spatial import ConvexHull  # loads slowly, and most runs have no shape
+
+        return np.asarray(ConvexHull(self.surface).equations)
+
+    def uniform(self, mass: float) -> Array:
+        """phi (10,) of the region filled evenly with the given mass [kg]."""
+        return mass * self.unit_phi
+
+    def placed(self, pose: ArrayLike) -> Shape:
+        """The shape moved by a homogeneous transform (4, 4).
+
+        Raises:
+            InvalidShape: it moves farther than any robot reaches.
+        """
+        matrix = np.asarray(pose, dtype=float)
+        rotation, translation = matrix[:3, :3], matrix[:3, 3]
+        if not np.abs(translation).max() <= FARTHEST:  # before squares of it overflow
+            raise InvalidShape(f"{self.name} is placed {np.abs(translation).max():.4g} m from the "
+                               f"sensor; allowed: at most {FARTHEST:g} m (are the units metres?)")
+        return replace(self, points=self.points @ rotation.T + translation,
+                       surface=self.surface @ rotation.T + translation,
+                       unit_phi=transform_phi(self.unit_phi, rotation, translation))
+
+    def spread(self, count: int) -> Array:
+        """`count` points (count, 3) spread evenly over interior and surface, farthest first."""
+        cloud = np.concatenate([self.surface, self.points])
+        return cloud[farthest_points(cloud, count)]
+
+    @cached_property
+    def ellipsoid(self) -> Array:
+        """Matrix Q (4, 4) of the smallest enclosing ellipsoid, ``[x; 1]' Q [x; 1] >= 0`` inside.
+
+        Wensing et al. 2017, eqs 22 and 23, use this form.
+        """
+        from scipy.spatial import ConvexHull
+
+        corners = self.surface[ConvexHull(self.surface).vertices]
+        center, shape_matrix = enclosing_ellipsoid(corners[farthest_points(corners, 200)])
+        out = np.empty((4, 4))
+        out[:3, :3] = -shape_matrix
+        out[:3, 3] = out[3, :3] = shape_matrix @ center
+        out[3, 3] = 1.0 - center @ shape_matrix @ center
+        return out
+
+
+def shape_from_settings(settings: ShapeSettings,
+                        roots: tuple[Path, ...] = ()) -> Shape | None:
+    """The shape that the settings describe; None for type ``none``.
+
+    Args:
+        settings: primitive or mesh with its pose in the sensor frame.
+        roots: `package://` resources are looked for as `root/<package>/...` under these folders.
+
+    Raises:
+        InvalidShape: wrong size for the type, unreadable file, or a mesh that is not watertight.
+    """
+    if settings.type == "none":
+        return None
+    pose = np.eye(4)
+    from scipy.spatial.transform import Rotation  # loads slowly, and most runs have no shape
+
+    pose[:3, :3] = Rotation.from_euler("xyz", settings.rpy).as_matrix()
+    pose[:3, 3] = settings.center
+    if settings.type == "mesh":
+        return shape_from_file(resolve_resource(settings.mesh, roots), settings.mesh_scale, pose,
+                               settings.bounding)
+    return shape_from_primitive(settings.type, settings.size, pose, settings.bounding)
+
+
+def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,
+                         bounding: bool = True) -> Shape:
+    """A box (x, y, z), cylinder (radius, height), sphere (radius) or cone (radius, height) [m].
+
+    Args:
+        pose: homogeneous transform (4, 4) from the primitive's centre to the sensor frame; for the
+            cone the centre lies at half height, as in shape_msgs.
+
+    Raises:
+        InvalidShape: unknown kind, or sizes that do not fit it.
+    """
+    sizes = np.asarray(size, dtype=float)
+    primitives.check_sizes(kind, sizes)
+    volume, body = primitives.volume_and_body(kind, sizes)
+    mesh = primitives.surface_mesh(kind, sizes)
+    grid = grid_points(grid_axes(mesh.bounds, volume))
+    points = grid[primitives.inside(kind, sizes, grid)]
+    return Shape(points, np.full(len(points), volume / len(points)), _surface_points(mesh),
+                 phi_from_body(*body), bounding, kind).placed(pose)
+
+
+def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = False,
+                    name: str = "mesh") -> Shape:
+    """The region that a watertight mesh encloses, placed by pose (4, 4) in the sensor frame.
+
+    Raises:
+        InvalidShape: the mesh is open, encloses no volume, or is too large.
+    """
+    if len(mesh.faces) > MAX_FACES:
+        raise InvalidShape(f"{name} has {len(mesh.faces)} faces; at most {MAX_FACES} are allowed")
+    if not mesh.is_watertight or not mesh.is_winding_consistent:
+        raise InvalidShape(f"{name} is not a watertight mesh ({len(mesh.faces)} faces), so it has "
+                           "no inside; repair it, or give a bounding box instead")
+    if mesh.volume < 0.0:
+        mesh = mesh.copy()
+        mesh.invert()
+    if not mesh.volume > 0.0:
+        raise InvalidShape(f"{name} encloses no volume ({mesh.volume:g} m^3)")
+    # Along the mesh's own axes, with which its faces often lie.
+    axes = grid_axes(mesh.bounds, mesh.volume)
+    points = grid_points(axes)[interior(np.asarray(mesh.triangles), axes)]
+    if len(points) < 50:
+        raise InvalidShape(f"{name} is too thin to sample its inside ({len(points)} points found); "
+                           "give a bounding box instead")
+    volumes = np.full(len(points), mesh.volume / len(points))
+    return Shape(points, volumes, _surface_points(mesh), _mesh_unit_phi(mesh), bounding,
+                 name).placed(pose)
+
+
+def shape_from_file(path: Path, scale: float, pose: ArrayLike, bounding: bool) -> Shape:
+    """The region inside a mesh file (see `load_mesh`), placed by pose (4, 4).
+
+    A file that did not change is not read again.
+
+    Raises:
+        InvalidShape: see `load_mesh` and `shape_from_mesh`.
+    """
+    if not path.is_file():
+        raise InvalidShape(f"mesh file {path} does not exist")
+    state = path.stat()
+    filled = _filled_file(path.resolve(), scale, state.st_mtime_ns, state.st_size)
+    return replace(filled, bounding=bounding, name=path.name).placed(pose)
+
+
+@lru_cache(maxsize=8)
+def _filled_file(path: Path, scale: float, changed: int, size: int) -> Shape:
+    return shape_from_mesh(load_mesh(path, scale), np.eye(4), name=path.name)
+
+
+def shape_from_points(points: ArrayLike, volumes: ArrayLike | None = None,
+                      bounding: bool = False, name: str = "points") -> Shape:
+    """The region that points (n, 3) fill, each standing for a volume (n,) or all for the same.
+
+    Raises:
+        InvalidShape: fewer than four points, points in one plane, or values that are not finite.
+    """
+    cloud = np.asarray(points, dtype=float).reshape(-1, 3)
+    if len(cloud) > MAX_POINTS:
+        raise InvalidShape(f"the shape has {len(cloud)} points; at most {MAX_POINTS} are allowed")
+    share = np.ones(len(cloud)) if volumes is None else np.asarray(volumes, dtype=float)
+    if len(cloud) < 4 or not np.isfinite(cloud).all():
+        raise InvalidShape(f"a point shape needs at least four finite points, got {len(cloud)}")
+    if share.shape != (len(cloud),) or not np.all(np.isfinite(share) & (share > 0.0)):
+        raise InvalidShape(f"{len(cloud)} points need as many positive volumes")
+    if not has_volume(cloud):
+        raise InvalidShape("the points of the shape lie in one plane; they enclose no volume")
+    unit = point_columns(cloud) @ (share / share.sum())
+    return Shape(cloud, share, cloud, unit, bounding, name)
+
+
+def _mesh_unit_phi(mesh: trimesh.Trimesh) -> Array:
+    """phi (10,) of the mesh filled with 1 kg, from exact volume integrals."""
+    properties = mesh.mass_properties
+    com = np.asarray(properties.center_mass)
+    tensor = np.asarray(properties.inertia) / properties.mass
+    pseudo = np.eye(4)
+    pseudo[:3, :3] = 0.5 * np.trace(tensor) * np.eye(3) - tensor + np.outer(com, com)
+    pseudo[:3, 3] = pseudo[3, :3] = com
+    return phi_from_pseudo_inertia(pseudo)
+
+
+def _surface_points(mesh: trimesh.Trimesh) -> Array:
+    """Outermost corners, and points spread over the surface (m, 3)."""
+    import trimesh
+
+    scattered, _ = trimesh.sample.sample_surface(
+        mesh, _SCATTERED, seed=np.random.default_rng(0))
+    return np.concatenate([outermost(np.asarray(mesh.vertices)), scattered])

@@ -1,0 +1,1 @@
+"""The road of a sample from inbox to verdict, as one object: the identifier."""

@@ -1,0 +1,159 @@
+"""Identification of a recording whose motion was measured as accelerations, not by a robot.
+
+An inertial sensor at the wrist (or a published data set) gives linear acceleration, angular
+velocity, perhaps angular acceleration, and orientation. Their noise, which the settings of the
+group `accelerations` state, counts in the likelihood (see `errors_in_variables`). The rows, their
+filter, the estimators and the verdict are those of the pipeline for robots.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import InvalidData, NotEnoughData
+from ..estimate import Estimate
+from ..findings import FindingLog
+from ..geometry.shape import Shape
+from ..inertia import Array
+from ..kinematics.motion import Motion
+from ..kinematics.polynomial import fit, gather
+from ..regression.errors_in_variables import joint_rows
+from ..regression.newton_euler import regressor
+from ..regression.regressor_window import Rows, Window, make_buffer
+from ..regression.rows import buffer_rows, filter_columns, make_filter
+from ..settings import Settings
+from ..signals.bins import BIN_NS
+from ..signals.low_pass import TwoSidedFilter
+from .solver import Solver
+
+_START_NS = 1_000_000_000_000  # of every recording, in the pipeline's own time
+# Noise of a Hann-filtered derivative, over that of the signal and times the length of the kernel:
+# (int h'^2 / int h^2)^(1/2) for h = cos^2(pi t / L).
+_DERIVATIVE = 2.0 * np.pi / np.sqrt(3.0)
+_DERIVATIVE_SAMPLES = 10  # in the local quartic through the angular velocity
+
+
+class Recording(NamedTuple):
+    """Motion and wrench of the sensor frame at n times.
+
+    Attributes:
+        time: (n,) increasing [s].
+        axes: (n, 3, 3) rows are the axes of a frame at rest in sensor axes; the last points up.
+        acceleration: (n, 3) of the sensor origin without gravity, sensor axes [m/s^2].
+        omega: (n, 3) angular velocity, sensor axes [rad/s].
+        wrench: (n, 6) reading, sensor axes [N, N m]; its sign is `wrench.convention`.
+        alpha: (n, 3) angular acceleration, sensor axes [rad/s^2]; None: derived from omega.
+    """
+
+    time: Array
+    axes: Array
+    acceleration: Array
+    omega: Array
+    wrench: Array
+    alpha: Array | None = None
+
+
+def identify(recording: Recording, settings: Settings, shape: Shape | None = None) -> Estimate:
+    """The payload of a recording.
+
+    Raises:
+        InvalidData: arrays that do not fit together, or an answer that is not physical.
+        NotEnoughData: the recording is too short or says too little.
+        InvalidShape: as the estimators.
+    """
+    window, filtering = window_of(recording, settings)
+    solver = Solver(settings, shape, filtering, wrench_sign(settings))
+    log = FindingLog()
+    estimate = solver.solve(window, settings.wrench.sensor_frame, log)
+    begin = round(float(recording.time[0]) * 1e9) - _START_NS
+    return replace(estimate, stamp_ns=estimate.stamp_ns + begin,
+                   findings=tuple(f.text for f in log.all()))
+
+
+def wrench_sign(settings: Settings) -> float:
+    """Sign of the reading against the wrench on the payload."""
+    return -1.0 if settings.wrench.convention == "on_sensor" else 1.0
+
+
+def window_of(recording: Recording, settings: Settings) -> tuple[Window, TwoSidedFilter]:
+    """The compressed recording, and the filter that made it.
+
+    Raises:
+        InvalidData: arrays that do not fit together, are not finite, or time that does not rise.
+        NotEnoughData: shorter than the filter's kernel.
+    """
+    _check(recording)
+    stamps = _START_NS + np.round((recording.time - recording.time[0]) * 1e9).astype(np.int64)
+    alpha, angular_noise = _angular_acceleration(recording, stamps, settings)
+    gravity, n = settings.gravity.acceleration, len(stamps)
+    motion = Motion(recording.axes, gravity, recording.acceleration, recording.omega, alpha,
+                    np.ones(n, dtype=bool))
+    a = regressor(motion.proper_acceleration, motion.omega, alpha)
+    columns = filter_columns(motion, a, wrench_sign(settings) * recording.wrench,
+                             settings.estimator.dynamism_c1)
+    filtering = make_filter(settings.kinematics.filter_window)
+    parts = [filtering.push(*_binned(stamps, columns)), filtering.flush()]
+    rows = [buffer_rows(part, gravity) for part in parts if len(part.number)]
+    if not rows:
+        raise NotEnoughData(f"the recording lasts {(stamps[-1] - stamps[0]) * 1e-9:.2f} s; the "
+                            f"filter needs {settings.kinematics.filter_window:g} s")
+    buffer = make_buffer(settings, (stamps[-1] - stamps[0]) * 1e-9 + 1.0)
+    for part in rows:
+        buffer.add(part)
+    noise = np.repeat([settings.accelerations.linear_noise, angular_noise], 3)
+    return _with_joint(buffer.content(), rows, noise, filtering), filtering
+
+
+def _with_joint(window: Window, rows: list[Rows], noise: Array,
+                filtering: TwoSidedFilter) -> Window:
+    if not noise.any():
+        return window
+    scaled = np.concatenate([part.full * np.sqrt(part.samples)[:, None, None] for part in rows])
+    kernel, step = filtering.kernel, filtering.step
+    overlap = np.correlate(kernel, kernel, "full")[(len(kernel) - 1) % step::step]
+    independent = len(scaled) / np.sum((overlap / overlap.max()) ** 2)
+    return window._replace(joint=joint_rows(
+        scaled, noise, len(scaled) * filtering.block_gain(1), float(independent)))
+
+
+def _binned(stamps: np.ndarray, columns: Array) -> tuple[np.ndarray, np.ndarray, Array]:
+    """Bin numbers (k,), samples (k,) and mean columns (k, d) of the bins that are not empty."""
+    number = stamps // BIN_NS
+    starts = np.flatnonzero(np.r_[True, np.diff(number) > 0])
+    count = np.diff(np.r_[starts, len(stamps)])
+    return number[starts], count, np.add.reduceat(columns, starts) / count[:, None]
+
+
+def _angular_acceleration(recording: Recording, stamps: np.ndarray,
+                          settings: Settings) -> tuple[Array, float]:
+    """Angular acceleration (n, 3) [rad/s^2] and the noise of one sample that it amounts to."""
+    noise = settings.accelerations
+    if recording.alpha is not None:
+        return recording.alpha, noise.angular_noise
+    # As short as it gets: the low-pass that follows treats both sides alike, this one does not.
+    length = _DERIVATIVE_SAMPLES * float(np.median(np.diff(recording.time)))
+    index, u, weights = gather(stamps, stamps, length)
+    _, alpha, _ = fit(u, weights, recording.omega[index], length)
+    # What the low-pass leaves of the derivative's noise, as white noise of which as much is left.
+    return alpha, noise.angular_velocity_noise * _DERIVATIVE / settings.kinematics.filter_window
+
+
+def _check(recording: Recording) -> None:
+    n = len(recording.time)
+    shapes = {"time": (n,), "axes": (n, 3, 3), "acceleration": (n, 3), "omega": (n, 3),
+              "wrench": (n, 6), "alpha": (n, 3)}
+    for name, shape in shapes.items():
+        values = getattr(recording, name)
+        if values is None:
+            continue
+        if np.shape(values) != shape:
+            raise InvalidData(f"{name} has shape {np.shape(values)}; {shape} is needed")
+        if not np.isfinite(values).all():
+            raise InvalidData(f"{name} holds numbers that are not finite")
+    if n < 2:
+        raise NotEnoughData(f"the recording holds {n} samples; at least 2 are needed")
+    if not np.all(np.diff(recording.time) > 0.0):
+        raise InvalidData("time does not rise from every sample to the next")

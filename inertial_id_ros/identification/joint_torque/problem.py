@@ -1,0 +1,154 @@
+"""Ten parameters of a payload from joint torques, relative to an identified robot without it.
+
+``tau - Y phi_robot = Y d + Y_last T phi + z``: Y_last are the columns of the body that carries the
+payload, T moves the payload's parameters from its frame into that body's, d is what is wrong with
+the identified robot, and z by how much the zero of the torques has moved since. d is eliminated
+with its covariance, to which is added what friction may have drifted, so that the answer's
+covariance holds the uncertainty of the robot; z is zero until it is seen to have moved, and then
+anything.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from ...errors import InvalidModel, UnknownFrame
+from ...inertia import PARAMETERS, Array, transform_matrix
+from ...regression.problem import Marginal, Problem, eliminate
+from ...regression.row_layout import BIASES
+from ...regression.tool import Tool, covariance_root
+from ...regression.unconstrained_fit import unconstrained_fit
+from ...robot.compression import Compressed, compress_rows
+from ...robot.joint_terms import COULOMB, OFFSET, VISCOUS
+from ...robot.model import RobotModel
+from ...robot.residuals import independent_noise
+from ...robot.robot_file import IdentifiedRobot, reduced_model
+
+ZERO_SD = 1000.0  # N m: a zero that has moved may be anywhere
+_ROUNDS = 2
+_LEAST = 1e-3  # of the robot's own noise: what rows leave at least
+
+
+class TorqueFit(NamedTuple):
+    """The payload's problem, and how well its best payload fits.
+
+    Attributes:
+        problem: for the estimators.
+        left: (joints,) root mean square of what it leaves [N m]; bare: of what no payload leaves.
+    """
+
+    problem: Problem
+    left: Array
+    bare: Array
+
+
+class TorqueProblem:
+    """The payload's problem, for one robot and one frame.
+
+    Args:
+        robot: identified; urdf: its description; frame: link, fixed to a body of the robot.
+        drift: what friction may have changed since, relative to it.
+
+    Attributes:
+        zero_moved: whether the zero of the torques is no longer that of the robot file.
+
+    Raises:
+        InvalidModel: another description, or no moving body carries the frame.
+        UnknownFrame: the description has no such link.
+    """
+
+    def __init__(self, robot: IdentifiedRobot, urdf: str, frame: str, drift: float) -> None:
+        self.model = robot.model(urdf)
+        self.robot = robot
+        self.zero_moved = False
+        where, placement = _body_of(self.model, urdf, frame)
+        n, p = self.model.nv, self.model.size
+        self._payload = np.zeros((p + n, PARAMETERS))
+        self._payload[self.model.body_slice(where)] = transform_matrix(placement.rotation,
+                                                                       placement.translation)
+        self._robot_errors = np.zeros((p + n, p))
+        self._robot_errors[:p] = covariance_root(
+            robot.covariance + np.diag(_drift(self.model, robot.phi, drift)**2))
+        self._known = np.concatenate([robot.phi, np.zeros(n)])
+
+    def matrix(self, tool: Tool | None = None) -> Array:
+        """Matrix (p + joints + 1, 10 + s + 1) from columns of rows ``[Y | 1 | tau]`` to
+        ``[payload | unit errors (s) | torque not known]``.
+
+        Args:
+            tool: taken out, as known to its covariance; None: none.
+        """
+        n = self.model.nv
+        zero = np.zeros((len(self._known), n))
+        zero[-n:] = ZERO_SD * self.zero_moved * np.eye(n)
+        parts, known = [self._payload, self._robot_errors, zero], self._known
+        if tool is not None:
+            known = known + self._payload @ tool.phi
+            parts.append(self._payload @ tool.root)
+        columns = np.concatenate(parts, axis=1)
+        bottom = np.append(np.zeros(columns.shape[1]), 1.0)
+        return np.concatenate([np.column_stack([columns, -known]), bottom[None]])
+
+    def build(self, rows: Array, tool: Tool | None) -> TorqueFit:
+        """The problem of rows (r, joints, p + joints + 1), which may be scaled; see `matrix`."""
+        matrix = self.matrix(tool)
+        data = compress_rows(rows[..., :-1], rows[..., -1])
+        linear = rows @ matrix
+        noise, least = self.robot.noise, _LEAST * self.robot.noise
+        scale = np.einsum("rjj->rj", rows[..., self.model.size:-1])
+        full = np.maximum(_rms(scale), _LEAST)  # of a row that was not scaled down
+        for _ in range(_ROUNDS):
+            left = _left(linear, data, matrix, noise)
+            noise = np.maximum(independent_noise(left, least) / full, least)
+        marginal = _marginal(data, matrix, noise)
+        nothing = np.zeros((0, PARAMETERS + BIASES + 1))
+        problem = Problem(nothing, nothing, nothing, np.ones(BIASES), np.zeros(BIASES),
+                          np.zeros(BIASES), len(rows), noisy=marginal)
+        return TorqueFit(problem, _rms(left), _rms(linear[..., -1]))
+
+
+def _left(linear: Array, data: Compressed, matrix: Array, noise: Array) -> Array:
+    """What the best payload and the most probable errors leave of the torques (r, joints)."""
+    marginal = _marginal(data, matrix, noise)
+    phi, _ = unconstrained_fit(marginal.information, marginal.matrix.T @ marginal.target)
+    errors = marginal.states(phi)[BIASES:]
+    return np.asarray(linear[..., -1] - linear[..., :-1] @ np.r_[phi, errors])
+
+
+def _rms(rows: Array) -> Array:
+    return np.asarray(np.sqrt(np.mean(rows**2, axis=0)))
+
+
+def _marginal(data: Compressed, matrix: Array, noise: Array) -> Marginal:
+    """Errors eliminated; there is no sensor, and so its biases are zero."""
+    wide = np.concatenate([matrix[:, :PARAMETERS], np.zeros((len(matrix), BIASES)),
+                           matrix[:, PARAMETERS:]], axis=1)
+    states = wide.shape[1] - 1 - PARAMETERS
+    prior = np.zeros((states, wide.shape[1]))
+    prior[:, PARAMETERS:-1] = np.eye(states)
+    return eliminate(np.concatenate([data.stacked(noise) @ wide, prior]))
+
+
+def _drift(model: RobotModel, phi: Array, share: float) -> Array:
+    """Standard deviations (p,) by which friction may have changed; offsets as Coulomb friction."""
+    out = np.zeros(model.size)
+    for joint in model.joint_names:
+        for term, like in ((VISCOUS, VISCOUS), (COULOMB, COULOMB), (OFFSET, COULOMB)):
+            if term in model.terms.names and like in model.terms.names:
+                out[model.term_index(joint, term)] = share * abs(phi[model.term_index(joint, like)])
+    return out
+
+
+def _body_of(model: RobotModel, urdf: str, frame: str) -> tuple[str, pin.SE3]:
+    """The body that carries a link, and the link's place in the body's frame."""
+    full = reduced_model(urdf, model.joint_names)
+    if not full.existFrame(frame, pin.FrameType.BODY):
+        raise UnknownFrame(f"the robot description has no link '{frame}', in which the payload is "
+                           "to be given (wrench.sensor_frame)")
+    at = full.frames[full.getFrameId(frame, pin.FrameType.BODY)]
+    if at.parentJoint == 0:
+        raise InvalidModel(f"no joint moves '{frame}' (wrench.sensor_frame)")
+    return model.bodies[at.parentJoint - 1], at.placement

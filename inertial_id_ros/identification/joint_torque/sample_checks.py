@@ -1,0 +1,81 @@
+"""Which joint states may enter, and the findings that say why one may not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...findings import FindingLog
+from ...inertia import Array
+from ...signals.drop_counters import StoredCounts
+
+_IMPOSSIBLE = 1e6  # rad, N m: no joint stands there, uninitialised memory does
+_CLIPPED = 0.999  # share of the largest torque from which on one is clipped
+
+
+class JointStateGate:
+    """Checks joint states with efforts; counts what it refuses.
+
+    Args:
+        joints: names in the wanted order; limits: (joints,) largest torque that each can give
+            [N m], as the robot description says; 0: not said.
+    """
+
+    def __init__(self, joints: Sequence[str], findings: FindingLog) -> None:
+        self._joints, self._findings = tuple(joints), findings
+        self.use_limits(np.zeros(len(self._joints)))
+        self._counts = StoredCounts(findings, "joint", "joint states")
+        self._refused = ""  # why the last sample could not enter
+
+    def use_limits(self, limits: Array) -> None:
+        """Largest torques (joints,) [N m] that the robot description allows; 0: it does not say."""
+        self._limits = limits
+        self._ceiling = np.where(limits > 0.0, _CLIPPED * limits, _IMPOSSIBLE)
+
+    def check(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
+              efforts: Sequence[float]) -> Array | None:
+        """Positions and efforts (2 joints,), or None where they must not enter."""
+        if stamp_ns <= 0 or not len(names):
+            return None  # said of all joint states, where motion is taken from them
+        index = {name: k for k, name in enumerate(names)}
+        absent = [joint for joint in self._joints if joint not in index]
+        if absent:  # of something else, such as a gripper, or of part of the robot
+            if any(joint in index for joint in self._joints):
+                self._refuse("joint_states_incomplete", f"joint states without joint '{absent[0]}' "
+                             "dropped", f"are without joint '{absent[0]}'")
+            return None
+        if len(positions) < len(names) or len(efforts) < len(names):
+            self._refuse("joint_efforts_missing", "joint states without efforts dropped; "
+                         "load.source 'joint_torque' needs them", "are without efforts")
+            return None
+        order = [index[joint] for joint in self._joints]
+        q, effort = (np.array([values[k] for k in order], dtype=float)
+                     for values in (positions, efforts))
+        if not ((np.abs(q) < _IMPOSSIBLE).all() and np.isfinite(effort).all()):
+            self._refuse("joint_not_finite", "joint states with NaN or infinity dropped",
+                         "hold NaN or infinity")
+            return None
+        if np.any(clipped := np.abs(effort) >= self._ceiling):
+            which = int(np.argmax(clipped))
+            self._refuse("joint_torque_saturated", "joint states with a saturated torque dropped "
+                         f"(the last: {effort[which]:.1f} N m of '{self._joints[which]}', which "
+                         f"the robot description allows {self._limits[which]:g} N m)",
+                         f"hold a torque of '{self._joints[which]}' at its limit")
+            return None
+        self._refused = ""
+        return np.concatenate([q, effort])
+
+    def _refuse(self, name: str, text: str, why: str) -> None:
+        self._findings.count(name, text)
+        self._refused = why
+
+    def why_none(self, topic: str) -> str:
+        """Why no sample of the topic has come through."""
+        if self._refused:
+            return f"no usable joint states on '{topic}': they {self._refused}"
+        return f"no joint states with positions and efforts of all joints received on '{topic}'"
+
+    def stored(self, result: str, strays: int) -> None:
+        """Count what the ring said of a sample, and the strays it has dropped so far."""
+        self._counts.take(result, strays)

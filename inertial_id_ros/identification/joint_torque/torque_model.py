@@ -1,0 +1,110 @@
+"""The load as the torques of the joints measure it: the payload, and what is wrong with the robot.
+
+A row holds the regressor of the whole robot, the identity (a zero of the torques that has moved)
+and the torques, of all joints. Where a joint stands or turns back, its friction may be anything
+between the two directions': such rows are scaled down as if that were noise.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...detection.load_model import Words
+from ...inertia import PARAMETERS, Array
+from ...regression.regressor_window import Rows
+from ...regression.unconstrained_fit import vague_information
+from ...robot.joint_terms import COULOMB
+from ...signals.bins import BIN_NS
+from ...signals.low_pass import FilteredRows, TwoSidedFilter
+from .problem import ZERO_SD, TorqueProblem
+
+_ZERO_LASTS = round(2.5e9 / BIN_NS)  # bins; the torques of a push may stay the same for a while
+_WORDS = Words(
+    contact="contact: the joint torques do not fit the estimate and are left out",
+    doubted="no payload explains the joint torques while the arm moves: contact that lasts, a "
+    "robot file of another robot, or a wrench.sensor_frame that another body carries",
+    zeroed="the zero of the joint torques moved, or their driver restarted: offsets of the joints "
+    "are estimated beside the payload from now on",
+    lost="the joint torques did not fit the estimate for",
+    gap="gaps in joint states of more than",
+    zeroed_name="joint_torques_zeroed", gap_name="joint_gap", doubted_name="robot_wrong_suspected")
+
+
+class TorqueModel:
+    """See `LoadModel`."""
+
+    words, fast = _WORDS, 0.15
+    push = slice(None)
+    # A driver that zeroes torques takes the robot's own weight for nothing, not what it measures.
+    zero_lasts, reads_nothing = _ZERO_LASTS, False
+
+    def __init__(self, problem: TorqueProblem) -> None:
+        self._problem = problem
+        self._joints, self._size = problem.model.nv, problem.model.size
+        robot = problem.robot
+        # The robot's noise is that of one low-passed row of its own, which many samples make up;
+        # here a sample is a bin, so that it does not matter how often the driver publishes.
+        self.noise = robot.noise * np.sqrt(self.make_filter(robot.low_pass).step)
+        self.floor = robot.noise
+        self.bias_sd = np.zeros(self._joints)
+        self._friction = _coulomb_terms(problem)
+        self.groups: tuple[slice, ...] = tuple(slice(k, k + 1) for k in range(self._joints))
+        self.zeros = slice(self._size, self._size + self._joints)
+        self.zero_sd = np.full(self._joints, ZERO_SD)
+        states = problem.matrix().shape[1] - 1
+        self.prior: Array = np.eye(states)
+        self.prior[:PARAMETERS, :PARAMETERS] = vague_information(1.0)
+
+    def make_filter(self, length: float) -> TwoSidedFilter:
+        """See `LoadModel`."""
+        return TwoSidedFilter(length, self._joints * (1 + self._size))
+
+    def rows(self, filtered: FilteredRows) -> Rows:
+        """See `LoadModel`; the static model and the weight are not used."""
+        n, p, r = self._joints, self._size, len(filtered.number)
+        columns = filtered.columns
+        full = np.concatenate([
+            columns[:, n:].reshape(r, n, p), np.broadcast_to(np.eye(n), (r, n, n)),
+            columns[:, :n, None]], axis=2)
+        full *= self._weight(full)[..., None]
+        return Rows(filtered.number, filtered.samples, full, full[:, :0], np.ones(r))
+
+    def _weight(self, full: Array) -> Array:
+        """Weight (r, joints) of rows where the sign of the speed is not one all the time."""
+        out = np.ones(full.shape[:2])
+        for joint, term in self._friction.items():
+            friction = self._problem.robot.phi[term] / self.floor[joint]
+            unsure = np.maximum(1.0 - full[:, joint, term] ** 2, 0.0)
+            out[:, joint] = (1.0 + unsure * friction**2 / 3.0) ** -0.5  # anything from - to +
+        return out
+
+    def judged(self, filtered: FilteredRows, step: int) -> Rows:
+        """See `LoadModel`."""
+        return self.rows(filtered._replace(samples=np.full(len(filtered.number), float(step))))
+
+    def linearisation(self, phi: Array) -> Array:
+        """See `LoadModel`; all is linear here."""
+        del phi
+        return self._problem.matrix()
+
+    def acceleration(self, rows: Array) -> Array:
+        """See `LoadModel`: an arm at rest is judged by its friction."""
+        return np.zeros((len(rows), 3))
+
+    def motion_noise(self, phi: Array, shaking: Array) -> Array:
+        """See `LoadModel`; the robot's noise, learnt from its own motion, holds it."""
+        del phi, shaking
+        return np.zeros((self._joints, self._joints))
+
+    def unknown_motion(self, rows: Array, phi: Array) -> Array:
+        """See `LoadModel`: the joints tell the whole motion."""
+        del phi
+        return np.zeros((len(rows), self._joints, self._joints))
+
+
+def _coulomb_terms(problem: TorqueProblem) -> dict[int, int]:
+    """Column of the Coulomb friction of each joint that has one, by the joint's number."""
+    model = problem.model
+    if COULOMB not in model.terms.names:
+        return {}
+    return {k: model.term_index(joint, COULOMB) for k, joint in enumerate(model.joint_names)}

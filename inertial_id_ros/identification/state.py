@@ -1,0 +1,205 @@
+"""What outlives a run: the tool, the tared bias, and the last estimate.
+
+A restored tool is used as it was. A restored bias is a prior like a tare, but a fifth as wide as
+the bias before any data: a sensor drifts, and may have been zeroed, while nobody looked. It is used
+only where the reading means the same as then: same frame, and same `tare_conditions`. A restored
+estimate is shown as stale until there are data, and nothing is computed from it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import DamagedFile
+from ..estimate import Estimate
+from ..io import fields
+from ..io.files import document, read_document, write_whole
+from ..regression.tool import Tool, tool_from_content
+from ..settings import Settings
+
+FORMAT, VERSION = "inertial_id_ros state", 1
+_UNITS = (("days", 86400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0))
+_SANE_AGE = 3.0e9  # s
+DAMAGED = ".damaged"  # appended to the name of a file that is set aside
+
+
+@dataclass(frozen=True)
+class Tare:
+    """A bias measured without payload: reading (6,) [N, N m], sign of the topic, and its time.
+
+    Attributes:
+        conditions: the settings under which it was measured, see `tare_conditions`.
+    """
+
+    reading: np.ndarray
+    stamp_ns: int
+    frame_id: str
+    conditions: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def why_unfit(self, settings: Settings) -> str:
+        """Why its reading may mean something else with these settings; empty where it does not."""
+        now = tare_conditions(settings)
+        changed = [f"{name} was {before!r} and is {now[name]!r}" if before is not None
+                   else f"{name} at that time is not known"
+                   for name, before in ((name, self.conditions.get(name)) for name in now)
+                   if before != now[name]]
+        return "; ".join(changed)
+
+    @property
+    def age(self) -> str:
+        """How long ago it was measured, by the clock of this machine, in words."""
+        seconds = time.time() - 1e-9 * self.stamp_ns
+        if not 0.0 <= seconds < _SANE_AGE:  # stamps of simulated time
+            return "at an unknown time"
+        unit, length = next(u for u in _UNITS if seconds >= u[1] or u is _UNITS[-1])
+        return f"{seconds / length:.3g} {unit} ago"
+
+
+def tare_conditions(settings: Settings) -> dict[str, str]:
+    """What the reading of a sensor without payload depends on, beside its frame, by setting.
+
+    The convention is among them although the reading has the sign of the topic: who changes it says
+    that the topic is another than was thought.
+    """
+    removed = settings.precompensated
+    return {"wrench.topic": settings.dynamic_joint_states.topic or settings.wrench.topic,
+            "wrench.convention": settings.wrench.convention,
+            "precompensated.source": removed.source,
+            "precompensated.mass": f"{removed.mass:g} kg"}
+
+
+@dataclass(frozen=True)
+class State:
+    """What is kept; None: there was none."""
+
+    tool: Tool | None = None
+    tare: Tare | None = None
+    estimate: Estimate | None = None
+
+    def describe(self) -> str:
+        """What there is, in words."""
+        parts = []
+        if self.tool is not None:
+            parts.append(self.tool.describe())
+        if self.tare is not None:
+            parts.append(f"bias of a tare {self.tare.age}")
+        if self.estimate is not None:
+            parts.append(f"estimate of {self.estimate.body.mass:.3f} kg")
+        return ", ".join(parts) or "nothing"
+
+
+class StateFile:
+    """The file with the state of one node."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def save(self, state: State) -> None:
+        """Write the state, whole or not at all (raises OSError)."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(self.path, document(FORMAT, VERSION, _to_content(state)))
+
+    def load(self) -> tuple[State, str]:
+        """The state, empty where there is none, and a sentence about what was wrong, if anything.
+
+        A file that cannot be used is set aside under another name, never used in part.
+        """
+        try:
+            return _from_content(read_document(self.path, FORMAT, VERSION)), ""
+        except FileNotFoundError:
+            return State(), ""
+        except OSError as error:
+            return State(), f"state file {self.path} cannot be read: {error.strerror}"
+        except DamagedFile as error:
+            return State(), f"state file {self.path} is not used: {error}; {self._set_aside()}"
+
+    def _set_aside(self) -> str:
+        aside = self.path.with_name(self.path.name + DAMAGED)
+        try:
+            os.replace(self.path, aside)
+        except OSError as error:
+            return f"it could not be set aside ({error.strerror})"
+        return f"it was set aside as {aside.name}"
+
+
+def _to_content(state: State) -> dict[str, Any]:
+    tare = state.tare
+    return {
+        "tool": state.tool.content() if state.tool is not None else None,
+        "tare": None if tare is None else {
+            "reading": tare.reading.tolist(), "stamp_ns": tare.stamp_ns,
+            "frame_id": tare.frame_id, "conditions": dict(tare.conditions)},
+        "estimate": None if state.estimate is None else _estimate_content(state.estimate)}
+
+
+def _from_content(content: Mapping[str, Any]) -> State:
+    tool, tare, estimate = (_part(content, name) for name in ("tool", "tare", "estimate"))
+    return State(
+        None if tool is None else tool_from_content(tool),
+        None if tare is None else Tare(fields.numbers(tare, "reading", 6),
+                                       fields.stamp(tare, "stamp_ns"),
+                                       fields.text(tare, "frame_id"), _conditions(tare)),
+        None if estimate is None else _estimate(estimate))
+
+
+def _part(content: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+    part = content.get(name)
+    if part is not None and not isinstance(part, dict):
+        raise DamagedFile(f"its '{name}' is not a group of values")
+    return part
+
+
+def _conditions(tare: Mapping[str, Any]) -> dict[str, str]:
+    """The conditions of a tare; files of the first versions have none, and it is then not used."""
+    told = tare.get("conditions", {})
+    if not isinstance(told, dict):
+        raise DamagedFile("its 'conditions' is not a group of values")
+    return {name: fields.text(told, name) for name in told}
+
+
+def _estimate_content(estimate: Estimate) -> dict[str, Any]:
+    """Every field that is kept; the findings belonged to their time."""
+    out = {}
+    for item in dataclasses.fields(estimate):
+        value = getattr(estimate, item.name)
+        out[item.name] = value.tolist() if isinstance(value, np.ndarray) else value
+    out["verdict"] = [int(v) for v in estimate.verdict]
+    if not np.isfinite(estimate.condition_number):
+        out["condition_number"] = None
+    for name in ("findings", "stale", "restored"):
+        del out[name]
+    return out
+
+
+def _estimate(content: dict[str, Any]) -> Estimate:
+    verdict = fields.numbers(content, "verdict", 10)
+    if not np.isin(verdict, (0.0, 1.0, 2.0)).all():
+        raise DamagedFile("its 'verdict' holds other values than 0, 1 and 2")
+    if not isinstance(content.get("tool_apart"), bool):
+        raise DamagedFile("its 'tool_apart' is neither true nor false")
+    condition = content.get("condition_number")
+    return Estimate(
+        stamp_ns=fields.stamp(content, "stamp_ns"), frame_id=fields.text(content, "frame_id"),
+        phi=fields.body(content, "phi"),
+        phi_covariance=fields.covariance(content, "phi_covariance"),
+        bias=fields.numbers(content, "bias", 6), method=fields.text(content, "method"),
+        weighting=fields.text(content, "weighting"),
+        data_share=fields.numbers(content, "data_share", 10),
+        verdict=tuple(int(v) for v in verdict), alignment=fields.numbers(content, "alignment", 6),
+        alignment_sigma=fields.numbers(content, "alignment_sigma", 6),
+        residual_rms=fields.numbers(content, "residual_rms", 6),
+        samples=int(fields.number(content, "samples", 0.0)) % 2**32,
+        window=fields.number(content, "window", 0.0),
+        condition_number=(float("inf") if condition is None
+                          else fields.number(content, "condition_number")),
+        min_eigenvalue=fields.number(content, "min_eigenvalue"),
+        solve_time=fields.number(content, "solve_time", 0.0), stale=True, restored=True,
+        tool_apart=content["tool_apart"])

@@ -1,0 +1,1 @@
+"""Bytes and text from outside, as plain values: files, YAML, URDF, serialised messages."""

@@ -1,0 +1,137 @@
+"""Wrench, joint positions and configured payload out of one ``control_msgs/DynamicJointState``.
+
+With empty settings ros2_control's joint_state_broadcaster publishes every state interface there,
+by name of its joint or sensor, all under one stamp. A robot whose driver also exports the payload
+it was told (``payload/mass``, ``payload/cog.x``, ...; newer ones of Universal Robots also
+``payload/inertia.ixx``, ..., about the centre of mass) tells that, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+from ..limits import MAX_JOINTS
+from ..settings import DynamicJointStatesSettings
+
+_WRENCH = ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z")
+_PAYLOAD = ("mass", "cog.x", "cog.y", "cog.z")
+_INERTIA = tuple(f"inertia.{entry}" for entry in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+_POSITION = "position"
+_NO_INERTIA = (0.0,) * 6
+DEFINITIONS = {
+    "control_msgs/msg/InterfaceValue": "string[] interface_names\nfloat64[] values\n",
+    "control_msgs/msg/DynamicJointState":
+        "std_msgs/Header header\nstring[] joint_names\n"
+        "control_msgs/InterfaceValue[] interface_values\n"}
+
+
+class InterfaceValue(Protocol):
+    """One entry of ``interface_values``."""
+
+    interface_names: Sequence[str]
+    values: Sequence[float]
+
+
+class Target(Protocol):
+    """Where the parts go: the identifier."""
+
+    def add_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
+                   torque: Sequence[float]) -> None: ...
+    def add_joint_state(self, stamp_ns: int, names: Sequence[str],
+                        positions: Sequence[float]) -> None: ...
+    def add_removed_payload(self, frame_id: str, mass: float, com: Sequence[float],
+                            inertia: Sequence[float]) -> None: ...
+    def add_finding(self, name: str, level: str, text: str) -> None: ...
+
+
+class Parts(NamedTuple):
+    """What a message carries; None: not that.
+
+    Attributes:
+        wrench: 6 numbers [N, N m]; names, positions: of the joints [rad or m].
+        payload: mass [kg], centre of mass x, y, z [m] and inertia about it xx, xy, xz, yy, yz, zz
+            [kg m^2], zeros where the driver does not tell it.
+    """
+
+    wrench: tuple[float, ...] | None
+    names: tuple[str, ...]
+    positions: tuple[float, ...]
+    payload: tuple[float, ...] | None
+
+
+class DynamicJointStates:
+    """Takes messages apart; where what stands is found once for each layout.
+
+    Args:
+        settings: names of sensor and payload.
+    """
+
+    def __init__(self, settings: DynamicJointStatesSettings) -> None:
+        self._sensor, self._payload = settings.sensor, settings.payload
+        self._layout: tuple[Any, ...] = ()
+        self._wrench: list[tuple[int, int]] = []
+        self._load: list[tuple[int, int]] = []
+        self._inertia: list[tuple[int, int]] = []
+        self._joints: list[tuple[str, int, int]] = []
+
+    def split(self, names: Sequence[str], interfaces: Sequence[InterfaceValue]) -> Parts:
+        """The parts of a message; values that its lists do not hold are left out."""
+        layout = (tuple(names), tuple(tuple(i.interface_names) for i in interfaces),
+                  tuple(len(i.values) for i in interfaces))
+        if layout != self._layout:
+            self._learn(layout)
+        joints = self._joints
+        return Parts(
+            tuple(float(interfaces[i].values[k]) for i, k in self._wrench) or None,
+            tuple(name for name, _, _ in joints),
+            tuple(float(interfaces[i].values[k]) for _, i, k in joints),
+            self._payload_of(interfaces))
+
+    def _payload_of(self, interfaces: Sequence[InterfaceValue]) -> tuple[float, ...] | None:
+        if not self._load:
+            return None
+        body, inertia = ([float(interfaces[i].values[k]) for i, k in places]
+                         for places in (self._load, self._inertia))
+        # Where no inertia is told, that of the payload is left in the wrench.
+        return (*body, *(inertia or _NO_INERTIA))
+
+    def _learn(self, layout: tuple[Any, ...]) -> None:
+        names, interfaces, lengths = layout
+        where = {(name, kind): (i, k)
+                 for i, (name, kinds, n) in enumerate(zip(names, interfaces, lengths, strict=False))
+                 if i < MAX_JOINTS for k, kind in enumerate(kinds[:n])}
+        self._layout = layout
+        self._wrench = _all_of(where, self._sensor, _WRENCH)
+        self._load = _all_of(where, self._payload, _PAYLOAD)
+        self._inertia = _all_of(where, self._payload, _INERTIA)
+        self._joints = [(name, *at) for (name, kind), at in where.items() if kind == _POSITION]
+
+    def feed(self, message: Any, stamp_ns: int, frame_id: str, target: Target,
+             with_payload: bool) -> None:
+        """Hand the parts of a message to the identifier.
+
+        Args:
+            frame_id: of the wrench, which the message does not tell.
+            with_payload: the payload that the driver removes is read from here.
+        """
+        parts = self.split(message.joint_names, message.interface_values)
+        if parts.names:
+            target.add_joint_state(stamp_ns, parts.names, parts.positions)
+        if with_payload and parts.payload is not None:
+            target.add_removed_payload("", parts.payload[0], parts.payload[1:4], parts.payload[4:])
+        if parts.wrench is not None:
+            target.add_wrench(stamp_ns, frame_id, parts.wrench[:3], parts.wrench[3:])
+        else:
+            known = ", ".join(str(n) for n in list(message.joint_names)[:12]) or "nothing"
+            target.add_finding("sensor_missing", "error",
+                               f"the dynamic joint states carry no force.x ... torque.z of "
+                               f"'{self._sensor}' (dynamic_joint_states.sensor); they carry: "
+                               f"{known}")
+
+
+def _all_of(where: dict[tuple[str, str], tuple[int, int]], name: str, kinds: Sequence[str]
+            ) -> list[tuple[int, int]]:
+    """Places of all these interfaces, or none."""
+    found = [where.get((name, kind)) for kind in kinds]
+    return [place for place in found if place is not None] if None not in found else []

@@ -1,0 +1,72 @@
+"""Values out of a parsed file, each checked for type, length and range before it is used."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import DamagedFile
+from ..inertia import Array, is_consistent
+
+_ASYMMETRY = 1e-6  # of a covariance, relative to its largest entry
+
+
+def text(content: Mapping[str, Any], name: str) -> str:
+    """A text of at most 500 characters (raises DamagedFile)."""
+    value = content.get(name)
+    if not isinstance(value, str) or len(value) > 500:
+        raise DamagedFile(f"its '{name}' is no text")
+    return value
+
+
+def stamp(content: Mapping[str, Any], name: str) -> int:
+    """Nanoseconds since the epoch (raises DamagedFile)."""
+    value = content.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
+        raise DamagedFile(f"its '{name}' is no time in nanoseconds")
+    return value
+
+
+def numbers(content: Mapping[str, Any], name: str, *shape: int) -> Array:
+    """An array of this shape of finite numbers (raises DamagedFile)."""
+    wanted = " x ".join(str(n) for n in shape)
+    try:
+        value = np.array(content.get(name), dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        value = np.empty(0)
+    if value.shape != shape or not np.isfinite(value).all():
+        raise DamagedFile(f"its '{name}' does not hold {wanted or 'one'} finite number"
+                          + ("s" if shape else ""))
+    return value
+
+
+def number(content: Mapping[str, Any], name: str, low: float = -math.inf) -> float:
+    """A finite number, at least `low` (raises DamagedFile)."""
+    value = float(numbers(content, name))
+    if value < low:
+        raise DamagedFile(f"its '{name}' is {value:g}; allowed: at least {low:g}")
+    return value
+
+
+def body(content: Mapping[str, Any], name: str) -> Array:
+    """phi (10,) of a body that can exist (raises DamagedFile)."""
+    phi = numbers(content, name, 10)
+    if not is_consistent(phi):
+        raise DamagedFile(f"no body has its '{name}' (mass {phi[0]:g} kg)")
+    return phi
+
+
+def covariance(content: Mapping[str, Any], name: str, size: int = 10) -> Array:
+    """A covariance (size, size), positive semidefinite (raises DamagedFile)."""
+    value = numbers(content, name, size, size)
+    scale = float(np.abs(value).max())
+    if np.abs(value - value.T).max() > _ASYMMETRY * scale:
+        raise DamagedFile(f"its '{name}' is not symmetric")
+    value = 0.5 * (value + value.T)
+    sd = np.sqrt(np.maximum(np.diag(value), 1e-300))
+    if np.linalg.eigvalsh(value / np.outer(sd, sd))[0] < -1e-6 or (np.diag(value) < 0.0).any():
+        raise DamagedFile(f"its '{name}' is not positive semidefinite")
+    return value

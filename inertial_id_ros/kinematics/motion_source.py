@@ -1,0 +1,322 @@
+"""Where the sensor's motion comes from: joint states with a robot description, or TF alone."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import InertialIdError, InvalidData, UnknownFrame
+from ..findings import FindingLog
+from ..inertia import Array
+from ..io.sample_blocks import Block, Edges
+from ..settings import Settings
+from ..signals.ring_buffer import LATE, REPEATED, SampleRing
+from ..signals.stream_watch import StreamWatch
+from .joint_motion import MISSING_JOINT, NOT_FINITE, JointMotion, RobotFrame, parse_urdf
+from .motion import MotionSource
+from .tf_motion import TfMotion
+from .transform_tree import Pose, TransformTree
+
+_ANOTHER = 0.3  # rad or m; joints this much farther show which frames are fixed to each other
+_PENDING = 4096  # joint states kept until the sensor frame is known
+_PATIENCE_NS = 2_000_000_000  # wrench without joint states for this long: TF is used if it can be
+
+
+class MotionSelector:
+    """Collects robot description, joint states and transforms, and makes a source of motion."""
+
+    def __init__(self, settings: Settings, findings: FindingLog) -> None:
+        self._settings = settings
+        self._findings = findings
+        self.tree = TransformTree()
+        self._model = None
+        self._robot: RobotFrame | None = None
+        self._joint: JointMotion | None = None
+        self._tf: TfMotion | None = None
+        self._pending: deque[tuple[int, Sequence[str], Sequence[float]]] = deque(maxlen=_PENDING)
+        self._joints_seen: tuple[str, ...] | None = None
+        self._outdated = False
+        self._version = self.tree.version
+        self._moving_seen = False
+        self._strays: dict[str, int] = {}
+        self._watch = StreamWatch(findings)
+        self.blocked = "waiting for the motion of the sensor"
+        self.mounting_changed = False
+
+    # ---- intake --------------------------------------------------------------------------------
+
+    def set_robot_description(self, urdf: str) -> None:
+        """Use this URDF (raises InvalidModel; the one before stays in use)."""
+        self._model = parse_urdf(urdf)
+        self._outdated = True
+
+    def take_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
+                         _efforts: Sequence[float] = ()) -> None:
+        """A joint state; counted and dropped if it cannot be used."""
+        if not len(names):
+            self._findings.count("joint_names_empty", "joint states without joint names dropped")
+            return
+        if stamp_ns <= 0:
+            self._findings.count("joint_stamp_missing", "joint states without a stamp dropped")
+            return
+        self._joints_seen = tuple(names)
+        if self._joint is None:
+            self._pending.append((stamp_ns, names, positions))
+            return
+        result = self._joint.add(stamp_ns, names, positions)
+        if result == MISSING_JOINT:
+            absent = [j for j in self._joint.joint_names if j not in names]
+            self._findings.count("joint_states_incomplete", "joint states without "
+                                 + (f"joint '{absent[0]}'" if absent else "positions") + " dropped",
+                                 "info" if self._joint.newest() else "warning")
+        elif result == NOT_FINITE:
+            self._findings.count("joint_not_finite", "joint states with NaN or infinity dropped")
+        elif result == LATE:
+            self._findings.count("joint_late", "joint states that came too late dropped")
+        elif result == REPEATED:
+            self._findings.count("joint_repeated", "joint states with a repeated stamp dropped",
+                                 "info")
+        self._count_strays("joint", "joint states", "joint_stamp_stray", self._joint.strays)
+
+    def _count_strays(self, source: str, what: str, name: str, strays: int) -> None:
+        """Count what a stream has dropped because of its stamp; `strays` so far."""
+        before = self._strays.get(source, 0)
+        if strays > before:
+            self._findings.count(name, f"{what} with a stamp far from those before and after "
+                                 "dropped")
+        if strays != before:
+            self._strays[source] = strays
+
+    def take_transform(self, stamp_ns: int, parent: str, child: str,
+                       translation: Sequence[float], quaternion: Sequence[float]) -> None:
+        """A moving transform; counted and dropped if it is none."""
+        parent, child = parent.lstrip("/"), child.lstrip("/")
+        try:
+            result = self.tree.add(stamp_ns, parent, child, translation, quaternion)
+        except InvalidData as error:
+            self._findings.count("transform_invalid", f"dropped: {error}")
+            return
+        if result == LATE:
+            self._findings.count("transform_late", "transforms that came too late dropped", "info")
+        self._count_strays(child, "transforms", "transform_stamp_stray",
+                           self.tree.ring(child).strays)
+
+    def take_static_transform(self, parent: str, child: str, translation: Sequence[float],
+                              quaternion: Sequence[float]) -> None:
+        """A fixed transform; counted and dropped if it is none."""
+        try:
+            self.tree.set_static(parent.lstrip("/"), child.lstrip("/"), translation, quaternion)
+        except InvalidData as error:
+            self._findings.count("transform_invalid", f"dropped: {error}")
+
+    def fits(self, block: Block) -> bool:
+        """Whether all joint states and transforms would be stored, one after the other."""
+        joints, edges = block.joint_states, _bare(block.transforms)
+        if joints is not None and not (
+                self._joint is not None and joints.names and (joints.stamps > 0).all()
+                and self._joint.fits(joints)):
+            return False
+        return len({e.child for e in edges}) == len(edges) and all(map(self.tree.fits, edges))
+
+    def take_block(self, block: Block) -> None:
+        """Take joint states and transforms that fit (see `fits`)."""
+        if block.joint_states is not None:
+            assert self._joint is not None
+            self._joints_seen = block.joint_states.names
+            self._joint.add_block(block.joint_states)
+        for edges in _bare(block.transforms):
+            self.tree.add_block(edges)
+
+    def reset(self) -> None:
+        """Forget samples; keep robot description and fixed transforms."""
+        self.tree.forget_motion()
+        self._pending.clear()
+        if self._joint is not None and self._joint.held is not None:
+            stamp, positions = self._joint.held  # perhaps the first after a clock that jumped
+            self._pending.append((stamp, self._joint.joint_names, positions.tolist()))
+        self._joint = self._tf = self._robot = None
+        self._strays.clear()
+        self._joints_seen = None
+        self._moving_seen = False
+        self._watch.reset()
+
+    # ---- choice --------------------------------------------------------------------------------
+
+    def source(self, sensor_frame: str, wrench: SampleRing) -> MotionSource | None:
+        """The source of motion, made when all it needs is there; None while `blocked` says why."""
+        if self._outdated or self._version != self.tree.version:
+            self._rebuild(sensor_frame)
+        if self._joint is not None:
+            self._explain_joint_states()
+            self._watch.look(wrench.newest, self._joint.newest(), "joint states",
+                             self._settings.joint_states.topic)
+            return self._joint
+        if not sensor_frame:
+            self.blocked = ("the wrench messages have no frame_id; set wrench.sensor_frame to the "
+                            "frame of the sensor")
+            return None
+        if self._tf is not None and not self._joints_ready():
+            self._watch.look(wrench.newest, self._tf.newest(), "transforms",
+                             self._settings.tf.topic)
+            return self._tf
+        try:
+            return self._choose(sensor_frame, wrench)
+        except InertialIdError as error:
+            self.blocked = str(error)
+            return None
+
+    def _joints_ready(self) -> bool:
+        return (self._settings.kinematics.source != "tf" and self._model is not None
+                and self._joints_seen is not None)
+
+    def _choose(self, sensor_frame: str, wrench: SampleRing) -> MotionSource | None:
+        wish = self._settings.kinematics.source
+        if self._joints_ready():
+            try:
+                return self._use_joints(sensor_frame)
+            except UnknownFrame:
+                if wish == "joint_states" or not self._tf_moves(sensor_frame):
+                    raise
+                return self._tf or self._use_tf(sensor_frame)
+        if wish == "joint_states":
+            missing = ("robot description on '" + self._settings.robot_description.topic + "'"
+                       if self._model is None
+                       else f"joint states on '{self._settings.joint_states.topic}'")
+            self.blocked = f"no {missing} received"
+            return None
+        waited = wrench.newest - int(wrench.stamps[0]) > _PATIENCE_NS
+        if wish == "auto" and self._model is not None and not waited:
+            self.blocked = f"no joint states on '{self._settings.joint_states.topic}' received"
+            return None
+        return self._use_tf(sensor_frame)
+
+    def _tf_moves(self, sensor_frame: str) -> bool:
+        try:
+            world = self._settings.gravity.frame or self.tree.ancestors(sensor_frame)[-1]
+            return bool(self.tree.moving_edges(world, sensor_frame))
+        except UnknownFrame:
+            return False
+
+    def _use_joints(self, sensor_frame: str) -> JointMotion:
+        gravity = self._settings.gravity
+        self._robot = RobotFrame(self._model, self.tree, sensor_frame, gravity.frame,
+                                 gravity.acceleration)
+        self._joint = JointMotion(self._robot, self._settings.kinematics.window)
+        self._tf = None
+        for sample in self._pending:
+            self.take_joint_state(*sample)
+        self._pending.clear()
+        self._explain_joint_states()
+        return self._joint
+
+    def _explain_joint_states(self) -> None:
+        assert self._joint is not None
+        if self._joint.newest() is not None:
+            self.blocked = ""
+        elif self._joints_seen is not None:
+            absent = [j for j in self._joint.joint_names if j not in self._joints_seen]
+            self.blocked = (
+                f"no joint state carries joint '{absent[0]}', which moves the sensor; "
+                f"they carry: {', '.join(self._joints_seen[:12])}" if absent
+                else "no usable joint state received")
+
+    def _use_tf(self, sensor_frame: str) -> TfMotion | None:
+        gravity = self._settings.gravity
+        if sensor_frame not in self.tree.frames():
+            self.blocked = (
+                f"frame '{sensor_frame}' of the wrench is unknown: there is no robot description "
+                f"with joint states and no transform to it; known frames: {self.tree.describe()}")
+            return None
+        source = TfMotion(self.tree, sensor_frame, gravity.frame, gravity.acceleration,
+                          self._settings.kinematics.window)
+        if not source.edges:
+            self.blocked = (f"no moving transform between '{gravity.frame or 'the root'}' and "
+                            f"'{sensor_frame}', and no robot description with joint states")
+            return None
+        self._tf = source
+        self.blocked = ""
+        return source
+
+    def _rebuild(self, sensor_frame: str) -> None:
+        """Take a new robot description or changed transforms into use."""
+        self._outdated = False
+        self._version = self.tree.version
+        if self._tf is not None and not self._tf.is_current():
+            self._tf = None
+            self.mounting_changed = True
+        if self._joint is None or self._robot is None:
+            return
+        gravity = self._settings.gravity
+        try:
+            robot = RobotFrame(self._model, self.tree, sensor_frame, gravity.frame,
+                               gravity.acceleration)
+        except InertialIdError as error:
+            self._findings.set("robot_frame_lost", "error", str(error))
+            return
+        if not robot.same_geometry(self._robot):
+            self.mounting_changed = True
+            if robot.joint_names != self._robot.joint_names:
+                self._joint = JointMotion(robot, self._settings.kinematics.window)
+            else:
+                self._joint.robot = robot
+            self._robot = robot
+
+    def rewind(self) -> None:
+        """The same time is gone through again: its beginning is not a gap."""
+        self._moving_seen = False
+
+    # ---- questions -----------------------------------------------------------------------------
+
+    def report_coverage(self, valid: np.ndarray) -> None:
+        """Say when the motion has holes."""
+        if valid.any():
+            first = int(np.argmax(valid)) if not self._moving_seen else 0
+            self._moving_seen = True
+        else:
+            first = len(valid) if not self._moving_seen else 0
+        if not valid[first:].all():
+            self._findings.count("motion_gap", "intervals without enough motion samples (joint "
+                                 "states or transforms) left out", "info")
+        if self.rotation_only:
+            self._findings.set(
+                "translation_constant", "warning",
+                "TF carries rotation only (the translation never changes): the acceleration of the "
+                "sensor is not known and taken as zero, so the inertia cannot be told")
+        else:
+            self._findings.clear("translation_constant")
+
+    @property
+    def rotation_only(self) -> bool:
+        """Whether the motion tells how the sensor turns and not how it moves."""
+        return self._tf is not None and self._tf.rotation_only
+
+    def lookup(self, target: str, source: str) -> tuple[Array, Array, int | None]:
+        """Newest rotation (3, 3) and translation (3,) with ``x_target = R x_source + t``, and their
+        time [ns]; None where the frames are fixed to each other."""
+        if target == source:
+            return np.eye(3), np.zeros(3), None
+        if self._joint is not None and self._robot is not None and self._joint.newest() is not None:
+            positions = self._joint.newest_positions()
+            try:
+                pose = self._between(target, source, positions)
+                turned = self._between(target, source, positions + _ANOTHER)
+                fixed = np.allclose(pose.rotation, turned.rotation, atol=1e-9) and np.allclose(
+                    pose.translation, turned.translation, atol=1e-9)
+                return pose.rotation, pose.translation, None if fixed else self._joint.newest()
+            except UnknownFrame:
+                pass
+        pose = self.tree.newest(target, source)
+        return pose.rotation, pose.translation, self.tree.newest_stamp(target, source)
+
+    def _between(self, target: str, source: str, positions: Array) -> Pose:
+        """Pose of source in target (raises UnknownFrame); there must be a robot."""
+        assert self._robot is not None
+        world_target = self._robot.pose(target, self.tree, positions)
+        return world_target.inverse() @ self._robot.pose(source, self.tree, positions)
+
+
+def _bare(transforms: Sequence[Edges]) -> list[Edges]:
+    """The same without the slash that frames began with in ROS 1."""
+    return [e._replace(parent=e.parent.lstrip("/"), child=e.child.lstrip("/")) for e in transforms]

@@ -1,0 +1,47 @@
+"""How fast the sensor turns over a window, and how noisy its motion is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..inertia import Array
+from ..signals.bins import BIN_NS
+from .motion import Motion, SampleNoise
+from .polynomial import acceleration_gain
+
+
+class Turning:
+    """Running root mean square of ``(|alpha|^2 + |omega|^4)^(1/2)`` [rad/s^2]."""
+
+    def __init__(self) -> None:
+        self._squares, self._count = 0.0, 0
+        self._noise: SampleNoise | None = None
+        self._noise_sums = np.zeros((6, 6))
+        self._noise_count = 0
+        self._kernel: tuple[Array, tuple[float, ...]] = np.empty(0), ()  # of the last question
+
+    def add(self, motion: Motion) -> None:
+        """Take valid motion in."""
+        squares = (motion.alpha**2).sum(axis=1) + (motion.omega**2).sum(axis=1) ** 2
+        self._squares += float(squares[motion.valid].sum())
+        self._count += int(motion.valid.sum())
+        if motion.noise is not None:
+            self._noise = motion.noise
+            self._noise_sums += motion.noise.moved * motion.noise.quartics
+            self._noise_count += motion.noise.quartics
+
+    @property
+    def rms(self) -> float:
+        """The root mean square; 0 before any motion."""
+        return float(np.sqrt(self._squares / self._count)) if self._count else 0.0
+
+    def acceleration_noise(self, kernel: Array) -> Array:
+        """Covariance (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] after a low-pass
+        over bins; zeros where the noise is not known."""
+        if self._noise is None:
+            return np.zeros((6, 6))
+        period = float(f"{self._noise.period:.2g}")  # jitter of the period changes nothing
+        if kernel is not self._kernel[0]:
+            self._kernel = kernel, tuple(kernel.tolist())
+        gain = acceleration_gain(period, self._noise.window, self._kernel[1], BIN_NS * 1e-9)
+        return gain**2 * self._noise_sums / self._noise_count

@@ -1,0 +1,288 @@
+"""A small transform tree over `/tf` and `/tf_static`: fixed edges, and time series of others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import InvalidData, UnknownFrame
+from ..inertia import Array, skew
+from ..io.sample_blocks import Edges
+from ..limits import MAX_FRAMES, MAX_MOVING_FRAMES
+from ..signals.ring_buffer import SampleRing
+
+_CAPACITY = 16_384  # stamped transforms kept of each moving edge
+_IMPOSSIBLE = 1e9  # m: no frame is that far away, uninitialised memory is
+_SHORTEST, _LONGEST = 1e-6, 1e6  # quaternions that tell a direction
+_MAX_DEPTH = 200  # a deeper tree is a loop
+
+
+class Pose(NamedTuple):
+    """A point moves as ``x_target = rotation x_source + translation``; (3, 3) and (3,) [m]."""
+
+    rotation: Array
+    translation: Array
+
+    def __matmul__(self, other: Pose) -> Pose:  # type: ignore[override]
+        return Pose(self.rotation @ other.rotation,
+                    self.rotation @ other.translation + self.translation)
+
+    def inverse(self) -> Pose:
+        """The pose that undoes this one."""
+        return Pose(self.rotation.T, -self.rotation.T @ self.translation)
+
+    def equals(self, other: Pose) -> bool:
+        """Whether both are the same to the last bit."""
+        return (np.array_equal(self.rotation, other.rotation)
+                and np.array_equal(self.translation, other.translation))
+
+
+class PoseSeries(NamedTuple):
+    """Poses over time: stamps (n,) [ns], rotation (n, 3, 3), translation (n, 3) [m]."""
+
+    stamps: np.ndarray
+    rotation: Array
+    translation: Array
+
+
+IDENTITY = Pose(np.eye(3), np.zeros(3))
+
+
+class TransformTree:
+    """Frames by name; each has one parent, by a static or a moving transform.
+
+    Attributes:
+        version: changes whenever an edge appears, goes, or changes otherwise than by moving.
+    """
+
+    def __init__(self) -> None:
+        self.version = 0
+        self._static: dict[str, tuple[str, Pose]] = {}
+        self._moving: dict[str, tuple[str, SampleRing]] = {}
+
+    def frames(self) -> set[str]:
+        """Names of all frames."""
+        children = self._static.keys() | self._moving.keys()
+        return children | {p for p, _ in self._static.values()} | {
+            p for p, _ in self._moving.values()}
+
+    def set_static(self, parent: str, child: str, translation: Sequence[float],
+                   quaternion: Sequence[float]) -> None:
+        """Set the fixed pose of child in parent (quaternion x, y, z, w).
+
+        Raises:
+            InvalidData: values not finite, a zero quaternion, or a frame that is its own parent.
+        """
+        row = np.array(_checked(parent, child, translation, quaternion))
+        pose = Pose(_matrices(row[3:]), row[:3])
+        known = self._static.get(child)
+        if known is not None and known[0] == parent and known[1].equals(pose):
+            return
+        if known is None and len(self._static) >= MAX_FRAMES:
+            raise InvalidData(f"more than {MAX_FRAMES} fixed transforms")
+        self.version += 1
+        self._static[child] = (parent, pose)
+        self._moving.pop(child, None)
+
+    def add(self, stamp_ns: int, parent: str, child: str, translation: Sequence[float],
+            quaternion: Sequence[float]) -> str:
+        """Add a stamped pose of child in parent; returns what `SampleRing.append` says.
+
+        Raises:
+            InvalidData: as `set_static`.
+        """
+        row = _checked(parent, child, translation, quaternion)
+        known = self._moving.get(child)
+        if known is None and len(self._moving) >= MAX_MOVING_FRAMES:
+            raise InvalidData(f"more than {MAX_MOVING_FRAMES} moving transforms")
+        if known is None or known[0] != parent:
+            self.version += 1
+            self._static.pop(child, None)
+            known = self._moving[child] = (parent, SampleRing(7, _CAPACITY))
+        return known[1].append(stamp_ns, row)
+
+    def fits(self, edges: Edges) -> bool:
+        """Whether `add` would store these stamped poses one after the other, as more of a moving
+        edge."""
+        known = self._moving.get(edges.child)
+        if known is None or known[0] != edges.parent:
+            return False
+        length = _length(edges.rows)
+        return (bool((np.abs(edges.rows) < _IMPOSSIBLE).all() and ((length > _SHORTEST)
+                     & (length < _LONGEST)).all())
+                and known[1].follows(edges.stamps))
+
+    def add_block(self, edges: Edges) -> None:
+        """Add stamped poses that fit (see `fits`)."""
+        rows = edges.rows.copy()
+        rows[:, 3:] /= _length(rows)[:, None]
+        self.ring(edges.child).extend(edges.stamps, rows)
+
+    def forget_motion(self) -> None:
+        """Drop all moving transforms."""
+        self.version += 1
+        self._moving.clear()
+
+    def ancestors(self, frame: str) -> list[str]:
+        """The frame, its parent, and so on up to the root (raises UnknownFrame for a loop)."""
+        chain = [frame]
+        while len(chain) < _MAX_DEPTH:
+            edge = self._static.get(chain[-1]) or self._moving.get(chain[-1])
+            if edge is None:
+                return chain
+            chain.append(edge[0])
+        raise UnknownFrame(f"the transforms above frame '{frame}' form a loop")
+
+    def path(self, target: str, source: str) -> tuple[list[str], list[str]]:
+        """Frames whose edges lead from source up, and from target up, to their common ancestor.
+
+        Raises:
+            UnknownFrame: a frame is not known, or the two are not connected.
+        """
+        for frame in (target, source):
+            if frame not in self.frames():
+                raise UnknownFrame(f"frame '{frame}' is unknown; known: {self.describe()}")
+        up_source, up_target = self.ancestors(source), self.ancestors(target)
+        common = next((f for f in up_source if f in up_target), None)
+        if common is None:
+            raise UnknownFrame(f"frames '{target}' and '{source}' are not connected")
+        return up_source[:up_source.index(common)], up_target[:up_target.index(common)]
+
+    def describe(self) -> str:
+        """Known frames as text, shortened."""
+        known = sorted(self.frames())
+        if not known:
+            return "none"
+        return ", ".join(known[:12]) + (f" and {len(known) - 12} more" if len(known) > 12 else "")
+
+    def moving_edges(self, target: str, source: str) -> list[str]:
+        """Children of the moving edges between two frames (raises UnknownFrame)."""
+        up, down = self.path(target, source)
+        return [f for f in up + down if f in self._moving]
+
+    def static_edges(self, target: str, source: str) -> list[tuple[str, str, Pose]]:
+        """Child, parent and pose of the fixed edges between two frames (raises UnknownFrame)."""
+        up, down = self.path(target, source)
+        return [(f, *self._static[f]) for f in up + down if f in self._static]
+
+    def static_pose(self, target: str, source: str) -> Pose | None:
+        """Pose of source in target if only static edges lie between them, else None."""
+        try:
+            if self.moving_edges(target, source):
+                return None
+        except UnknownFrame:
+            return None
+        return self.newest(target, source)
+
+    def newest_stamp(self, target: str, source: str) -> int | None:
+        """Stamp [ns] that all moving edges between two frames have reached; None without any."""
+        return min((self.ring(f).newest for f in self.moving_edges(target, source)), default=None)
+
+    def newest(self, target: str, source: str) -> Pose:
+        """Newest pose of source in target (raises UnknownFrame)."""
+        up, down = self.path(target, source)
+        return self._newest_chain(down).inverse() @ self._newest_chain(up)
+
+    def _newest_chain(self, chain: list[str]) -> Pose:
+        pose = IDENTITY
+        for frame in chain:
+            if frame in self._static:
+                edge = self._static[frame][1]
+            else:
+                row = self._moving[frame][1].rows[-1]
+                edge = Pose(_matrices(row[3:]), row[:3].copy())
+            pose = edge @ pose
+        return pose
+
+    def ring(self, child: str) -> SampleRing:
+        """The stamped rows (x, y, z, qx, qy, qz, qw) of a moving edge."""
+        return self._moving[child][1]
+
+    def series(self, target: str, source: str, first_ns: int, end_ns: int) -> PoseSeries:
+        """Poses of source in target at the stamps of the slowest moving edge in [first, end).
+
+        Faster edges are interpolated to those stamps.
+
+        Raises:
+            UnknownFrame: not connected, or no moving edge between the frames.
+        """
+        up, down = self.path(target, source)
+        moving = [f for f in up + down if f in self._moving]
+        if not moving:
+            raise UnknownFrame(f"no moving transform between '{target}' and '{source}'")
+        slowest = min(moving, key=lambda f: len(self.ring(f).stamps[
+            self.ring(f).between(first_ns, end_ns)]))
+        ring = self.ring(slowest)
+        stamps = ring.stamps[ring.between(first_ns, end_ns)].copy()
+        for other in moving:
+            limits = self.ring(other).stamps[[0, -1]]
+            stamps = stamps[(stamps >= limits[0]) & (stamps <= limits[1])]
+        upward = self._compose(up, stamps)
+        downward = self._compose(down, stamps)
+        back = downward.rotation.transpose(0, 2, 1)
+        return PoseSeries(stamps, back @ upward.rotation, np.einsum(
+            "nij,nj->ni", back, upward.translation - downward.translation))
+
+    def _compose(self, chain: list[str], stamps: np.ndarray) -> PoseSeries:
+        rotation = np.broadcast_to(np.eye(3), (len(stamps), 3, 3))
+        translation = np.zeros((len(stamps), 3))
+        for frame in chain:
+            if frame in self._static:
+                edge = self._static[frame][1]
+                translation = translation @ edge.rotation.T + edge.translation
+                rotation = edge.rotation @ rotation
+            else:
+                turn, shift = _interpolate(self.ring(frame), stamps)
+                translation = np.einsum("nij,nj->ni", turn, translation) + shift
+                rotation = turn @ rotation
+        return PoseSeries(stamps, rotation, translation)
+
+
+def _interpolate(ring: SampleRing, stamps: np.ndarray) -> tuple[Array, Array]:
+    """Rotation (n, 3, 3) and translation (n, 3) of an edge at stamps inside its range."""
+    if len(stamps) == 0:
+        return np.empty((0, 3, 3)), np.empty((0, 3))
+    low = max(int(np.searchsorted(ring.stamps, stamps[0])) - 1, 0)
+    high = min(int(np.searchsorted(ring.stamps, stamps[-1])) + 1, len(ring))
+    known, rows = ring.stamps[low:high], ring.rows[low:high]
+    if len(known) == len(stamps) and np.array_equal(known, stamps):
+        return _matrices(rows[:, 3:]), rows[:, :3].copy()
+    seconds, wanted = (known - known[0]) * 1e-9, (stamps - known[0]) * 1e-9
+    if len(known) == 1:
+        turn = _matrices(np.repeat(rows[:, 3:], len(stamps), axis=0))
+    else:
+        from scipy.spatial.transform import Rotation, Slerp  # load slowly; joint states do without
+        turn = Slerp(seconds, Rotation.from_quat(rows[:, 3:]))(wanted).as_matrix()
+    shift = np.stack([np.interp(wanted, seconds, rows[:, k]) for k in range(3)], axis=1)
+    return turn, shift
+
+
+def _matrices(quaternions: Array) -> Array:
+    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4) x, y, z, w."""
+    vector, w = quaternions[..., :3], quaternions[..., 3, None, None]
+    outer = 2.0 * vector[..., :, None] * vector[..., None, :]
+    square = w * w - (vector * vector).sum(axis=-1)[..., None, None]
+    return square * np.eye(3) + outer + 2.0 * w * skew(vector)
+
+
+def _length(rows: Array) -> Array:
+    """Length (...) of the quaternions in rows (..., 7)."""
+    return np.asarray(np.hypot.reduce(rows[..., 3:], axis=-1))
+
+
+def _checked(parent: str, child: str, translation: Sequence[float],
+             quaternion: Sequence[float]) -> list[float]:
+    """The 7 numbers of a pose, the quaternion at unit length."""
+    row = [float(x) for x in (*translation, *quaternion)]
+    usable = True
+    for x in row:  # plain comparisons, which NaN fails: this runs for each sample
+        usable &= -_IMPOSSIBLE < x < _IMPOSSIBLE
+    length = math.hypot(*row[3:]) if usable else 0.0
+    if not _SHORTEST < length < _LONGEST:
+        raise InvalidData(f"transform {parent} -> {child} is not a pose: {row}")
+    if parent == child or not child:
+        raise InvalidData(f"transform {parent!r} -> {child!r} has no distinct parent")
+    return row[:3] + [x / length for x in row[3:]]

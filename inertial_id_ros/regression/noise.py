@@ -1,0 +1,66 @@
+"""Sensor noise from the residual, starting from the data sheet.
+
+Means of the residual over blocks much longer than the noise's correlation show how strong the
+noise is where it matters for the estimate: white noise, drift and slow disturbances count,
+vibration that averages out does not.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..inertia import Array
+from ..linalg import inverse
+from ..signals.low_pass import TwoSidedFilter
+from .regressor_window import CHANNELS, Window
+
+_DATA_SHEET_SAMPLES = 3.0  # strength of the data sheet, in independent residuals of force or torque
+
+
+def refine(noise: Array, window: Window, solution: Array, filtering: TwoSidedFilter,
+           used: Array) -> Array:
+    """Noise (6,) of one raw sample, corrected by the block means of the residual.
+
+    Args:
+        noise: (6,) from the data sheet [N, N m].
+        window: content of the buffer.
+        solution: (38,) such that ``rows @ solution`` is the residual (see `row_layout`).
+        used: degrees of freedom that the fit takes from the three force and the three torque
+            channels (2,).
+    """
+    sums, rows = window.blocks
+    if len(rows) == 0:
+        return noise
+    residual = (sums.reshape(-1, sums.shape[-1]) @ solution).reshape(-1, CHANNELS)
+    normalised = (weights(window, filtering) @ residual**2 / noise**2).tolist()
+    factors = []
+    for seen, taken in zip((sum(normalised[:3]), sum(normalised[3:])), used.tolist(), strict=True):
+        freedom = max(3.0 * len(rows) - taken, 0.0)
+        seen = seen if freedom > 0.0 else 0.0
+        factors += 3 * [math.sqrt((_DATA_SHEET_SAMPLES + seen) / (_DATA_SHEET_SAMPLES + freedom))]
+    return noise * factors
+
+
+def weights(window: Window, filtering: TwoSidedFilter) -> Array:
+    """Weights (b,) of the squared sums of blocks, for means with a variance of 1 / sample."""
+    rows = window.blocks.rows
+    samples = window.samples / window.rows  # in a row
+    of_count = np.empty(int(rows.max(initial=0)) + 1)
+    for count in set(rows.tolist()):
+        of_count[count] = samples / (count * filtering.block_gain(count))
+    return of_count[rows]
+
+
+def degrees_of_freedom(rows: Array, prior: Array) -> Array:
+    """What a fit of all states takes from force and from torque (2,): the traces of their leverage.
+
+    Args:
+        rows: (6 n, k) whitened rows of the states, channel after channel.
+        prior: (k, k) information of the states before the data.
+    """
+    force, torque = rows[:len(rows) // 2], rows[len(rows) // 2:]
+    of_force, of_torque = force.T @ force, torque.T @ torque
+    covariance = inverse(of_force + of_torque + prior)
+    return np.array([np.vdot(covariance, of_force), np.vdot(covariance, of_torque)])

@@ -1,0 +1,189 @@
+"""The compressed least-squares problem of a window, and its marginal in the inertial parameters.
+
+Columns of every factor are ``[A (10) | B (6) | y (1)]``: inertial parameters, sensor biases,
+wrench. Factors are small and triangular, so that a solve costs the same for a second and a minute.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ..inertia import PARAMETERS, Array
+from ..linalg import identity, solve_upper, triangular_factor
+from .row_layout import BIASES
+from .unconstrained_fit import unconstrained_fit
+
+COLUMNS = PARAMETERS + BIASES + 1
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The compressed least-squares problem of the window.
+
+    The squared norm ``|F [phi; bias; -1]|^2`` of each factor F is the sum of squared residuals of
+    all raw samples it stands for. Factors are not whitened; each holds the same number of rows for
+    each channel (fx, fy, fz [N], tx, ty, tz [N m]), one channel after the other. In ``full`` the
+    alignment states are fixed at their estimate; the two of the blend do not know them.
+
+    Attributes:
+        full: (n, 17) full model, weight 1.
+        dynamic: (n, 17) full model, weight w (Nadeau et al. 2022, eq. 8); with the weighting
+            ``dynamism`` only.
+        static: (n, 17) reduced (gravity-only) model, weight 1 - w; as `dynamic`.
+        noise: (6,) standard deviation of one raw sample of each channel.
+        bias_sd: (6,) prior standard deviation of the biases about bias_mean; zeros: no bias states.
+        bias_mean: (6,) prior mean of the biases in y = A phi + bias.
+        samples: raw samples in the window.
+        aligned: (n, 17 + q) full model with q more states, of the alignment and of a stored tool,
+            as columns ``[A | B | q | y]``; empty without such states.
+        alignment_sd: (q,) prior standard deviation of these states about zero.
+        noisy: the noise-weighted problem in phi alone, where it is there already: made on the way,
+            or with the noise of the regressor (see `errors_in_variables`), linearised at an answer.
+    """
+
+    full: Array
+    dynamic: Array
+    static: Array
+    noise: Array
+    bias_sd: Array
+    bias_mean: Array
+    samples: int
+    aligned: Array = field(default_factory=lambda: np.empty((0, COLUMNS)))
+    alignment_sd: Array = field(default_factory=lambda: np.empty(0))
+    noisy: Marginal | None = None
+
+    @property
+    def has_bias(self) -> bool:
+        """Whether the biases are states (with a prior) rather than known."""
+        return bool(np.all(self.bias_sd > 0.0))
+
+    def bias_prior(self) -> Array:
+        """Whitened rows (6, 17) of the bias prior; sd 0 means the bias is known exactly."""
+        return state_prior(self.bias_sd, self.bias_mean, np.empty(0))
+
+    def marginal(self, weighting: str) -> Marginal:
+        """The problem in phi alone, biases and alignment states eliminated with their priors.
+
+        Args:
+            weighting: ``noise`` (full model) or ``dynamism`` (blend, squared).
+        """
+        return self._of_noise if weighting == "noise" else self._of_blend
+
+    @cached_property
+    def _of_noise(self) -> Marginal:
+        if self.noisy is not None:
+            return self.noisy
+        if len(self.alignment_sd):
+            return eliminate(whitened(self.aligned, self.noise), self.state_prior())
+        return eliminate(whitened(self.full, self.noise), self.bias_prior())
+
+    @cached_property
+    def _of_blend(self) -> Marginal:
+        return eliminate(whitened(self.dynamic, self.noise), whitened(self.static, self.noise),
+                         self.bias_prior())
+
+    def state_prior(self) -> Array:
+        """Whitened rows (6 + q, 17 + q) of the priors of biases and alignment states."""
+        return state_prior(self.bias_sd, self.bias_mean, self.alignment_sd)
+
+
+def whitened(factor: Array, noise: Array) -> Array:
+    """A factor, one channel after the other, with each channel divided by its noise (6,)."""
+    by_channel = factor.reshape(len(noise), factor.size // len(noise))
+    return (by_channel * (1.0 / noise)[:, None]).reshape(factor.shape)
+
+
+def state_prior(bias_sd: Array, bias_mean: Array, alignment_sd: Array) -> Array:
+    """Whitened rows (6 + q, 17 + q) ``[A | B | q | y]`` of the priors of biases and other states.
+
+    Args:
+        bias_sd, bias_mean: (6,); sd 0: known exactly. alignment_sd: (q,) about zero.
+    """
+    states = BIASES + len(alignment_sd)
+    sd = np.concatenate([np.maximum(bias_sd, 1e-9), alignment_sd])
+    prior = np.zeros((states, PARAMETERS + states + 1))
+    row = np.arange(states)
+    prior[row, PARAMETERS + row] = 1.0 / sd
+    prior[:BIASES, -1] = bias_mean / sd[:BIASES]
+    return prior
+
+
+def eliminate(*parts: Array) -> Marginal:
+    """Marginal of whitened rows ``[A | states | y]``, stacked."""
+    width = parts[0].shape[1]
+    states = width - PARAMETERS - 1
+    rows = np.empty((sum(map(len, parts)), width), order="F")  # as LAPACK reads it
+    begin = 0
+    for part in parts:
+        end = begin + len(part)
+        rows[begin:end, :states] = part[:, PARAMETERS:-1]
+        rows[begin:end, states:-1] = part[:, :PARAMETERS]
+        rows[begin:end, -1] = part[:, -1]
+        begin = end
+    upper = triangular_factor(rows, overwrite=True)
+    return Marginal(upper[states:, states:], upper[:states])
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """Least squares in phi alone: ``|upper [phi; -1]|^2`` plus a constant already inside.
+
+    Attributes:
+        upper: (11, 11) triangular factor of [A | y] after elimination of the biases.
+        state_rows: (6 + q, 17 + q) triangular rows in the order [B | alignment | A | y] that give
+            the eliminated states back.
+    """
+
+    upper: Array
+    state_rows: Array
+
+    @property
+    def matrix(self) -> Array:
+        """Square-root information (10, 10) of phi, upper triangular."""
+        return self.upper[:PARAMETERS, :PARAMETERS]
+
+    @property
+    def target(self) -> Array:
+        """Right-hand side (10,): the unconstrained optimum solves ``matrix @ phi = target``."""
+        return self.upper[:PARAMETERS, PARAMETERS]
+
+    @property
+    def constant(self) -> float:
+        """Sum of squares that no phi can remove."""
+        return float(self.upper[PARAMETERS, PARAMETERS] ** 2)
+
+    @cached_property
+    def information(self) -> Array:
+        """Information matrix (10, 10) of phi."""
+        return self.matrix.T @ self.matrix
+
+    @cached_property
+    def unconstrained_fit(self) -> tuple[Array, Array]:
+        """phi (10,) of the data alone and its covariance (10, 10); see `unconstrained_fit`."""
+        return unconstrained_fit(self.information, self.matrix.T @ self.target)
+
+    def objective(self, phi: Array) -> float:
+        """Sum of squares at phi, biases at their best."""
+        r = self.matrix @ phi - self.target
+        return float(r @ r) + self.constant
+
+    def states(self, phi: Array) -> Array:
+        """The eliminated states (6 + q,) that go with phi: biases, then alignment."""
+        r = self.state_rows
+        n = len(r)
+        return solve_upper(r[:, :n], r[:, -1] - r[:, n:-1] @ phi)
+
+    def state_covariance(self, phi_covariance: Array) -> Array:
+        """Covariance (6 + q, 6 + q) of the states, that of phi (10, 10) included."""
+        r = self.state_rows
+        n = len(r)
+        root = solve_upper(r[:, :n], identity(n))
+        slope = root @ r[:, n:-1]
+        return root @ root.T + slope @ phi_covariance @ slope.T
+
+    def bias(self, phi: Array) -> Array:
+        """The biases (6,) that go with phi."""
+        return self.states(phi)[:BIASES]

@@ -1,0 +1,309 @@
+"""Rolling regressor buffer in square-root form.
+
+Regressor rows are kept as one small triangular factor per time slice and channel. The slices are
+the leaves of a binary tree whose inner nodes hold the combined factors of all finished slices, so
+that finishing or forgetting a slice costs a few small QR factorisations, forgetting is exact
+(nothing is subtracted), and the factor of the whole window, one more factorisation with the slice
+that still grows, is there in the same time whatever the window's length.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..inertia import Array
+from ..linalg import triangle, triangular_factor
+from ..settings import Settings
+from ..signals.bins import BIN_NS
+from .row_layout import STORED, channel_columns
+from .slice_sums import Blocks, SliceSums, block_slices
+
+CHANNELS = 6
+FULL, DYNAMIC, STATIC = "full", "dynamic", "static"
+MODELS = (FULL, DYNAMIC, STATIC)
+_MAX_SLICES = 512  # longer windows get longer slices
+
+
+class Rows(NamedTuple):
+    """Filtered rows on their way into the buffer.
+
+    Attributes:
+        number: (r,) bin numbers; samples: (r,) raw samples that each stands for.
+        full: (r, 6, 38) stored rows (see `row_layout`); static: those of the gravity-only model.
+        weight: (r,) dynamism weight w.
+    """
+
+    number: np.ndarray
+    samples: np.ndarray
+    full: Array
+    static: Array
+    weight: Array
+
+    def part(self, which: np.ndarray) -> Rows:
+        """Some of the rows, by index or by mask."""
+        return Rows(*(field[which] for field in self))
+
+
+def joined(parts: list[Rows]) -> Rows | None:
+    """Rows one after the other; None where there are none."""
+    return Rows(*(np.concatenate(fields) for fields in zip(*parts, strict=True))) if parts else None
+
+
+class JointRows(NamedTuple):
+    """All channels of a window together, for noise that several channels share.
+
+    Attributes:
+        rows: (k, 6, 38) few rows with the same sums of products, across channels too, as all the
+            stored rows, scaled by the square root of the raw samples they stand for.
+        acceleration_noise: (6,) standard deviation of one raw sample of linear [m/s^2] and angular
+            acceleration [rad/s^2].
+        energy: sum over the rows of what is left of one sample's variance, times samples.
+        independent: independent rows that would tell a variance as well as the rows do.
+    """
+
+    rows: Array
+    acceleration_noise: Array
+    energy: float
+    independent: float
+
+
+class Window(NamedTuple):
+    """The content of the buffer.
+
+    Attributes:
+        factors: per model (6, w, 38), triangular per channel up to the order of columns, each row
+            scaled by the square root of the raw samples it stands for.
+        blocks: sums (b, 6, 38) of the unscaled full rows over blocks of successive slices.
+        samples: raw samples; first, last: bin numbers of oldest and newest row.
+        rows: their number.
+        joint: where the motion comes as noisy accelerations.
+    """
+
+    factors: dict[str, Array]
+    blocks: Blocks
+    samples: int
+    first: int
+    last: int
+    rows: int
+    joint: JointRows | None = None
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the oldest to the newest row."""
+        return (self.last - self.first + 1) * BIN_NS * 1e-9
+
+
+_NO_ROWS = Rows(np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, CHANNELS, STORED)),
+                np.empty((0, CHANNELS, STORED)), np.empty(0))
+
+
+class _FactorTree:
+    """Triangular factors of three channels over a ring of slices, combined in a binary tree, and
+    beside it that of the slice which still grows."""
+
+    def __init__(self, leaves: int, torque: bool, aligned: bool) -> None:
+        self._leaves = leaves
+        self._columns = channel_columns(torque, aligned)
+        self.width = width = self._columns.shape[1]
+        self._channels = np.arange(3)[:, None] + 3 * torque
+        self._nodes = np.zeros((2 * leaves, 3, width, width))
+        self._growing: Array = np.zeros((3, width, width))
+
+    def empty(self, leaf: int) -> None:
+        """Forget a finished slice."""
+        self._nodes[self._leaves + leaf] = 0.0
+
+    def begin(self) -> None:
+        """A slice begins to grow; forget the one before."""
+        self._growing = np.zeros_like(self._growing)
+
+    def finish(self, leaf: int) -> None:
+        """Put the slice that grew among the finished ones."""
+        self._nodes[self._leaves + leaf] = self._growing
+        self.begin()
+
+    def add(self, rows: Array) -> None:
+        """Add scaled rows (r, 6, 38) to the slice that grows."""
+        self._growing = triangle(np.concatenate([self._growing, self._own(rows)], axis=1))
+
+    def _own(self, rows: Array) -> Array:
+        return rows[:, self._channels, self._columns].transpose(1, 0, 2)
+
+    def combine(self, nodes: np.ndarray) -> None:
+        """Bring inner nodes, all of one level, up to date."""
+        pairs = self._nodes[np.stack([2 * nodes, 2 * nodes + 1], axis=1)]
+        width = pairs.shape[-1]
+        stacked = pairs.transpose(0, 2, 1, 3, 4).reshape(len(nodes), 3, 2 * width, width)
+        self._nodes[nodes] = triangle(stacked)
+
+    def total(self, more: Array, out: Array) -> None:
+        """Write the factors of the combined slices, of the one that grows and of more scaled rows
+        (r, 6, 38) into out (3, h, 38)."""
+        parts = [self._nodes[1], self._growing, self._own(more)]
+        together = np.concatenate(parts, axis=1)
+        for channel in range(3):
+            upper = triangular_factor(together[channel])
+            out[channel, :len(upper), self._columns[channel]] = upper.T
+
+
+class RegressorBuffer:
+    """The last `window` seconds of regressor rows.
+
+    Args:
+        window: length [s]; slice_length: granularity of forgetting [s].
+        blend: whether to keep the factors of the blend (DYNAMIC and STATIC) beside FULL.
+    """
+
+    def __init__(self, window: float, slice_length: float, blend: bool = False) -> None:
+        self._models = MODELS if blend else (FULL,)
+        slice_length = max(slice_length, window / _MAX_SLICES)
+        self._bins_per_slice = max(int(round(slice_length * 1e9 / BIN_NS)), 1)
+        self.slice_length = self._bins_per_slice * BIN_NS * 1e-9
+        self._slices = max(int(np.ceil(window / self.slice_length - 1e-9)), 1)
+        self._leaves = max(1 << (self._slices - 1).bit_length(), 2)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._trees = {model: [_FactorTree(self._leaves, torque, aligned=model == FULL)
+                               for torque in (False, True)] for model in self._models}
+        self._sums = SliceSums(self._leaves, (CHANNELS, STORED))
+        self._samples = np.zeros(self._leaves)
+        self._number = np.full(self._leaves, -1, dtype=np.int64)
+        self._first = np.full(self._leaves, -1, dtype=np.int64)
+        self._dirty: set[int] = set()
+        self._newest_slice = -1
+        self._last = -1
+        self._content: Window | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self._sums.rows.any())
+
+    def add(self, rows: Rows) -> None:
+        """Add rows in order of time; slices older than the window are forgotten."""
+        if len(rows.number) == 0:
+            return
+        of_row = rows.number // self._bins_per_slice
+        for number in np.unique(of_row).tolist():
+            self._advance_to(number)
+            self._add_to_slice(number, rows, of_row == number)
+        self._last = int(rows.number[-1])
+        self._content = None
+
+    def _advance_to(self, number: int) -> None:
+        """Finish the slice before, and forget those that fall out of the window, when slice
+        `number` begins."""
+        if number <= self._newest_slice:
+            return
+        if self._newest_slice >= 0:
+            leaf = self._newest_slice % self._leaves
+            for tree in self._all_trees():
+                tree.finish(leaf)
+            self._dirty.add(leaf)
+        self._newest_slice = number
+        self._forget_before(number)
+
+    def expire(self, number: int | None) -> None:
+        """Forget what falls out of a window that ends at this bin, if any: its rows will come.
+        What `content` would have to combine is combined."""
+        if number is not None:
+            self._forget_before(number // self._bins_per_slice)
+        self._combine()
+
+    def _forget_before(self, number: int) -> None:
+        """Empty the slices that fall out of a window whose newest slice is this one."""
+        old = (self._number >= 0) & (self._number <= number - self._slices)
+        for leaf in np.flatnonzero(old):
+            self._empty(int(leaf))
+            self._content = None
+
+    def _empty(self, leaf: int) -> None:
+        for tree in self._all_trees():
+            tree.empty(leaf)
+            if self._number[leaf] == self._newest_slice:
+                tree.begin()
+        self._sums.empty(leaf)
+        self._samples[leaf] = 0.0
+        self._number[leaf] = -1
+        self._dirty.add(leaf)
+
+    def _all_trees(self) -> list[_FactorTree]:
+        return [tree for pair in self._trees.values() for tree in pair]
+
+    def _add_to_slice(self, number: int, rows: Rows, mask: np.ndarray) -> None:
+        leaf = number % self._leaves
+        part = Rows(*(field[mask] for field in rows))
+        scaled = self._scaled(part)
+        for model, trees in self._trees.items():
+            for tree in trees:
+                tree.add(scaled[model])
+        self._number[leaf] = number
+        if self._sums.rows[leaf] == 0:
+            self._first[leaf] = part.number[0]
+        self._sums.add(leaf, part.full)
+        self._samples[leaf] += part.samples.sum()
+
+    def _scaled(self, rows: Rows) -> dict[str, Array]:
+        """Per model, rows (r, 6, 38) as they enter its factors."""
+        root_count = np.sqrt(rows.samples)[:, None, None]
+        weight = rows.weight[:, None, None]
+        full = rows.full * root_count
+        if DYNAMIC not in self._models:
+            return {FULL: full}
+        return {FULL: full, DYNAMIC: full * weight,
+                STATIC: rows.static * root_count * (1.0 - weight)}
+
+    def _combine(self) -> None:
+        """Bring the inner nodes above finished and forgotten slices up to date, level by level."""
+        if not self._dirty:
+            return
+        nodes = np.unique([(self._leaves + leaf) >> 1 for leaf in self._dirty])
+        self._dirty.clear()
+        while len(nodes) and nodes[0] >= 1:
+            for tree in self._all_trees():
+                tree.combine(nodes)
+            nodes = np.unique(nodes >> 1)
+
+    def content(self, more: Rows | None = None) -> Window:
+        """The combined factors of the window; there must be rows.
+
+        Args:
+            more: rows after those of the buffer that belong to this content alone.
+        """
+        self._combine()
+        if more is not None:
+            return self._combined(more)
+        if self._content is None:
+            self._content = self._combined(_NO_ROWS)
+        return self._content
+
+    def _combined(self, more: Rows) -> Window:
+        used = np.flatnonzero(self._sums.rows)
+        newest = self._newest_slice % self._leaves
+        used = np.concatenate([used[used > newest], used[used <= newest]])  # oldest first
+        scaled = self._scaled(more)
+        factors = {model: self._total(pair, scaled[model]) for model, pair in self._trees.items()}
+        first = int(self._first[used[0]] if len(used) else more.number[0])
+        last = int(more.number[-1]) if len(more.number) else self._last
+        size = block_slices((last + 1 - first) * BIN_NS * 1e-9, self.slice_length)
+        # The slices of the additional rows, of which the first may have begun already.
+        slots = more.number // self._bins_per_slice - self._newest_slice
+        return Window(
+            factors, self._sums.blocks(used, size, more.full, slots),
+            round(float(self._samples.sum() + more.samples.sum())), first, last,
+            int(self._sums.rows.sum()) + len(more.number))
+
+    def _total(self, pair: list[_FactorTree], more: Array) -> Array:
+        """Factors (6, h, 38) of force and torque channels, padded with zero rows to one height."""
+        out = np.zeros((CHANNELS, max(tree.width for tree in pair), STORED))
+        for tree, channels in zip(pair, (out[:3], out[3:]), strict=True):
+            tree.total(more, channels)
+        return out
+
+
+def make_buffer(settings: Settings, seconds: float = 0.0) -> RegressorBuffer:
+    """The buffer that the settings ask for, of at least this length."""
+    return RegressorBuffer(max(settings.buffer.window, seconds), settings.buffer.slice,
+                           blend=settings.estimator.weighting == "dynamism")

@@ -1,0 +1,56 @@
+"""From motion and wrench to the rows of the buffer, through the two-sided filter.
+
+The filter takes, for each bin, the columns A (60), axes of the gravity frame (9), wrench (6) and
+dynamism weight (1); what it gives back is unpacked into stored rows (see `row_layout`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..inertia import PARAMETERS, Array
+from ..kinematics.motion import Motion
+from ..signals.bins import Bins
+from ..signals.low_pass import FilteredRows, TwoSidedFilter
+from .newton_euler import dynamism, full_model_weight, regressor, static_regressor
+from .regressor_window import Rows
+from .row_layout import PHI, stored_rows
+
+_A, _AXES, _Y, _W = slice(0, 60), slice(60, 69), slice(69, 75), 75
+
+
+def make_filter(length: float) -> TwoSidedFilter:
+    """The filter of these columns; length of its kernel [s]."""
+    return TwoSidedFilter(length, _W + 1, rates=_A.stop)
+
+
+def filter_columns(motion: Motion, a: Array, wrench: Array, c1: float) -> Array:
+    """Columns (k, 76) of bins: regressor a (k, 6, 10), wrench ``y = A phi + bias`` (k, 6)."""
+    nu = dynamism(motion.acceleration, motion.alpha, motion.omega)
+    weight = full_model_weight(nu, c1)
+    return np.concatenate(
+        [a.reshape(len(a), _A.stop), motion.axes.reshape(-1, 9), wrench, weight[:, None]], axis=1)
+
+
+def bin_columns(bins: Bins, motion: Motion, removed: Array, sign: float,
+                c1: float) -> tuple[Array, Array, Array]:
+    """Regressor (k, 6, 10), wrench ``y = A phi + bias`` (k, 6) and the columns of bins.
+
+    Args:
+        removed: (10,) payload that the driver takes out; sign: of the reading against ``A phi``.
+    """
+    a = regressor(motion.proper_acceleration, motion.omega, motion.alpha)
+    y = sign * bins.wrench + a @ removed
+    return a, y, filter_columns(motion, a, y, c1)
+
+
+def buffer_rows(rows: FilteredRows, gravity: float) -> Rows:
+    """Rows for the buffer from what the filter gave; gravity [m/s^2]."""
+    r = len(rows.number)
+    axes = rows.columns[:, _AXES].reshape(r, 3, 3)
+    full = stored_rows(rows.columns[:, _A].reshape(r, 6, PARAMETERS),
+                       rows.rates.reshape(r, 6, PARAMETERS),
+                       axes[:, 0], axes[:, 1], gravity, rows.columns[:, _Y])
+    static = full.copy()
+    static[..., PHI] = static_regressor(-gravity * axes[:, 2])
+    return Rows(rows.number, rows.samples, full, static, rows.columns[:, _W])

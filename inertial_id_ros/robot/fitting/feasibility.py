@@ -1,0 +1,137 @@
+"""Can base parameters belong to a robot? (Sousa and Cortesao 2014, Sections 4.3.1 and 4.3.2.)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...inertia import Array
+from ..base_parameters import BaseParameters
+from ..reference_robot import Reference
+from .conic import minimise, scale
+from .constraints import Cone, Constraint, Kind, Stacked, depth, stack
+from .least_squares import constrained_least_squares
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Proof that no parameters with these base parameters satisfy the constraints.
+
+    Multipliers z in the (self-dual) cones make one inequality ``<z, constraints(phi)> >= 0`` of all
+    constraints; whatever null-space values phi has, the left side is `value` < 0.
+
+    Attributes:
+        multipliers: (rows,) z.
+        value: ``<z, constraints(phi)>``.
+        leak: largest change of that for a null-space change of the reference's size.
+        depth: how far inside its cones z is (see `Stacked.margins`); 0 on the boundary.
+    """
+
+    multipliers: Array
+    value: float
+    leak: float
+    depth: float
+
+
+@dataclass(frozen=True)
+class Feasibility:
+    """Whether base parameters are feasible.
+
+    Attributes:
+        feasible: the answer.
+        margin: how far inside the constraints the best of all robots with these base parameters
+            is, the reference being at 1 (where the search ends); negative: none is inside.
+        witness: (p,) that robot; its null-space values are arbitrary, it is no identified robot.
+        certificate: proof, if infeasible.
+    """
+
+    feasible: bool
+    margin: float
+    witness: Array
+    certificate: Certificate | None
+
+
+def feasibility_test(base: BaseParameters, beta: Array, constraints: Sequence[Constraint],
+                     ref: Reference) -> Feasibility:
+    """BPFT: is there a robot within the constraints whose base parameters are beta (nb,)?
+
+    The largest margin t is sought with ``constraints(phi) - t interior in K``, ``K phi = beta``,
+    which always has a solution; multipliers of a negative optimum are the certificate.
+    """
+    stacked = stack(constraints, len(ref.phi))
+    scaled = scale(stacked, ref.unit, ref.phi)
+    start, null = _virtual(base, beta, ref)
+    offset = scaled.offset + scaled.matrix @ start
+    columns = np.concatenate([scaled.matrix @ null, scaled.auxiliary, -scaled.interior[:, None]],
+                             axis=1)
+    linear = np.zeros(columns.shape[1])
+    linear[-1] = -1.0
+    columns = np.concatenate([columns, linear[None]])  # one more row: t <= 1
+    size = float(np.abs(offset).max(initial=1.0))  # of an estimate that is far off
+    found = minimise(np.zeros_like(linear), linear, np.append(offset, 1.0) / size, columns,
+                     (*scaled.cones, Cone(Kind.LINEAR, 1)))
+    margin = min(size * float(found.x[-1]), 1.0)
+    witness = ref.unit @ (start + size * null @ found.x[:null.shape[1]])
+    if margin >= 0.0:
+        return Feasibility(True, margin, witness, None)
+    z = found.z[:-1]
+    values = scaled.offset + scaled.matrix @ start
+    leak = float(np.abs(z @ columns[:-1, :-1]).max(initial=0.0))
+    inside = min(depth(z[rows], cone) for rows, cone
+                 in zip(stacked.slices, stacked.cones, strict=True) if cone.kind is not Kind.ZERO)
+    certificate = Certificate(scaled.multipliers(z), float(z @ values), leak, inside)
+    return Feasibility(False, margin, witness, certificate)
+
+
+def check_certificate(certificate: Certificate, base: BaseParameters, beta: Array,
+                      constraints: Sequence[Constraint], phi: Array) -> float:
+    """``<z, constraints(phi')>`` for phi' with the null-space values of phi (p,) and beta."""
+    stacked: Stacked = stack(constraints, len(phi))
+    moved = phi.copy()
+    moved[base.independent] = beta - base.coupling @ phi[base.dependent]
+    return float(certificate.multipliers @ (stacked.offset + stacked.matrix @ moved))
+
+
+@dataclass(frozen=True)
+class Correction:
+    """The nearest feasible base parameters.
+
+    Attributes:
+        beta: (nb,).
+        distance: Euclidean distance to those given, a measure of infeasibility.
+        witness: (p,) a robot that has them; its null-space values are arbitrary.
+    """
+
+    beta: Array
+    distance: float
+    witness: Array
+
+
+def feasibility_correction(base: BaseParameters, beta: Array, constraints: Sequence[Constraint],
+                           ref: Reference) -> Correction:
+    """BPFC: the feasible base parameters nearest to beta (nb,) (paper eq. 52).
+
+    The distance, and with it the answer, depends on how parameters are grouped and on their units.
+
+    Raises:
+        InfeasibleProblem, SolverFailure: see `constrained_least_squares`.
+    """
+    matrix = base.matrix
+    found = constrained_least_squares(matrix, beta, constraints, ref)
+    corrected = matrix @ found.phi
+    return Correction(corrected, float(np.linalg.norm(corrected - beta)), found.phi)
+
+
+def _virtual(base: BaseParameters, beta: Array, ref: Reference) -> tuple[Array, Array]:
+    """Scaled parameters near the reference with these base parameters, and the null space.
+
+    Returns:
+        u (p,) and an orthonormal basis (p, p - nb) of changes that keep beta.
+    """
+    matrix = base.matrix @ ref.unit
+    u = ref.inverse @ ref.phi
+    start = u + np.linalg.pinv(matrix) @ (beta - matrix @ u)
+    null, _ = np.linalg.qr(ref.inverse @ base.null_space)
+    return start, null

@@ -1,0 +1,55 @@
+"""Entry point of ``inertial_id_node``; the node itself is `node.InertialIdNode`.
+
+Nothing heavy is imported before signals are taken care of: the libraries load for a second, and a
+launch file may stop the node within that time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from itertools import takewhile
+
+from ..cli import exit_at_once
+
+HELP = """usage: inertial_id_node [--help] [--ros-args ROS_ARGUMENTS]
+
+Identify online the mass, centre of mass and inertia of what a robot arm carries, from the wrench at
+its wrist (or its joint torques), its joint states or TF, and its description.
+
+settings are ROS parameters (docs/settings.md; config/ holds files for several drivers):
+  inertial_id_node --ros-args --params-file ur.yaml -p estimator.method:=lmi
+  ros2 launch inertial_id_ros identify.launch.py config:=ur
+
+topics in    wrench.topic, joint_states.topic, tf.topic, tf.static_topic, robot_description.topic
+             (or dynamic_joint_states.topic)
+topics out   ~/inertial_parameters  ~/inertia  ~/wrench_compensated  ~/markers  /diagnostics
+services     ~/get_inertial_parameters  ~/set_shape  ~/set_tool  ~/tare  ~/reset  ~/save
+action       ~/identify
+parameters   payload.mass  .com  .inertia  .sigma  .valid  .frame_id  .stamp  (the last estimate)
+
+Exit status: 0 stopped by a signal, 2 a setting or an argument that cannot be used."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the node until SIGINT or SIGTERM; returns the exit status (2: a bad setting).
+
+    Args:
+        arguments: command line without the program's name; default: that of the process.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if {"-h", "--help"} & set(takewhile(lambda word: word != "--ros-args", words)):
+        print(HELP)
+        return 0
+    exit_at_once()
+    # Our matrices are small: more threads only cost processor time that the robot's driver needs.
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
+    from .node import run
+
+    return run(words)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,1 @@
+"""What clients ask of the node: services, the action, the files that they write."""

@@ -1,0 +1,230 @@
+"""The node's action: identify to a wanted accuracy.
+
+Goals are looked after in the executor's thread, at each housekeeping; the worker only begins and
+ends them, and shows each outcome.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, NamedTuple, Protocol
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.node import Node
+
+from inertial_id_ros.action import Identify
+
+from ...errors import InertialIdError, InvalidData
+from ...estimate import Estimate, NoEstimate, Outcome
+from ...geometry.shape import Shape
+from ...identification.accuracy_goal import WantedAccuracy
+from ...identification.make_identifier import AnyIdentifier
+from ..conversions import NAN, parameters_message
+from ..settings.configuration import Configuration
+from ..worker import Worker
+from .flush_limit import FlushLimit
+
+_TIMEOUT, _LONGEST = 60.0, 3600.0  # s
+_PREPARING = 5.0  # s; filling a large mesh with points takes its time
+_KEPT = 60  # s that the result of a finished goal can be asked for
+_REMEMBERED = 20.0  # s that diagnostics say why a goal was rejected; ROS tells its client nothing
+_SUCCEEDED, _ABORTED, _CANCELED = "succeed", "abort", "canceled"  # names in rclpy
+
+
+class Backend(Protocol):
+    """What the action needs of the node."""
+
+    identifier: AnyIdentifier
+    worker: Worker
+    configuration: Configuration
+    flush_limit: FlushLimit
+
+    def tell(self, name: str, text: str, level: str = "warning") -> None:
+        """Set a finding of the node's own; an empty text takes it back."""
+        ...
+
+
+class _Goal(NamedTuple):
+    """A goal as checked."""
+
+    wanted: WantedAccuracy
+    method: str
+    shape: Shape | None
+    keep_data: bool
+    timeout: float  # s
+
+
+class _Run(NamedTuple):
+    """A goal that runs."""
+
+    goal: _Goal
+    handle: Any
+    since: float  # monotonic [s]
+    begun: Future[None]
+
+
+class _Server(ActionServer):
+    """Runs nothing when a goal begins; what makes the result runs when the goal ends.
+
+    An execute callback that waits would be run again and again by the executors of rclpy.
+    """
+
+    def notify_execute(self, goal_handle: Any, execute_callback: Callable[..., Any] | None) -> None:
+        if execute_callback is not None:
+            super().notify_execute(goal_handle, execute_callback)
+
+
+class IdentifyAction:
+    """Action server of a node, answered from its backend.
+
+    Args:
+        requested_shape: makes, in the worker, the shape that a message describes.
+    """
+
+    def __init__(self, node: Node, backend: Backend,
+                 requested_shape: Callable[[Any], Shape | None]) -> None:
+        self._backend, self._requested_shape = backend, requested_shape
+        self._logger = node.get_logger()
+        self._checked: _Goal | None = None  # between request and acceptance
+        self._run: _Run | None = None
+        self._shown: Outcome = _nothing()
+        self._rejected_at = math.inf
+        self._watching = False  # in the worker
+        self._seen: deque[Outcome] = deque(maxlen=1)
+        self._server = _Server(
+            node, Identify, "~/identify", _unused, goal_callback=self._on_request,
+            handle_accepted_callback=self._on_accepted, cancel_callback=self._on_cancel,
+            result_timeout=_KEPT)
+
+    def see(self, outcome: Outcome) -> None:
+        """Take note of an outcome; in the worker."""
+        if self._watching:
+            self._seen.append(outcome)
+
+    # ---- requests ------------------------------------------------------------------------------
+
+    def _on_request(self, request: Identify.Goal) -> GoalResponse:
+        try:
+            self._checked = self._check(request)
+        except InertialIdError as error:
+            self._backend.tell("goal_rejected", f"goal of ~/identify rejected: {error}")
+            self._rejected_at = time.monotonic()
+            return GoalResponse.REJECT
+        except Exception as error:  # a request must not end the node
+            self._logger.error(f"identify: {type(error).__name__}: {error}")
+            return GoalResponse.REJECT
+        self._backend.tell("goal_rejected", "")
+        return GoalResponse.ACCEPT
+
+    def _check(self, request: Identify.Goal) -> _Goal:
+        if self._run is not None:
+            left = self._run.goal.timeout - (time.monotonic() - self._run.since)
+            raise InvalidData(f"another goal runs (for {max(left, 0.0):.0f} s more at most); "
+                              "cancel it first")
+        wanted = WantedAccuracy(request.mass_accuracy, request.com_accuracy,
+                                request.inertia_accuracy)
+        timeout = request.timeout
+        if not (math.isfinite(timeout) and 0.0 <= timeout <= _LONGEST):
+            raise InvalidData(f"timeout is {timeout:g} s; allowed: 0 to {_LONGEST:g} s, 0 for "
+                              f"{_TIMEOUT:g} s")
+        shape = self._backend.worker.call(lambda: self._requested_shape(request.shape), _PREPARING)
+        self._backend.configuration.check(request.method, shape)
+        if not request.keep_data:
+            self._backend.flush_limit.take()
+        return _Goal(wanted, request.method, shape, bool(request.keep_data), timeout or _TIMEOUT)
+
+    def _on_accepted(self, handle: Any) -> None:
+        goal, self._checked = self._checked, None
+        assert goal is not None
+        handle.execute()
+        self._shown = _nothing()
+        self._run = _Run(goal, handle, time.monotonic(),
+                         self._backend.worker.post(lambda: self._begin(goal)))
+        self._backend.tell(
+            "goal", f"a goal of ~/identify runs for at most {goal.timeout:g} s", "info")
+
+    def _on_cancel(self, handle: Any) -> CancelResponse:
+        runs = self._run is not None and self._run.handle is handle
+        return CancelResponse.ACCEPT if runs else CancelResponse.REJECT
+
+    # ---- in the worker -------------------------------------------------------------------------
+
+    def _begin(self, goal: _Goal) -> None:
+        self._seen.clear()
+        self._watching = True
+        self._backend.configuration.hold(goal.method, goal.shape)
+        if not goal.keep_data:
+            self._backend.identifier.reset("a goal of ~/identify began")
+
+    def _end(self) -> None:
+        self._watching = False
+        self._backend.configuration.release()
+
+    # ---- at each housekeeping ------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Give feedback on a new outcome, and end the goal where it is due."""
+        if time.monotonic() - self._rejected_at > _REMEMBERED:
+            self._backend.tell("goal_rejected", "")
+        run = self._run
+        if run is None:
+            return
+        elapsed = time.monotonic() - run.since
+        news = self._seen.pop() if self._seen else None
+        if news is not None:
+            self._shown = news
+            run.handle.publish_feedback(_feedback(news, run.goal.wanted, elapsed))
+        missing = run.goal.wanted.missing(self._shown)
+        if run.handle.is_cancel_requested:
+            self._finish(_CANCELED, f"cancelled after {elapsed:.1f} s" + _then(missing))
+        elif run.begun.done() and (error := run.begun.exception()) is not None:
+            self._finish(_ABORTED, str(error))
+        elif isinstance(news, Estimate) and not missing:
+            self._finish(_SUCCEEDED, f"{run.goal.wanted.reached(news)} after {elapsed:.1f} s")
+        elif elapsed > run.goal.timeout:
+            self._finish(_ABORTED, f"timeout of {run.goal.timeout:g} s" + _then(missing))
+
+    def close(self) -> bool:
+        """End a goal because the node stops; whether there was one, whose client is then told as
+        soon as the executor goes on."""
+        if self._run is None:
+            return False
+        self._finish(_ABORTED, "the node stops")
+        return True
+
+    def _finish(self, state: str, message: str) -> None:
+        assert self._run is not None
+        handle, self._run = self._run.handle, None
+        self._backend.worker.post(self._end)
+        self._backend.tell("goal", "")
+        result = Identify.Result(success=state == _SUCCEEDED, message=message,
+                                 parameters=parameters_message(self._shown))
+
+        def end(_: Any) -> Identify.Result:
+            getattr(handle, state)()
+            return result
+
+        self._server.notify_execute(handle, end)
+
+
+def _nothing() -> NoEstimate:
+    return NoEstimate(0, "", "no estimate since the goal began")
+
+
+def _then(missing: str) -> str:
+    return f": {missing}" if missing else ""
+
+
+def _feedback(outcome: Outcome, wanted: WantedAccuracy, elapsed: float) -> Identify.Feedback:
+    sigma = outcome.sigma.tolist() if isinstance(outcome, Estimate) else [NAN] * 10
+    return Identify.Feedback(parameters=parameters_message(outcome), sigma=sigma,
+                             missing=wanted.missing(outcome), elapsed=elapsed)
+
+
+def _unused(handle: Any) -> Identify.Result:
+    """rclpy asks for an execute callback; see `_Server`."""
+    raise NotImplementedError

@@ -1,0 +1,127 @@
+"""Files of a node: only in one folder, and never half written.
+
+Names that services give are plain file names; whatever they lead to, as a symbolic link may, must
+lie in the folder too.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ...errors import InertialIdError, InvalidSetting
+from ...io.files import user_path, write_whole
+from ...limits import MAX_SAVED_FILES
+
+DEFAULT_NAME = "inertial_parameters.json"
+STATE_ENDING = ".state.json"  # of the names that the node keeps for itself
+_LONGEST = 200  # leaves room for the temporary name
+
+
+class CannotSave(InertialIdError):
+    """The file name is not allowed, or the file cannot be written."""
+
+
+def save_json(directory: str, name: str, report: dict[str, Any]) -> Path:
+    """Write a report under directory (made if missing) by renaming a complete file into place.
+
+    Args:
+        directory: may begin with ``~``; name: plain file name, empty for `DEFAULT_NAME`.
+
+    Raises:
+        CannotSave: the name is no plain file name, or the system refuses.
+    """
+    text = json.dumps(_without_nan(report), indent=2, allow_nan=False) + "\n"
+    return write_in(directory, name or DEFAULT_NAME, lambda path: write_whole(path, text))
+
+
+def write_in(directory: str, name: str, write: Callable[[Path], None]) -> Path:
+    """Have a file written in a folder (made if missing); returns its path.
+
+    Raises:
+        CannotSave: the name is no plain file name, the folder is full, or the system refuses.
+    """
+    folder = user_path(directory).absolute()
+    path = folder / plain_name(name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            raise CannotSave(f"{path} is a folder")
+        if not path.exists() and sum(1 for _ in folder.iterdir()) >= MAX_SAVED_FILES:
+            raise CannotSave(f"{folder} holds {MAX_SAVED_FILES} files or more; remove some")
+        write(path)
+    except OSError as error:
+        raise CannotSave(f"cannot write {path}: {error.strerror or error}") from error
+    return path
+
+
+def path_in(directory: str, name: str) -> Path:
+    """The path of a file in a folder, to be read.
+
+    Raises:
+        CannotSave: the name is no plain file name, or the file lies elsewhere.
+    """
+    folder = user_path(directory).absolute()
+    path = folder / plain_name(name)
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+        raise CannotSave(f"{path} is a link to a place outside of {folder}")
+    return path
+
+
+def state_path(directory: str, node: str) -> Path:
+    """Path of a node's state.
+
+    Args:
+        directory: state.directory; node: name of the node with its namespace.
+
+    Raises:
+        InvalidSetting: the folder is no path.
+    """
+    return _state_folder(directory) / (node.strip("/").replace("/", ".") + STATE_ENDING)
+
+
+def require_writable(directory: str) -> None:
+    """Raise InvalidSetting where files cannot be written under state.directory; the folder need not
+    be there yet."""
+    folder = _state_folder(directory)
+    there = next(f for f in (folder, *folder.parents) if os.path.lexists(f))
+    try:
+        tempfile.TemporaryFile(dir=there).close()  # rights alone say little, of /proc for example
+    except OSError:
+        reason = "cannot be written" if os.path.isdir(there) else "is no folder"
+        raise InvalidSetting(f"state.directory is '{directory}', but {there} {reason}; it must be "
+                             "a folder in which this process may write, or can make") from None
+
+
+def _state_folder(directory: str) -> Path:
+    if not directory:
+        raise InvalidSetting("state.directory is ''; it must name a folder")
+    try:
+        return user_path(directory).absolute()
+    except InvalidSetting as error:
+        raise InvalidSetting(f"state.directory is {directory[:100]!r}: {error}") from None
+
+
+def plain_name(name: str) -> str:
+    """The name if it is a plain, visible file name (raises CannotSave)."""
+    if name.endswith(STATE_ENDING):
+        raise CannotSave(f"name is {name!r}; names that end in {STATE_ENDING} are the node's own")
+    if (not name or name.startswith(".") or any(c in name for c in "/\\") or not name.isprintable()
+            or len(name.encode()) > _LONGEST):
+        raise CannotSave(f"name is {name!r}; it must be a plain file name without folder, not "
+                         f"beginning with a dot, of at most {_LONGEST} bytes")
+    return name
+
+
+def _without_nan(value: Any) -> Any:
+    """The value with null for what JSON cannot hold (a condition number may be infinite)."""
+    if isinstance(value, dict):
+        return {key: _without_nan(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_nan(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

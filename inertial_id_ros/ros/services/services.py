@@ -1,0 +1,222 @@
+"""The node's services. Each handler turns what goes wrong into one sentence in the response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
+
+from ...errors import InertialIdError, InvalidData, NotEnoughData, UnknownFrame
+from ...estimate import Estimate, NoEstimate, Outcome
+from ...geometry.resources import package_roots
+from ...geometry.shape import Shape
+from ...identification.make_identifier import AnyIdentifier
+from ...inertia import Array
+from ...regression.tool import load_tool, save_tool, tool_from_estimate
+from ..conversions import in_frame, parameters_message
+from ..settings.configuration import Configuration
+from ..worker import Worker
+from .flush_limit import FlushLimit
+from .saving import DEFAULT_NAME, path_in, plain_name, save_json, write_in
+from .shape_request import shape_from_request
+
+_WAIT = 2.0  # s; the executor's thread waits for the worker, never the other way round
+_WAIT_SHAPE = 5.0  # s; filling a large mesh with points takes its time
+
+
+class Backend(Protocol):
+    """What the services need of the node."""
+
+    identifier: AnyIdentifier
+    worker: Worker
+    configuration: Configuration
+    flush_limit: FlushLimit
+
+    @property
+    def outcome(self) -> Outcome:
+        """The last outcome."""
+        ...
+
+    @property
+    def state_directory(self) -> str:
+        """Folder to save under."""
+        ...
+
+    @property
+    def mesh_folders(self) -> tuple[Path, ...]:
+        """Folders that file:// resources may lie in."""
+        ...
+
+    def solve_now(self) -> Outcome:
+        """Solve and publish; in the worker."""
+        ...
+
+    def keep_state(self) -> None:
+        """Write what should outlive this run; in the worker (raises CannotSave)."""
+        ...
+
+
+class Services:
+    """Services of a node, answered from its backend."""
+
+    def __init__(self, node: Node, backend: Backend) -> None:
+        self._backend = backend
+        self._logger = node.get_logger()
+        for kind, name, answer in (
+                (GetInertialParameters, "get_inertial_parameters", self._get),
+                (SetShape, "set_shape", self._set_shape), (Trigger, "tare", self._tare),
+                (SetTool, "set_tool", self._set_tool), (Trigger, "reset", self._reset),
+                (Save, "save", self._save)):
+            node.create_service(kind, f"~/{name}", self._guarded(name, answer))
+
+    def _guarded(self, name: str, answer: Callable[[Any, Any], str]) -> Callable[[Any, Any], Any]:
+        """A handler that reports success with the answer's sentence, or failure with the reason."""
+
+        def handle(request: Any, response: Any) -> Any:
+            try:
+                response.message = answer(request, response)
+                response.success = True
+            except InertialIdError as error:
+                response.message, response.success = str(error), False
+            except Exception as error:  # a request must not end the node
+                self._logger.error(f"{name}: {type(error).__name__}: {error}")
+                response.message, response.success = f"internal error: {error}", False
+            return response
+
+        return handle
+
+    def _get(self, request: GetInertialParameters.Request,
+             response: GetInertialParameters.Response) -> str:
+        outcome = self._backend.outcome
+        target = request.target_frame.lstrip("/")
+        if target and outcome.frame_id and target != outcome.frame_id:
+            try:
+                rotation, translation, moment = self._lookup(target, outcome.frame_id)
+            except InertialIdError:
+                # Numbers in another frame than asked for would be taken for the right ones.
+                response.parameters = parameters_message(NoEstimate(
+                    outcome.stamp_ns, target, f"no transform to '{target}'"))
+                raise
+            if isinstance(outcome, Estimate):
+                outcome = in_frame(outcome, target, rotation, translation)
+                if moment is not None:  # it is there at that time only
+                    outcome = replace(outcome, stamp_ns=moment)
+        response.parameters = parameters_message(outcome)
+        if isinstance(outcome, NoEstimate):
+            raise NotEnoughData(outcome.reason)
+        return response.parameters.status
+
+    def _lookup(self, target: str, source: str) -> tuple[Array, Array, int | None]:
+        """See `Pipeline.lookup`."""
+        try:
+            return self._backend.worker.call(
+                lambda: self._backend.identifier.lookup(target, source), _WAIT)
+        except UnknownFrame as error:
+            text = str(error)
+            raise UnknownFrame(text if target in text else f"frame '{target}': {text}") from error
+
+    def _set_shape(self, request: SetShape.Request, response: SetShape.Response) -> str:
+        return self._backend.worker.call(lambda: self._use_shape(request), _WAIT_SHAPE)
+
+    def _use_shape(self, request: SetShape.Request) -> str:
+        shape = self.requested_shape(request)
+        self._backend.configuration.use_shape(shape)
+        self._backend.solve_now()
+        if shape is None:
+            return "the shape is forgotten"
+        x, y, z = shape.lengths
+        return (f"shape '{shape.name}' of {shape.volume * 1e6:.4g} cm^3, bounding box "
+                f"{x:.4g} x {y:.4g} x {z:.4g} m along the sensor axes")
+
+    def requested_shape(self, request: Any) -> Shape | None:
+        """The shape that a `SetShape` request, or a `Shape`, describes; in the worker."""
+        return shape_from_request(request, self._to_sensor, package_roots(),
+                                  self._backend.mesh_folders)
+
+    def _to_sensor(self, frame: str) -> Array:
+        """Homogeneous transform (4, 4) from a frame to the sensor frame; in the worker."""
+        identifier = self._backend.identifier
+        if not identifier.sensor_frame:
+            raise UnknownFrame(f"frame '{frame}' cannot be related to the sensor frame, which is "
+                               "not known before the first wrench message")
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = identifier.lookup(identifier.sensor_frame, frame)[:2]
+        return matrix
+
+    def _tare(self, request: Trigger.Request, response: Trigger.Response) -> str:
+        def tare() -> str:
+            text = self._backend.identifier.tare()
+            self._backend.keep_state()
+            self._backend.solve_now()
+            return text
+
+        return self._backend.worker.call(tare, _WAIT)
+
+    def _reset(self, request: Trigger.Request, response: Trigger.Response) -> str:
+        self._backend.flush_limit.take()
+
+        def reset() -> str:
+            self._backend.identifier.reset("the reset service was called")
+            self._backend.solve_now()
+            return "buffer and estimate are forgotten"
+
+        return self._backend.worker.call(reset, _WAIT)
+
+    def _save(self, request: Save.Request, response: Save.Response) -> str:
+        plain_name(request.name or DEFAULT_NAME)
+        outcome = self._backend.outcome
+        if not isinstance(outcome, Estimate):
+            raise NotEnoughData(f"nothing to save: {outcome.reason}")
+        path = save_json(self._backend.state_directory, request.name, outcome.to_json())
+        response.path = str(path)
+        self._backend.worker.call(self._backend.keep_state, _WAIT)
+        return f"saved to {path}"
+
+    def _set_tool(self, request: SetTool.Request, response: SetTool.Response) -> str:
+        actions = {SetTool.Request.STORE: self._store_tool, SetTool.Request.LOAD: self._load_tool,
+                   SetTool.Request.CLEAR: self._clear_tool}
+        if request.action not in actions:
+            raise InvalidData(f"action is {request.action}; allowed: 0 (store), 1 (load), "
+                              "2 (clear)")
+        if request.name:
+            plain_name(request.name)
+        self._backend.flush_limit.take()
+
+        def act() -> str:
+            text = actions[request.action](request.name)
+            self._backend.keep_state()
+            self._backend.solve_now()
+            return text
+
+        return self._backend.worker.call(act, _WAIT)
+
+    def _store_tool(self, name: str) -> str:
+        outcome, identifier = self._backend.outcome, self._backend.identifier
+        if not isinstance(outcome, Estimate) or outcome.restored:
+            why = "it is of an earlier run" if isinstance(outcome, Estimate) else outcome.reason
+            raise NotEnoughData(f"there is no estimate to store as the tool: {why}")
+        tool = tool_from_estimate(outcome, identifier.tool)
+        if name:
+            write_in(self._backend.state_directory, name, lambda path: save_tool(path, tool))
+        identifier.set_tool(tool)
+        return f"stored a {tool.describe()}; what is carried beside it is estimated from now on"
+
+    def _load_tool(self, name: str) -> str:
+        if not name:
+            raise InvalidData("name is empty; give the file in state.directory to load")
+        tool = load_tool(path_in(self._backend.state_directory, name))
+        self._backend.identifier.set_tool(tool)
+        return f"loaded a {tool.describe()}; what is carried beside it is estimated from now on"
+
+    def _clear_tool(self, name: str) -> str:
+        if name:
+            raise InvalidData(f"name is '{name}'; it must be empty to clear the tool")
+        self._backend.identifier.set_tool(None)
+        return "the tool is forgotten; all that the sensor carries is estimated from now on"

@@ -1,0 +1,1 @@
+"""Settings as ROS parameters, from the command line, from files and at run time."""

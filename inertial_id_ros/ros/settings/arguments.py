@@ -1,0 +1,45 @@
+"""ROS arguments on a command line: given to ROS, left out for our own parser, refused in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from rclpy.utilities import remove_ros_args
+
+from ...errors import InvalidSetting
+from .. import compat
+
+
+def start_ros(program: str, words: Sequence[str]) -> None:
+    """Start rclpy with the ROS arguments among the words that follow the program's name.
+
+    Raises:
+        InvalidSetting: ROS does not understand them.
+    """
+    with _refused():
+        compat.init([program, *words])
+
+
+def without_ros_arguments(program: str, words: Sequence[str]) -> list[str]:
+    """The words that are not for ROS.
+
+    Raises:
+        InvalidSetting: ROS does not understand its own.
+    """
+    with _refused():
+        return remove_ros_args([program, *words])[1:]
+
+
+# What failed within ROS, and lines of its sources.
+_NOISE = re.compile(r"^(failed to initialize rcl|Failed to parse ROS arguments): |,? at \S+\.c:\d+")
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # rclpy has no public base class for bad ROS arguments
+        text = _NOISE.sub("", " ".join(str(error).split()))
+        raise InvalidSetting(f"ROS arguments: {text}") from error

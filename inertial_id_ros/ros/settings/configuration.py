@@ -1,0 +1,66 @@
+"""Settings and shape that the identifier works with: those of the node, or those of a goal on top.
+"""
+
+from __future__ import annotations
+
+from ...errors import InvalidShape
+from ...geometry.shape import Shape
+from ...identification.make_identifier import AnyIdentifier
+from ...settings import Settings
+
+
+class Configuration:
+    """What is in use; all but the making belongs to the worker.
+
+    Args:
+        settings, shape: with which the identifier was made.
+    """
+
+    def __init__(self, identifier: AnyIdentifier, settings: Settings, shape: Shape | None) -> None:
+        self._identifier = identifier
+        self._settings, self._shape = settings, shape
+        self._method, self._held_shape = "", False
+
+    def use_settings(self, settings: Settings) -> None:
+        """Use other settings; the method of a goal stays until the goal ends."""
+        self._settings = settings
+        self._identifier.set_settings(_with_method(settings, self._method))
+
+    def use_shape(self, shape: Shape | None) -> None:
+        """Use another shape (raises InvalidShape while a goal holds its own)."""
+        if self._held_shape:
+            raise InvalidShape("a goal of ~/identify holds its own shape; cancel it, or wait for "
+                               "its end")
+        self._shape = shape
+        self._identifier.set_shape(shape)
+
+    def check(self, method: str, shape: Shape | None) -> None:
+        """Raise why a goal's method and shape could not be used (as `Identifier.check_settings`).
+        """
+        try:
+            self._identifier.check_settings(_with_method(self._settings, method))
+        except InvalidShape:
+            if shape is None:
+                raise
+
+    def hold(self, method: str, shape: Shape | None) -> None:
+        """Use a goal's method (empty: none of its own) and shape (None: the same)."""
+        if shape is not None:
+            self._held_shape = True
+            self._identifier.set_shape(shape)
+        if method:
+            self._method = method
+            self._identifier.set_settings(_with_method(self._settings, method))
+
+    def release(self) -> None:
+        """Use the node's own again."""
+        if self._held_shape:
+            self._held_shape = False
+            self._identifier.set_shape(self._shape)
+        if self._method:
+            self._method = ""
+            self._identifier.set_settings(self._settings)
+
+
+def _with_method(settings: Settings, method: str) -> Settings:
+    return settings.replace({"estimator.method": method}) if method else settings

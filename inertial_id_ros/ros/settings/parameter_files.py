@@ -1,0 +1,117 @@
+"""ROS parameter files, read before ROS reads them.
+
+Its own parser names lines of its sources, and says nothing of files and names that no node takes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...errors import DamagedFile, InvalidSetting
+from ...io.files import user_path
+from ...io.yaml_files import read_yaml
+from ...setting_spec import unknown_setting
+from ...settings import Settings, flatten, iter_settings
+
+_PARAMETERS = "ros__parameters"
+_OF_EVERY_NODE = ("use_sim_time", "start_type_description_service", "qos_overrides.")
+
+
+@dataclass(frozen=True)
+class Section:
+    """One node's part of a file: the node, or a pattern of nodes, and the names of parameters."""
+
+    file: str
+    node: str
+    names: frozenset[str]
+
+    @property
+    def is_for_many(self) -> bool:
+        """Whether it is for every node of a pattern, so that a node need not know all of it."""
+        return "*" in self.node
+
+    def is_for(self, node: str) -> bool:
+        """Whether a node of this name (with its namespace) takes it."""
+        parts = {"**": r"(/[^/]+)*", "*": r"/[^/]+"}
+        words = self.node.strip("/").split("/")
+        pattern = "".join(parts.get(word, "/" + re.escape(word)) for word in words)
+        return re.fullmatch(pattern, node) is not None
+
+
+def read_parameter_files(words: Sequence[str]) -> list[list[Section]]:
+    """The sections of each parameter file among the ROS arguments of a command line.
+
+    Raises:
+        InvalidSetting: a file cannot be read, or is no parameter file; the text names it.
+    """
+    return [_read(name) for name in _names(words)]
+
+
+def complaints(node: str, given: Iterable[str], files: Sequence[Sequence[Section]],
+               written: Sequence[str] = ()) -> list[str]:
+    """What of the files a node does not take, in words.
+
+    Args:
+        node: its name with its namespace; given: names of all values that it was given.
+        written: beginnings of names that others judge.
+
+    Raises:
+        InvalidSetting: a name that is meant for this node alone and that it does not have.
+    """
+    known = {name: value for name, value, _ in iter_settings(Settings())}
+    groups = {n.split(".")[0] for n in known}
+    texts = [
+        f"parameter file '{file[0].file}' has nothing for {node}; it is for "
+        f"{', '.join(sorted({s.node for s in file}))}"
+        for file in files if file and not any(s.is_for(node) for s in file)]
+    taken = [s for file in files for s in file if s.is_for(node)]
+    for name in given:
+        if name in known or name.startswith((*_OF_EVERY_NODE, *written)):
+            continue
+        places = [s for s in taken if name in s.names]
+        own = [s for s in places if not s.is_for_many or name.split(".")[0] in groups]
+        if own or not places:
+            where = f"parameter file '{own[0].file}': " if own else ""
+            raise InvalidSetting(where + str(unknown_setting(name, known)))
+        texts.append(f"parameter file '{places[0].file}' sets '{name}' for {places[0].node}; "
+                     "this node has no such setting")
+    return texts
+
+
+def _names(words: Sequence[str]) -> Iterator[str]:
+    """Values of ``--params-file`` between ``--ros-args`` and its end."""
+    for_ros = False
+    for word, following in zip(words, [*words, ""][1:], strict=True):
+        for_ros = word == "--ros-args" or (for_ros and word != "--")
+        if for_ros and word == "--params-file" and following:
+            yield following
+
+
+def _read(name: str) -> list[Section]:
+    try:
+        tree = read_yaml(user_path(name))
+    except OSError as error:
+        raise InvalidSetting(f"parameter file '{name}' cannot be read: "
+                             f"{error.strerror}") from error
+    except DamagedFile as error:
+        raise InvalidSetting(f"parameter file '{name}' cannot be used: {error}") from error
+    if tree is None:
+        return []
+    return list(_sections(name, "", tree))
+
+
+def _sections(file: str, node: str, tree: Any) -> Iterator[Section]:
+    if not isinstance(tree, Mapping):
+        raise InvalidSetting(f"parameter file '{file}' must hold '{_PARAMETERS}' with names and "
+                             f"values under {repr(node) if node else 'the name of a node'}")
+    for key, inner in tree.items():
+        if key != _PARAMETERS:
+            yield from _sections(file, f"{node}/{str(key).strip('/')}", inner)
+        elif inner is not None and not isinstance(inner, Mapping):
+            raise InvalidSetting(f"parameter file '{file}': '{_PARAMETERS}' of '{node}' must hold "
+                                 "names and values")
+        else:
+            yield Section(file, node, frozenset(flatten(inner or {})))

@@ -1,0 +1,197 @@
+"""ROS parameters from the settings table, and the estimate as read-only parameters.
+
+Settings: every one is declared with its description, unit, type and range. Those in `RUNTIME` may
+change while the node runs (another removed payload flushes the buffer); the others are read-only,
+because the data in the buffer were gathered with them. ``payload.*``: the last estimate, written by
+the node alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    ParameterValue,
+)
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from ...errors import InvalidSetting
+from ...estimate import Estimate, Outcome
+from ...estimators import create
+from ...inertia import six_from_tensor
+from ...setting_spec import Spec, allowed_range
+from ...settings import Settings, iter_settings
+from ..compat import parameter_overrides
+
+RUNTIME_GROUPS = ("estimator", "pmd", "lmi")
+RUNTIME_NAMES = ("wrench.force_noise", "wrench.torque_noise", "wrench.force_bias_sd",
+                 "wrench.torque_bias_sd", "precompensated.mass", "precompensated.com",
+                 "precompensated.inertia")
+PAYLOAD = "payload."
+_PAYLOAD_DESCRIPTIONS = {
+    "payload.mass": "Mass [kg]; NaN: no estimate.",
+    "payload.com": "Centre of mass x, y, z in payload.frame_id [m].",
+    "payload.inertia": "Inertia about the centre of mass along the axes of payload.frame_id: xx, "
+                       "xy, xz, yy, yz, zz [kg m^2]; NaN while the motion does not tell it.",
+    "payload.sigma": "Standard deviations of mass, com (3) and inertia (6), in their units.",
+    "payload.valid": "Whether there is a physically consistent estimate now.",
+    "payload.frame_id": "Frame of the numbers: the sensor frame.",
+    "payload.stamp": "Stamp of the newest sample used, since the epoch [ns]; 0: no estimate.",
+}
+
+
+def can_change(name: str) -> bool:
+    """Whether a setting may change while the node runs."""
+    return name.split(".")[0] in RUNTIME_GROUPS or name in RUNTIME_NAMES
+
+
+def descriptor(name: str, default: Any, spec: Spec) -> ParameterDescriptor:
+    """Descriptor of one setting: type, description with unit, range, and when it may change."""
+    out = ParameterDescriptor(name=name, type=_type(default).value,
+                              description=spec.description + _unit(spec),
+                              additional_constraints=_constraints(name, default, spec),
+                              read_only=not can_change(name))
+    if math.isfinite(spec.low) and math.isfinite(spec.high):
+        if isinstance(default, float):
+            out.floating_point_range.append(
+                FloatingPointRange(from_value=float(spec.low), to_value=float(spec.high)))
+        elif isinstance(default, int) and not isinstance(default, bool):
+            out.integer_range.append(
+                IntegerRange(from_value=int(spec.low), to_value=int(spec.high), step=1))
+    return out
+
+
+def declare_settings(node: Node) -> Settings:
+    """Declare every setting as a parameter; returns the settings with the given values.
+
+    Raises:
+        InvalidSetting: a given value is not allowed, or a name is misspelt.
+    """
+    _refuse_unknown(parameter_overrides(node))
+    given: dict[str, Any] = {}
+    table = list(iter_settings(Settings()))
+    for name, default, _ in table:
+        # Dynamic typing first: any type gets through to our own check, which explains itself.
+        start = list(default) if isinstance(default, tuple) else default
+        value = node.declare_parameter(name, start, ParameterDescriptor(dynamic_typing=True)).value
+        # An empty list in a parameter file arrives as a parameter without a value.
+        given[name] = [] if value is None else _plain(value)
+    settings = Settings().replace(given)
+    create(settings)
+    for (name, default, spec), (_, value, _) in zip(table, iter_settings(settings), strict=True):
+        node.set_descriptor(name, descriptor(name, default, spec), parameter_value(value))
+    return settings
+
+
+def changed_settings(settings: Settings, parameters: Iterable[Parameter]) -> Settings:
+    """Settings with some parameters changed.
+
+    Raises:
+        InvalidSetting: a value is not allowed; the text names it.
+    """
+    known = {name for name, _, _ in iter_settings(settings)}
+    changes = {p.name: _plain(p.value) for p in parameters if p.name in known}
+    changed = settings.replace(changes)
+    create(changed)
+    return changed
+
+
+def in_declared_type(parameter: Parameter, settings: Settings) -> Parameter:
+    """The parameter with the type of its setting, so that ``5`` may stand for ``5.0``.
+
+    Raises:
+        InvalidSetting: the value does not fit, or the setting cannot change while the node runs.
+    """
+    known = {name for name, _, _ in iter_settings(settings)}
+    if parameter.name not in known:
+        return parameter
+    if not can_change(parameter.name):
+        raise InvalidSetting(f"{parameter.name} can only be set when the node starts")
+    changed = settings.replace({parameter.name: _plain(parameter.value)})
+    value = dict((name, v) for name, v, _ in iter_settings(changed))[parameter.name]
+    return _parameter(parameter.name, value)
+
+
+def parameter_value(value: Any) -> ParameterValue:
+    """A setting's value as a parameter value, tuples as double arrays."""
+    return _parameter("", value).get_parameter_value()
+
+
+def declare_payload(node: Node) -> None:
+    """Declare ``payload.*`` without an estimate."""
+    for parameter in payload_parameters(None):
+        # Not read_only here: rclpy would refuse the node too. The node's own callback refuses
+        # all others, and `describe_parameter` says so.
+        node.declare_parameter(
+            parameter.name, parameter.value, ParameterDescriptor(
+                description=_PAYLOAD_DESCRIPTIONS[parameter.name],
+                additional_constraints="Read-only: written by the node."), ignore_override=True)
+
+
+def payload_parameters(outcome: Outcome | None) -> list[Parameter]:
+    """The ``payload.*`` parameters of an outcome; NaN where there is no estimate."""
+    # Nor that it is of an earlier run.
+    if isinstance(outcome, Estimate) and not outcome.restored:
+        body = outcome.body
+        # Who reads parameters sees no verdict: a number that nothing tells must not look like one.
+        inertia = (six_from_tensor(body.inertia_com) if outcome.inertia_is_known
+                   else np.full(6, np.nan))
+        values = [body.mass, body.com, inertia, outcome.sigma,
+                  True, outcome.frame_id, outcome.stamp_ns]
+    else:
+        frame = outcome.frame_id if outcome is not None else ""
+        values = [math.nan, np.full(3, np.nan), np.full(6, np.nan), np.full(10, np.nan),
+                  False, frame, 0]
+    return [_parameter(name, value)
+            for name, value in zip(_PAYLOAD_DESCRIPTIONS, values, strict=True)]
+
+
+def _parameter(name: str, value: Any) -> Parameter:
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return Parameter(name, Parameter.Type.DOUBLE_ARRAY, [float(v) for v in value])
+    return Parameter(name, _type(value), value)
+
+
+def _type(value: Any) -> Parameter.Type:
+    if isinstance(value, tuple):
+        return Parameter.Type.DOUBLE_ARRAY
+    return Parameter.Type.from_parameter_value(value)
+
+
+def _plain(value: Any) -> Any:
+    """Lists in place of the arrays of rclpy."""
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return list(value)
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _refuse_unknown(overrides: Iterable[str]) -> None:
+    """Refuse misspelt names in our groups; other names may be meant for other nodes."""
+    known = {name for name, _, _ in iter_settings(Settings())}
+    groups = {name.split(".")[0] for name in known}
+    for name in overrides:
+        if name.startswith(PAYLOAD):
+            raise InvalidSetting(f"{name} is written by the node and cannot be set")
+        if name not in known and name.split(".")[0] in groups:
+            Settings().replace({name: None})  # explains itself
+
+
+def _unit(spec: Spec) -> str:
+    return f" [{spec.unit}]" if spec.unit else ""
+
+
+def _constraints(name: str, default: Any, spec: Spec) -> str:
+    parts = []
+    if spec.lengths:
+        parts.append(f"{' or '.join(str(n) for n in spec.lengths)} numbers")
+    if not isinstance(default, (bool, str)) or spec.choices:
+        parts.append(allowed_range(spec))
+    parts.append("may change while the node runs" if can_change(name) else "set at start only")
+    return "; ".join(parts)

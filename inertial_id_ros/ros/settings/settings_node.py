@@ -1,0 +1,105 @@
+"""A node whose parameters are the settings, and which shows the last estimate as ``payload.*``."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from ...errors import InertialIdError
+from ...estimate import Estimate, Outcome
+from ...settings import Settings
+from ..compat import parameter_overrides
+from .parameter_files import Section, complaints
+from .parameters import (
+    PAYLOAD,
+    changed_settings,
+    declare_payload,
+    declare_settings,
+    in_declared_type,
+    payload_parameters,
+)
+
+
+class SettingsNode(Node):
+    """Declares all settings and ``payload.*``, and guards them while the node runs.
+
+    Args:
+        name: of the node; options: as `rclpy.node.Node` takes them.
+        files: the parameter files of the command line, which then may hold no name that is meant
+            for this node and unknown; None: names of other groups are let be.
+
+    Attributes:
+        file_complaints: what of these files is of no use, in words.
+
+    Raises:
+        InvalidSetting: a given value is not allowed, or a name is misspelt.
+    """
+
+    _declared = False
+
+    def __init__(self, name: str, files: Sequence[Sequence[Section]] | None = None,
+                 **options: Any) -> None:
+        super().__init__(name, **options)
+        self.file_complaints = [] if files is None else complaints(
+            self.get_fully_qualified_name(), parameter_overrides(self), files, (PAYLOAD,))
+        self.settings: Settings = declare_settings(self)
+        declare_payload(self)
+        self._writing = False
+        self._declared = True
+        self.add_on_set_parameters_callback(self._on_set_parameters)
+
+    def check_settings(self, settings: Settings) -> None:
+        """Called before settings change while the node runs; may raise an InertialIdError."""
+
+    def on_settings(self, before: Settings, after: Settings) -> None:
+        """Called in the executor's thread when settings changed while the node runs."""
+
+    def write_payload(self, outcome: Outcome) -> None:
+        """Bring ``payload.*`` up to date, in one event; in the executor's thread."""
+        if not isinstance(outcome, Estimate) and not self.get_parameter("payload.valid").value:
+            return  # still none
+        self._writing = True
+        try:
+            super().set_parameters_atomically(payload_parameters(outcome))
+        finally:
+            self._writing = False
+
+    def set_parameters_atomically(self, parameter_list: list[Parameter]) -> SetParametersResult:
+        """As `rclpy.node.Node`; takes ``5`` for ``5.0`` and says what is allowed."""
+        if self._declared:
+            try:
+                parameter_list = [in_declared_type(p, self.settings) for p in parameter_list]
+            except InertialIdError as error:
+                return SetParametersResult(successful=False, reason=str(error))
+        return super().set_parameters_atomically(parameter_list)
+
+    def describe_parameter(self, name: str) -> ParameterDescriptor:
+        """As `rclpy.node.Node`; ``payload.*`` is read-only to all but the node."""
+        descriptor = super().describe_parameter(name)
+        if name.startswith(PAYLOAD):
+            descriptor = copy.deepcopy(descriptor)
+            descriptor.read_only = True
+        return descriptor
+
+    def _on_set_parameters(self, parameters: list[Parameter]) -> SetParametersResult:
+        if self._writing:
+            return SetParametersResult(successful=True)
+        for parameter in parameters:
+            if parameter.name.startswith(PAYLOAD):
+                return SetParametersResult(
+                    successful=False,
+                    reason=f"{parameter.name} is written by the node and cannot be set")
+        try:
+            changed = changed_settings(self.settings, parameters)
+            self.check_settings(changed)
+        except InertialIdError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        if changed != self.settings:
+            before, self.settings = self.settings, changed
+            self.on_settings(before, changed)
+        return SetParametersResult(successful=True)

@@ -1,0 +1,102 @@
+"""Samples on their way in: callbacks append, the thread that owns the pipeline takes them out."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..findings import FindingLog
+from ..io import messages
+from ..io.sample_blocks import Block
+
+_INBOX = 400_000  # samples that may wait; a node that falls this far behind says so
+_INBOX_BYTES = 256_000_000  # of serialised messages that may wait
+(WRENCH, JOINT_STATE, TRANSFORM, STATIC_TRANSFORM, REMOVED_PAYLOAD, ZEROING, FINDING) = range(7)
+Handlers = Mapping[int, Callable[..., Any]]
+_TAKE_SERIALIZED = {WRENCH: messages.take_wrench, JOINT_STATE: messages.take_joint_state,
+                    TRANSFORM: messages.take_transforms,
+                    STATIC_TRANSFORM: messages.take_static_transforms}
+
+
+class Intake:
+    """The append-only side of the pipeline; its methods may be called from another thread."""
+
+    def __init__(self, log: FindingLog) -> None:
+        self._incoming = log
+        self._inbox: deque[tuple[int, tuple[Any, ...] | bytes]] = deque()
+        self._bytes_in = self._bytes_out = 0  # one thread counts up the one, one the other
+
+    def _put(self, kind: int, *sample: Any) -> None:
+        if self._has_room():
+            self._inbox.append((kind, sample))
+
+    def _has_room(self) -> bool:
+        if (len(self._inbox) < _INBOX and self._bytes_in - self._bytes_out < _INBOX_BYTES):
+            return True
+        self._incoming.count("overload", "samples lost because processing is too slow", "error")
+        return False
+
+    @property
+    def _waiting(self) -> int:
+        return len(self._inbox)
+
+    def take_block(self, block: Block) -> bool:
+        """Take many samples at once, as if they had been added one by one and handed over; False,
+        and nothing is taken, where they must be. Belongs to the thread that owns the pipeline."""
+        return False
+
+    def _hand_over(self, count: int, handlers: Handlers) -> None:
+        """Take samples out, oldest first, and hand each to the handler of its kind."""
+        for _ in range(count):
+            kind, sample = self._inbox.popleft()
+            if isinstance(sample, tuple):
+                handlers[kind](*sample)
+            else:
+                self._bytes_out += len(sample)
+                _TAKE_SERIALIZED[kind](sample, handlers[kind], self._incoming)
+
+    def add_serialized(self, kind: int, data: bytes) -> None:
+        """A serialised message, to be decoded when its turn comes.
+
+        Args:
+            kind: WRENCH (geometry_msgs/WrenchStamped), JOINT_STATE (sensor_msgs/JointState),
+                TRANSFORM or STATIC_TRANSFORM (tf2_msgs/TFMessage).
+        """
+        if self._has_room():
+            self._bytes_in += len(data)
+            self._inbox.append((kind, data))
+
+    def add_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
+                   torque: Sequence[float]) -> None:
+        """A wrench sample: force (3,) [N] and torque (3,) [N m] as the driver publishes them."""
+        self._put(WRENCH, stamp_ns, frame_id, force, torque)
+
+    def add_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
+                        efforts: Sequence[float] = ()) -> None:
+        """Joint positions by name [rad or m]; efforts [N m or N] matter to joint torques only."""
+        self._put(JOINT_STATE, stamp_ns, names, positions, efforts)
+
+    def add_transform(self, stamp_ns: int, parent: str, child: str,
+                      translation: Sequence[float], quaternion: Sequence[float]) -> None:
+        """A moving transform: pose of child in parent, quaternion x, y, z, w."""
+        self._put(TRANSFORM, stamp_ns, parent, child, translation, quaternion)
+
+    def add_static_transform(self, parent: str, child: str, translation: Sequence[float],
+                             quaternion: Sequence[float]) -> None:
+        """A fixed transform: pose of child in parent, quaternion x, y, z, w."""
+        self._put(STATIC_TRANSFORM, parent, child, translation, quaternion)
+
+    def add_removed_payload(self, frame_id: str, mass: float, com: Sequence[float],
+                            inertia: Sequence[float]) -> None:
+        """The payload that the driver removes now: mass [kg], com (3,) [m] and inertia about it
+        (6,) [kg m^2] in a frame (empty: the sensor's)."""
+        self._put(REMOVED_PAYLOAD, frame_id, (mass, *com, *inertia))
+
+    def add_zeroing(self, reason: str) -> None:
+        """The driver has zeroed the sensor: what was measured before counts no more."""
+        self._put(ZEROING, reason)
+
+    def add_finding(self, name: str, level: str, text: str) -> None:
+        """Something about the input that deserves attention."""
+        self._put(FINDING, name, level, text)

@@ -1,0 +1,193 @@
+"""The same Hann low-pass on wrench and regressor, then fewer rows.
+
+A wrench that is linear in the parameters stays so under any weighted mean over time, as long as
+both sides get the same weights. The filter therefore costs no bias, however slow it is, and it
+removes the noise of accelerations that would otherwise attenuate the estimate.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ..inertia import Array
+from .bins import BIN_NS
+
+_MIN_COVERAGE = 0.6  # share of the kernel that must fall on or near bins with data
+_NEAR = 5  # bins; samples of a topic as slow as 10 Hz are not holes in it
+
+
+class FilteredRows(NamedTuple):
+    """Low-passed rows.
+
+    Attributes:
+        number: (r,) bin number at the middle of each row.
+        samples: (r,) raw samples that each row stands for.
+        columns: (r, d) weighted means of the columns.
+        rates: (r, k) the same means of the time derivatives of the first k columns [1/s].
+    """
+
+    number: np.ndarray
+    samples: np.ndarray
+    columns: Array
+    rates: Array
+
+
+class TwoSidedFilter:
+    """Streaming Hann filter over numbered bins, which may have gaps.
+
+    Args:
+        length: of the kernel [s].
+        width: number of columns d; rates: number k of first columns to differentiate as well.
+    """
+
+    def __init__(self, length: float, width: int, rates: int = 0) -> None:
+        taps = max(int(round(length * 1e9 / BIN_NS)), 1)
+        self.reach = taps // 2
+        offsets = np.arange(-self.reach, self.reach + 1)
+        self._shortest = -(-self.reach // 2)
+        # Near the ends of a segment the kernel gets narrower: cut off, it would not cancel the
+        # noise of the accelerations.
+        self._kernels = np.stack([_hann(offsets, half) for half in range(self.reach + 1)])
+        self.kernel = self._kernels[-1]
+        self.step = max(taps // 8, 1)
+        self._near = (np.abs(offsets[:, None] - offsets) <= _NEAR).astype(float)
+        self._width, self._rates = width, rates
+        self.restart()
+
+    def restart(self) -> None:
+        """Start a new segment: rows never mix bins from before and after."""
+        self._number = np.empty(0, dtype=np.int64)
+        self._samples = np.empty(0)
+        self._columns = np.empty((0, self._width))
+        self._next = self._first = 0
+
+    def push(self, number: np.ndarray, samples: np.ndarray, columns: Array) -> FilteredRows:
+        """Add bins and take the rows whose kernel does not reach beyond the last of them.
+
+        Waiting for that bin makes the rows the same however the stream is cut into pieces.
+
+        Args:
+            number: (k,) increasing bin numbers; samples: (k,) raw samples; columns: (k, d).
+        """
+        self._append(number, samples, columns)
+        return self._take(self.reach + 1)
+
+    def preview(self, number: np.ndarray, samples: np.ndarray, columns: Array,
+                whole: bool = False) -> FilteredRows:
+        """What pushing these bins and then `flush` would give; nothing changes.
+
+        Args:
+            whole: only rows with the whole kernel, as `push` alone would give them.
+        """
+        other = copy(self)  # arrays are replaced, never written to
+        other._append(number, samples, columns)
+        return other._take(self.reach + 1 if whole else self._shortest)
+
+    def _append(self, number: np.ndarray, samples: np.ndarray, columns: Array) -> None:
+        if len(self._number) == 0 and len(number):
+            self._first = int(number[0])
+            self._next = -(-(self._first + self._shortest) // self.step) * self.step
+        self._number = np.concatenate([self._number, number])
+        self._samples = np.concatenate([self._samples, samples])
+        self._columns = np.concatenate([self._columns, columns])
+
+    def forget_from(self, number: int) -> None:
+        """Forget the bins from this number on that no row has used up."""
+        keep = int(np.searchsorted(self._number, number))
+        self._number, self._samples = self._number[:keep], self._samples[:keep]
+        self._columns = self._columns[:keep]
+
+    def flush(self) -> FilteredRows:
+        """The last rows of the segment, whose kernels its end cuts off; then a new segment."""
+        rows = self._take(self._shortest)
+        self.restart()
+        return rows
+
+    def _take(self, ahead: int) -> FilteredRows:
+        """The rows not yet given that have at least `ahead` bins after their middle."""
+        last = int(self._number[-1]) if len(self._number) else self._next
+        middles = np.arange(self._next, last + 1 - ahead, self.step)
+        if len(middles) == 0:
+            return self._none()
+        self._next = int(middles[-1]) + self.step
+        rows = self._rows(middles)
+        # One bin before the kernel as well, however far: rates need a neighbour on either side.
+        keep = max(int(np.searchsorted(self._number, self._next - self.reach)) - 1, 0)
+        self._number, self._samples = self._number[keep:], self._samples[keep:]
+        self._columns = self._columns[keep:]
+        return rows
+
+    def _none(self) -> FilteredRows:
+        return FilteredRows(np.empty(0, np.int64), np.empty(0), np.empty((0, self._width)),
+                            np.empty((0, self._rates)))
+
+    def _rows(self, middles: np.ndarray) -> FilteredRows:
+        low, span = int(middles[0]) - self.reach, int(middles[-1] - middles[0]) + 2 * self.reach + 1
+        inside = slice(*np.searchsorted(self._number, (low, low + span)).tolist())
+        position, counts = self._number[inside] - low, self._samples[inside]
+        present = np.zeros(span)
+        present[position] = counts
+        weighted = np.zeros((span, self._width + self._rates))
+        weighted[position, :self._width] = self._columns[inside] * counts[:, None]
+        weighted[position, self._width:] = self._differences()[inside] * counts[:, None]
+        half = np.minimum(middles - self._first, int(self._number[-1]) - middles)
+        kernels = self._kernels[np.minimum(half, self.reach)]
+        under = self._windows(present, len(middles))
+        own = self.reach - self.step // 2
+        samples = under[:, own:own + self.step].sum(axis=1)
+        good = samples > 0
+        if not self._is_whole:
+            covered = (((under > 0) @ self._near > 0) * kernels).sum(axis=1)
+            good &= covered >= _MIN_COVERAGE * kernels.sum(axis=1)
+        total = (under * kernels).sum(axis=1)
+        sums = (kernels[:, None] @ self._windows(weighted, len(middles)))[:, 0]
+        means = sums[good] / total[good, None]
+        return FilteredRows(middles[good], samples[good], means[:, :self._width],
+                            means[:, self._width:])
+
+    def _windows(self, values: Array, rows: int) -> Array:
+        """What lies under the kernels of successive rows (r, taps, ...), a view of values (n, ...)
+        of bins from the first kernel's on."""
+        stride = values.strides[0]
+        return as_strided(values, (rows, 2 * self.reach + 1, *values.shape[1:]),
+                          (self.step * stride, *values.strides), writeable=False)
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether no bin is missing between the first and the last of those that are held."""
+        return int(self._number[-1] - self._number[0]) == len(self._number) - 1
+
+    def _differences(self) -> Array:
+        """Time derivatives (k, rates) [1/s]; one bin more is held than kernels reach."""
+        part = self._columns[:, :self._rates]
+        if len(part) < 2 or not self._rates:
+            return np.zeros_like(part)
+        period = BIN_NS * 1e-9
+        if not self._is_whole:
+            return np.asarray(np.gradient(part, (self._number - self._number[0]) * period, axis=0))
+        out = np.empty_like(part)
+        np.subtract(part[2:], part[:-2], out=out[1:-1])
+        out[1:-1] /= 2.0 * period
+        out[0], out[-1] = (part[1] - part[0]) / period, (part[-1] - part[-2]) / period
+        return out
+
+    @cache  # noqa: B019  (one filter lives as long as its pipeline; a few block sizes)
+    def block_gain(self, rows: int) -> float:
+        """Variance of the mean of `rows` successive rows of filtered white noise, times the raw
+        samples they stand for, over the variance of one sample (1 for independent rows)."""
+        shape = self.kernel / self.kernel.sum()
+        length = 2 * self.reach + 1 + (rows - 1) * self.step
+        combined = np.zeros(length)
+        for k in range(rows):
+            combined[k * self.step:k * self.step + len(shape)] += shape / rows
+        return float(combined @ combined) * self.step * rows
+
+
+def _hann(offsets: np.ndarray, half: int) -> Array:
+    """Hann weights at offsets (n,) that are zero beyond `half`."""
+    return np.where(np.abs(offsets) <= half, np.cos(0.5 * np.pi * offsets / (half + 1)) ** 2, 0.0)

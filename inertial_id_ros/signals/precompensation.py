@@ -1,0 +1,147 @@
+"""The payload that a driver already removes from the wrench it publishes.
+
+It is configured, or told by the driver while it runs. What is measured then adds to it, so that the
+estimate is of both. Drivers zero the sensor when it changes, so that nothing measured before counts
+any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import InertialIdError, InvalidData, InvalidSetting, NotEnoughData
+from ..inertia import PARAMETERS, Array, phi_from_body, tensor_from_six, transform_phi
+from ..settings import PrecompensatedSettings, Settings
+
+SETTLING_NS = 600_000_000  # after a change the driver's wrench and its word may disagree this long
+_NOISE = 1e-6  # kg, m, kg m^2: smaller differences are rounding
+Lookup = Callable[[str, str], tuple[Array, Array, int | None]]
+
+
+class Told(NamedTuple):
+    """What the driver says: frame; mass [kg], com (3,) [m], inertia about it (6,) [kg m^2]."""
+
+    frame_id: str
+    values: Array
+
+
+def removed_payload(settings: Settings) -> Array:
+    """phi (10,) of the configured payload in the sensor frame; zero where none is configured.
+
+    Raises:
+        InvalidSetting: no body has these values.
+    """
+    removed = settings.precompensated
+    if removed.mass == 0.0:
+        if any(removed.com) or any(removed.inertia):
+            raise InvalidSetting(
+                f"precompensated.mass is 0 kg, but precompensated.com is {list(removed.com)} and "
+                f"precompensated.inertia is {list(removed.inertia)}; their payload needs a mass")
+        return np.zeros(PARAMETERS)
+    tensor = tensor_from_six(removed.inertia)
+    if np.linalg.eigvalsh(0.5 * np.trace(tensor) * np.eye(3) - tensor)[0] < -1e-12:
+        raise InvalidSetting(f"precompensated.inertia is {list(removed.inertia)} kg m^2; no body "
+                             "has it (moments must not be negative, nor one above the other two)")
+    return phi_from_body(removed.mass, removed.com, tensor)
+
+
+def check_source(settings: PrecompensatedSettings, dynamic_topic: str) -> None:
+    """Raises InvalidSetting where the source of the removed payload lacks its topic."""
+    if settings.source in ("inertia", "franka") and not settings.topic:
+        raise InvalidSetting(f"precompensated.source is '{settings.source}', and "
+                             "precompensated.topic is empty; name the topic")
+    if settings.source == "dynamic_joint_states" and not dynamic_topic:
+        raise InvalidSetting("precompensated.source is 'dynamic_joint_states', and "
+                             "dynamic_joint_states.topic is empty; name the topic")
+    if settings.source != "settings" and settings.mass > 0.0:
+        raise InvalidSetting(f"precompensated.mass is {settings.mass:g} kg, but "
+                             f"precompensated.source is '{settings.source}'; give one of the two")
+
+
+class RemovedPayload:
+    """The removed payload as known now.
+
+    Attributes:
+        waiting_for: what is missing to know it; empty where it is known.
+
+    Raises:
+        InvalidSetting: settings that no body has, or that contradict each other.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        check_source(settings.precompensated, settings.dynamic_joint_states.topic)
+        self._settings = settings.precompensated
+        self._told: Told | None = None
+        self._phi: Array | None = None
+        if self._settings.source == "settings":
+            self._phi = removed_payload(settings)
+        self.waiting_for = "" if self._phi is not None else (
+            "waiting for the payload that the driver removes from the wrench "
+            f"(precompensated.source is '{self._settings.source}')")
+
+    def take(self, frame_id: str, values: Sequence[float]) -> str:
+        """What the driver tells now: mass, com (3) and inertia (6) in a frame.
+
+        Returns:
+            what changed, in words; empty if nothing did, or nothing was known before.
+
+        Raises:
+            InvalidSetting: no body has these values.
+        """
+        told = Told(self._settings.frame or frame_id.lstrip("/"), np.array(values, dtype=float))
+        before = self._told
+        if before is not None and before.frame_id == told.frame_id and np.allclose(
+                before.values, told.values, rtol=0.0, atol=_NOISE):
+            return ""
+        if not np.isfinite(told.values).all() or told.values[0] < 0.0:
+            raise InvalidSetting(f"the driver tells a payload of {told.values[0]:g} kg that cannot "
+                                 "exist; it is ignored")
+        self._told, self._phi = told, None
+        if before is None:
+            return ""
+        return (f"the payload that the driver removes changed from {before.values[0]:.3f} to "
+                f"{told.values[0]:.3f} kg")
+
+    @property
+    def words(self) -> str:
+        """What is removed and who says so; empty where it is nothing, by the settings."""
+        if self._told is not None:
+            return (f"the driver removes a payload of {self._told.values[0]:.3f} kg from the "
+                    "wrench, as it tells itself")
+        if self._settings.mass > 0.0:
+            return (f"the payload of {self._settings.mass:.3f} kg that the driver removes from the "
+                    "wrench is taken from precompensated.mass: the driver is not asked")
+        return ""
+
+    def in_sensor(self, sensor_frame: str, lookup: Lookup) -> Array | None:
+        """phi (10,) in the sensor frame; None while `waiting_for` says what is missing."""
+        if self._phi is None and self._told is not None:
+            try:
+                self._phi = _placed(self._told, sensor_frame, lookup)
+                self.waiting_for = ""
+            except InertialIdError as error:
+                self.waiting_for = ("the payload that the driver removes, told in frame "
+                                    f"'{self._told.frame_id}', has no place: {error}")
+        return self._phi
+
+    def require_none(self) -> None:
+        """Raise NotEnoughData where something is removed, so that the sensor's own reading is
+        hidden."""
+        mass = 0.0 if self._phi is None else float(self._phi[0])
+        if self.waiting_for or mass > 0.0:
+            raise NotEnoughData(
+                "tare needs the sensor's own reading, but the driver removes a payload from it "
+                f"(of {mass:g} kg); set the driver's payload to zero first")
+
+
+def _placed(told: Told, sensor_frame: str, lookup: Lookup) -> Array:
+    phi = phi_from_body(told.values[0], told.values[1:4], tensor_from_six(told.values[4:]))
+    if told.frame_id in ("", sensor_frame):
+        return phi
+    rotation, translation, moment = lookup(sensor_frame, told.frame_id)
+    if moment is not None:
+        raise InvalidData("it moves against the sensor")
+    return transform_phi(phi, rotation, translation)

@@ -1,0 +1,156 @@
+"""Time-stamped sample streams in preallocated arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..inertia import Array
+
+# What happened to a sample on its way into a ring.
+STORED, REORDERED, REPEATED, LATE = "stored", "reordered", "repeated", "late"
+HELD, JUMPED = "held", "jumped"
+CLOCK_JUMP_NS = 1_000_000_000  # stamps farther off than this are strays, or the clock jumped
+_PATIENCE_NS = 10 * CLOCK_JUMP_NS  # within that of a stamp far ahead the next one confirms it
+_NEVER = np.iinfo(np.int64).min
+_REORDER_DEPTH = 256  # samples; a message that overtakes more than these counts as late
+
+
+class SampleRing:
+    """The newest `capacity` rows of a stream, in the order of their stamps.
+
+    Rows lie contiguously, so that views need no copy. A sample that arrives out of order is put
+    where it belongs, unless it is older than `closed_until`, up to which rows were already used.
+    A sample far ahead or far behind is held until the next one tells: where that one is near it,
+    the stream goes on there (after a pause, or, behind, with a clock that jumped back, for which
+    the ring starts anew); where it is not, the sample held was a stray.
+
+    Attributes:
+        newest: newest stamp [ns]; without meaning while the ring is empty.
+        strays: samples dropped as strays.
+    """
+
+    def __init__(self, width: int, capacity: int) -> None:
+        self._capacity = capacity
+        # Filled, so that all memory is taken now: a long run must not look like a leak.
+        self._stamps = np.full(2 * capacity, 0, dtype=np.int64)
+        self._rows = np.full((2 * capacity, width), 0.0)
+        self.strays = 0
+        self.clear()
+
+    def __len__(self) -> int:
+        return self._end - self._begin
+
+    @property
+    def stamps(self) -> np.ndarray:
+        """Stamps (n,) [ns], increasing; a view."""
+        return self._stamps[self._begin:self._end]
+
+    @property
+    def rows(self) -> Array:
+        """Rows (n, width); a view."""
+        return self._rows[self._begin:self._end]
+
+    def clear(self) -> None:
+        """Forget all rows."""
+        self._begin = self._end = 0
+        self.newest = _NEVER
+        self.closed_until = _NEVER
+        self.held: tuple[int, Array] | None = None  # stamp and row of a sample far off
+
+    def append(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
+        """Add one sample.
+
+        Returns:
+            STORED, REORDERED, REPEATED or LATE (these two: not added), HELD, or JUMPED where the
+            ring started anew with the sample held and this one.
+        """
+        if self._end != self._begin and abs(stamp_ns - self.newest) > CLOCK_JUMP_NS:
+            return self._far_off(stamp_ns, row)
+        if self.held is not None:
+            self.held = None
+            self.strays += 1
+        return self._add(stamp_ns, row)
+
+    def follows(self, stamps: np.ndarray) -> bool:
+        """Whether `append` would store samples with these stamps (n,) one after the other."""
+        steps = np.diff(stamps)
+        if len(self):
+            steps = np.r_[stamps[0] - self.newest, steps]
+        return self.held is None and bool(((steps > 0) & (steps <= CLOCK_JUMP_NS)).all())
+
+    def extend(self, stamps: np.ndarray, rows: Array) -> None:
+        """Add samples (n, width) that follow (see `follows`), fewer than the ring holds."""
+        end = self._end + len(stamps)
+        if end > 2 * self._capacity:
+            self._compact()
+            end = self._end + len(stamps)
+        self._stamps[self._end:end], self._rows[self._end:end] = stamps, rows
+        self._end, self.newest = end, int(stamps[-1])
+        self._begin = max(self._begin, end - self._capacity)
+
+    def _far_off(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
+        if self.held is not None and stamp_ns == self.held[0]:
+            return REPEATED  # a copy confirms nothing
+        held, back = self.held, stamp_ns < self.newest
+        self.held = (stamp_ns, np.array(row, dtype=float))
+        if held is None:
+            return HELD
+        ahead = stamp_ns - held[0]
+        near = -CLOCK_JUMP_NS <= ahead <= (CLOCK_JUMP_NS if back else _PATIENCE_NS)
+        if back != (held[0] < self.newest) or not near:
+            self.strays += 1
+            return HELD
+        if back:
+            self.clear()
+        self.held = None
+        self._add(*held)
+        result = self._add(stamp_ns, row)
+        return JUMPED if back else result
+
+    def _add(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
+        if self._end == 2 * self._capacity:
+            self._compact()
+        if self._end == self._begin or stamp_ns > self.newest:
+            self._stamps[self._end] = self.newest = int(stamp_ns)
+            self._rows[self._end] = row
+            self._end += 1
+            if self._end - self._begin > self._capacity:
+                self._begin += 1
+            return STORED
+        return self._insert(stamp_ns, row)
+
+    def _insert(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
+        if stamp_ns <= self.closed_until:
+            return REPEATED if stamp_ns == self.newest else LATE
+        low = max(self._begin, self._end - _REORDER_DEPTH)
+        at = low + int(np.searchsorted(self._stamps[low:self._end], stamp_ns))
+        if at < self._end and self._stamps[at] == stamp_ns:
+            return REPEATED
+        if at == low and low > self._begin:
+            return LATE
+        self._stamps[at + 1:self._end + 1] = self._stamps[at:self._end].copy()
+        self._rows[at + 1:self._end + 1] = self._rows[at:self._end].copy()
+        self._stamps[at], self._rows[at] = stamp_ns, row
+        self._end += 1
+        if self._end - self._begin > self._capacity:
+            self._begin += 1
+        return REORDERED
+
+    def _compact(self) -> None:
+        n = self._end - self._begin
+        self._stamps[:n] = self._stamps[self._begin:self._end].copy()
+        self._rows[:n] = self._rows[self._begin:self._end].copy()
+        self._begin, self._end = 0, n
+
+    def between(self, first_ns: int, end_ns: int) -> slice:
+        """Slice of the views with ``first_ns <= stamp < end_ns``."""
+        low, high = np.searchsorted(self.stamps, [first_ns, end_ns])
+        return slice(int(low), int(high))
+
+    def median_period(self) -> float:
+        """Median time between samples [s]; infinite with fewer than two."""
+        if len(self) < 2:
+            return float("inf")
+        return float(np.median(np.diff(self.stamps))) * 1e-9

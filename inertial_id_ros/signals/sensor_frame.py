@@ -1,0 +1,45 @@
+"""The frame of the sensor: as set, or as the messages say."""
+
+from __future__ import annotations
+
+from ..findings import FindingLog
+
+
+class SensorFrame:
+    """The frame that the wrenches are in.
+
+    Args:
+        wished: name from the settings; empty: that of the first message which has one.
+    """
+
+    def __init__(self, wished: str, findings: FindingLog) -> None:
+        self._wished, self._seen = wished.lstrip("/"), ""
+        self._findings = findings
+        self._usual = self._wished or None  # frame_id that needs no further look
+
+    @property
+    def name(self) -> str:
+        """Name of the frame; empty until known."""
+        return self._wished or self._seen
+
+    def knows(self, frame_id: str) -> bool:
+        """Whether `accepts` takes this frame_id as it took the one before."""
+        return bool(self._wished) or frame_id.lstrip("/") == self._seen
+
+    def accepts(self, frame_id: str) -> bool:
+        """Whether a wrench with this frame_id is of the sensor; says so where it may not be."""
+        if frame_id == self._usual:
+            return True
+        frame_id = frame_id.lstrip("/")
+        if self._wished and frame_id not in ("", self._wished):
+            self._findings.set(
+                "sensor_frame_replaced", "warning",
+                f"wrench.sensor_frame is '{self._wished}', the messages say '{frame_id}'; if these "
+                "differ in place or axes, the result is wrong")
+        if not self._wished and frame_id != self._seen:
+            if self._seen:
+                self._findings.count("wrench_frame_changed", f"wrench samples in frame "
+                                     f"'{frame_id}' instead of '{self._seen}' dropped")
+                return False
+            self._seen = self._usual = frame_id
+        return True

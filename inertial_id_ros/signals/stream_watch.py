@@ -1,0 +1,56 @@
+"""Whether wrench and motion keep coming, and whether their stamps are of one clock."""
+
+from __future__ import annotations
+
+from ..findings import FindingLog
+
+STOPPED, APART = "motion_stopped", "clocks_differ"
+_SILENCE_NS = 2_000_000_000  # wrench for this long without any motion
+_APART_NS = 1_000_000_000  # farther apart than any transport delays a message
+
+
+class StreamWatch:
+    """Compares the newest stamps of both streams from look to look."""
+
+    def __init__(self, findings: FindingLog) -> None:
+        self._findings = findings
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self._wrench: int | None = None
+        self._motion: int | None = None
+        self._wrench_at_motion = 0  # newest wrench when motion came last
+
+    def look(self, wrench: int, motion: int | None, what: str, topic: str) -> None:
+        """Set or clear the findings.
+
+        Args:
+            wrench, motion: newest stamps [ns]; what: the motion is made of, on `topic`.
+        """
+        if motion is None:
+            return
+        wrench_came, motion_came = wrench != self._wrench, motion != self._motion
+        if motion_came:
+            self._wrench_at_motion = wrench
+        self._check_silence(wrench - max(self._wrench_at_motion, motion), what, topic)
+        if wrench_came and motion_came and self._wrench is not None:
+            self._check_clocks(wrench - motion, what)
+        self._wrench, self._motion = wrench, motion
+
+    def _check_silence(self, silent: int, what: str, topic: str) -> None:
+        if silent > _SILENCE_NS:
+            self._findings.set(STOPPED, "error", f"no {what} on '{topic}' for "
+                               f"{silent * 1e-9:.0f} s while the wrench goes on: the estimate is "
+                               "held")
+        else:
+            self._findings.clear(STOPPED)
+
+    def _check_clocks(self, ahead: int, what: str) -> None:
+        if abs(ahead) > _APART_NS:
+            word = "ahead of" if ahead > 0 else "behind"
+            self._findings.set(APART, "error", f"the stamps of the wrench are "
+                               f"{abs(ahead) * 1e-9:.1f} s {word} those of the {what}: their "
+                               "drivers use different clocks, or one is delayed by that much")
+        else:
+            self._findings.clear(APART)

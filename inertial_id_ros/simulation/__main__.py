@@ -1,7 +1,0 @@
-"""Writes a simulated recording: ``python -m inertial_id_ros.simulation --write BAG``."""
-
-import sys
-
-from .command_line import main
-
-sys.exit(main())

@@ -1,0 +1,224 @@
+"""Fourier motions: shape, derivatives, limits; plans are checked with MuJoCo."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from benchmarks.excitation import check, payload_objective, sinusoid_in_time
+from inertial_id_ros.apps.excitation.arm import Arm, Carried
+from inertial_id_ros.apps.excitation.fourier import Basis, FourierMotion
+from inertial_id_ros.apps.excitation.limits import Excess, Limits
+from inertial_id_ros.apps.excitation.objective import RobotInformation, gain, gain_slopes
+from inertial_id_ros.apps.excitation.optimise import Effort, Plan, information, plan
+from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
+from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
+from inertial_id_ros.apps.simulation.motion import START_POSE, TOOL_POINT
+from inertial_id_ros.errors import InvalidData, InvalidSetting, UnknownFrame
+from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.robot.base_parameters import structural_base_parameters
+from inertial_id_ros.robot.joint_terms import NO_TERMS
+from inertial_id_ros.robot.model import RobotModel
+from inertial_id_ros.robot.reference_robot import description_reference
+
+WRIST = np.array([3, 4, 5])
+LIMITS = Limits(tool_points=((0.0, 0.0, float(TOOL_POINT[2])),))
+DURATION, RATE = 8.0, 500.0
+
+
+@pytest.fixture(scope="module")
+def arm() -> Arm:
+    return Arm(load_description().urdf, SENSOR_FRAME)
+
+
+@pytest.fixture(scope="module")
+def best(arm: Arm) -> Plan:
+    return plan(Basis(DURATION, 4), START_POSE, WRIST, payload_objective(arm),
+                Excess(arm, LIMITS, START_POSE), RATE, Effort(starts=1, iterations=24))
+
+
+def random_motion(seed: int = 0) -> FourierMotion:
+    basis = Basis(DURATION, 4)
+    x = np.random.default_rng(seed).normal(size=(3, basis.size))
+    return FourierMotion(basis, START_POSE, WRIST, 0.1 * x)
+
+
+# Fourier series
+
+
+def test_motion_starts_and_ends_at_rest_in_the_start_pose():
+    motion = random_motion()
+    q, dq, ddq = motion([-1.0, 1e-9, DURATION - 1e-9, DURATION + 1.0])
+    np.testing.assert_allclose(q, np.tile(START_POSE, (4, 1)), atol=1e-8)
+    np.testing.assert_allclose(dq, 0.0, atol=1e-8)
+    np.testing.assert_allclose(ddq, 0.0, atol=1e-7)
+    assert np.abs(motion([1.0]).dq[:, WRIST]).min() > 1e-3
+
+
+def test_velocity_and_acceleration_are_derivatives():
+    motion, t, h = random_motion(), np.linspace(0.5, DURATION - 0.5, 30), 1e-5
+    np.testing.assert_allclose((motion(t + h).q - motion(t - h).q) / (2 * h), motion(t).dq,
+                               atol=1e-8)
+    np.testing.assert_allclose((motion(t + h).dq - motion(t - h).dq) / (2 * h), motion(t).ddq,
+                               atol=1e-8)
+
+
+def test_periods_repeat_the_motion():
+    once = random_motion()
+    twice = FourierMotion(once.basis, once.start, once.active, once.x, 2)
+    np.testing.assert_allclose(twice([1.3 + DURATION]).q, once([1.3]).q, atol=1e-12)
+
+
+@pytest.mark.parametrize(("period", "harmonics"), [(0.0, 4), (np.nan, 4), (5.0, 1)])
+def test_a_basis_that_cannot_be_is_refused(period: float, harmonics: int):
+    with pytest.raises(InvalidSetting):
+        Basis(period, harmonics)
+
+
+# The arm
+
+
+def test_frame_motion_is_that_of_mujoco(arm: Arm):
+    motion = random_motion()
+    truth = SimulatedCobot(motion=motion).run(DURATION).truth
+    at = slice(0, None, 37)
+    q, dq, ddq = (x[at] for x in (truth.q, truth.dq, truth.ddq))
+    found = arm.frame_motion(q, dq, ddq)
+    np.testing.assert_allclose(found.proper_acceleration, truth.a_g[at], atol=1e-6)
+    np.testing.assert_allclose(found.omega, truth.omega[at], atol=1e-7)
+    np.testing.assert_allclose(found.alpha, truth.alpha[at], atol=1e-6)
+    np.testing.assert_allclose(found.height, truth.position[at, 2], atol=1e-7)
+
+
+def test_a_payload_adds_its_weight_to_the_torques():
+    pose, still = np.array([[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]]), np.zeros((1, 6))
+    urdf = load_description().urdf
+    free = Arm(urdf, SENSOR_FRAME).torque(pose, still, still)[0]
+    carried = phi_from_body(2.0, [0.0, 0.0, 0.0], 0.01 * np.eye(3))
+    held = Arm(urdf, SENSOR_FRAME, Carried(carried)).torque(pose, still, still)[0]
+    tool = load_description().tool_point(pose, np.zeros(3))[0]
+    lift = np.hypot(tool[0], 0.0)  # lever about the lift joint, whose axis lies along y
+    assert abs(held[1] - free[1]) == pytest.approx(2.0 * 9.81 * lift, rel=1e-6)
+
+
+def test_a_box_around_the_payload_is_kept_clear_of_the_links():
+    box = np.array([[-0.05, -0.05, 0.0], [0.05, 0.05, 0.3]])
+    arm = Arm(load_description().urdf, SENSOR_FRAME, Carried(box=box))
+    assert any("payload" in pair for pair in arm.pairs)
+
+
+def test_an_unknown_frame_is_named():
+    with pytest.raises(UnknownFrame, match="nowhere"):
+        Arm(load_description().urdf, "nowhere")
+
+
+def test_a_description_without_shapes_says_that_collisions_are_not_checked():
+    urdf = load_description().urdf
+    bare = "".join(part.split("</collision>")[-1] for part in urdf.split("<collision>"))
+    assert "no collision shapes" in Arm(bare, SENSOR_FRAME).unchecked
+
+
+# Information
+
+
+def test_gain_is_half_the_log_determinant_of_the_information():
+    rows = np.random.default_rng(0).normal(size=(20, 2, 3))
+    flat = rows.reshape(-1, 3)
+    expected = 0.5 * np.log(np.linalg.det(np.eye(3) + 5.0 * flat.T @ flat))
+    assert gain(rows, 100.0) == pytest.approx(expected, rel=1e-12)
+
+
+def test_gain_slopes_are_differences():
+    rng = np.random.default_rng(0)
+    rows, step = rng.normal(size=(20, 2, 3)), rng.normal(size=(20, 2, 3))
+    change = (gain(rows + 1e-5 * step, 50.0) - gain(rows - 1e-5 * step, 50.0)) / 2e-5
+    assert change == pytest.approx(float((gain_slopes(rows, 50.0) * step).sum()), rel=1e-6)
+
+
+def test_information_of_a_robot_covers_its_base_parameters():
+    model = RobotModel.from_urdf(load_description().urdf, NO_TERMS)
+    told = RobotInformation(model, description_reference(model), np.ones(6))
+    assert told.count == structural_base_parameters(model).count
+    motion = random_motion()
+    everywhere = FourierMotion(motion.basis, START_POSE, np.arange(6), np.tile(motion.x, (2, 1)))
+    assert information(everywhere, told, RATE) > information(motion, told, RATE)
+
+
+# Plans
+
+
+def test_a_plan_beats_the_published_sinusoids_within_the_same_limits(arm: Arm, best: Plan):
+    objective = payload_objective(arm)
+    sinusoid = sinusoid_in_time(DURATION)
+    assert information(best.motion, objective, RATE) > 2.0 + information(
+        sinusoid, objective, RATE, DURATION)
+    assert check(sinusoid, DURATION, 50.0).speed == pytest.approx(0.25, rel=0.01)
+
+
+def test_mujoco_finds_no_contact_and_no_speed_above_the_limit(best: Plan):
+    seen = check(best.motion, DURATION, 200.0)
+    assert seen.contacts == 0
+    assert 0.2 < seen.speed <= 0.25
+
+
+def test_the_check_with_mujoco_sees_links_that_meet():
+    def folded(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        q = np.tile([0.0, -1.57, 3.1, 0.0, 0.0, 0.0], (len(t), 1))
+        return q, np.zeros_like(q), np.zeros_like(q)
+
+    assert check(folded, 0.01).contacts > 0  # type: ignore[arg-type]
+
+
+def test_links_that_meet_are_beyond_the_limits(arm: Arm):
+    folded = np.array([[0.0, -1.57, 3.1, 0.0, 0.0, 0.0]])
+    worst, what = Excess(arm, LIMITS, folded[0]).worst(folded, np.zeros((1, 6)), np.zeros((1, 6)))
+    assert worst > 0.0
+    assert "distance" in what
+
+
+def test_a_plan_is_within_joint_limits_torques_and_range(arm: Arm, best: Plan):
+    q, dq, ddq = best.motion(np.linspace(0.0, DURATION, 4000))
+    model = pin.buildModelFromXML(load_description().urdf)
+    assert (np.abs(dq) <= 0.8 * model.velocityLimit).all()
+    assert (np.abs(ddq) <= LIMITS.acceleration).all()
+    data = model.createData()
+    torque = np.array([pin.rnea(model, data, *row) for row in zip(q, dq, ddq, strict=True)])
+    assert (np.abs(torque) <= 0.8 * model.effortLimit).all()
+    np.testing.assert_array_equal(q[:, :3], np.tile(START_POSE[:3], (len(q), 1)))
+
+
+def test_a_plan_is_the_same_for_a_seed(arm: Arm):
+    objective, excess = payload_objective(arm), Excess(arm, LIMITS, START_POSE)
+    found = [plan(Basis(4.0, 2), START_POSE, WRIST, objective, excess, RATE,
+                  Effort(starts=1, iterations=4, seed=3)) for _ in range(2)]
+    np.testing.assert_array_equal(found[0].motion.x, found[1].motion.x)
+
+
+def test_a_start_pose_beyond_the_limits_is_named(arm: Arm):
+    low = Limits(floor=2.0)
+    with pytest.raises(InvalidData, match="height of tool point 1"):
+        plan(Basis(4.0, 2), START_POSE, WRIST, payload_objective(arm),
+             Excess(arm, low, START_POSE), RATE)
+
+
+@pytest.mark.parametrize("bad", [
+    {"tool_speed": 0.0}, {"acceleration": -1.0}, {"torque_share": 1.5}, {"clearance": -0.1},
+    {"tool_points": ((0.0, 0.0, np.nan),)}])
+def test_limits_that_cannot_be_are_refused(bad: dict):
+    with pytest.raises(InvalidSetting):
+        Limits(**bad)
+
+
+def test_excess_counts_from_the_limit(arm: Arm):
+    """Joint 4 alone at half its allowed speed, in a pose where nothing else moves fast."""
+    limits = Limits(tool_speed=10.0)
+    excess = Excess(arm, limits, START_POSE)
+    dq = np.zeros((1, 6))
+    dq[0, 3] = 0.5 * 0.8 * arm.speed[3]
+    row = SimpleNamespace(**dict(zip(
+        (name.replace(" ", "_") for name in excess.names),
+        excess.rows(START_POSE[None], dq, np.zeros((1, 6)))[0], strict=True)))
+    assert row.speed_of_wrist_1_joint == pytest.approx(-0.5, abs=1e-12)

@@ -1,0 +1,311 @@
+"""`identify_robot` on an arm that MuJoCo simulates: prediction, consistency, files in and out."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from xml.etree import ElementTree
+
+import bags
+import mujoco
+import numpy as np
+import pytest
+
+from benchmarks.joint_torque import (
+    COULOMB,
+    VISCOUS,
+    SimulatedTorques,
+    arm,
+    simulate,
+    wide_motion,
+)
+from inertial_id_ros.apps.robot.identify_robot import main
+from inertial_id_ros.apps.robot.joint_recordings import read_recording
+from inertial_id_ros.apps.simulation.description import load_description
+from inertial_id_ros.errors import InvalidData, RecordingError
+from inertial_id_ros.inertia import is_consistent
+from inertial_id_ros.robot.residuals import independent_noise
+from inertial_id_ros.robot.robot_file import load_robot
+
+NAMES = load_description().joint_names
+DURATION = 16.0
+
+
+@pytest.fixture(scope="module")
+def recorded() -> SimulatedTorques:
+    return simulate(wide_motion(DURATION), DURATION)
+
+
+@pytest.fixture(scope="module")
+def folder(recorded: SimulatedTorques, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files of the recording, and what the tool writes about it."""
+    out = tmp_path_factory.mktemp("robot")
+    (out / "arm.urdf").write_text(load_description().urdf)
+    np.savez(out / "free.npz", t=recorded.t, q=recorded.q, effort=recorded.effort,
+             names=np.array(NAMES))
+    assert main([str(out / "free.npz"), "--urdf", str(out / "arm.urdf"), "--quiet",
+                 "--write-urdf", str(out / "found.urdf"), "--write-robot",
+                 str(out / "found.robot"), "--json", str(out / "found.json")]) == 0
+    return out
+
+
+def write_csv(path: Path, recorded: SimulatedTorques, names: list[str]) -> None:
+    header = ["time", *(f"position.{n}" for n in names), *(f"effort.{n}" for n in names)]
+    rows = np.hstack([recorded.t[:, None], recorded.q, recorded.effort])
+    np.savetxt(path, rows, delimiter=",", header=",".join(header), comments="", fmt="%.9g")
+
+
+# Results
+
+
+def test_torques_are_predicted_to_their_noise(folder: Path):
+    tree = json.loads((folder / "found.json").read_text())
+    # The low-pass averages about 50 samples, whose noise is 0.5 and 0.1 N m.
+    assert (np.array(tree["error_rms"]) < 0.5 * np.array([0.5, 0.5, 0.5, 0.1, 0.1, 0.1])).all()
+    assert tree["held_back_relative_error"] < 0.03
+    assert tree["consistent"] == [True] * 6
+
+
+def test_friction_is_found_within_its_interval(folder: Path):
+    tree = json.loads((folder / "found.json").read_text())
+    found = {p["name"]: p for p in tree["parameters"]}
+    for k, name in enumerate(NAMES):
+        for term, truth in (("viscous", VISCOUS[k]), ("coulomb", COULOMB[k])):
+            p = found[f"{term}({name})"]
+            assert abs(p["value"] - truth) < 4.0 * p["sigma"] + 0.02 * truth, (name, term)
+
+
+def test_the_written_description_gives_the_torques_that_mujoco_measured(
+        folder: Path, tmp_path: Path):
+    """MuJoCo reads the URDF itself. The arm has no offsets and no tilt, which a URDF cannot hold;
+    they are not asked for, or they would take their share of the gravity torques."""
+    assert main([str(folder / "free.npz"), "--urdf", str(folder / "arm.urdf"), "--quiet",
+                 "--no-align", "--terms", "viscous,coulomb",
+                 "--write-urdf", str(tmp_path / "found.urdf")]) == 0
+    tree = ElementTree.parse(tmp_path / "found.urdf")
+    for link in tree.iter("link"):  # MuJoCo makes bodies of shapes where there is no inertia
+        for shape in link.findall("collision"):
+            link.remove(shape)
+    model = mujoco.MjSpec.from_string(ElementTree.tostring(tree.getroot(), "unicode")).compile()
+    np.testing.assert_allclose(model.dof_damping, VISCOUS, rtol=0.1)
+    np.testing.assert_allclose(model.dof_frictionloss, COULOMB, rtol=0.05)
+    model.dof_damping[:], model.dof_frictionloss[:] = 0.0, 0.0
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    motion, t = wide_motion(DURATION), np.linspace(1.0, DURATION - 1.0, 60)
+    truth = _without_friction(motion, t)
+
+    def error(torque: np.ndarray) -> float:
+        return float(np.linalg.norm(torque - truth) / np.linalg.norm(truth))
+
+    assert error(_inverse(model, motion, t)) < 0.02
+    assert error(_described(motion, t)) > 0.05
+
+
+def _without_friction(motion, t: np.ndarray) -> np.ndarray:  # noqa: ANN001
+    return _inverse(arm(None, friction=False), motion, t)
+
+
+def _described(motion, t: np.ndarray) -> np.ndarray:  # noqa: ANN001
+    model = mujoco.MjSpec.from_string(load_description().urdf).compile()
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    return _inverse(model, motion, t)
+
+
+def _inverse(model: mujoco.MjModel, motion, t: np.ndarray) -> np.ndarray:  # noqa: ANN001
+    data = mujoco.MjData(model)
+    out = np.empty((len(t), model.nv))
+    for i, (q, dq, ddq) in enumerate(zip(*motion(t), strict=True)):
+        data.qpos[:], data.qvel[:], data.qacc[:] = q, dq, ddq
+        mujoco.mj_inverse(model, data)
+        out[i] = data.qfrc_inverse
+    return out
+
+
+def test_the_robot_file_holds_consistent_bodies_and_a_covariance(folder: Path):
+    robot = load_robot(folder / "found.robot")
+    assert robot.joints == NAMES
+    for k in range(len(robot.bodies)):
+        assert is_consistent(robot.phi[10 * k:10 * k + 10])
+    assert np.linalg.eigvalsh(robot.covariance)[0] > -1e-9
+    model = robot.model(load_description().urdf)
+    assert model.size == len(robot.phi)
+
+
+def test_a_damaged_robot_file_is_refused(folder: Path, tmp_path: Path):
+    text = (folder / "found.robot").read_text()
+    (tmp_path / "bad.robot").write_text(text.replace('"low_pass": 0.4', '"low_pass": 0.3'))
+    with pytest.raises(InvalidData, match="checksum"):
+        load_robot(tmp_path / "bad.robot")
+
+
+# Recordings
+
+
+def test_csv_and_npz_hold_the_same_joints_in_any_order(
+        folder: Path, tmp_path: Path, recorded: SimulatedTorques):
+    turned = SimulatedTorques(recorded.t, recorded.q[:, ::-1], recorded.effort[:, ::-1])
+    write_csv(tmp_path / "free.csv", turned, list(NAMES[::-1]))
+    one = read_recording(tmp_path / "free.csv").of_joints(NAMES)
+    other = read_recording(folder / "free.npz").of_joints(NAMES)
+    np.testing.assert_allclose(one.q, other.q, atol=1e-8)
+    np.testing.assert_allclose(one.effort, other.effort, atol=1e-6)
+    np.testing.assert_array_equal(one.stamps, other.stamps)
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.inf, 1e300])
+def test_samples_that_are_late_repeated_or_absurd_are_left_out(tmp_path: Path, bad: float):
+    t = np.array([0.0, 0.1, 0.1, 0.05, 0.2, 0.3])
+    q = np.arange(6.0)[:, None]
+    q[4] = bad
+    np.savez(tmp_path / "a.npz", t=t, q=q, tau=np.ones((6, 1)))
+    kept = read_recording(tmp_path / "a.npz").of_joints(["a"])
+    assert kept.q[:, 0].tolist() == [0.0, 1.0, 5.0]
+
+
+def arrays(path: Path, t: np.ndarray, **more: np.ndarray) -> Path:
+    """An NPZ file of one joint with these times."""
+    np.savez(path, **{"t": t, "q": np.arange(float(len(t)))[:, None],
+                      "effort": np.ones((len(t), 1)), **more})
+    return path
+
+
+@pytest.mark.parametrize(("t", "said"), [
+    (np.linspace(5.0, 0.0, 100), "goes back: 99 of its 100 samples"),
+    (np.full(100, np.nan), "100 of its 100 times are not finite"),
+    (np.array([1.0, *[np.inf] * 9]), "fewer than two samples with a time"),
+    (np.linspace(1e300, 2e300, 9), "beyond 9e+09 s"),
+    (np.zeros(9), "fewer than two joint states"),
+    (np.zeros(9) + 1j, "complex")])
+@pytest.mark.filterwarnings("error")
+def test_times_that_do_not_increase_are_told(
+        tmp_path: Path, folder: Path, t: np.ndarray, said: str,
+        capsys: pytest.CaptureFixture[str]):
+    path = arrays(tmp_path / "a.npz", t, names=np.array(NAMES[0]))
+    assert main([str(path), "--urdf", str(folder / "arm.urdf"), "--joints", NAMES[0]]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_samples_without_a_time_are_left_out_with_a_note(tmp_path: Path):
+    t = np.linspace(0.0, 1.0, 10)
+    t[3] = np.nan
+    read = read_recording(arrays(tmp_path / "a.npz", t))
+    assert len(read.stamps) == 9 and "1 of its 10 times" in read.notes[0]
+
+
+def test_tables_that_are_too_large_or_no_files_are_refused(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    arrays(tmp_path / "a.npz", np.zeros(10_000))
+    (tmp_path / "a.csv").write_text("time,position.a,effort.a\n" + "0,0,0\n" * 1000)
+    monkeypatch.setattr("inertial_id_ros.apps.robot.joint_recordings.MAX_TABLE_BYTES", 2000)
+    for name, said in (("a.npz", r"unpacks to \d+ bytes; at most 2000"), ("a.csv", "2000 bytes")):
+        with pytest.raises(RecordingError, match=said):
+            read_recording(tmp_path / name)
+    for name in ("b.npz", "b.csv"):
+        os.mkfifo(tmp_path / name)
+        with pytest.raises(RecordingError, match="no regular file"):
+            read_recording(tmp_path / name)
+
+
+def test_a_topic_that_was_recorded_with_two_types_is_read_as_joint_states(tmp_path: Path):
+    joints = bags.joint_stream(1.0, topic="/robot_description")
+    bags.write_bag(tmp_path / "bag", [joints, bags.text_stream("/robot_description", bags.URDF)])
+    with pytest.raises(RecordingError, match="carry no efforts"):
+        read_recording(tmp_path / "bag")
+
+
+def test_a_joint_that_was_not_recorded_is_named(folder: Path):
+    with pytest.raises(RecordingError, match="no joint 'knee'"):
+        read_recording(folder / "free.npz").of_joints(["knee"])
+
+
+@pytest.mark.parametrize(("content", "said"), [
+    ("a,b\n1,2\n", "needs columns time"),
+    ("time,position.a\n0,1\n", "lacks columns effort.a"),
+    ("time,position.a,effort.a\n0,x,1\n", "something else than numbers"),
+    ("time,position.a,effort.a\n0," + "x" * 9000 + ",1\n", "something else than numbers"),
+    ("time,position.a,effort.a\n", "no rows"),
+    ("", "needs columns time")])
+def test_a_csv_that_cannot_be_used_is_one_sentence(
+        tmp_path: Path, content: str, said: str, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "a.csv").write_text(content)
+    assert main([str(tmp_path / "a.csv")]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert said in error
+    assert len(error) < 500
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"text"])
+def test_a_damaged_npz_is_one_sentence(
+        tmp_path: Path, content: bytes, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "a.npz").write_bytes(content)
+    assert main([str(tmp_path / "a.npz")]) == 2
+    assert "not a readable NPZ" in capsys.readouterr().err
+
+
+def test_efforts_that_the_robot_does_not_explain_write_nothing(
+        recorded: SimulatedTorques, folder: Path, tmp_path: Path,
+        capsys: pytest.CaptureFixture[str]):
+    """As motor currents of unknown sign, or joints in another order, would be."""
+    effort = np.random.default_rng(0).normal(size=recorded.effort.shape)
+    np.savez(tmp_path / "a.npz", t=recorded.t, q=recorded.q, effort=effort, names=np.array(NAMES))
+    wanted = {"--write-urdf": "x.urdf", "--write-robot": "x.robot", "--json": "x.json"}
+    words = [w for option, name in wanted.items() for w in (option, str(tmp_path / name))]
+    assert main([str(tmp_path / "a.npz"), "--urdf", str(folder / "arm.urdf"), "--quiet",
+                 "--coulomb-velocity", "0.003", *words]) == 1
+    assert "of the torque unexplained" in capsys.readouterr().err
+    assert not any((tmp_path / name).exists() for name in wanted.values())
+
+
+def test_gravity_that_leans_is_taken_as_it_is(folder: Path, capsys: pytest.CaptureFixture[str]):
+    assert main([str(folder / "free.npz"), "--urdf", str(folder / "arm.urdf"), "--hold-back", "0",
+                 "--gravity=0.1,0,-9.81", "--coulomb-velocity", "0.003"]) == 0
+    assert "tilt and delay taken as zero" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["--terms", "glue"], "'glue'"), (["--low-pass", "9"], "--low-pass is 9"),
+    (["--joints", "knee"], "no joint 'knee'"), (["--json", "/nowhere/a.json"], "does not exist"),
+    (["--gravity", "1"], "three numbers"), (["--hold-back", "1"], "--hold-back is 1")])
+def test_a_request_that_cannot_be_carried_out_is_one_sentence(
+        folder: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]):
+    assert main([str(folder / "free.npz"), "--urdf", str(folder / "arm.urdf"), *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_recording_without_description_is_refused(
+        folder: Path, capsys: pytest.CaptureFixture[str]):
+    assert main([str(folder / "free.npz")]) == 2
+    assert "no robot description" in capsys.readouterr().err
+
+
+def test_a_recording_too_short_for_the_filter_ends_with_1(
+        folder: Path, tmp_path: Path, recorded: SimulatedTorques):
+    np.savez(tmp_path / "a.npz", t=recorded.t[:60], q=recorded.q[:60],
+             effort=recorded.effort[:60])
+    assert main([str(tmp_path / "a.npz"), "--urdf", str(folder / "arm.urdf")]) == 1
+
+
+# Noise
+
+
+def test_white_noise_counts_as_it_is_and_a_moving_mean_by_its_length():
+    rng = np.random.default_rng(0)
+    white = rng.normal(size=(20000, 2))
+    np.testing.assert_allclose(independent_noise(white, np.zeros(2)), 1.0, rtol=0.1)
+    smooth = np.stack([np.convolve(white[:, k], np.ones(10) / 10.0, "valid") for k in range(2)], 1)
+    # 10 of its samples have the mean of 10 independent ones: their sum keeps the white variance.
+    np.testing.assert_allclose(independent_noise(smooth, np.zeros(2)), 1.0, rtol=0.15)
+
+
+def test_joint_states_that_name_a_joint_twice_are_left_out(tmp_path: Path):
+    """Also the first, which gives the names."""
+    stream = bags.joint_stream(0.1)
+    for k, (_, state) in enumerate(stream.samples):
+        state.effort = np.ones(3)
+        if k in (0, 4):
+            state.name = [*bags.JOINT_NAMES, bags.JOINT_NAMES[0]]
+    read = read_recording(bags.write_bag(tmp_path / "bag", [stream]))
+    assert read.names == tuple(bags.JOINT_NAMES) and len(read.q) == len(stream.samples) - 2
+    assert "2 joint states" in read.notes[-1]

@@ -1,0 +1,38 @@
+"""Files that a tool writes never replace what it reads, nor each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from inertial_id_ros.apps.bag.output import outputs
+from inertial_id_ros.errors import InvalidSetting
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    folder = tmp_path / "bag"
+    folder.mkdir()
+    (folder / "bag.mcap").write_text("data")
+    return folder
+
+
+@pytest.mark.parametrize("name", ["bag/bag.mcap", "other/../bag/bag.mcap", "link.mcap"])
+def test_a_file_of_the_recording_is_not_overwritten(recording: Path, name: str) -> None:
+    (recording.parent / "other").mkdir()
+    (recording.parent / "link.mcap").symlink_to(recording / "bag.mcap")
+    with pytest.raises(InvalidSetting, match="--json .* would overwrite the recording"):
+        outputs({"--json": recording.parent / name}, {"the recording": recording})
+
+
+def test_the_same_file_is_not_written_twice(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    with pytest.raises(InvalidSetting, match="--plot .* would overwrite the file of --json"):
+        outputs({"--json": tmp_path / "a", "--plot": tmp_path / "b" / ".." / "a"}, {})
+
+
+def test_other_files_come_back_in_order_and_nothing_stays_nothing(recording: Path) -> None:
+    new = recording / "result.json"
+    assert outputs({"--json": None, "--plot": new}, {"the recording": recording, "a URDF": None}) \
+        == [None, new]

@@ -1,0 +1,76 @@
+"""Paths that users and services give: those no file can have, and those that lead elsewhere."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from inertial_id_ros.apps.bag.output import check_writable
+from inertial_id_ros.errors import InertialIdError, InvalidSetting, InvalidShape
+from inertial_id_ros.geometry.mesh import load_mesh
+from inertial_id_ros.geometry.resources import allowed_resource
+from inertial_id_ros.io.files import user_path
+
+
+@pytest.mark.parametrize("text", ["a" * 300, "/x" * 3000, "a\0b", "~nobody-of-this-name/x"])
+def test_a_path_that_no_file_can_have_is_an_error_of_the_user(text: str) -> None:
+    with pytest.raises(InvalidSetting, match="path '") as caught:
+        user_path(text)
+    assert len(str(caught.value)) < 300
+
+
+def test_a_home_folder_is_found() -> None:
+    assert user_path("~/x") == Path.home() / "x" and user_path("a/b") == Path("a/b")
+
+
+def _folders(tmp_path: Path) -> tuple[Path, Path]:
+    """Root of packages with one mesh, and a folder beside it with another."""
+    root, other = tmp_path / "share", tmp_path / "other"
+    for folder in (root / "robot", other):
+        folder.mkdir(parents=True)
+        (folder / "m.stl").write_text("solid")
+    return root, other
+
+
+@pytest.mark.parametrize("resource", [
+    "package://robot/../../other/m.stl", "package://../other/m.stl", "package:///etc/passwd",
+    "package://robot/%2e%2e/%2e%2e/other/m.stl", "package://", "package://robot",
+    "package://robot/%00", "package://robot/" + "a" * 5000, "file://[x", "file://host/m.stl",
+    "file:///a%00", "{other}/m.stl", "~/m.stl", "file://{other}/m.stl",
+    "file://{allowed}/../other/m.stl", "file://{allowed}/link.stl", "file://{allowed}/loop.stl"])
+def test_a_service_reaches_only_packages_and_the_allowed_folders(resource: str, tmp_path: Path
+                                                                 ) -> None:
+    root, other = _folders(tmp_path)
+    allowed = tmp_path / "allowed"
+    allowed.mkdir()
+    (allowed / "link.stl").symlink_to(other / "m.stl")
+    (allowed / "loop.stl").symlink_to(allowed / "loop.stl")
+    with pytest.raises(InertialIdError):
+        load_mesh(allowed_resource(resource.format(other=other, allowed=allowed), (root,),
+                                   (allowed,)))
+    assert allowed_resource("package://robot/m.stl", (root,), (allowed,)).name == "m.stl"
+    assert allowed_resource(f"file://{other}/m.stl", (root,), (other,)).name == "m.stl"
+
+
+def test_results_never_take_the_place_of_a_device_or_a_pipe(tmp_path: Path) -> None:
+    """A file is written by renaming, which would remove them."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InvalidSetting, match="no regular file"):
+        check_writable(tmp_path / "pipe", "--json")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("number", ["1e300", "-1e30", "1e7"])
+def test_a_mesh_of_absurd_size_is_refused_without_a_word_of_the_libraries(
+        number: str, tmp_path: Path) -> None:
+    file = tmp_path / "m.off"
+    file.write_text(f"OFF\n4 4 6\n0 0 0\n{number} 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n"
+                    "3 1 2 3\n")
+    with pytest.raises(InvalidShape, match="from its origin; at most"):
+        load_mesh(file)
+    np.save(tmp_path / "m.npy", np.array([[0, 0, 0], [float(number), 0, 0], [0, 1, 0], [0, 0, 1]]))
+    with pytest.raises(InvalidShape, match="from its origin; at most"):
+        load_mesh(tmp_path / "m.npy")

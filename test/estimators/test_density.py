@@ -1,0 +1,369 @@
+"""The density estimator against brute-force optima, closed forms and least squares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import trimesh
+from problems import box, compress, make_rows, motion, poses, random_phi
+from scipy.optimize import approx_fprime, minimize
+
+from inertial_id_ros.errors import NotEnoughData
+from inertial_id_ros.estimators import create
+from inertial_id_ros.estimators.density import UNKNOWN_WIDTH, Memory, posterior, widened
+from inertial_id_ros.estimators.density_mode import most_probable
+from inertial_id_ros.geometry.density_prior import MASS_SD, DensityPrior, density_prior
+from inertial_id_ros.geometry.shape import Shape, shape_from_mesh, shape_from_primitive
+from inertial_id_ros.geometry.unknown_shape import balls
+from inertial_id_ros.inertia import (
+    is_consistent,
+    min_eigenvalue,
+    phi_from_points,
+    report_from_phi,
+)
+from inertial_id_ros.regression.problem import Problem
+from inertial_id_ros.settings import Settings
+
+BOX = box()
+
+
+def _mesh() -> Shape:
+    """A filled cone, tilted."""
+    pose = trimesh.transformations.rotation_matrix(0.7, [1.0, 2.0, 0.5])
+    pose[:3, 3] = [0.01, 0.02, 0.12]
+    return shape_from_mesh(trimesh.creation.cone(radius=0.06, height=0.2, sections=48), pose)
+
+
+SHAPES = {"box": BOX, "mesh": _mesh(),
+          "cylinder": shape_from_primitive("cylinder", (0.03, 0.25), np.eye(4))}
+PRIORS = {name: density_prior(shape) for name, shape in SHAPES.items()}
+
+
+def _inside(rng: np.random.Generator, count: int = 6, shape: Shape = BOX) -> np.ndarray:
+    where = shape.points[rng.choice(len(shape.points), count)]
+    return phi_from_points(where, rng.uniform(0.2, 2.0, count) / count)
+
+
+def _data(seed: int, samples: int = 200, speed: float = 1.0,
+          phi: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, Problem]:
+    """Information matrix and vector of noisy data of a body in the box, and the problem."""
+    rng = np.random.default_rng(seed)
+    phi = _inside(rng) if phi is None else phi
+    problem = compress(make_rows(rng, phi, motion(rng, samples, 3.0, speed)))
+    marginal = problem.marginal("noise")
+    return marginal.information, marginal.matrix.T @ marginal.target, problem
+
+
+class _BruteForce:
+    """The negative log posterior of log-densities written out, and its optimum.
+
+    The unknowns are w (modes and mass), and z with ``slack error = root @ z`` if there is slack.
+    """
+
+    def __init__(self, information: np.ndarray, vector: np.ndarray, prior: DensityPrior,
+                 width: float, mass: float, slack: bool, search: bool = True) -> None:
+        self._information, self._vector, self._prior = information, vector, prior
+        self._width, self._mass = width, mass
+        values, vectors = np.linalg.eigh(prior.slack)
+        keep = values > 1e-12 * values.max()
+        root = mass * vectors[:, keep] * np.sqrt(values[keep])
+        self._root = root if slack else np.empty((10, 0))
+        self._size = prior.modes.shape[1] + 1
+        start = np.zeros(self._size + self._root.shape[1])
+        if not search:
+            return
+        self.found = minimize(self.objective, start, jac=self.gradient, method="BFGS",
+                              options={"gtol": 1e-6, "maxiter": 5000})
+        for _ in range(30):  # BFGS stops on round-off; Gauss-Newton steps go on to the optimum
+            jacobian = self.jacobian(self.found.x)
+            hessian = np.eye(len(start)) + jacobian.T @ information @ jacobian
+            self.found.x = self.found.x - np.linalg.solve(hessian, self.gradient(self.found.x))
+        self.best, self.phi = self.objective(self.found.x), self.body(self.found.x)
+
+    def _masses(self, x: np.ndarray) -> np.ndarray:
+        log_density = self._width * (self._prior.modes @ x[:self._size - 1])
+        log_density = log_density + MASS_SD * x[self._size - 1]
+        return self._mass * self._prior.volumes * np.exp(log_density)
+
+    def body(self, x: np.ndarray) -> np.ndarray:
+        return self._prior.columns @ self._masses(x) + self._root @ x[self._size:]
+
+    def jacobian(self, x: np.ndarray) -> np.ndarray:
+        weighted = self._prior.columns * self._masses(x)
+        return np.concatenate([weighted @ (self._width * self._prior.modes),
+                               MASS_SD * weighted.sum(axis=1)[:, None], self._root], axis=1)
+
+    def objective(self, x: np.ndarray) -> float:
+        phi = self.body(x)
+        return float(0.5 * phi @ self._information @ phi - self._vector @ phi + 0.5 * x @ x)
+
+    def gradient(self, x: np.ndarray) -> np.ndarray:
+        return self.jacobian(x).T @ (self._information @ self.body(x) - self._vector) + x
+
+    def hessian(self, x: np.ndarray) -> np.ndarray:
+        """Exact, without slack."""
+        masses, jacobian = self._masses(x), self.jacobian(x)
+        pull = (self._information @ self.body(x) - self._vector) @ self._prior.columns
+        modes = np.column_stack([self._width * self._prior.modes,
+                                 np.full(len(masses), MASS_SD)])
+        return (np.eye(len(x)) + jacobian.T @ self._information @ jacobian
+                + (modes.T * (pull * masses)) @ modes)
+
+    def covariance(self) -> np.ndarray:
+        """Of phi, from the numerical Jacobian of phi in the unknowns at the optimum."""
+        x = self.found.x
+        numeric = approx_fprime(x, self.body, 1e-7)
+        hessian = np.eye(len(x)) + numeric.T @ self._information @ numeric
+        return numeric @ np.linalg.solve(hessian, numeric.T)
+
+    def numerical_hessian(self) -> np.ndarray:
+        """(n, n) of the objective, by central differences of its gradient."""
+        x, h = self.found.x, 1e-4
+        steps = [(self.gradient(x + h * e) - self.gradient(x - h * e)) / (2.0 * h)
+                 for e in np.eye(len(x))]
+        return 0.5 * (np.array(steps) + np.array(steps).T)
+
+
+def _distance(a: np.ndarray, b: np.ndarray, covariance: np.ndarray) -> float:
+    """Largest difference of two phi in standard deviations of any parameter."""
+    return float(np.max(np.abs(a - b) / np.sqrt(np.diag(covariance))))
+
+
+CASES = [(seed, width) for seed in range(3) for width in (3.0, 1.0, 0.3)]
+
+
+@pytest.mark.parametrize(("seed", "width"), CASES)
+def test_the_mode_is_the_brute_force_optimum_of_the_same_objective(
+        seed: int, width: float) -> None:
+    information, vector, _ = _data(seed)
+    mass = vector[0] / information[0, 0]
+    brute = _BruteForce(information, vector, PRIORS["box"], width, mass, slack=False)
+    x = brute.found.x
+    numeric = approx_fprime(x, brute.objective, 1e-6)
+    scale = np.abs(brute.jacobian(x).T @ vector).max()
+    assert np.abs(brute.gradient(x)).max() < 1e-6 and np.abs(numeric).max() < 1e-5 * scale
+    found = most_probable(information, vector, PRIORS["box"], width, mass)
+    assert _distance(found.phi, brute.phi, found.covariance) < 1e-3
+    jacobian = brute.jacobian(x)
+    determinant = np.linalg.slogdet(np.eye(len(x)) + jacobian.T @ information @ jacobian)[1]
+    assert found.evidence == pytest.approx(-brute.best - 0.5 * determinant, abs=0.02)
+
+
+@pytest.mark.parametrize("name", ["ball", "far ball", "box", "mesh", "cylinder"])
+@pytest.mark.parametrize("seed", range(3))
+def test_modes_end_at_the_optimum_of_an_independent_search(name: str, seed: int) -> None:
+    """Wide densities and rich data: narrow, curved valleys. Cold, and from other data."""
+    rng = np.random.default_rng(seed)
+    where = SHAPES.get(name, BOX)
+    prior = {"ball": balls(0.4)[0][1], "far ball": balls(1.0)[0][1], **PRIORS}[name]
+    width = UNKNOWN_WIDTH if "ball" in name else prior.widths[0]
+    other, _, _ = _data(seed, samples=400, phi=_inside(rng, 6, where))
+    phi = _inside(rng, 6, where)
+    information, vector, _ = _data(seed + 10, samples=(60, 400, 2000)[seed], phi=phi)
+    mass = vector[0] / information[0, 0]
+    start = most_probable(other, other @ _inside(rng, 6, where), prior, width, mass)
+    brute = _BruteForce(information, vector, prior, width, mass, slack=False, search=False)
+    exact = minimize(brute.objective, np.zeros(len(start.states)), jac=brute.gradient,
+                     hess=brute.hessian, method="trust-exact",
+                     options={"gtol": 1e-6, "maxiter": 1500}).x
+    for mode in (most_probable(information, vector, prior, width, mass),
+                 most_probable(information, vector, prior, width, mass, start)):
+        assert _distance(mode.phi, brute.body(exact), mode.covariance) < 1e-3
+        hessian, gradient = brute.hessian(mode.states), brute.gradient(mode.states)
+        assert np.linalg.eigvalsh(hessian).min() > 0.0
+        assert gradient @ np.linalg.solve(hessian, gradient) < 1e-6
+
+
+@pytest.mark.parametrize(("seed", "width"), CASES[:6])
+def test_the_covariance_is_that_of_the_numerical_hessian(seed: int, width: float) -> None:
+    information, vector, _ = _data(seed, samples=600, speed=2.0)
+    mass = vector[0] / information[0, 0]
+    brute = _BruteForce(information, vector, PRIORS["box"], width, mass, slack=False)
+    found = most_probable(information, vector, PRIORS["box"], width, mass)
+    sd = np.sqrt(np.diag(found.covariance))
+    np.testing.assert_allclose(found.covariance / np.outer(sd, sd),
+                               brute.covariance() / np.outer(sd, sd), atol=0.02)
+    jacobian = brute.jacobian(brute.found.x)
+    exact = jacobian @ np.linalg.solve(brute.numerical_hessian(), jacobian.T)
+    np.testing.assert_allclose(np.sqrt(np.diag(exact)), sd, rtol=0.25)  # curvature left out
+
+
+@pytest.mark.parametrize("shape", ["box", "mesh", "cylinder"])
+@pytest.mark.parametrize("seed", range(3))
+def test_with_slack_the_posterior_is_the_joint_optimum_and_its_covariance(
+        shape: str, seed: int) -> None:
+    phi = _inside(np.random.default_rng(seed), 20, SHAPES[shape])
+    information, vector, _ = _data(seed, phi=phi)
+    mass = vector[0] / information[0, 0]
+    prior = replace(PRIORS[shape], wide_slack=PRIORS[shape].slack, widths=(1.0,))
+    brute = _BruteForce(information, vector, prior, 1.0, mass, slack=True)
+    phi, covariance = posterior(information, vector, prior)
+    assert is_consistent(brute.phi)
+    assert _distance(phi, brute.phi, covariance) < 1e-3
+    sd = np.sqrt(np.diag(covariance))
+    np.testing.assert_allclose(covariance / np.outer(sd, sd),
+                               brute.covariance() / np.outer(sd, sd), atol=0.02)
+
+
+@pytest.mark.parametrize("shape", ["mesh", "cylinder"])
+def test_widths_are_weighted_by_evidence_and_the_widest_gives_the_interval(shape: str) -> None:
+    phi = _inside(np.random.default_rng(1), 20, SHAPES[shape])
+    information, vector, _ = _data(1, phi=phi)
+    prior = PRIORS[shape]
+    single = [_one_width(information, vector, prior, width) for width in prior.widths]
+    evidence = np.array([e - prior.width_penalty * np.log(s)
+                         for (_, _, e), s in zip(single, prior.widths, strict=True)])
+    weights = np.exp(evidence - evidence.max()) / np.exp(evidence - evidence.max()).sum()
+    expected = sum(w * phi for w, (phi, _, _) in zip(weights, single, strict=True))
+    phi, covariance = posterior(information, vector, prior)
+    np.testing.assert_allclose(phi, expected, rtol=1e-9)
+    widest = _one_width(information, vector, replace(prior, slack=prior.wide_slack),
+                        prior.widths[0])
+    gap = widest[0] - phi
+    np.testing.assert_allclose(covariance, widest[1] + np.outer(gap, gap), rtol=1e-6, atol=1e-12)
+
+
+def _one_width(information: np.ndarray, vector: np.ndarray, prior: DensityPrior,
+               width: float) -> tuple[np.ndarray, np.ndarray, float]:
+    """phi, covariance and evidence of one width, by the data with slack as noise."""
+    mass = vector[0] / information[0, 0]
+    slack = mass**2 * prior.slack
+    # The data's covariance plus the slack's is what densities see.
+    seen = np.linalg.inv(np.linalg.inv(information) + slack)
+    mode = most_probable(seen, seen @ np.linalg.solve(information, vector), prior, width, mass)
+    best = np.linalg.solve(information, vector)
+    phi = mode.phi + slack @ seen @ (best - mode.phi)
+    keep = np.eye(10) - slack @ seen
+    left = slack - slack @ seen @ slack  # of the slack, once the data are seen
+    return phi, keep @ mode.covariance @ keep.T + left, mode.evidence
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_answer_is_a_body_that_can_exist(seed: int) -> None:
+    """Whatever the data: outside the shape, hardly moving, a point mass, twenty times the noise."""
+    rng = np.random.default_rng(seed)
+    phi = random_phi(rng, points=int(rng.choice([1, 2, 8])), offset=0.2)
+    moving = poses(rng, 3) if seed % 4 == 0 else motion(rng, 60, 2.0, 10 ** rng.uniform(-1.3, 0.5))
+    factor = rng.choice([1.0, 20.0])
+    problem = compress(make_rows(rng, phi, moving, noise=np.repeat([0.1, 0.005], 3) * factor))
+    try:
+        solution = create(Settings(), "density").solve(problem, BOX)
+    except NotEnoughData:  # so much noise that the mass fits as negative
+        assert factor > 1.0
+        return
+    assert is_consistent(solution.phi) and min_eigenvalue(solution.phi) > 0.0
+    values = np.linalg.eigvalsh(solution.prior_information)
+    assert values.min() > -1e-6 * values.max()
+
+
+@pytest.mark.parametrize("shape", ["box", "mesh", "cylinder"])
+def test_node_volumes_have_the_moments_of_the_even_body(shape: str) -> None:
+    prior = PRIORS[shape]
+    known = SHAPES[shape]
+    assert (prior.volumes > 0.0).all() and prior.volumes.sum() == pytest.approx(1.0)
+    scale = np.abs(prior.columns).max(axis=1)
+    np.testing.assert_allclose(prior.columns @ prior.volumes / scale, known.unit_phi / scale,
+                               atol=1e-6)
+
+
+def test_nodes_of_a_box_include_its_corners_and_none_lies_outside() -> None:
+    lower, upper = BOX.bounds
+    nodes = PRIORS["box"].columns[1:4].T
+    assert (nodes >= lower - 1e-9).all() and (nodes <= upper + 1e-9).all()
+    np.testing.assert_allclose([nodes.min(axis=0), nodes.max(axis=0)], [lower, upper], atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", ["box", "mesh", "cylinder"])
+def test_modes_have_unit_variance_and_slack_moves_no_mass(shape: str) -> None:
+    prior = PRIORS[shape]
+    variance = (prior.modes**2).sum(axis=1)
+    assert variance.max() < 1.0 + 1e-9 and variance.min() > 0.8  # sixty modes
+    for slack in (prior.slack, prior.wide_slack):
+        assert not slack[:4].any() and np.linalg.eigvalsh(slack).min() > -1e-15
+    assert np.linalg.eigvalsh(prior.wide_slack - prior.slack).min() > -1e-15
+
+
+@pytest.mark.parametrize(("radius", "length"), [(0.004, 0.25), (0.01, 0.3), (0.02, 0.2)])
+def test_intervals_leave_the_depth_of_mass_in_a_thin_rod_open(radius: float,
+                                                             length: float) -> None:
+    """Mass, centre and long moments measured exactly: the moment about the rod stays as uncertain
+    as if its mass sat at one depth r, with r^2 even from 0 to the square of the radius."""
+    shape = shape_from_primitive("cylinder", (radius, length), np.eye(4), bounding=False)
+    prior = density_prior(shape)
+    truth = shape.uniform(0.5)
+    scale = np.abs(shape.unit_phi).max() + np.abs(shape.unit_phi)
+    # Known: all but the moment about z, that is Ixx + Iyy - Izz and Ixx - Iyy, not Izz.
+    rows = np.delete(np.eye(10), [4, 7, 9], axis=0) / np.delete(scale, [4, 7, 9])[:, None]
+    rows = np.vstack([rows, [[0, 0, 0, 0, 1, 0, 0, 1, 0, -1], [0, 0, 0, 0, 1, 0, 0, -1, 0, 0]]
+                      / shape.unit_phi[4]])
+    information = 1e8 * rows.T @ rows
+    _, covariance = posterior(information, information @ truth, prior)
+    depth = np.random.default_rng(0).uniform(0.0, radius**2, 100_000)
+    spread = np.sqrt(covariance[9, 9]) / (0.5 * depth.std())
+    assert 0.97 < spread < 1.15, spread
+
+
+def test_the_prior_is_kept_with_its_shape() -> None:
+    shape = box()
+    assert density_prior(shape) is density_prior(shape)
+    first, second = (create(Settings(), "density") for _ in range(2))
+    _, _, problem = _data(0, samples=30)
+    kept = density_prior(shape)
+    first.solve(problem, shape)
+    second.solve(problem, shape)
+    assert density_prior(shape) is kept and density_prior(box()) is not kept
+
+
+def test_more_data_lead_to_least_squares() -> None:
+    phi = BOX.uniform(0.8) + _inside(np.random.default_rng(2), 20) * 0.5
+    information, vector, _ = _data(3, samples=600, speed=2.0, phi=phi)
+    free = np.linalg.solve(information, vector)
+    distance: list[float] = []
+    for times in (1.0, 1e2, 1e4, 1e6):
+        more = posterior(times * information, times * vector, PRIORS["box"])[0]
+        distance.append(float(np.linalg.norm((more - free) / np.sqrt(
+            np.diag(np.linalg.inv(information))))))
+    assert (np.diff(distance) < 0.0).all() and distance[-1] < 0.01 * distance[0]
+
+
+def test_without_motion_the_mass_comes_from_the_data_and_the_rest_from_the_shape() -> None:
+    information, vector = np.zeros((10, 10)), np.zeros(10)
+    information[0, 0], vector[0] = 1e6, 1.3e6
+    phi, covariance = posterior(information, vector, PRIORS["box"])
+    assert phi[0] == pytest.approx(1.3, rel=0.01)
+    report, even = report_from_phi(phi), report_from_phi(BOX.uniform(1.3))
+    np.testing.assert_allclose(report[1:4], even[1:4], atol=2e-3)
+    np.testing.assert_allclose(report[4:], even[4:], atol=0.15 * even[4:].max())
+    assert np.sqrt(covariance[0, 0]) < 0.002
+
+
+def test_another_shape_is_taken_up() -> None:
+    _, _, problem = _data(0, samples=30, speed=0.1)
+    estimator = create(Settings(), "density")
+    shapes: list[Callable[[], Shape]] = [box, lambda: box((0.3, 0.3, 0.3))]
+    small, large = (estimator.solve(problem, make()).phi for make in shapes)
+    fresh = create(Settings(), "density").solve(problem, box((0.3, 0.3, 0.3))).phi
+    np.testing.assert_allclose(large, fresh, rtol=1e-9)
+    assert np.abs(small - large)[4:].max() > 1e-5
+
+
+@pytest.mark.parametrize("name", list(SHAPES))
+def test_modes_from_the_answer_before_are_those_found_anew(name: str) -> None:
+    """Data that grow a little each time, and then data of quite another body."""
+    rng = np.random.default_rng(5)
+    memory: Memory = {}
+    prior, wide = PRIORS[name], widened(PRIORS[name])
+    bodies = [PRIORS[name].moments @ np.exp(rng.normal(size=PRIORS[name].volumes.size))
+              for _ in range(2)]
+    half = rng.normal(size=(10, 10)) / np.abs(bodies[0])
+    for k in range(12):
+        information = (1.0 + 0.05 * k) * half.T @ half
+        vector = information @ bodies[k // 8]
+        warm, covariance = posterior(information, vector, prior, wide, memory)
+        cold, _ = posterior(information, vector, prior)
+        sd = np.sqrt(np.diag(covariance))
+        assert (np.abs(warm - cold) < 1e-3 * sd).all(), k
+    assert memory

@@ -1,0 +1,187 @@
+"""`entropic`: least squares with the prior of Lee, Wensing, Park 2020, against cvxpy and laws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from problems import box, compress, make_rows, motion, poses, random_phi
+from scipy.stats import wishart
+
+from inertial_id_ros.errors import InvalidSetting, InvalidShape, NotEnoughData
+from inertial_id_ros.estimators import create, cvxpy_statements
+from inertial_id_ros.estimators.entropic import Fit, measured_mass
+from inertial_id_ros.estimators.reference_body import reference_body
+from inertial_id_ros.estimators.solvers.interior_point import smat_rows
+from inertial_id_ros.estimators.solvers.semidefinite import smat, svec
+from inertial_id_ros.geometry.shape import Shape
+from inertial_id_ros.inertia import (
+    Array,
+    is_consistent,
+    min_eigenvalue,
+    phi_from_points,
+    pseudo_inertia,
+)
+from inertial_id_ros.settings import Settings
+
+SHAPE = box()
+
+
+def with_gamma(gamma: float, **more: object) -> Settings:
+    """Settings with this weight, fixed."""
+    return Settings().replace({"entropic.selection": "fixed", "entropic.gamma": gamma, **more})
+
+
+def body_in_the_box(rng: np.random.Generator, points: int = 6) -> Array:
+    """phi (10,) of 1.2 kg in a few points within the shape."""
+    where = rng.uniform(*SHAPE.bounds, (points, 3))
+    return 1.2 * phi_from_points(where, rng.dirichlet(np.ones(points)))
+
+
+def divergence(phi: Array, prior: Array) -> float:
+    """``tr(J0^-1 J) - log det(J0^-1 J)`` of two bodies (10,)."""
+    ratio = np.linalg.solve(pseudo_inertia(prior), pseudo_inertia(phi))
+    return float(np.trace(ratio) - np.linalg.slogdet(ratio)[1])
+
+
+@pytest.mark.parametrize("gamma", [0.1, 8.0, 300.0])
+@pytest.mark.parametrize("weighting", ["noise", "dynamism"])
+def test_agrees_with_cvxpy_on_all_rows(rng: np.random.Generator, gamma: float,
+                                       weighting: str) -> None:
+    """The objective, with the prior about the body of the measured mass, is the one that the
+    program stated with cvxpy on every row reaches."""
+    rows = make_rows(rng, body_in_the_box(rng), motion(rng, 60, speed=0.7), bias=0.05)
+    problem = compress(rows)
+    marginal = problem.marginal(weighting)
+    mass = measured_mass(marginal.matrix @ reference_body(SHAPE).to_phi, marginal.target)
+    prior = SHAPE.uniform(mass)
+    sensor = cvxpy_statements.Sensor(problem.noise, problem.bias_sd, problem.bias_mean)
+    wanted = cvxpy_statements.entropic(rows, sensor, weighting, prior, gamma)
+    settings = with_gamma(gamma, **{"estimator.weighting": weighting})
+    found = create(settings, "entropic").solve(problem, SHAPE)
+    objective = marginal.objective(found.phi) + gamma * divergence(found.phi, prior)
+    assert objective == pytest.approx(wanted.objective, rel=1e-6)
+    np.testing.assert_allclose(found.phi, wanted.phi, rtol=1e-3, atol=1e-3 * found.phi[0] * 0.01)
+
+
+@pytest.mark.parametrize("gamma", [1e-2, 1.0, 1e4])
+def test_the_gradient_vanishes_at_the_answer(rng: np.random.Generator, gamma: float) -> None:
+    """On 60 problems, data gradient and prior gradient cancel in the frame of the answer."""
+    body = reference_body(SHAPE)
+    for _ in range(60):
+        points = int(rng.integers(1, 9))
+        moving = motion(rng, 100, speed=10.0 ** rng.uniform(-1.0, 0.5))
+        marginal = compress(make_rows(rng, random_phi(rng, points), moving)).marginal("noise")
+        rows = marginal.matrix @ body.to_phi
+        mass = measured_mass(rows, marginal.target)
+        factor = Fit(smat_rows(mass * rows), marginal.target).mode(gamma).factor
+        z = factor @ factor.T
+        data = smat(2.0 * mass * rows.T @ (mass * rows @ svec(z) - marginal.target))
+        slope = factor.T @ (data + gamma * np.eye(4)) @ factor - gamma * np.eye(4)
+        assert np.abs(slope).max() < 1e-2 * gamma
+
+
+def test_a_weak_prior_gives_lmi_and_a_strong_one_the_filled_shape(rng: np.random.Generator) -> None:
+    """gamma -> 0: the objective of `lmi` (the data's alone); the larger gamma, the nearer the
+    filled shape."""
+    problem = compress(make_rows(rng, body_in_the_box(rng, 3), motion(rng, speed=1.0)))
+    marginal = problem.marginal("noise")
+    answers = [create(with_gamma(g), "entropic").solve(problem, SHAPE).phi
+               for g in (1e-3, 1.0, 1e3, 1e6)]
+    lmi = create(Settings(), "lmi").solve(problem, SHAPE).phi
+    assert marginal.objective(answers[0]) == pytest.approx(marginal.objective(lmi), abs=0.1)
+    distance = [divergence(a, SHAPE.uniform(answers[0][0])) for a in answers]
+    assert distance == sorted(distance, reverse=True)
+    assert distance[-1] - 4.0 < 0.05 * (distance[0] - 4.0)
+
+
+def test_a_filled_box_is_found_from_little_motion(rng: np.random.Generator) -> None:
+    """Where the prior is right the inertia is right, although least squares is far off."""
+    truth = SHAPE.uniform(1.2)
+    problem = compress(make_rows(rng, truth, motion(rng, 150, 1.5, speed=0.5)))
+    found = create(Settings(), "entropic").solve(problem, SHAPE).phi
+    free = create(Settings(), "wls").solve(problem, SHAPE).phi
+    error = np.linalg.norm(found[4:] - truth[4:]) / np.linalg.norm(truth[4:])
+    assert error < 0.1
+    assert error < 0.2 * np.linalg.norm(free[4:] - truth[4:]) / np.linalg.norm(truth[4:])
+
+
+def test_prior_information_is_half_the_hessian_of_the_regulariser(rng: np.random.Generator) -> None:
+    """Second differences of ``gamma / 2 (-log det J)`` at the answer."""
+    gamma = 3.0
+    problem = compress(make_rows(rng, body_in_the_box(rng), motion(rng, speed=2.0)))
+    found = create(with_gamma(gamma), "entropic").solve(problem, SHAPE)
+    steps = np.linalg.cholesky(np.linalg.inv(found.prior_information))
+    steps = steps @ np.linalg.qr(rng.normal(size=(10, 10)))[0]  # one standard deviation each
+
+    def half(phi: Array) -> float:
+        return -0.5 * gamma * float(np.linalg.slogdet(pseudo_inertia(phi))[1])
+
+    h = 1e-3
+    for step in steps.T:
+        second = (half(found.phi + h * step) - 2.0 * half(found.phi)
+                  + half(found.phi - h * step)) / h**2
+        assert second == pytest.approx(1.0, rel=1e-3)
+
+
+def test_the_answer_is_a_body_whatever_the_data(rng: np.random.Generator) -> None:
+    """Still poses, two samples, singular bodies, any weight: the pseudo-inertia is positive."""
+    for k in range(60):
+        phi = random_phi(rng, points=1 + k % 4, offset=0.3)
+        moving = [poses(rng, 1 + k % 3), motion(rng, 2), motion(rng, 50, speed=2.0)][k % 3]
+        settings = with_gamma(10.0 ** rng.uniform(-3.0, 4.0))
+        try:
+            found = create(settings, "entropic").solve(compress(make_rows(rng, phi, moving)), SHAPE)
+        except NotEnoughData:
+            continue
+        assert min_eigenvalue(found.phi) > 0.0
+        assert is_consistent(found.phi)
+
+
+def test_the_evidence_is_the_mean_likelihood_under_the_prior(rng: np.random.Generator) -> None:
+    """Laplace's evidence differs between weights as the mean likelihood of Wishart samples does."""
+    matrix = 5.0 * np.eye(10)[[0, 2, 5]]  # three diagonal entries, known to 0.2
+    target = matrix @ svec(np.diag([0.5, 0.6, 0.5, 1.0]))
+    fit = Fit(smat_rows(matrix), target)
+    laplace, sampled = [], []
+    for gamma in (8.0, 20.0, 80.0):
+        laplace.append(fit.mode(gamma).evidence)
+        # density ~ det(Z)^(gamma/2) exp(-gamma/2 tr Z)
+        draws = wishart.rvs(gamma + 5.0, np.eye(4) / gamma, 100_000, random_state=rng)
+        residual = smat_rows(matrix).reshape(3, 16) @ draws.reshape(-1, 16).T - target[:, None]
+        sampled.append(np.log(np.mean(np.exp(-0.5 * (residual**2).sum(axis=0)))))
+    np.testing.assert_allclose(np.diff(laplace), np.diff(sampled), atol=0.4)
+
+
+def test_the_data_trust_a_shape_that_fits(rng: np.random.Generator) -> None:
+    """A filled box gets a heavier weight than a load in one corner; intervals do not follow it."""
+    corner = 0.1 * SHAPE.unit_phi + 0.9 * phi_from_points(SHAPE.bounds[0][None], np.ones(1))
+    information = []
+    for phi in (SHAPE.unit_phi, corner):
+        problem = compress(make_rows(rng, phi, motion(rng, 1000, 10.0, 1.5)))
+        chosen = create(Settings(), "entropic").solve(problem, SHAPE)
+        fixed = create(with_gamma(8.0), "entropic").solve(problem, SHAPE)
+        shifts = [abs(divergence(a.phi, SHAPE.uniform(a.phi[0])) - 4.0) for a in (chosen, fixed)]
+        information.append(np.trace(chosen.prior_information) / np.trace(fixed.prior_information))
+        if phi is corner:
+            assert shifts[0] > shifts[1]
+        else:
+            assert shifts[0] < 0.2 * shifts[1]
+    assert information[0] < 2.0
+
+
+@pytest.mark.parametrize(("phi", "shape", "error", "text"), [
+    (np.r_[1.0, np.zeros(9)], None, InvalidShape, "needs a shape"),
+    (-SHAPE.unit_phi, SHAPE, NotEnoughData, "no positive mass"),
+])
+def test_says_what_is_missing(rng: np.random.Generator, phi: Array, shape: Shape | None,
+                              error: type[Exception], text: str) -> None:
+    """No shape, or a wrench of the wrong sign, is refused in words."""
+    problem = compress(make_rows(rng, phi, motion(rng)), bias_sd=np.zeros(6))
+    with pytest.raises(error, match=text):
+        create(Settings(), "entropic").solve(problem, shape)
+
+
+def test_the_weight_must_be_positive() -> None:
+    """gamma = 0 would be no prior at all."""
+    with pytest.raises(InvalidSetting, match="entropic.gamma is 0"):
+        with_gamma(0.0)

@@ -1,0 +1,251 @@
+"""The estimators against cvxpy on all rows, closed forms and optimality conditions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from estimator_cases import BOX, CONSISTENT, cost, estimator, inside_box, random_case
+from problems import (
+    BIAS_SD,
+    NOISE,
+    box,
+    compress,
+    make_rows,
+    motion,
+    poses,
+    random_phi,
+)
+from scipy.optimize import nnls
+
+from inertial_id_ros.errors import InvalidShape, NotEnoughData, UnknownEstimator
+from inertial_id_ros.estimators import cvxpy_statements, names
+from inertial_id_ros.estimators.reference_body import reference_body
+from inertial_id_ros.estimators.solvers.nonnegative import nonnegative_least_squares
+from inertial_id_ros.estimators.solvers.semidefinite import LeastDistance, smat, svec
+from inertial_id_ros.estimators.weak_prior import regularise
+from inertial_id_ros.inertia import is_consistent, phi_from_points, pseudo_inertia
+from inertial_id_ros.regression.problem import COLUMNS, Problem
+from inertial_id_ros.settings import Settings, iter_settings
+
+
+def test_every_estimator_of_the_settings_is_registered():
+    choices = next(s.choices for n, _, s in iter_settings(Settings()) if n == "estimator.method")
+    assert list(choices) == names()
+    with pytest.raises(UnknownEstimator, match="nonsense"):
+        estimator("nonsense")
+
+
+def test_the_triangle_vector_keeps_inner_products_and_matches_the_solver():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 4, 4))
+    a, b = a + a.T, b + b.T
+    assert svec(a) @ svec(b) == pytest.approx(np.trace(a @ b))
+    np.testing.assert_allclose(smat(svec(a)), a)
+    # The nearest positive semidefinite matrix has the negative eigenvalues cut off.
+    values, vectors = np.linalg.eigh(a)
+    nearest = LeastDistance(0, 10).solve(svec(a), np.eye(10))
+    np.testing.assert_allclose(smat(svec(a) + nearest.z),
+                               vectors * np.maximum(values, 0.0) @ vectors.T, atol=1e-6)
+
+
+def test_in_its_own_coordinates_the_reference_body_is_the_unit():
+    for shape in (None, BOX):
+        body = reference_body(shape)
+        np.testing.assert_allclose(smat(body.from_phi @ body.unit_phi), np.eye(4), atol=1e-12)
+        np.testing.assert_allclose(body.to_phi @ body.from_phi, np.eye(10), atol=1e-12)
+
+
+def test_nonnegative_least_squares_agrees_with_lawson_hanson():
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        columns = rng.normal(size=(10, 40)) * 10 ** rng.uniform(-2, 2, (10, 1))
+        target = columns @ np.maximum(rng.normal(size=40), 0.0) + rng.normal(size=10)
+        mu = 10 ** rng.uniform(-6, 3)
+        masses, residual = nonnegative_least_squares(columns, target, mu)
+        want, _ = nnls(np.vstack([columns, np.sqrt(mu) * np.eye(40)]), np.r_[target, np.zeros(40)])
+
+        def value(m, columns=columns, target=target, mu=mu):
+            return np.sum((columns @ m - target) ** 2) + mu * m @ m
+
+        assert masses.min() >= 0.0
+        assert value(masses) <= value(want) * (1.0 + 1e-9) + 1e-12
+        np.testing.assert_allclose(residual, target - columns @ masses,
+                                   atol=1e-7 * np.linalg.norm(target))
+
+
+@pytest.mark.parametrize("weighting", ["noise", "dynamism"])
+def test_wls_is_the_least_squares_solution_of_all_rows(weighting):
+    for seed in range(12):
+        rows, problem = random_case(2 * seed, samples=100)
+        got = estimator("wls", estimator__weighting=weighting).solve(problem, None)
+        stacks = [np.hstack([a, b, y[:, None]]) / np.tile(NOISE, len(y) // 6)[:, None]
+                  for a, b, y in cvxpy_statements.residuals(rows, weighting)]
+        stacks.append(np.hstack([np.zeros((6, 10)), np.diag(1 / BIAS_SD), np.zeros((6, 1))]))
+        all_rows = np.vstack(stacks)
+        want = np.linalg.lstsq(all_rows[:, :-1], all_rows[:, -1], rcond=None)[0]
+        best = np.sum((all_rows[:, :-1] @ want - all_rows[:, -1]) ** 2)
+        assert cost(rows, problem, weighting, got) <= best * (1.0 + 1e-6)
+        # The weak prior moves an observed parameter by a tiny part of its standard deviation.
+        sigma = np.sqrt(np.diag(np.linalg.inv(all_rows[:, :-1].T @ all_rows[:, :-1])))[:10]
+        known = sigma < np.abs(want[:10])
+        assert np.all(np.abs(got.phi - want[:10])[known] <= 1e-3 * sigma[known])
+
+
+def test_ols_is_unweighted_least_squares_with_known_biases():
+    rng = np.random.default_rng(3)
+    mean = rng.normal(size=6)
+    rows = make_rows(rng, random_phi(rng), motion(rng, 300, 5.0, 2.0), bias=mean)
+    got = estimator("ols").solve(compress(rows, bias_mean=mean), None)
+    want = np.linalg.lstsq(rows.full.reshape(-1, 10), (rows.wrench - mean).ravel(), rcond=None)[0]
+    np.testing.assert_allclose(got.phi, want, rtol=1e-5, atol=1e-7)
+    np.testing.assert_array_equal(got.bias, mean)
+
+
+def test_uniform_measures_the_mass_of_a_body_whose_centre_is_not_the_shapes():
+    """A load at one end of the box must not pull the mass through the torque."""
+    rng = np.random.default_rng(8)
+    lower, upper = BOX.bounds
+    phi = phi_from_points(lower + (upper - lower) * rng.uniform([0, 0, 0], [1, 1, 0.2], (20, 3)),
+                          np.full(20, 1.3 / 20))
+    got = estimator("uniform").solve(compress(make_rows(rng, phi, motion(rng, 500))), BOX)
+    assert got.phi[0] == pytest.approx(1.3, rel=5e-3)
+
+
+def test_uniform_measures_the_mass_of_an_evenly_filled_shape():
+    rng = np.random.default_rng(4)
+    rows = make_rows(rng, BOX.uniform(1.3), motion(rng, 500), bias=np.full(6, 0.1))
+    got = estimator("uniform").solve(compress(rows), BOX)
+    assert got.phi[0] == pytest.approx(1.3, rel=2e-3)
+    np.testing.assert_allclose(got.phi, BOX.uniform(got.phi[0]))
+    np.testing.assert_allclose(got.bias, 0.1, atol=0.05)
+    # One-parameter fit with free biases: no other multiple of the shape costs less.
+    problem = compress(rows)
+    marginal = problem.marginal("noise")
+    for factor in (0.999, 1.001):
+        assert marginal.objective(got.phi) < marginal.objective(factor * got.phi)
+
+
+@pytest.mark.parametrize("name", CONSISTENT)
+def test_a_thin_sheet_is_still_a_body(name):
+    rng = np.random.default_rng(14)
+    sheet = box((0.6, 0.6, 0.0005), (0.0, 0.0, 0.1))
+    for points in (1, 3, 20):
+        where = sheet.surface[rng.choice(len(sheet.surface), points)] * [1.0, 1.0, 0.0]
+        phi = phi_from_points(where + [0.0, 0.0, 0.1], np.full(points, 1.0 / points))
+        rows = make_rows(rng, phi, motion(rng, 200, 3.0, 1.0))
+        assert is_consistent(estimator(name).solve(compress(rows), sheet).phi)
+
+
+@pytest.mark.parametrize("name", ["ols", "wls", "uniform", "pmd", "lmi"])
+@pytest.mark.parametrize("case", ["one pose", "three poses", "one axis", "one sample"])
+def test_degenerate_data_give_a_physical_answer_or_a_reason(name, case):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        phi = inside_box(rng, 10)
+        if case == "one axis":
+            t = np.linspace(0.0, 3.0, 200)[:, None]
+            axis = np.array([[0.0, 0.0, 1.0]])
+            down = np.tile([0.0, 0.0, -9.81], (200, 1))
+            moving = (-down, np.cos(2 * t) * axis, -2 * np.sin(2 * t) * axis, down)
+        else:
+            moving = poses(rng, {"one pose": 1, "three poses": 3, "one sample": 1}[case],
+                           1 if case == "one sample" else 200)
+        rows = make_rows(rng, phi, moving)
+        for bias_sd in (None, np.zeros(6)):
+            problem = compress(rows, bias_sd=bias_sd)
+            for weighting in ("noise", "dynamism"):
+                got = estimator(name, estimator__weighting=weighting).solve(problem, BOX)
+                assert np.isfinite(got.phi).all() and np.isfinite(got.prior_information).all()
+                if name in CONSISTENT:
+                    assert is_consistent(got.phi)
+                if bias_sd is not None and name in ("wls", "lmi") and case != "one sample":
+                    assert got.phi[0] == pytest.approx(phi[0], rel=0.02)
+                information = problem.marginal(weighting).information + got.prior_information
+                scale = np.sqrt(np.diag(information))
+                assert np.linalg.eigvalsh(information / np.outer(scale, scale))[0] > 0.0
+
+
+@pytest.mark.parametrize("name", ["ols", "wls", "uniform", "pmd", "lmi", "density"])
+def test_without_a_sample_there_is_no_answer(name):
+    empty = np.zeros((6 * COLUMNS, COLUMNS))
+    problem = Problem(empty, empty, empty, NOISE, BIAS_SD, np.zeros(6), 0)
+    with pytest.raises(NotEnoughData):
+        estimator(name).solve(problem, BOX)
+    broken = np.full((6 * COLUMNS, COLUMNS), np.nan)
+    with pytest.raises(NotEnoughData):
+        estimator(name).solve(Problem(broken, broken, broken, NOISE, BIAS_SD, np.zeros(6), 9), BOX)
+
+
+@pytest.mark.parametrize("name", CONSISTENT)
+def test_the_wrong_sign_gives_a_reason_and_no_body(name):
+    rng = np.random.default_rng(10)
+    rows = make_rows(rng, -inside_box(rng, 20), motion(rng, 200))
+    with pytest.raises(NotEnoughData, match="right sign"):
+        estimator(name).solve(compress(rows), BOX)
+
+
+@pytest.mark.parametrize("name", CONSISTENT)
+def test_no_load_gives_a_physical_answer_or_a_reason(name):
+    answers = reasons = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        problem = compress(make_rows(rng, np.zeros(10), motion(rng, 200)))
+        try:
+            got = estimator(name).solve(problem, BOX)
+        except NotEnoughData:
+            reasons += 1
+        else:
+            answers += 1
+            assert is_consistent(got.phi) and got.phi[0] < 0.05
+    assert answers + reasons == 20
+
+
+@pytest.mark.parametrize("name", ["uniform", "pmd"])
+def test_estimators_that_need_a_shape_say_so(name):
+    _, problem = random_case(0)
+    with pytest.raises(InvalidShape, match=name):
+        estimator(name).solve(problem, None)
+
+
+def test_the_weak_prior_fills_only_what_the_data_leave_open():
+    rng = np.random.default_rng(11)
+    phi = inside_box(rng, 20)
+    problem = compress(make_rows(rng, phi, poses(rng, 12, 600)), bias_sd=np.zeros(6))
+    marginal = problem.marginal("noise")
+    # Still poses measure mass and first moment, here with four columns alone.
+    four = np.linalg.lstsq(marginal.matrix[:, :4], marginal.target, rcond=None)[0]
+    for shape in (None, BOX):
+        body = reference_body(shape)
+        data = regularise(marginal.matrix, marginal.target, body)
+        got = body.to_phi @ data.optimum
+        np.testing.assert_allclose(got[:4], four, rtol=1e-6, atol=1e-6 * four[0] * 0.05)
+        # The rest is the reference body moved to the measured centre.
+        com = got[1:4] / got[0]
+        second = pseudo_inertia(got)[:3, :3] / got[0] - np.outer(com, com)
+        unit = pseudo_inertia(body.unit_phi)
+        want = unit[:3, :3] - np.outer(unit[:3, 3], unit[:3, 3])
+        np.testing.assert_allclose(second, want, atol=2e-3 * np.trace(want))
+
+
+def test_the_prior_information_makes_the_covariance_finite_and_marks_what_is_open():
+    rng = np.random.default_rng(12)
+    problem = compress(make_rows(rng, inside_box(rng, 20), poses(rng, 12, 600)))
+    got = estimator("lmi").solve(problem, None)
+    data = problem.marginal("noise").information
+    covariance = np.linalg.inv(data + got.prior_information)
+    assert np.sqrt(covariance[0, 0]) < 0.05
+    share = 1.0 - np.diag(covariance @ got.prior_information)
+    assert np.all(share[:4] > 0.99) and np.all(share[4:] < 0.01)
+
+
+def test_settings_choose_what_the_estimator_does():
+    rng = np.random.default_rng(13)
+    problem = compress(make_rows(rng, inside_box(rng, 20), motion(rng, 200, 2.0, 1.0)))
+    heavy = estimator("lmi").solve(problem, BOX).phi[0]
+    light = estimator("lmi", estimator__max_mass=0.5 * heavy).solve(problem, BOX).phi[0]
+    assert light == pytest.approx(0.5 * heavy, rel=1e-6)
+    margins = [reference_body(None).smallest_eigenvalue(
+        estimator("lmi", lmi__epsilon=e).solve(
+            compress(make_rows(np.random.default_rng(1), inside_box(rng, 2),
+                               motion(rng, 200, 2.0, 1.0))), None).phi) for e in (1e-6, 1e-2)]
+    assert margins[0] < 1e-4 and margins[1] >= 1e-2 * (1.0 - 1e-6)

@@ -1,0 +1,76 @@
+"""Files of triangles and of points, the addresses that name them, and those that cannot be used."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import trimesh
+
+from inertial_id_ros.errors import InvalidShape
+from inertial_id_ros.geometry.mesh import load_mesh, resolve_resource
+
+
+def test_mesh_files_and_resources_that_cannot_be_used_are_named(tmp_path):
+    with pytest.raises(InvalidShape, match=r"missing\.stl does not exist"):
+        load_mesh(tmp_path / "missing.stl")
+    (tmp_path / "broken.stl").write_text("nothing")
+    with pytest.raises(InvalidShape, match=r"broken\.stl"):
+        load_mesh(tmp_path / "broken.stl")
+    for resource, text in (("", "empty"), ("http://a/b.stl", "scheme 'http'"),
+                           ("package://robot/part.stl", "not found")):
+        with pytest.raises(InvalidShape, match=text):
+            resolve_resource(resource, (tmp_path,))
+
+
+def test_resources_lead_to_files_and_not_out_of_their_package_folders(tmp_path):
+    root = tmp_path / "share"
+    (root / "robot").mkdir(parents=True)
+    (root / "robot" / "part.stl").touch()
+    (tmp_path / "secret.stl").touch()
+    assert resolve_resource("package://robot/part.stl", (root,)).name == "part.stl"
+    assert resolve_resource(f"file://{root}/robot/part.stl") == root / "robot" / "part.stl"
+    with pytest.raises(InvalidShape):
+        resolve_resource("package://robot/../../secret.stl", (root,))
+
+
+@pytest.mark.parametrize("kind", ["npy", "xyz", "ply"])
+def test_a_file_of_points_is_their_convex_hull(tmp_path, kind):
+    rng = np.random.default_rng(0)
+    corners = np.array(np.meshgrid([-0.05, 0.05], [-0.1, 0.1], [-0.2, 0.2])).reshape(3, 8).T
+    inside = rng.uniform(-1.0, 1.0, (300, 3)) * [0.05, 0.1, 0.2]
+    points = np.concatenate([inside, corners])
+    file = tmp_path / f"scan.{kind}"
+    if kind == "npy":
+        np.save(file, np.concatenate([points, np.full((2, 3), np.nan)]))  # two without a return
+    elif kind == "xyz":
+        np.savetxt(file, points)
+    else:
+        trimesh.PointCloud(points).export(file)
+    hull = load_mesh(file, scale=2.0)
+    assert hull.is_watertight and hull.volume == pytest.approx(8.0 * 0.1 * 0.2 * 0.4)
+    np.testing.assert_allclose(hull.bounds[1], [0.1, 0.2, 0.4])
+
+
+@pytest.mark.parametrize(("points", "text"), [
+    (np.zeros((3, 3)), "3 points, which enclose no volume"), (np.ones((9, 3)), "enclose no volume"),
+    (np.random.default_rng(0).normal(size=(20, 3)) * [1, 1, 0], "enclose no volume"),
+    (np.zeros((9, 2)), r"shape \(9, 2\)"), (np.full((9, 3), np.nan), "0 points"),
+    (np.array(["a"]), "not points")])
+def test_files_of_points_that_enclose_nothing_are_named(tmp_path, points, text):
+    np.save(tmp_path / "scan.npy", points)
+    with pytest.raises(InvalidShape, match=text):
+        load_mesh(tmp_path / "scan.npy")
+
+
+def test_what_a_reader_says_of_a_damaged_file_is_kept_short(tmp_path):
+    """It may quote the file."""
+    (tmp_path / "a.off").write_text("OFF\n1 0 0\n0 0 " + "\0" * 9000 + "\n")
+    with pytest.raises(InvalidShape, match="a.off cannot be read") as told:
+        load_mesh(tmp_path / "a.off")
+    assert len(str(told.value)) < 600
+
+
+def test_bytes_that_are_no_mesh_are_said_to_be_damaged(tmp_path):
+    (tmp_path / "a.stl").write_bytes(np.random.default_rng(0).bytes(3000))
+    with pytest.raises(InvalidShape, match=r"a\.stl cannot be read: (?!.*No module)"):
+        load_mesh(tmp_path / "a.stl")

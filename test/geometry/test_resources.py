@@ -1,0 +1,135 @@
+"""Meshes that a request may name, and files that are too large or lead elsewhere."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trimesh
+
+from inertial_id_ros.errors import InvalidData, InvalidModel, InvalidShape
+from inertial_id_ros.geometry import mesh, shape
+from inertial_id_ros.geometry.resources import allowed_resource
+from inertial_id_ros.io.yaml_files import parse_yaml
+from inertial_id_ros.kinematics import joint_motion
+from inertial_id_ros.kinematics.transform_tree import MAX_MOVING_FRAMES, TransformTree
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """An allowed folder, a package, a folder beside them, and links from both into that."""
+    for name in ("allowed", "secret", "share/robot"):
+        (tmp_path / name).mkdir(parents=True)
+        trimesh.creation.box((0.1, 0.1, 0.1)).export(tmp_path / name / "x.stl")
+    (tmp_path / "allowed" / "link.stl").symlink_to(tmp_path / "secret" / "x.stl")
+    (tmp_path / "allowed" / "out").symlink_to(tmp_path / "secret")
+    (tmp_path / "share" / "robot" / "link.stl").symlink_to(tmp_path / "secret" / "x.stl")
+    (tmp_path / "share" / "linked").symlink_to(tmp_path / "secret")
+    return tmp_path
+
+
+def test_allowed_places_are_read(place: Path) -> None:
+    roots, folders = (place / "share",), (place / "allowed",)
+    assert allowed_resource(f"file://{place}/allowed/x.stl", roots, folders).is_file()
+    assert allowed_resource("package://robot/x.stl", roots, folders).is_file()
+
+
+@pytest.mark.parametrize("resource", [
+    "file://{0}/secret/x.stl", "file://{0}/allowed/../secret/x.stl",
+    "file://{0}/allowed/%2e%2e/secret/x.stl", "file://{0}/allowed/link.stl",
+    "file://{0}/allowed/out/x.stl", "{0}/allowed/x.stl", "allowed/x.stl", "http://h/x.stl",
+    "file://host{0}/allowed/x.stl", "package://robot/../../secret/x.stl",
+    "package://../secret/x.stl", "package://robot/..%2f..%2fsecret/x.stl", "package://robot/..",
+    "package://~root/x.stl", "package://robot:1/x.stl", "file://{0}/share/../secret/x.stl", "FILE",
+    "", "\x00", "file://\x00"])
+def test_all_others_are_refused(place: Path, resource: str) -> None:
+    with pytest.raises(InvalidShape):
+        path = allowed_resource(resource.format(place), (place / "share",), (place / "allowed",))
+        mesh.load_mesh(path)
+
+
+def test_a_package_may_be_installed_by_links(place: Path) -> None:
+    """As colcon's --symlink-install does: to files, and to folders, of the sources."""
+    roots = (place / "elsewhere", place / "share")
+    for resource in ("package://robot/link.stl", "package://linked/x.stl",
+                     "package://robot/meshes/../link.stl", f"file://{place}/share/robot/link.stl"):
+        path = allowed_resource(resource, roots, (place / "allowed",))
+        assert path.samefile(place / "secret" / "x.stl")
+        assert len(mesh.load_mesh(path).faces) == 12
+
+
+def test_meshes_that_could_name_other_files_or_are_too_large_are_refused(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("x.dae", "x.gltf", "x.3mf", "x"):
+        (tmp_path / name).write_text("x")
+        with pytest.raises(InvalidShape, match="allowed: stl, ply, obj, off"):
+            mesh.load_mesh(tmp_path / name)
+    trimesh.creation.box((1, 1, 1)).export(tmp_path / "x.stl")
+    monkeypatch.setattr(mesh, "MAX_MESH_BYTES", 100)
+    with pytest.raises(InvalidShape, match="at most 100"):
+        mesh.load_mesh(tmp_path / "x.stl")
+    os.mkfifo(tmp_path / "pipe.stl")
+    with pytest.raises(InvalidShape, match="does not exist"):
+        mesh.load_mesh(tmp_path / "pipe.stl")
+
+
+def test_a_material_of_an_obj_is_not_opened(tmp_path: Path) -> None:
+    text = str(trimesh.creation.box((1, 1, 1)).export(file_type="obj"))
+    secret = tmp_path / "secret.mtl"
+    secret.write_text("newmtl a\n")
+    (tmp_path / "x.obj").write_text(f"mtllib {secret}\nusemtl a\n{text}")
+    secret.chmod(0)
+    opened = []
+    original = open
+
+    def watch(file, *args, **kwargs):  # noqa: ANN001, ANN002, ANN003, ANN202
+        opened.append(str(file))
+        return original(file, *args, **kwargs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("builtins.open", watch)
+        loaded = mesh.load_mesh(tmp_path / "x.obj")
+    assert len(loaded.faces) == 12 and str(secret) not in opened
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("size", "center"), [
+    ((0.2, 615045.0, 0.3), 0.0), ((1e17, 1.0, 1.0), 0.0), ((1e-10, 0.2, 0.2), 0.0),
+    ((0.1, 0.1, 0.1), 1e6), ((0.1, 0.1, 0.1), 1e200)])
+def test_shapes_that_no_robot_carries_are_refused(size: tuple[float, ...], center: float) -> None:
+    pose = np.eye(4)
+    pose[0, 3] = center
+    with pytest.raises(InvalidShape, match="allowed: "):
+        shape.shape_from_primitive("box", size, pose)
+
+
+@pytest.mark.parametrize("text", ["1.3e9", "1e-6", "-2.E+3", ".5e1"])
+def test_numbers_with_an_exponent_are_numbers_in_yaml(text: str) -> None:
+    assert parse_yaml(f"a: {text}")["a"] == float(text)
+
+
+def test_a_chain_of_links_that_would_break_the_parser_is_refused() -> None:
+    n = 5000
+    links = "".join(f'<link name="l{k}"/>' for k in range(n))
+    joints = "".join(f'<joint name="j{k}" type="fixed"><parent link="l{k}"/>'
+                     f'<child link="l{k + 1}"/></joint>' for k in range(n - 1))
+    with pytest.raises(InvalidModel, match="5000 links; at most 1000"):
+        joint_motion.parse_urdf(f'<robot name="x">{links}{joints}</robot>')
+
+
+@pytest.mark.parametrize("head", ['<!DOCTYPE r [<!ENTITY a "b">]>',
+                                  '<!DOCTYPE r SYSTEM "file:///etc/passwd">'])
+def test_entities_are_refused(head: str) -> None:
+    with pytest.raises(InvalidModel, match="entities"):
+        joint_motion.parse_urdf(f'{head}<robot name="x"><link name="a"/></robot>')
+
+
+def test_frames_without_end_are_refused() -> None:
+    tree = TransformTree()
+    for k in range(MAX_MOVING_FRAMES):
+        tree.add(1, "world", f"f{k}", (0, 0, 0), (0, 0, 0, 1))
+    with pytest.raises(InvalidData, match=str(MAX_MOVING_FRAMES)):
+        tree.add(1, "world", "one_more", (0, 0, 0), (0, 0, 0, 1))
+    tree.add(2, "world", "f0", (0, 0, 0), (0, 0, 0, 1))

@@ -1,0 +1,195 @@
+"""Shapes against closed forms and trimesh, and the errors a user can make."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import trimesh
+from scipy.spatial.transform import Rotation
+
+from inertial_id_ros.errors import InvalidShape
+from inertial_id_ros.geometry import shape as shape_module
+from inertial_id_ros.geometry.mesh import load_mesh
+from inertial_id_ros.geometry.shape import (
+    shape_from_file,
+    shape_from_mesh,
+    shape_from_points,
+    shape_from_primitive,
+    shape_from_settings,
+)
+from inertial_id_ros.inertia import body_from_phi, is_consistent, phi_from_body, transform_phi
+from inertial_id_ros.settings import Settings
+
+POSE = np.eye(4)
+POSE[:3, :3] = Rotation.from_euler("xyz", [0.3, -0.5, 1.1]).as_matrix()
+POSE[:3, 3] = [0.05, -0.02, 0.15]
+
+
+def closed_form(kind, size):
+    """Mass 1 kg, centre (3,) and tensor about it (3, 3) of a solid primitive, axis along z."""
+    if kind == "box":
+        x, y, z = np.square(size)
+        return 1.0, np.zeros(3), np.diag([y + z, x + z, x + y]) / 12.0
+    if kind == "sphere":
+        return 1.0, np.zeros(3), 0.4 * size[0] ** 2 * np.eye(3)
+    r, h = size
+    if kind == "cylinder":
+        side = (3.0 * r * r + h * h) / 12.0
+        return 1.0, np.zeros(3), np.diag([side, side, 0.5 * r * r])
+    side = 3.0 * (4.0 * r * r + h * h) / 80.0
+    return 1.0, np.array([0.0, 0.0, -0.25 * h]), np.diag([side, side, 0.3 * r * r])
+
+
+@pytest.mark.parametrize(("kind", "size", "tolerance"), [
+    ("box", (0.1, 0.06, 0.2), 1e-10), ("sphere", (0.07,), 5e-3), ("cylinder", (0.03, 0.2), 5e-3),
+    ("cone", (0.05, 0.12), 5e-3)])
+def test_a_filled_primitive_has_the_moments_of_its_closed_form(kind, size, tolerance):
+    shape = shape_from_primitive(kind, size, POSE)
+    want = transform_phi(phi_from_body(*closed_form(kind, size)), POSE[:3, :3], POSE[:3, 3])
+    scale = np.abs(want).max()
+    np.testing.assert_allclose(shape.unit_phi, want, atol=tolerance * scale * 0.1, rtol=tolerance)
+    np.testing.assert_allclose(shape.uniform(2.5), 2.5 * shape.unit_phi)
+    assert is_consistent(shape.unit_phi)
+
+
+@pytest.mark.parametrize(("kind", "size", "volume"), [
+    ("box", (0.1, 0.06, 0.2), 0.0012), ("sphere", (0.07,), 4 / 3 * np.pi * 0.07**3),
+    ("cylinder", (0.03, 0.2), np.pi * 0.03**2 * 0.2),
+    ("cone", (0.05, 0.12), np.pi * 0.05**2 * 0.12 / 3)])
+def test_the_points_fill_the_shape_evenly(kind, size, volume):
+    shape = shape_from_primitive(kind, size, POSE)
+    assert shape.volume == pytest.approx(volume, rel=6e-3)
+    share = shape.volumes / shape.volume
+    got, want = body_from_phi(shape.unit_phi), share @ shape.points
+    np.testing.assert_allclose(want, got.com, atol=2e-3)
+    spread = (shape.points - want).T * share @ (shape.points - want)
+    exact = 0.5 * np.trace(got.inertia_com) * np.eye(3) - got.inertia_com
+    np.testing.assert_allclose(spread, exact, atol=0.03 * np.trace(exact))
+
+
+def test_a_mesh_has_the_moments_that_trimesh_integrates():
+    mesh = trimesh.creation.annulus(r_min=0.02, r_max=0.05, height=0.08)
+    shape = shape_from_mesh(mesh, POSE)
+    placed = mesh.copy()
+    placed.apply_transform(POSE)
+    placed.density = 1.0 / placed.volume
+    body = body_from_phi(shape.unit_phi)
+    np.testing.assert_allclose(body.com, placed.center_mass, atol=1e-9)
+    np.testing.assert_allclose(body.inertia_com, placed.moment_inertia, atol=1e-9)
+    assert not shape.bounding
+    # No point lies in the hole.
+    local = (shape.points - POSE[:3, 3]) @ POSE[:3, :3]
+    assert np.hypot(local[:, 0], local[:, 1]).min() > 0.02 * 0.99
+
+
+def test_a_mesh_turned_inside_out_is_the_same_body():
+    mesh = trimesh.creation.box(extents=(0.1, 0.1, 0.2))
+    flipped = mesh.copy()
+    flipped.invert()
+    np.testing.assert_allclose(shape_from_mesh(flipped, POSE).unit_phi,
+                               shape_from_mesh(mesh, POSE).unit_phi, atol=1e-12)
+
+
+def test_the_bounding_box_lies_along_the_sensor_axes():
+    pose = np.eye(4)
+    pose[:3, :3] = Rotation.from_euler("z", 90, degrees=True).as_matrix()
+    pose[:3, 3] = [1.0, 2.0, 3.0]
+    shape = shape_from_primitive("box", (0.1, 0.2, 0.4), pose)
+    lower, upper = shape.bounds
+    np.testing.assert_allclose(lower, [0.9, 1.95, 2.8], atol=1e-9)
+    np.testing.assert_allclose(upper, [1.1, 2.05, 3.2], atol=1e-9)
+    np.testing.assert_allclose(shape.lengths, [0.2, 0.1, 0.4], atol=1e-9)
+
+
+@pytest.mark.parametrize("kind, size", [("box", (0.1, 0.06, 0.2)), ("cone", (0.05, 0.12)),
+                                        ("cylinder", (0.005, 0.3))])
+def test_the_ellipsoid_encloses_the_shape_and_is_about_the_smallest(kind, size):
+    shape = shape_from_primitive(kind, size, POSE)
+    everything = np.concatenate([shape.surface, shape.points])
+    lifted = np.hstack([everything, np.ones((len(everything), 1))])
+    inside = np.einsum("ni,ij,nj->n", lifted, shape.ellipsoid, lifted)
+    assert inside.min() >= -1e-2
+    semiaxes = 1.0 / np.sqrt(np.linalg.eigvalsh(-shape.ellipsoid[:3, :3]))
+    volume = 4.0 / 3.0 * np.pi * semiaxes.prod()
+    # Smallest about a box: semi-axes sqrt(3) half lengths; cylinder: sqrt(3/2) r, sqrt(3) h/2;
+    # cone: 27/8 of its volume (the largest cone in a ball has height 4/3 of the radius).
+    x = size
+    smallest = {"box": lambda: 4 / 3 * np.pi * 3**1.5 * np.prod(x) / 8,
+                "cylinder": lambda: 4 / 3 * np.pi * 1.5 * x[0] ** 2 * 3**0.5 * x[1] / 2,
+                "cone": lambda: 27 / 8 * np.pi * x[0] ** 2 * x[1] / 3}[kind]()
+    assert volume == pytest.approx(smallest, rel=0.02)
+
+
+def test_spread_points_are_apart_and_reach_into_the_corners():
+    shape = shape_from_primitive("box", (0.1, 0.06, 0.2), np.eye(4))
+    points = shape.spread(56)
+    assert points.shape == (56, 3)
+    distance = np.linalg.norm(points[:, None] - points[None], axis=2) + np.eye(56)
+    assert distance.min() > 0.015
+    corners = np.array(np.meshgrid([-0.05, 0.05], [-0.03, 0.03], [-0.1, 0.1])).reshape(3, 8).T
+    nearest = np.linalg.norm(corners[:, None] - points[None], axis=2).min(axis=1)
+    assert nearest.max() < 0.025
+    np.testing.assert_array_equal(shape.spread(20), points[:20])
+
+
+def test_points_with_volumes_are_a_shape():
+    rng = np.random.default_rng(1)
+    points, volumes = rng.normal(size=(30, 3)), rng.uniform(0.5, 2.0, 30)
+    shape = shape_from_points(points, volumes)
+    np.testing.assert_allclose(shape.unit_phi[1:4], volumes @ points / volumes.sum())
+    assert shape.volume == pytest.approx(volumes.sum())
+    np.testing.assert_array_equal(shape_from_points(points).volumes, np.ones(30))
+
+
+def test_settings_describe_a_shape(tmp_path):
+    assert shape_from_settings(Settings().shape) is None
+    settings = Settings().replace({"shape.type": "box", "shape.size": [0.1, 0.2, 0.4],
+                                   "shape.center": [0.0, 0.0, 0.3],
+                                   "shape.rpy": [0.0, 0.0, np.pi / 2], "shape.bounding": False})
+    shape = shape_from_settings(settings.shape)
+    np.testing.assert_allclose(shape.lengths, [0.2, 0.1, 0.4], atol=1e-9)
+    assert shape.unit_phi[3] == pytest.approx(0.3) and not shape.bounding
+    file = tmp_path / "part.stl"
+    trimesh.creation.box(extents=(100.0, 200.0, 400.0)).export(file)
+    settings = Settings().replace({"shape.type": "mesh", "shape.mesh": str(file),
+                                   "shape.mesh_scale": 0.001})
+    shape = shape_from_settings(settings.shape)
+    np.testing.assert_allclose(shape.lengths, [0.1, 0.2, 0.4], atol=1e-6)
+    assert shape.name == "part.stl"
+
+
+@pytest.mark.parametrize(("kind", "size", "text"), [
+    ("pyramid", (1.0,), "allowed: box"), ("box", (0.1, 0.2), "3 positive sizes"),
+    ("sphere", (-0.1,), "1 positive size"), ("cylinder", (0.1, np.nan), "2 positive sizes")])
+def test_wrong_primitives_are_refused_with_what_is_allowed(kind, size, text):
+    with pytest.raises(InvalidShape, match=text):
+        shape_from_primitive(kind, size, np.eye(4))
+
+
+def test_an_open_mesh_has_no_inside():
+    mesh = trimesh.creation.box()
+    mesh.update_faces(np.arange(len(mesh.faces)) > 0)
+    with pytest.raises(InvalidShape, match="watertight"):
+        shape_from_mesh(mesh, np.eye(4))
+
+
+@pytest.mark.parametrize(("points", "volumes", "text"), [
+    (np.zeros((3, 3)), None, "at least four"), (np.eye(4, 3), np.ones(3), "as many positive"),
+    (np.random.default_rng(0).normal(size=(9, 3)) * [1, 1, 0], None, "one plane"),
+    (np.full((5, 3), np.nan), None, "finite")])
+def test_points_that_enclose_nothing_are_refused(points, volumes, text):
+    with pytest.raises(InvalidShape, match=text):
+        shape_from_points(points, volumes)
+
+
+def test_a_mesh_file_is_read_again_only_when_it_changed(tmp_path, monkeypatch):
+    file, read = tmp_path / "part.stl", []
+    monkeypatch.setattr(shape_module, "load_mesh",
+                        lambda *given: read.append(given) or load_mesh(*given))
+    trimesh.creation.box(extents=(0.1, 0.1, 0.1)).export(file)
+    for pose in (np.eye(4), POSE):
+        shape = shape_from_file(file, 1.0, pose, bounding=True)
+    assert len(read) == 1 and shape.bounding
+    np.testing.assert_allclose(body_from_phi(shape.unit_phi).com, POSE[:3, 3], atol=1e-9)
+    trimesh.creation.cylinder(radius=0.1, height=0.3).export(file)
+    assert shape_from_file(file, 1.0, np.eye(4), False).volume > 5e-3 and len(read) == 2

@@ -1,0 +1,62 @@
+"""YAML of users: every fault is one sentence, and nothing but plain values comes out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from inertial_id_ros.apps.bag.config import parse_options, read_settings_file
+from inertial_id_ros.apps.simulation.payload import load_payload
+from inertial_id_ros.errors import DamagedFile, InvalidSetting
+from inertial_id_ros.io.yaml_files import parse_yaml
+from inertial_id_ros.limits import MAX_YAML_BYTES
+
+
+@pytest.mark.parametrize(("text", "values"), [
+    ("a: 1e-6\nb: [1, .nan]\n", None), ("x: 1e3", {"x": 1000.0}), ("", None), ("- a", ["a"]),
+    ("x: &name 3", {"x": 3})])
+def test_plain_values_are_read(text: str, values: object) -> None:
+    got = parse_yaml(text)
+    assert got == values if values is not None or not text else got["a"] == 1e-6
+
+
+@pytest.mark.parametrize("text", [
+    "x: 2001-99-99", "x: !!int abc", "x: " + "9" * 5000, "x: !!timestamp zz",
+    "[" * 3000, "a: &a {b: *a}", "a: &a [x]\nb: [*a, *a]", "!!python/object/apply:os.getcwd []",
+    "x: 'open", "<<: 3", "{{a: 1}: 2}", "\x00", "x: 0b_", "--- a\n--- b\n", "? [a, b]\n: c\n"])
+def test_every_fault_is_one_short_line(text: str) -> None:
+    """Among them dates and numbers that are none, which the parser answers with a ValueError."""
+    with pytest.raises(DamagedFile, match="not valid YAML") as caught:
+        parse_yaml(text)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("text", ["x: 2001-99-99\n", "[" * 3000, "\xff", "x: &a [*a]"])
+def test_files_of_settings_and_payloads_are_refused_alike(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    file.write_text(text, encoding="latin-1")
+    for read in (read_settings_file, lambda path: load_payload(str(path))):
+        with pytest.raises(InvalidSetting, match="x.yaml cannot be used: it is not"):
+            read(file)
+
+
+def test_a_file_above_the_limit_is_not_parsed(tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    file.write_text("# " + "x" * MAX_YAML_BYTES)
+    with pytest.raises(InvalidSetting, match=f"more than {MAX_YAML_BYTES} bytes"):
+        read_settings_file(file)
+
+
+def test_a_value_on_the_command_line_is_refused_alike() -> None:
+    with pytest.raises(InvalidSetting, match="--set estimator.rate=2001-99-99: it is not valid"):
+        parse_options(["bag", "--set", "estimator.rate=2001-99-99"])
+
+
+@pytest.mark.parametrize("part", ["{shape: box, density: 1, size: %s}", "%s", "{? %s : 1}"])
+def test_long_values_are_not_repeated_in_full(part: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    file.write_text("parts: [" + part % ("[a" + ", 0" * 9000 + "]") + "]\n")
+    with pytest.raises(InvalidSetting) as caught:
+        load_payload(str(file))
+    assert len(str(caught.value)) < 700

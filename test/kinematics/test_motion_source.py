@@ -1,0 +1,320 @@
+"""Which source of motion is taken, when, and the sentence that says what is missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from synthetic import (
+    JOINTS,
+    MOUNT,
+    START,
+    URDF,
+    Placement,
+    Recording,
+    Scene,
+    gravity_of,
+    joint_messages,
+    settings,
+    stamps,
+    transform_messages,
+)
+
+from inertial_id_ros.errors import InvalidModel, UnknownFrame
+from inertial_id_ros.findings import FindingLog
+from inertial_id_ros.kinematics.joint_motion import JointMotion
+from inertial_id_ros.kinematics.motion_source import MotionSelector
+from inertial_id_ros.kinematics.tf_motion import TfMotion
+from inertial_id_ros.signals.ring_buffer import SampleRing
+
+OTHER = Placement(Rotation.from_euler("xyz", [0.6, -0.9, 2.0]), (0.03, -0.02, 0.08))
+_HANDLERS = {"add_joint_state": "take_joint_state", "add_transform": "take_transform"}
+
+
+def _selector(urdf: str | None = URDF, **changes: Any) -> MotionSelector:
+    selector = MotionSelector(settings(**changes), FindingLog())
+    if urdf is not None:
+        selector.set_robot_description(urdf)
+    return selector
+
+
+def _feed(selector: MotionSelector, recording: Recording) -> None:
+    for _, method, arguments in recording.messages:
+        getattr(selector, _HANDLERS[method])(*arguments)
+
+
+def _wrench(seconds: float = 0.5) -> SampleRing:
+    ring = SampleRing(6, 100)
+    for t in np.arange(0.0, seconds + 0.05, 0.1):
+        ring.append(START + int(t * 1e9), np.zeros(6))
+    return ring
+
+
+def _joints(seconds: float = 1.0) -> Recording:
+    return joint_messages(Scene(), stamps(seconds, 200.0))
+
+
+def _transforms(child: str = "tool0", seconds: float = 1.0) -> Recording:
+    t = stamps(seconds, 100.0)
+    return transform_messages(*Scene().flange_in_base(t), t, "base_link", child)
+
+
+def _findings(selector: MotionSelector) -> dict[str, str]:
+    return {f.name: f.text for f in selector._findings.all()}
+
+
+def test_joint_states_are_taken_where_a_robot_description_is_there() -> None:
+    selector = _selector()
+    _feed(selector, _joints())
+    _feed(selector, _transforms())
+    assert isinstance(selector.source("tool0", _wrench()), JointMotion)
+    assert selector.blocked == ""
+
+
+def test_joint_states_that_came_before_the_source_are_used() -> None:
+    selector = _selector()
+    _feed(selector, _joints())
+    source = selector.source("tool0", _wrench())
+    assert source is not None and source.settled_until() is not None
+    assert source.motion_at(np.array([START + 500_000_000])).valid.all()
+
+
+def test_transforms_are_taken_without_a_robot_description() -> None:
+    selector = _selector(urdf=None)
+    _feed(selector, _joints())
+    _feed(selector, _transforms())
+    assert isinstance(selector.source("tool0", _wrench()), TfMotion)
+    assert selector.blocked == ""
+
+
+def test_transforms_replace_joint_states_that_do_not_come_for_two_seconds() -> None:
+    selector = _selector()
+    _feed(selector, _transforms())
+    assert selector.source("tool0", _wrench(1.9)) is None
+    assert selector.blocked == "no joint states on 'joint_states' received"
+    assert isinstance(selector.source("tool0", _wrench(2.1)), TfMotion)
+    _feed(selector, _joints())
+    assert isinstance(selector.source("tool0", _wrench(2.1)), JointMotion)
+
+
+def test_a_wished_source_is_the_only_one() -> None:
+    selector = _selector(kinematics__source="tf")
+    _feed(selector, _joints())
+    _feed(selector, _transforms())
+    assert isinstance(selector.source("tool0", _wrench(9.0)), TfMotion)
+    selector = _selector(kinematics__source="joint_states", joint_states__topic="/arm/joints")
+    _feed(selector, _transforms())
+    assert selector.source("tool0", _wrench(9.0)) is None
+    assert selector.blocked == "no joint states on '/arm/joints' received"
+    selector = _selector(None, kinematics__source="joint_states")
+    _feed(selector, _joints())
+    assert selector.source("tool0", _wrench(9.0)) is None
+    assert selector.blocked == "no robot description on 'robot_description' received"
+
+
+def test_a_frame_that_only_tf_knows_takes_the_motion_from_tf_and_keeps_that_source() -> None:
+    selector = _selector()
+    _feed(selector, _joints())
+    _feed(selector, _transforms("gripper_sensor"))
+    first = selector.source("gripper_sensor", _wrench())
+    assert isinstance(first, TfMotion)
+    assert selector.source("gripper_sensor", _wrench()) is first
+
+
+def test_an_unknown_frame_is_named_with_the_known_ones() -> None:
+    selector = _selector()
+    _feed(selector, _joints())
+    assert selector.source("ft_sensor", _wrench()) is None
+    assert selector.blocked.startswith("frame 'ft_sensor' is neither in the robot description")
+    assert "arm, base_link" in selector.blocked
+    selector = _selector(urdf=None)
+    _feed(selector, _transforms())
+    assert selector.source("ft_sensor", _wrench()) is None
+    assert "'ft_sensor' of the wrench is unknown" in selector.blocked
+    assert "known frames: base_link, tool0" in selector.blocked
+
+
+def test_a_wrench_without_a_frame_says_which_setting_helps() -> None:
+    selector = _selector()
+    _feed(selector, _joints())
+    assert selector.source("", _wrench()) is None
+    assert "set wrench.sensor_frame" in selector.blocked
+
+
+def test_fixed_transforms_alone_are_no_motion() -> None:
+    selector = _selector(urdf=None)
+    selector.take_static_transform("base_link", "tool0", [0, 0, 0], [0, 0, 0, 1])
+    assert selector.source("tool0", _wrench()) is None
+    assert "no moving transform between" in selector.blocked
+
+
+def test_a_missing_joint_is_named() -> None:
+    selector = _selector()
+    _feed(selector, joint_messages(Scene(), stamps(1.0, 200.0), ("turn", "lift", "bend", "roll")))
+    source = selector.source("tool0", _wrench())
+    assert source is not None and source.settled_until() is None
+    assert "joint 'slide'" in selector.blocked and "turn, lift, bend, roll" in selector.blocked
+    assert "joint 'slide'" in _findings(selector)["joint_states_incomplete"]
+
+
+def test_joint_states_of_a_gripper_beside_those_of_the_arm_do_no_harm() -> None:
+    selector = _selector()
+    both = (_joints() + joint_messages(Scene(), stamps(1.0, 50.0, start=0.001), ("finger",)))
+    _feed(selector, both.sorted())
+    assert selector.source("tool0", _wrench()) is not None
+    assert selector.blocked == ""
+
+
+@pytest.mark.parametrize(("arguments", "finding"), [
+    ((START, [], [1.0]), "joint_names_empty"),
+    ((0, JOINTS, [0.0] * 5), "joint_stamp_missing"),
+    ((-5, JOINTS, [0.0] * 5), "joint_stamp_missing"),
+    ((START, JOINTS, [0.0, np.nan, 0.0, 0.0, 0.0]), "joint_not_finite"),
+    ((START, JOINTS, [0.0] * 3), "joint_states_incomplete"),
+    ((START, JOINTS, []), "joint_states_incomplete"),
+])
+def test_joint_states_that_cannot_be_used_are_counted_by_name(
+        arguments: tuple[Any, ...], finding: str) -> None:
+    selector = _selector()
+    for _ in range(3):
+        selector.take_joint_state(*arguments)
+    _feed(selector, _joints())
+    selector.source("tool0", _wrench())
+    assert "(3 times)" in _findings(selector)[finding]
+
+
+def test_a_transform_that_is_no_pose_is_counted() -> None:
+    selector = _selector()
+    selector.take_transform(START, "a", "b", [0, 0, 0], [0, 0, 0, 0])
+    selector.take_static_transform("a", "b", [np.nan, 0, 0], [0, 0, 0, 1])
+    assert "dropped: transform a -> b" in _findings(selector)["transform_invalid"]
+    assert "(2 times)" in _findings(selector)["transform_invalid"]
+
+
+def test_leading_slashes_of_frames_are_ignored() -> None:
+    selector = _selector(urdf=None)
+    selector.take_static_transform("/tool0", "/sensor", MOUNT.translation, MOUNT.quaternion)
+    _feed(selector, _transforms())
+    assert isinstance(selector.source("sensor", _wrench()), TfMotion)
+
+
+def test_a_bad_robot_description_leaves_the_one_before_in_use() -> None:
+    selector = _selector()
+    with pytest.raises(InvalidModel):
+        selector.set_robot_description("<robot")
+    _feed(selector, _joints())
+    assert isinstance(selector.source("tool0", _wrench()), JointMotion)
+
+
+@pytest.mark.parametrize(("parent", "child"), [("tool0", "sensor"), ("world", "base_link")])
+@pytest.mark.parametrize("urdf", [URDF, None], ids=["joint states", "tf"])
+def test_a_changed_fixed_transform_on_the_way_changes_the_mounting(
+        urdf: str | None, parent: str, child: str) -> None:
+    selector = _selector(urdf)
+    for edge in (("tool0", "sensor"), ("world", "base_link")):
+        selector.take_static_transform(*edge, MOUNT.translation, MOUNT.quaternion)
+    _feed(selector, _joints())
+    _feed(selector, _transforms())
+    assert selector.source("sensor", _wrench()) is not None
+    selector.take_static_transform("tool0", "camera", MOUNT.translation, MOUNT.quaternion)
+    selector.take_static_transform(parent, child, MOUNT.translation, MOUNT.quaternion)
+    assert selector.source("sensor", _wrench()) is not None and not selector.mounting_changed
+    before = selector.source("sensor", _wrench())
+    assert before is not None and before.settled_until() is not None
+    at = np.array([START + 500_000_000])
+    old = gravity_of(before.motion_at(at))
+    selector.take_static_transform(parent, child, OTHER.translation, OTHER.quaternion)
+    after = selector.source("sensor", _wrench())
+    assert selector.mounting_changed and after is not None
+    assert after.settled_until() is not None
+    assert np.abs(gravity_of(after.motion_at(at)) - old).max() > 0.1
+
+
+def test_the_same_robot_description_again_changes_nothing() -> None:
+    selector = _selector()
+    _feed(selector, _joints())
+    source = selector.source("tool0", _wrench())
+    selector.set_robot_description(URDF)
+    assert selector.source("tool0", _wrench()) is source and not selector.mounting_changed
+
+
+def test_another_robot_description_changes_the_mounting() -> None:
+    selector = _selector()
+    _feed(selector, _joints())
+    selector.source("tool0", _wrench())
+    selector.set_robot_description(URDF.replace('xyz="0.3 0.0 0.1"', 'xyz="0.4 0.0 0.1"'))
+    selector.source("tool0", _wrench())
+    assert selector.mounting_changed
+    selector.set_robot_description(URDF.replace('name="tool0"', 'name="tip"').replace(
+        'link="tool0"', 'link="tip"'))
+    assert selector.source("tool0", _wrench()) is not None
+    assert "'tool0'" in _findings(selector)["robot_frame_lost"]
+
+
+def test_a_moving_frame_that_becomes_fixed_is_no_error() -> None:
+    selector = _selector(urdf=None)
+    _feed(selector, _transforms())
+    source = selector.source("tool0", _wrench())
+    assert source is not None and source.settled_until() is not None
+    selector.take_static_transform("base_link", "tool0", [0, 0, 0], [0, 0, 0, 1])
+    assert selector.source("tool0", _wrench()) is None
+    assert "no moving transform" in selector.blocked
+
+
+def test_a_reset_waits_for_new_samples_and_keeps_what_is_fixed() -> None:
+    selector = _selector()
+    selector.take_static_transform("tool0", "sensor", MOUNT.translation, MOUNT.quaternion)
+    _feed(selector, _joints())
+    selector.source("sensor", _wrench())
+    selector.reset()
+    assert selector.source("sensor", _wrench()) is None
+    assert "no joint states" in selector.blocked
+    _feed(selector, _joints())
+    assert isinstance(selector.source("sensor", _wrench()), JointMotion)
+
+
+def test_transforms_that_only_turn_are_pointed_out_until_they_move() -> None:
+    t = stamps(1.0, 100.0)
+    turn = Rotation.from_rotvec(np.outer(t, [0.0, 0.4, 0.0]))
+    selector = _selector(urdf=None)
+    _feed(selector, transform_messages(turn, np.zeros((len(t), 3)), t, "world", "imu"))
+    source = selector.source("imu", _wrench())
+    assert source is not None and source.settled_until() is not None
+    selector.report_coverage(source.motion_at(np.array([START + 500_000_000])).valid)
+    assert "rotation only" in _findings(selector)["translation_constant"]
+    t = t + 1.0
+    _feed(selector, transform_messages(turn, np.outer(t, [0.1, 0, 0]), t, "world", "imu"))
+    selector.report_coverage(source.motion_at(np.array([START + 1_500_000_000])).valid)
+    assert "translation_constant" not in _findings(selector)
+
+
+def test_holes_in_the_motion_count_only_after_the_first_motion() -> None:
+    selector = _selector()
+    selector.report_coverage(np.array([False, False]))
+    selector.report_coverage(np.array([False, True]))
+    assert "motion_gap" not in _findings(selector)
+    selector.report_coverage(np.array([True, False, True]))
+    assert "(once)" in _findings(selector)["motion_gap"]
+
+
+@pytest.mark.parametrize("urdf", [URDF, None], ids=["joint states", "tf"])
+def test_frames_are_looked_up_on_the_newest_pose(urdf: str | None) -> None:
+    selector = _selector(urdf)
+    selector.take_static_transform("tool0", "sensor", MOUNT.translation, MOUNT.quaternion)
+    _feed(selector, _joints())
+    _feed(selector, _transforms(seconds=0.995))
+    selector.source("sensor", _wrench())
+    newest = np.array([0.995 if urdf else 0.98])
+    turn, shift = Scene().flange_in_base(newest)
+    rotation, translation, moment = selector.lookup("base_link", "sensor")
+    np.testing.assert_allclose(rotation, (turn * MOUNT.rotation).as_matrix()[0], atol=1e-9)
+    np.testing.assert_allclose(translation, (shift + turn.apply(MOUNT.translation))[0], atol=1e-9)
+    back, offset, _ = selector.lookup("sensor", "base_link")
+    assert moment == START + round(newest[0] * 1e9)
+    assert selector.lookup("sensor", "tool0")[2] is None  # fixed to each other
+    np.testing.assert_allclose(back @ rotation, np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(back @ translation + offset, 0.0, atol=1e-12)
+    with pytest.raises(UnknownFrame, match="'camera'"):
+        selector.lookup("camera", "sensor")

@@ -1,0 +1,166 @@
+"""The local quartic on polynomials, which it must reproduce, and its choice of window."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from synthetic import START
+
+from inertial_id_ros.kinematics.polynomial import (
+    LONGEST_WINDOW,
+    SAMPLES_NEEDED,
+    SAMPLES_WANTED,
+    SMOOTHED,
+    covered,
+    fit,
+    gather,
+    window_for,
+)
+
+WINDOW = 0.15
+
+
+def _fit(t: np.ndarray, values: np.ndarray, wanted: np.ndarray,
+         window: float = WINDOW) -> tuple[np.ndarray, ...]:
+    stamps, at = (START + np.round(x * 1e9).astype(np.int64) for x in (t, wanted))
+    index, u, weights = gather(stamps, at, window)
+    return (*fit(u, weights, values[index], window), covered(u, weights))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.floats(100.0, 1000.0), st.floats(0.0, 0.9))
+def test_a_quartic_is_reproduced_at_any_times_whatever_the_jitter(
+        seed: int, rate: float, jitter: float) -> None:
+    rng = np.random.default_rng(seed)
+    period = 1.0 / rate
+    t = np.arange(0.0, 1.0, period)
+    t = np.round((t + rng.uniform(-0.5, 0.5, len(t)) * jitter * period) * 1e9) * 1e-9
+    wanted = np.round(rng.uniform(0.2, 0.8, 7) * 1e9) * 1e-9
+    coefficients = rng.normal(size=(2, 5))
+    curves = [np.polynomial.Polynomial(c) for c in coefficients]
+    value, rate_, curvature, valid = _fit(t, np.stack([c(t) for c in curves], axis=1), wanted)
+    assert valid.all()
+    for k, c in enumerate(curves):
+        np.testing.assert_allclose(value[:, k], c(wanted), atol=1e-8)
+        np.testing.assert_allclose(rate_[:, k], c.deriv()(wanted), atol=1e-6)
+        np.testing.assert_allclose(curvature[:, k], c.deriv(2)(wanted), atol=1e-4)
+
+
+def test_a_sine_of_one_hertz_loses_less_than_a_thousandth_of_its_acceleration() -> None:
+    t, wanted = np.arange(0.0, 3.0, 0.002), np.linspace(0.5, 2.5, 50)
+    w = 2.0 * np.pi
+    value, rate, curvature, _ = _fit(t, np.sin(w * t)[:, None], wanted)
+    np.testing.assert_allclose(value[:, 0], np.sin(w * wanted), atol=1e-6)
+    np.testing.assert_allclose(rate[:, 0], w * np.cos(w * wanted), atol=1e-3 * w)
+    np.testing.assert_allclose(curvature[:, 0], -w**2 * np.sin(w * wanted), atol=5e-3 * w**2)
+
+
+def test_the_fit_has_no_phase(rng: np.random.Generator) -> None:
+    """Reversed time gives the reversed velocity and the same acceleration."""
+    t = np.arange(-50, 51) * 0.004
+    x = rng.normal(size=(101, 1))
+    forward = _fit(t + 1.0, x, np.array([1.0]))
+    backward = _fit(t + 1.0, x[::-1], np.array([1.0]))
+    np.testing.assert_allclose(forward[0], backward[0], atol=1e-9)
+    np.testing.assert_allclose(forward[1], -backward[1], atol=1e-7)
+    np.testing.assert_allclose(forward[2], backward[2], rtol=1e-7)
+
+
+def test_samples_beyond_half_a_window_do_not_matter(rng: np.random.Generator) -> None:
+    t = np.arange(0.0, 1.0, 0.005)
+    x, wanted = rng.normal(size=(len(t), 1)), np.array([0.5])
+    far = np.abs(t - 0.5) > 0.5 * WINDOW + 1e-6
+    y = np.where(far[:, None], 1e6, x)
+    for a, b in zip(_fit(t, x, wanted), _fit(t, y, wanted), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(("low", "high", "good"), [
+    (0.0, 1.0, True),     # samples all around
+    (0.5, 1.0, False),    # none before
+    (0.0, 0.5, False),    # none after
+    (0.47, 0.53, False),  # too short
+])
+def test_an_answer_needs_samples_on_both_sides(low: float, high: float, good: bool) -> None:
+    t = np.arange(low, high, 0.005)
+    assert bool(_fit(t, t[:, None], np.array([0.5]))[3][0]) is good
+
+
+def test_a_hole_in_the_samples_is_no_answer() -> None:
+    t = np.arange(0.0, 1.0, 0.005)
+    t = t[(t < 0.49) | (t > 0.54)]
+    assert _fit(t, t[:, None], np.array([0.3, 0.5, 0.8]))[3].tolist() == [True, False, True]
+
+
+def test_too_few_samples_are_no_answer() -> None:
+    t = np.arange(0.0, 1.0, 0.03)
+    assert not _fit(t, t[:, None], np.array([0.5]))[3].any()
+
+
+def test_fast_topics_keep_the_wished_window() -> None:
+    for rate in (125.0, 250.0, 500.0, 1000.0):
+        assert window_for(1.0 / rate, WINDOW) == WINDOW
+    assert window_for(float("inf"), WINDOW) == WINDOW
+
+
+@pytest.mark.parametrize("rate", [12.0, 30.0, 45.0, 50.0, 60.0, 100.0])
+def test_slow_topics_get_a_window_with_enough_samples(rate: float) -> None:
+    window = window_for(1.0 / rate, WINDOW)
+    assert SAMPLES_NEEDED / rate <= window <= LONGEST_WINDOW
+    assert window <= max(1.25 * SAMPLES_NEEDED / rate, SMOOTHED)
+    assert window <= 1.25 * SAMPLES_WANTED / rate
+
+
+def test_a_jittering_period_does_not_change_the_window() -> None:
+    rng = np.random.default_rng(1)
+    for rate in (30.0, 50.0, 125.0):
+        seen = {window_for(1.0 / rate * (1.0 + e), WINDOW) for e in rng.uniform(-0.01, 0.01, 50)}
+        assert len(seen) == 1, rate
+
+
+def test_the_window_never_exceeds_its_limit_unless_the_user_wishes_more() -> None:
+    assert window_for(1.0, WINDOW) == LONGEST_WINDOW
+    assert window_for(1.0, 1.5) == 1.5
+
+
+@pytest.mark.parametrize(("wanted", "good"), [(0.315, True), (0.33, True), (0.305, False),
+                                              (0.295, False)])
+def test_where_the_stream_begins_most_of_the_past_half_may_be_missing(
+        wanted: float, good: bool) -> None:
+    t = np.arange(0.3, 1.0, 0.005)
+    curve = np.polynomial.Polynomial([0.3, -1.0, 2.0, 0.5, -1.5])
+    stamps, at = (START + np.round(x * 1e9).astype(np.int64) for x in (t, np.array([wanted])))
+    index, u, weights = gather(stamps, at, WINDOW)
+    assert not covered(u, weights)[0]
+    assert covered(u, weights, index[:, 0] == 0)[0] == good
+    if good:
+        value, rate, curvature = fit(u, weights, curve(t)[index][..., None], WINDOW)
+        assert value[0, 0] == pytest.approx(curve(wanted), abs=1e-8)
+        assert rate[0, 0] == pytest.approx(curve.deriv()(wanted), abs=1e-6)
+        assert curvature[0, 0] == pytest.approx(curve.deriv(2)(wanted), abs=1e-4)
+
+
+@pytest.mark.parametrize(("wanted", "good"), [(0.98, True), (0.96, True), (0.99, False),
+                                              (0.999, False)])
+def test_where_the_stream_ends_most_of_the_future_half_may_be_missing(
+        wanted: float, good: bool) -> None:
+    t = np.arange(200) / 200.0
+    curve = np.polynomial.Polynomial([0.3, -1.0, 2.0, 0.5, -1.5])
+    stamps, at = (START + np.round(x * 1e9).astype(np.int64) for x in (t, np.array([wanted])))
+    index, u, weights = gather(stamps, at, WINDOW)
+    assert not covered(u, weights)[0]
+    assert covered(u, weights, ends=True)[0] == good
+    if good:
+        _, _, curvature = fit(u, weights, curve(t)[index][..., None], WINDOW)
+        assert curvature[0, 0] == pytest.approx(curve.deriv(2)(wanted), abs=1e-4)
+
+
+def test_several_times_near_the_end_are_covered_as_each_alone() -> None:
+    """Those that have fewer samples are padded."""
+    stamps = START + np.arange(200, dtype=np.int64) * 5_000_000
+    wanted = stamps[[150, 192, 194, 196]]
+    _, u, weights = gather(stamps, wanted, WINDOW)
+    np.testing.assert_array_equal(covered(u, weights), [True, False, False, False])
+    assert covered(u, weights, ends=True).all()

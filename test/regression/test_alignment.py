@@ -1,0 +1,156 @@
+"""A turned sensor, tilted gravity and offset clocks are found, named in words, and cost little."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from synthetic import (
+    BODY,
+    GRAVITY,
+    NOISE,
+    Placement,
+    PointMasses,
+    Recording,
+    Scene,
+    identifier,
+    joint_messages,
+    stamps,
+    texts,
+    wrench_messages,
+)
+
+from inertial_id_ros.estimate import Estimate
+from inertial_id_ros.findings import FindingLog
+from inertial_id_ros.inertia import tensor_from_six
+from inertial_id_ros.regression.alignment import prior_sd, report
+from inertial_id_ros.settings import AlignmentSettings
+
+BIAS = np.array([2.0, -3.0, 1.0, 0.1, -0.2, 0.15])
+DEGREE = np.deg2rad(1.0)
+NONE = (0.0,) * 6
+EXACT = {"alignment__rotation_sd": 0.0, "alignment__tilt_sd": 0.0, "alignment__delay_sd": 0.0}
+
+
+@cache
+def _recording(errors: tuple[float, ...] = NONE, sign: float = -1.0) -> Recording:
+    """12 s with sensor rotation (3), gravity tilt (2) [rad], and early stamps [s]."""
+    turn = Rotation.from_rotvec(errors[:3])
+    gravity = Rotation.from_rotvec([*errors[3:5], 0.0]).apply(GRAVITY)
+    turned = Scene(mount=Placement(turn), gravity=tuple(gravity))
+    body = PointMasses(turn.inv().apply(BODY.points), BODY.masses)
+    wrench = wrench_messages(turned, body, stamps(12.0, 500.0), bias=BIAS, noise=NOISE, sign=sign,
+                             rng=np.random.default_rng(4))
+    early = wrench.moved(-round(errors[5] * 1e9))
+    return (joint_messages(Scene(), stamps(12.0, 200.0)) + early).sorted()
+
+
+def _solved(errors: tuple[float, ...], sign: float = -1.0,
+            **changes: Any) -> tuple[Estimate, dict[str, str]]:
+    made = identifier(**changes)
+    _recording(errors, sign).feed(made)
+    made.finish()
+    outcome = made.solve()
+    assert isinstance(outcome, Estimate), outcome
+    return outcome, texts(made)
+
+
+def _inertia_error(estimate: Estimate) -> float:
+    """Relative error of the tensor about the centre of mass."""
+    found, truth = tensor_from_six(estimate.report[4:]), tensor_from_six(BODY.report[4:])
+    return float(np.linalg.norm(found - truth) / np.linalg.norm(truth))
+
+
+@pytest.mark.parametrize(("state", "value"), [
+    (0, DEGREE), (1, -DEGREE), (2, DEGREE), (3, 0.5 * DEGREE), (4, -0.5 * DEGREE), (5, 0.035),
+    (5, -0.035)])
+def test_each_error_is_found_within_a_few_sigma_and_the_others_stay_zero(
+        state: int, value: float) -> None:
+    errors = np.zeros(6)
+    errors[state] = value
+    found, _ = _solved(tuple(errors))
+    assert found.alignment_sigma.shape == (6,) and (found.alignment_sigma > 0.0).all()
+    assert found.alignment_sigma[state] < 0.2 * abs(value)
+    assert (np.abs(found.alignment - errors) < 4.0 * found.alignment_sigma).all()
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0], ids=["on_sensor", "on_environment"])
+def test_all_errors_at_once_are_found_in_both_sign_conventions(sign: float) -> None:
+    errors = (DEGREE, -0.7 * DEGREE, 0.5 * DEGREE, 0.4 * DEGREE, -0.5 * DEGREE, 0.02)
+    convention = "on_sensor" if sign < 0.0 else "on_environment"
+    found, said = _solved(errors, sign, wrench__convention=convention)
+    assert (np.abs(found.alignment - errors) < 4.0 * found.alignment_sigma).all()
+    assert (np.abs(found.report - BODY.report) < 4.0 * found.sigma).all()
+    assert (np.abs(found.bias - BIAS) < np.repeat([0.05, 0.005], 3)).all()
+    assert {"sensor_rotated", "gravity_tilted", "clock_offset"} <= set(said)
+
+
+def test_without_errors_nothing_is_said_and_little_is_lost() -> None:
+    found, said = _solved(NONE)
+    assert not {"sensor_rotated", "gravity_tilted", "clock_offset"} & set(said)
+    assert (np.abs(found.alignment) < 4.0 * found.alignment_sigma).all()
+    exact, _ = _solved(NONE, **EXACT)
+    assert _inertia_error(found) < _inertia_error(exact) + 0.01
+
+
+@pytest.mark.parametrize(("state", "value", "name", "text"), [
+    (0, DEGREE, "sensor_rotated", "the sensor is turned against its frame by 1.0° about x"),
+    (1, -DEGREE, "sensor_rotated", "the sensor is turned against its frame by -1.0° about y"),
+    (3, 0.5 * DEGREE, "gravity_tilted", "gravity is tilted against its frame by 0.5° about x"),
+    (4, -0.5 * DEGREE, "gravity_tilted", "gravity is tilted against its frame by -0.5° about y"),
+    (5, 0.035, "clock_offset",
+     "the stamps of the wrench are 35.0 ms too early against those of the motion"),
+    (5, -0.035, "clock_offset",
+     "the stamps of the wrench are 35.0 ms too late against those of the motion")])
+def test_findings_say_what_is_wrong_which_way_and_by_how_much(
+        state: int, value: float, name: str, text: str) -> None:
+    errors = np.zeros(6)
+    errors[state] = value
+    _, said = _solved(tuple(errors))
+    number = next(w for w in text.replace("°", " ").split() if w[-1].isdigit())
+    found = next(w for w in said[name].replace("°", " ").split() if w[-1].isdigit())
+    assert said[name].replace(found, number) == text
+    assert float(found) == pytest.approx(float(number), abs=0.11 if state < 5 else 0.3)
+
+
+@pytest.mark.parametrize("errors", [
+    (DEGREE, 0.0, -DEGREE, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.5 * DEGREE, -0.5 * DEGREE, 0.0),
+    (0.0, 0.0, 0.0, 0.0, 0.0, 0.035)], ids=["rotation", "tilt", "delay"])
+def test_the_inertia_is_far_better_than_without_the_states(errors: tuple[float, ...]) -> None:
+    with_states, _ = _solved(errors, estimator__method="lmi")
+    without, _ = _solved(errors, estimator__method="lmi", **EXACT)
+    assert _inertia_error(with_states) < 0.02
+    assert _inertia_error(without) > 20.0 * _inertia_error(with_states)
+
+
+@pytest.mark.parametrize(("group", "members"), [
+    ("rotation_sd", [0, 1, 2]), ("tilt_sd", [3, 4]), ("delay_sd", [5])])
+def test_a_group_that_is_switched_off_is_zero_and_says_nothing(
+        group: str, members: list[int]) -> None:
+    errors = (DEGREE, 0.0, 0.0, 0.5 * DEGREE, 0.0, 0.02)
+    found, said = _solved(errors, **{f"alignment__{group}": 0.0}, estimator__method="lmi")
+    others = np.setdiff1d(np.arange(6), members)
+    np.testing.assert_array_equal(found.alignment[members], 0.0)
+    np.testing.assert_array_equal(found.alignment_sigma[members], 0.0)
+    assert (found.alignment_sigma[others] > 0.0).all()
+    name = {0: "sensor_rotated", 3: "gravity_tilted", 5: "clock_offset"}[members[0]]
+    assert name not in said
+
+
+def test_prior_deviations_are_in_radians_and_seconds() -> None:
+    np.testing.assert_allclose(prior_sd(AlignmentSettings(1.0, 0.5, 0.03)),
+                               [*[np.pi / 180.0] * 3, *[np.pi / 360.0] * 2, 0.03])
+
+
+def test_findings_go_when_the_errors_go_and_small_or_uncertain_ones_are_not_named() -> None:
+    log, sigma = FindingLog(), np.r_[np.full(5, 0.1 * DEGREE), 0.001]
+    report(np.r_[np.full(5, DEGREE), 0.02], sigma, log)
+    assert {f.name for f in log.all()} == {"sensor_rotated", "gravity_tilted", "clock_offset"}
+    assert "1.0° about x, 1.0° about y, 1.0° about z" in log.all()[0].text
+    report(np.r_[np.full(5, DEGREE), 0.02], 10.0 * sigma, log)
+    assert not log.all()
+    report(np.r_[np.full(5, 0.2 * DEGREE), 0.004], 0.01 * sigma, log)
+    assert not log.all()

@@ -1,0 +1,125 @@
+"""The demo: it identifies the payload, judges independently, and leaves no process behind."""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("tf2_msgs.msg")
+pytest.importorskip("inertial_id_ros.msg")
+from geometry_msgs.msg import Inertia  # noqa: E402
+from ros_process import RosProcess, own_domain, wait_until  # noqa: E402
+
+from inertial_id_ros.inertia import phi_from_points, report_from_phi  # noqa: E402
+from inertial_id_ros.msg import InertialParameters  # noqa: E402
+from inertial_id_ros.ros.tools.demo_record import Record, can_exist  # noqa: E402
+
+DEMO = (sys.executable, "-m", "inertial_id_ros.ros.tools.demo")
+BODY = np.array([1.0, 0.1, 0.0, 0.2, 0.02, 0.0, 0.0, 0.03, 0.0, 0.04])
+
+
+def inertia(numbers):
+    m, x, y, z, xx, xy, xz, yy, yz, zz = (float(v) for v in numbers)
+    out = Inertia(m=m, ixx=xx, ixy=xy, ixz=xz, iyy=yy, iyz=yz, izz=zz)
+    out.com.x, out.com.y, out.com.z = x, y, z
+    return out
+
+
+def message(numbers, seconds, valid=True):
+    out = InertialParameters(valid=valid, inertia=inertia(numbers))
+    out.header.stamp.sec = seconds
+    return out
+
+
+def test_only_bodies_made_of_positive_masses_can_exist(rng):
+    for _ in range(50):
+        phi = phi_from_points(rng.normal(size=(6, 3)), rng.uniform(0.1, 1.0, 6))
+        assert can_exist(inertia(report_from_phi(phi)))
+    assert not can_exist(inertia([1.0, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.1, 0.0, 0.3]))
+    assert not can_exist(inertia(-BODY))
+    assert not can_exist(inertia([np.nan] * 10))
+
+
+@pytest.mark.parametrize(("change", "passes"), [
+    (np.zeros(10), True), ([0.009] + [0.0] * 9, True), ([0.011] + [0.0] * 9, False),
+    ([0.0, 0.0019] + [0.0] * 8, True), ([0.0, 0.0015, 0.0015] + [0.0] * 7, False)])
+def test_the_last_estimate_must_be_within_tolerance(change, passes):
+    record = Record(BODY, [message(2.0 * BODY, 1), message(BODY + change, 2)])
+    assert all(c.passed for c in record.checks()) is passes
+
+
+def test_one_estimate_that_cannot_exist_fails_the_demo():
+    impossible = BODY.copy()
+    impossible[9] = 1.0
+    record = Record(BODY, [message(impossible, 1), message(BODY, 2)])
+    assert not all(c.passed for c in record.checks())
+    empty = Record(BODY, [message([np.nan] * 10, 1, valid=False)])
+    assert not all(c.passed for c in empty.checks())
+
+
+def test_the_demo_identifies_the_payload_and_draws_it(tmp_path):
+    plot = tmp_path / "demo.png"
+    demo = RosProcess(own_domain(), *DEMO, "--seconds", "5", "--plot", str(plot))
+    status, text = demo.finish(30.0)
+    assert status == 0, text
+    assert text.count("ok ") == 6 and text.count("agrees with the topic") == 2
+    assert plot.read_bytes().startswith(b"\x89PNG") and plot.stat().st_size > 20_000
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("--seconds", "500"), "--seconds is 500 s; allowed: at least 5"),
+    (("--plot", "/no/such/folder/x.png"), "its folder does not exist"),
+    (("--payload", "elephant"), "payload is 'elephant'"),
+    (("--method", "magic"), "estimator.method is 'magic'"),
+    (("--frobnicate",), "unrecognized arguments: --frobnicate"),
+])
+def test_a_bad_option_is_refused_in_one_sentence(words, said):
+    status, text = RosProcess(own_domain(), *DEMO, *words).finish(15.0)
+    assert status == 2 and "Traceback" not in text
+    lines = [x for x in text.splitlines() if "waiting for the node" not in x]
+    assert len(lines) == 1 and lines[0].startswith("error: ") and said in lines[0], text
+
+
+def children_of(pid):
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and int((entry / "stat").read_text().rsplit(")", 1)[1]
+                                            .split()[1]) == pid:
+                found.append(int(entry.name))
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_process_outlives_the_demo(number):
+    demo = RosProcess(own_domain(), *DEMO)
+    pid = demo.process.pid
+    try:
+        wait_until(lambda: len(children_of(pid)) == 2)
+        children = children_of(pid)
+        time.sleep(1.5)  # they are up
+    finally:
+        demo.process.send_signal(number)
+    status, text = demo.finish()
+    assert status == (-9 if number == signal.SIGKILL else 1) and "Traceback" not in text
+
+    def gone(child):
+        try:  # a zombie whose new parent does not reap it is gone, too
+            return Path(f"/proc/{child}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+        except OSError:
+            return True
+
+    try:
+        wait_until(lambda: all(gone(c) for c in children))
+    finally:
+        for child in children:
+            if not gone(child):
+                os.kill(child, signal.SIGKILL)

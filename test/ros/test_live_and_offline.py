@@ -1,0 +1,97 @@
+"""The same recording played to the running node and read offline gives the same answer."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("tf2_msgs.msg")
+pytest.importorskip("inertial_id_ros.msg")
+from ros_process import RosProcess, Stage  # noqa: E402
+
+from inertial_id_ros.apps.bag.identify_bag import main as identify_bag  # noqa: E402
+from inertial_id_ros.apps.simulation.cobot import SimulatedCobot  # noqa: E402
+from inertial_id_ros.apps.simulation.record import write_bag  # noqa: E402
+from inertial_id_ros.apps.simulation.settings import CobotSettings  # noqa: E402
+from inertial_id_ros.msg import InertialParameters  # noqa: E402
+
+DURATION = 6.0  # s
+
+
+def live(bag: Path, **parameters: str) -> InertialParameters:
+    """Last message of the node while a recording is played at its own speed with /clock."""
+    with Stage() as stage:
+        node = stage.start_node(use_sim_time="true", estimator__rate="10.0", **parameters)
+        received = stage.client.listen(
+            InertialParameters, "/inertial_id_node/inertial_parameters")
+        player = RosProcess(
+            stage.domain, sys.executable, "-m", "inertial_id_ros.ros.tools.replay_bag", str(bag),
+            "--rate", "1.0", "--wait", "3")
+        stage.processes.append(player)
+
+        stage.client.spin_until(lambda: player.process.poll() is not None, 40.0)
+        assert player.process.returncode == 0, player.text
+        ended = time.monotonic()
+        stage.client.spin_until(lambda: time.monotonic() > ended + 0.5)
+        assert received and received[-1].valid, received[-1:] or node.text
+        last = received[-1]
+        node.stop()
+        return last
+
+
+def stamp(message: InertialParameters) -> float:
+    """Seconds since epoch."""
+    return message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
+
+
+def offline(bag: Path, folder: Path, *options: str) -> dict:
+    """The JSON report of identify_bag, with as many estimates a second as the node."""
+    assert identify_bag([str(bag), "--json", str(folder / "out.json"), "--quiet",
+                         "--set", "estimator.rate=10.0", *options]) == 0
+    return json.loads((folder / "out.json").read_text())
+
+
+def assert_same(message: InertialParameters, report: dict) -> None:
+    """Mass to 0.1 %, centre of mass to 0.2 mm, on the offline estimate of the same time."""
+    assert message.valid
+    times = np.array([h["stamp"] for h in report["history"] if h["valid"]], dtype=float)
+    times = times * (1e-9 if times.max() > 1e15 else 1.0)
+    last = int(np.argmin(np.abs(times - stamp(message))))
+    entry = [h for h in report["history"] if h["valid"]][last]
+    assert message.inertia.m == pytest.approx(entry["mass"], rel=1e-3)
+    com = [message.inertia.com.x, message.inertia.com.y, message.inertia.com.z]
+    np.testing.assert_allclose(com, entry["com"], atol=2e-4)
+    assert message.inertia.m == pytest.approx(report["mass"], rel=1e-3)
+    np.testing.assert_allclose(com, report["com"], atol=2e-4)
+
+
+@pytest.mark.parametrize("convention", ["on_sensor", "on_environment"])
+def test_a_simulated_recording_live_and_offline_agree(tmp_path: Path, convention: str) -> None:
+    """Joint states with a robot description, a biased sensor, a tilted base, either sign."""
+    cobot = SimulatedCobot(CobotSettings().replace({
+        "payload": "hammer", "convention": convention, "speed": 1.5, "tilt": [4.0, -3.0],
+        "bias": [3.0, -2.0, 4.0, 0.1, -0.2, 0.05], "rate": 250.0}))
+    bag = tmp_path / "bag"
+    write_bag(bag, cobot, cobot.run(DURATION))
+    report = offline(bag, tmp_path, "--convention", convention)
+    assert report["mass"] == pytest.approx(cobot.payload.mass, rel=0.01)
+    np.testing.assert_allclose(report["com"], cobot.payload.com, atol=2e-3)
+    message = live(bag, wrench__convention=convention)
+    assert_same(message, report)
+
+
+def test_a_real_recording_live_and_offline_agree(tmp_path: Path, data_folder: Path) -> None:
+    """TF alone, 700 Hz wrench of an ATI Gamma on a KUKA LBR Med."""
+    bag = data_folder / "kuka_ati_gamma" / "baseline"
+    report = offline(bag, tmp_path, "--wrench-topic", "/ft_sensor/wrench")
+    assert report["mass"] == pytest.approx(0.933, rel=0.03)
+    assert report["com"][2] == pytest.approx(0.0439, abs=2e-3)
+    assert set(report["verdict"][4:]) == {"unobserved"}
+    message = live(bag, wrench__topic="/ft_sensor/wrench")
+    assert_same(message, report)

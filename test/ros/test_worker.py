@@ -1,0 +1,82 @@
+"""The thread that owns the identifier, and how often it may be told to forget: no ROS is needed."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from inertial_id_ros.ros.services.services.flush_limit import LIMIT, SPAN, FlushLimit, TooOften
+from inertial_id_ros.ros.worker import Busy, Worker
+
+
+def running(routines) -> Worker:
+    worker = Worker(routines, lambda name, error: None)
+    worker.start()
+    return worker
+
+
+def test_two_routines_that_are_asked_without_end_leave_a_third_its_turn():
+    done = threading.Event()
+    worker = running({"a": lambda: worker.ask("b"), "b": lambda: worker.ask("a"), "c": done.set})
+    worker.ask("a")
+    worker.ask("c")
+    assert done.wait(2.0)
+    assert worker.stop(2.0)
+
+
+def test_jobs_without_end_leave_routines_their_turn():
+    rounds, enough = [], threading.Event()
+
+    def work() -> None:
+        rounds.append(None)
+        if len(rounds) == 20:
+            enough.set()
+
+    def again() -> None:
+        worker.ask("work")
+        if not enough.is_set():
+            worker.post(again)
+
+    worker = running({"work": work})
+    for _ in range(50):
+        worker.post(again)
+    assert enough.wait(2.0)
+    assert worker.stop(2.0)
+
+
+def test_a_job_that_had_not_begun_in_time_never_runs():
+    free, ran = threading.Event(), []
+    worker = running({})
+    worker.post(free.wait)
+    with pytest.raises(Busy, match="busy with an estimate"):
+        worker.call(lambda: ran.append(None), 0.05)
+    free.set()
+    worker.call(lambda: None, 2.0)
+    assert not ran and worker.stop(2.0)
+
+
+def test_the_limit_refuses_a_loop_and_obeys_again_after_its_span():
+    clock = [100.0]
+    limit = FlushLimit(lambda: clock[0])
+    for _ in range(LIMIT):
+        limit.take()
+    assert limit.complaint() == ""
+    for _ in range(3):
+        clock[0] += 0.1
+        with pytest.raises(TooOften, match="so that estimates can be made"):
+            limit.take()
+    assert "and 3 were refused" in limit.complaint()
+    clock[0] = 100.0 + SPAN
+    limit.take()
+    clock[0] += SPAN
+    assert limit.complaint() == ""
+
+
+def test_requests_at_a_gentle_pace_are_all_obeyed():
+    clock = [0.0]
+    limit = FlushLimit(lambda: clock[0])
+    for _ in range(50):
+        limit.take()
+        clock[0] += SPAN / LIMIT
+    assert limit.complaint() == ""

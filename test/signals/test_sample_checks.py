@@ -1,0 +1,100 @@
+"""Gates at intake, and the log of findings."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from synthetic import START, settings
+
+from inertial_id_ros.findings import FindingLog
+from inertial_id_ros.signals.ring_buffer import LATE, REORDERED, REPEATED, STORED
+from inertial_id_ros.signals.sample_checks import WrenchGate
+
+
+def _gate(**changes: float) -> tuple[WrenchGate, FindingLog]:
+    log = FindingLog()
+    return WrenchGate(settings(**changes).wrench, log), log
+
+
+def test_a_good_sample_passes_unchanged() -> None:
+    gate, log = _gate(wrench__force_range=100.0, wrench__torque_range=5.0)
+    sample = gate.check(START, [1.0, -99.8, 3.0], [0.1, 0.2, -4.9])
+    assert sample == (1.0, -99.8, 3.0, 0.1, 0.2, -4.9)
+    assert log.all() == ()
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("channel", range(6))
+def test_a_sample_that_is_not_finite_in_any_channel_is_dropped(bad: float, channel: int) -> None:
+    gate, log = _gate()
+    values = [0.0] * 6
+    values[channel] = bad
+    assert gate.check(START, values[:3], values[3:]) is None
+    assert [f.name for f in log.all()] == ["wrench_not_finite"]
+
+
+@pytest.mark.parametrize("stamp", [0, -1])
+def test_a_sample_without_a_stamp_is_dropped(stamp: int) -> None:
+    gate, log = _gate()
+    assert gate.check(stamp, [0.0] * 3, [0.0] * 3) is None
+    assert [f.name for f in log.all()] == ["wrench_stamp_missing"]
+
+
+@pytest.mark.parametrize(("force", "torque", "passes"), [
+    ([0.0, 99.95, 0.0], [0.0] * 3, False), ([0.0, 0.0, -100.0], [0.0] * 3, False),
+    ([0.0, 0.0, 250.0], [0.0] * 3, False), ([0.0] * 3, [0.0, 0.0, 5.0], False),
+    ([99.0, 0.0, 0.0], [4.9, 0.0, 0.0], True),
+])
+def test_a_saturated_channel_drops_the_sample(
+        force: list[float], torque: list[float], passes: bool) -> None:
+    gate, log = _gate(wrench__force_range=100.0, wrench__torque_range=5.0)
+    assert (gate.check(START, force, torque) is not None) is passes
+    assert [f.name for f in log.all()] == ([] if passes else ["wrench_saturated"])
+
+
+def test_without_a_range_only_the_impossible_is_dropped() -> None:
+    gate, log = _gate()
+    assert gate.check(START, [9e5] * 3, [9e5] * 3) is not None and log.all() == ()
+    assert gate.check(START, [1e200, 0.0, 0.0], [0.0] * 3) is None
+    assert [f.name for f in log.all()] == ["wrench_saturated"]
+
+
+def test_what_the_ring_says_is_counted() -> None:
+    gate, log = _gate()
+    for result, strays in ((STORED, 0), (REORDERED, 0), (REPEATED, 0), (LATE, 0), (LATE, 1)):
+        gate.stored(result, strays)
+    assert {f.name: f.text for f in log.all()} == {
+        "wrench_reordered": "wrench samples that came out of order put where they belong (once)",
+        "wrench_stamp_stray": "wrench samples with a stamp far from those before and after "
+                              "dropped (once)",
+        "wrench_repeated": "wrench samples with a repeated stamp dropped (once)",
+        "wrench_late": "wrench samples that came too late dropped (2 times)"}
+
+
+def test_findings_are_kept_by_name_with_errors_first() -> None:
+    log = FindingLog()
+    log.count("a", "seen", "info")
+    log.count("a", "seen", "info")
+    log.set("b", "error", "broken")
+    log.set("c", "warning", "old")
+    log.set("c", "warning", "new")
+    assert [(f.name, f.text) for f in log.all()] == [
+        ("b", "broken"), ("c", "new"), ("a", "seen (2 times)")]
+    log.clear("a", "unknown")
+    log.count("a", "seen")
+    assert [f.text for f in log.all() if f.name == "a"] == ["seen (once)"]
+    log.clear_all()
+    assert log.all() == () and np.size(log.all()) == 0
+
+
+def test_what_kept_all_samples_out_is_the_reason() -> None:
+    gate, _ = _gate(wrench__force_range=100.0)
+    assert gate.why_none("/ft", "") == "no wrench received on '/ft'"
+    for stamp, force, said in ((START, math.nan, "hold NaN or infinity"),
+                               (0, 1.0, "are without a stamp"), (START, 100.0, "are saturated")):
+        assert gate.check(stamp, [force, 0.0, 0.0], [0.0] * 3) is None
+        assert gate.why_none("/ft", "a reset") == f"no usable wrench on '/ft': the samples {said}"
+    assert gate.check(START, [1.0, 0.0, 0.0], [0.0] * 3) is not None
+    assert gate.why_none("/ft", "") == "no wrench received on '/ft'"
