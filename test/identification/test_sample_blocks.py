@@ -8,8 +8,18 @@ import cdr_messages
 import numpy as np
 import pytest
 from disturbed import clean, identify
+from injected_faults import (
+    GATES,
+    JOINT,
+    SECOND,
+    TRANSFORM,
+    WRENCH,
+    Change,
+    change_some,
+    change_stamp_once,
+    transform_recording,
+)
 from synthetic import START, Recording, texts
-from test_gates import GATES, JOINT, SECOND, TRANSFORM, WRENCH, Change, _once, _some, _transforms
 
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.identification.identifier import Identifier
@@ -71,8 +81,8 @@ def other_frame(stamp: int, a: tuple[Any, ...]) -> list[tuple[Any, ...]]:
 STREAMS: list[tuple[str, Change, dict[str, Any]]] = [
     *GATES,
     ("", lambda samples: samples, {}),
-    ("wrench_frame_changed", _some(WRENCH, other_frame), {}),
-    ("sensor_frame_replaced", _some(WRENCH, other_frame), {"wrench__sensor_frame": "tool0"}),
+    ("wrench_frame_changed", change_some(WRENCH, other_frame), {}),
+    ("sensor_frame_replaced", change_some(WRENCH, other_frame), {"wrench__sensor_frame": "tool0"}),
 ]
 
 
@@ -84,15 +94,15 @@ def test_blocks_and_single_samples_give_the_same(name: str, change: Change,
     assert_same(samples, {"wrench__sensor_frame": "", **changes}, name)
 
 
-POSES = {"transform_stamp_stray": _once(TRANSFORM, 500 * SECOND),
-         "transform_invalid": _some(TRANSFORM, lambda s, a: [(*a[:4], [0.0] * 4)]),
-         "": _some(TRANSFORM, lambda s, a: [(*a[:4], [2.0 * q for q in a[4]])])}
+POSES = {"transform_stamp_stray": change_stamp_once(TRANSFORM, 500 * SECOND),
+         "transform_invalid": change_some(TRANSFORM, lambda s, a: [(*a[:4], [0.0] * 4)]),
+         "": change_some(TRANSFORM, lambda s, a: [(*a[:4], [2.0 * q for q in a[4]])])}
 
 
 @pytest.mark.parametrize("name", POSES)
 def test_blocks_of_transforms_give_the_same(name: str) -> None:
     # Lengths of quaternions are rounded another way.
-    assert_same(POSES[name](_transforms()), {"urdf": None}, name, 1e-9)
+    assert_same(POSES[name](transform_recording()), {"urdf": None}, name, 1e-9)
 
 
 def assert_same(samples: Recording, changes: dict[str, Any], finding: str,

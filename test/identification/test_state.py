@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from synthetic import STILL, PointMasses, Scene, identifier, payload, recording, texts
-from test_tool import noisy, quiet
+from tool_recordings import noisy, quiet
 
 from inertial_id_ros.estimate import Estimate, NoEstimate
 from inertial_id_ros.identification.state import DAMAGED, State, StateFile, Tare

@@ -9,8 +9,8 @@ import cdr_messages
 import numpy as np
 import pytest
 from disturbed import assert_truth, clean, identify
+from injected_faults import GATES
 from synthetic import BODY, JOINTS, START, Recording, Scene, stamps, texts, transform_messages
-from test_gates import GATES
 
 from inertial_id_ros.identification.identifier import Identifier
 from inertial_id_ros.signals import inbox

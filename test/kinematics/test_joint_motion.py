@@ -36,7 +36,7 @@ from inertial_id_ros.kinematics.motion import Motion
 from inertial_id_ros.kinematics.transform_tree import TransformTree
 from inertial_id_ros.signals.ring_buffer import REPEATED, STORED
 
-MODELS = Path(__file__).resolve().parents[2] / "inertial_id_ros" / "simulation" / "models"
+MODELS = Path(__file__).resolve().parents[2] / "inertial_id_ros" / "apps" / "simulation" / "models"
 
 
 def _robot(scene: Scene, gravity_frame: str = "", urdf: str = URDF) -> RobotFrame:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from synthetic import NOISE, PointMasses, Recording, identifier, payload, recording
+from synthetic import PointMasses, Recording, identifier, recording
+from tool_recordings import BOTH, MINUTE, OBJECT, TOOL, noisy, quiet
 
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
@@ -16,26 +16,7 @@ from inertial_id_ros.identification.identifier import Identifier
 from inertial_id_ros.inertia import is_consistent, phi_from_points
 from inertial_id_ros.regression.tool import Tool, load_tool, save_tool, tool_from_estimate
 
-TOOL, OBJECT = payload(3, 1.1), payload(8, 0.7)
-BOTH = PointMasses(np.concatenate([TOOL.points, OBJECT.points]),
-                   np.concatenate([TOOL.masses, OBJECT.masses]))
-MINUTE = 60_000_000_000
 ALIGNED = {"alignment__rotation_sd": 0.0, "alignment__tilt_sd": 0.0, "alignment__delay_sd": 0.0}
-
-
-@cache
-def quiet(part: str) -> Recording:
-    """Six seconds without noise; the tool alone comes first."""
-    body = {"tool": TOOL, "both": BOTH}[part]
-    return recording(body=body).moved(0 if part == "tool" else MINUTE)
-
-
-def noisy(part: str, rng: np.random.Generator) -> Recording:
-    """The same with noise."""
-    def add(stamp: int, frame: str, force: list[float], torque: list[float]) -> tuple:
-        values = np.r_[force, torque] + rng.normal(size=6) * NOISE
-        return stamp, frame, values[:3].tolist(), values[3:].tolist()
-    return quiet(part).changed("add_wrench", add)
 
 
 def run(made: Identifier, samples: Recording) -> Outcome:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inertial_id_ros.errors import InertialIdError, InvalidSetting
-from inertial_id_ros.ros.services.services.saving import (
+from inertial_id_ros.ros.services.saving import (
     path_in,
     require_writable,
     save_json,

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from inertial_id_ros.ros.services.services.flush_limit import LIMIT, SPAN, FlushLimit, TooOften
+from inertial_id_ros.ros.services.flush_limit import LIMIT, SPAN, FlushLimit, TooOften
 from inertial_id_ros.ros.worker import Busy, Worker
 
 

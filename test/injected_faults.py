@@ -1,0 +1,100 @@
+"""Faults injected into recordings: how messages change, and the finding that names each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from disturbed import clean
+from synthetic import (
+    SECOND,
+    START,
+    Recording,
+    Scene,
+    stamps,
+    transform_messages,
+)
+
+WRENCH, JOINT, TRANSFORM = "add_wrench", "add_joint_state", "add_transform"
+AT = START + 3 * SECOND
+Change = Callable[[Recording], Recording]
+
+
+def change_some(method: str, change: Callable[[int, tuple[Any, ...]], list[tuple[Any, ...]]],
+          lasts: float = 0.5) -> Change:
+    """Changes the messages of a kind within half a second."""
+    def apply(samples: Recording) -> Recording:
+        out = []
+        for stamp, kind, arguments in samples.messages:
+            hit = kind == method and AT <= stamp < AT + int(lasts * SECOND)
+            new = change(stamp, arguments) if hit else [arguments]
+            out += [(stamp, kind, item) for item in new]
+        return Recording(out)
+    return apply
+
+
+def deliver_late(method: str, by: Callable[[int], int]) -> Change:
+    """Delivers messages of a kind later than their stamps."""
+    def apply(samples: Recording) -> Recording:
+        def arrival(m: tuple[int, str, tuple[Any, ...]]) -> int:
+            hit = m[1] == method and AT <= m[0] < AT + SECOND // 2
+            return m[0] + (by(m[0]) if hit else 0)
+        return Recording(sorted(samples.messages, key=arrival))
+    return apply
+
+
+def change_stamp_once(method: str, by: int) -> Change:
+    """One message carries another stamp."""
+    def apply(samples: Recording) -> Recording:
+        k = next(k for k, m in enumerate(samples.messages) if m[1] == method and m[0] >= AT)
+        stamp, kind, arguments = samples.messages[k]
+        messages = list(samples.messages)
+        messages[k] = (stamp, kind, (arguments[0] + by, *arguments[1:]))
+        return Recording(messages)
+    return apply
+
+
+def jump_back(samples: Recording) -> Recording:
+    """All stamps jump back by a minute."""
+    return Recording([(s, m, a if s < AT else (a[0] - 60 * SECOND, *a[1:]))
+                      for s, m, a in samples.messages])
+
+
+def spoil(value: float) -> Change:
+    return change_some(WRENCH, lambda s, a: [(a[0], a[1], [value, *a[2][1:]], a[3])])
+
+
+def leave_out(method: str) -> Change:
+    return change_some(method, lambda s, a: [], 1.0)
+
+
+NOTHING: dict[str, Any] = {}
+GATES: list[tuple[str, Change, dict[str, Any]]] = [
+    ("wrench_not_finite", spoil(math.nan), NOTHING),
+    ("wrench_not_finite", spoil(-math.inf), NOTHING),
+    ("wrench_saturated", spoil(99.99), {"wrench__force_range": 100.0}),
+    ("wrench_stamp_missing", change_some(WRENCH, lambda s, a: [a, (0, *a[1:])]), NOTHING),
+    ("wrench_gap", leave_out(WRENCH), NOTHING),
+    ("motion_gap", leave_out(JOINT), NOTHING),
+    ("wrench_repeated", change_some(WRENCH, lambda s, a: [a, a]), NOTHING),
+    ("joint_repeated", change_some(JOINT, lambda s, a: [a, a]), NOTHING),
+    ("wrench_late", deliver_late(WRENCH, lambda s: SECOND * (s % 7 == 0)), NOTHING),
+    ("joint_late", deliver_late(JOINT, lambda s: SECOND * (s % 7 == 0)), NOTHING),
+    ("wrench_reordered", deliver_late(WRENCH, lambda s: s % 15_000_000), NOTHING),
+    ("wrench_stamp_stray", change_stamp_once(WRENCH, 500 * SECOND), NOTHING),
+    ("wrench_stamp_stray", change_stamp_once(WRENCH, -500 * SECOND), NOTHING),
+    ("joint_stamp_stray", change_stamp_once(JOINT, 500 * SECOND), NOTHING),
+    ("joint_stamp_stray", change_stamp_once(JOINT, -500 * SECOND), NOTHING),
+    ("joint_not_finite", change_some(JOINT, lambda s, a: [a, (a[0], a[1], [math.nan] * 5)]), NOTHING),
+    ("joint_names_empty", change_some(JOINT, lambda s, a: [a, (a[0], [], a[2])]), NOTHING),
+    ("joint_states_incomplete", change_some(JOINT, lambda s, a: [(a[0], ["finger"], [0.1]), a]), NOTHING),
+    ("reset", jump_back, NOTHING),
+]
+
+
+def transform_recording() -> Recording:
+    t = stamps(6.0, 125.0)
+    moving = transform_messages(*Scene().flange_in_base(t), t, "base_link", "tool0")
+    wrench = clean(6.0, "fast").select(lambda s, m: m == WRENCH)
+    return (moving + wrench).sorted()
