@@ -86,9 +86,11 @@ GATES: list[tuple[str, Change, dict[str, Any]]] = [
     ("wrench_stamp_stray", change_stamp_once(WRENCH, -500 * SECOND), NOTHING),
     ("joint_stamp_stray", change_stamp_once(JOINT, 500 * SECOND), NOTHING),
     ("joint_stamp_stray", change_stamp_once(JOINT, -500 * SECOND), NOTHING),
-    ("joint_not_finite", change_some(JOINT, lambda s, a: [a, (a[0], a[1], [math.nan] * 5)]), NOTHING),
+    ("joint_not_finite", change_some(
+        JOINT, lambda s, a: [a, (a[0], a[1], [math.nan] * 5)]), NOTHING),
     ("joint_names_empty", change_some(JOINT, lambda s, a: [a, (a[0], [], a[2])]), NOTHING),
-    ("joint_states_incomplete", change_some(JOINT, lambda s, a: [(a[0], ["finger"], [0.1]), a]), NOTHING),
+    ("joint_states_incomplete", change_some(
+        JOINT, lambda s, a: [(a[0], ["finger"], [0.1]), a]), NOTHING),
     ("reset", jump_back, NOTHING),
 ]
 
