@@ -9,7 +9,10 @@ import numpy as np
 
 from ..errors import InvalidShape
 from ..geometry.shape import Shape
+from ..inertia import Array
+from ..linalg import inverse
 from ..regression.problem import Problem
+from ..regression.unconstrained_fit import vague_information
 from ..settings import Settings
 from .base import Solution, register
 from .entropic import measured_mass
@@ -51,5 +54,23 @@ class Uniform:
         unit = np.eye(SVEC_SIZE)
         rows = (unit - np.outer(svec(np.eye(4)), unit[MASS]))[:MASS]
         rows = rows @ body.from_phi / (SHAPE_SD * mass)
-        pose = shape.pose_states(self._shape_settings).covariance(phi)
-        return Solution(phi, marginal.bias(phi), weakened(rows.T @ rows, pose))
+        pose = shape.pose_states(self._shape_settings)
+        errors = np.column_stack([SHAPE_SD * mass * body.to_phi[:, :MASS], pose.slope(phi)])
+        covariance = _covariance(marginal.information + vague_information(mass), phi, errors)
+        return Solution(phi, marginal.bias(phi), weakened(rows.T @ rows, pose.covariance(phi)),
+                        covariance)
+
+
+def _covariance(information: Array, phi: Array, errors: Array) -> Array:
+    """Covariance (10, 10) of ``a phi + errors @ w`` with unknown a and w ~ N(0, 1), given the data.
+
+    The information of phi spans twenty orders of magnitude, as the shape is all but certain, and
+    its inverse is lost in rounding; that of a and w is well conditioned.
+
+    Args:
+        information: (10, 10) of the data about phi; errors: (10, n) columns.
+    """
+    columns = np.column_stack([phi, errors])
+    system = columns.T @ information @ columns
+    system[1:, 1:] += np.eye(errors.shape[1])
+    return columns @ inverse(system) @ columns.T
