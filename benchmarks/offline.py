@@ -105,18 +105,18 @@ def _split(words: list[str]) -> dict[str, float]:
     from rich.console import Console
 
     from inertial_id_ros.apps.bag.config import parse_options
-    from inertial_id_ros.apps.bag.identify_bag import make_pipeline
     from inertial_id_ros.apps.bag.offline import identify
     from inertial_id_ros.apps.bag.reader import Recording
     from inertial_id_ros.apps.bag.report import print_report
     from inertial_id_ros.apps.bag.topics import select_topics
+    from inertial_id_ros.identification.make_identifier import identifier_from_settings
 
     clock, spent = time.process_time, dict.fromkeys(PARTS[1:], 0.0)
     began = clock()
     options = parse_options(words)
     with Recording(options.recording) as recording, open(os.devnull, "w") as nowhere:
         selection = select_topics(recording.topics, options.settings, options.asked)
-        pipeline = make_pipeline(options.settings)
+        pipeline = identifier_from_settings(options.settings)
         opened = clock()
         for _ in recording.raw_of(selection.all):
             pass

@@ -1,10 +1,15 @@
-"""The pipeline that the settings ask for: from a wrist sensor, or from joint torques."""
+"""Makes the identifier that the settings ask for: from a wrist sensor, or from joint torques."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Union
 
-from ..geometry.shape import Shape
+from ..errors import InvalidShape
+from ..estimators import create
+from ..geometry.resources import package_roots
+from ..geometry.shape import Shape, shape_from_settings
+from ..io.files import user_path
+from ..regression.tool import load_tool
 from ..settings import Settings
 from .identifier import Identifier
 
@@ -21,3 +26,18 @@ def make_identifier(settings: Settings, shape: Shape | None = None) -> AnyIdenti
 
         return TorqueIdentifier(settings, shape)
     return Identifier(settings, shape)
+
+
+def identifier_from_settings(settings: Settings) -> AnyIdentifier:
+    """A fresh identifier with the shape and the tool that the settings name.
+
+    Raises:
+        InertialIdError: a setting, the shape, the tool or the estimator cannot be used.
+    """
+    if create(settings).needs_shape and settings.shape.type == "none":
+        raise InvalidShape(f"estimator.method '{settings.estimator.method}' needs the shape of the "
+                           "object; set shape.type (identify_bag: --box, --mesh or --shape)")
+    identifier = make_identifier(settings, shape_from_settings(settings.shape, package_roots()))
+    if settings.tool.file:
+        identifier.set_tool(load_tool(user_path(settings.tool.file)))
+    return identifier

@@ -10,14 +10,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ...cli import NO_ESTIMATE, OK, exit_status
-from ...errors import InvalidShape, UnknownFrame
+from ...errors import UnknownFrame
 from ...estimate import Estimate
-from ...estimators import create
-from ...geometry.resources import package_roots
-from ...geometry.shape import shape_from_settings
-from ...identification.make_identifier import AnyIdentifier, make_identifier
-from ...io.files import user_path
-from ...regression.tool import load_tool, tool_from_estimate
+from ...identification.make_identifier import identifier_from_settings
+from ...regression.tool import tool_from_estimate
 from ...settings import Settings
 from .config import Options, parse_options
 from .offline import Identification, identify
@@ -47,7 +43,7 @@ def run(options: Options) -> int:
     with Recording(options.recording) as recording:
         selection = select_topics(recording.topics, options.settings, options.asked)
         notes = [*recording.notes, *selection.notes]
-        pipeline = make_pipeline(options.settings)
+        pipeline = identifier_from_settings(options.settings)
         with progress_bar(recording.duration, not options.quiet) as on_progress:
             result = identify(recording, selection, pipeline, options.settings, on_progress,
                               keep_trace=plot_path is not None)
@@ -61,21 +57,6 @@ def run(options: Options) -> int:
         save_plot(plot_path, result, options.recording.name)
     _report(result, options, notes)
     return OK if isinstance(result.outcome, Estimate) else NO_ESTIMATE
-
-
-def make_pipeline(settings: Settings) -> AnyIdentifier:
-    """A fresh identifier.
-
-    Raises:
-        InertialIdError: a setting, the shape or the estimator cannot be used.
-    """
-    if create(settings).needs_shape and settings.shape.type == "none":
-        raise InvalidShape(f"estimator.method '{settings.estimator.method}' needs the shape of the "
-                           "object; give --box, --mesh or --shape")
-    made = make_identifier(settings, shape_from_settings(settings.shape, package_roots()))
-    if settings.tool.file:
-        made.set_tool(load_tool(user_path(settings.tool.file)))
-    return made
 
 
 def check_frames(result: Identification, settings: Settings) -> None:
