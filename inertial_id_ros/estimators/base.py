@@ -25,12 +25,15 @@ class Solution:
         bias: (6,) sensor bias in y = A phi + bias.
         prior_information: (10, 10) information about phi that came from a prior, not from data.
         covariance: (10, 10) of phi, where it is not that of data and prior information together.
+        prior_covariance: (10, 10) of phi before the data, where rounding spoils the inverse of
+            prior_information.
     """
 
     phi: Array
     bias: Array
     prior_information: Array
     covariance: Array | None = None
+    prior_covariance: Array | None = None
 
 
 class Estimator(Protocol):

@@ -56,9 +56,10 @@ class Uniform:
         rows = rows @ body.from_phi / (SHAPE_SD * mass)
         pose = shape.pose_states(self._shape_settings)
         errors = np.column_stack([SHAPE_SD * mass * body.to_phi[:, :MASS], pose.slope(phi)])
-        covariance = _covariance(marginal.information + vague_information(mass), phi, errors)
+        before = vague_information(mass)
         return Solution(phi, marginal.bias(phi), weakened(rows.T @ rows, pose.covariance(phi)),
-                        covariance)
+                        covariance=_covariance(marginal.information + before, phi, errors),
+                        prior_covariance=_covariance(before, phi, errors))
 
 
 def _covariance(information: Array, phi: Array, errors: Array) -> Array:
@@ -68,7 +69,7 @@ def _covariance(information: Array, phi: Array, errors: Array) -> Array:
     its inverse is lost in rounding; that of a and w is well conditioned.
 
     Args:
-        information: (10, 10) of the data about phi; errors: (10, n) columns.
+        information: (10, 10) about phi beside the shape; errors: (10, n) columns.
     """
     columns = np.column_stack([phi, errors])
     system = columns.T @ information @ columns

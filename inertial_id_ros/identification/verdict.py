@@ -85,11 +85,12 @@ def judge(solution: Solution, marginal: Marginal, beyond: Array | float = 0.0) -
     covariance = solution.covariance
     if covariance is None:
         covariance = inverse(marginal.information + prior)
+    before = inverse(prior) if solution.prior_covariance is None else solution.prior_covariance
     covariance = covariance + beyond
     covariance = 0.5 * (covariance + covariance.T)
     jacobian = report_jacobian(phi)
     posterior = np.maximum(_variances(jacobian, covariance), 0.0)
-    share = 1.0 - posterior / _variances(jacobian, inverse(prior))
+    share = 1.0 - posterior / _variances(jacobian, before)
     share = np.minimum(np.maximum(share, 0.0), 1.0)
     trace = jacobian[_DIAGONAL].sum(axis=0)
     trace_sd = math.sqrt(max(float(trace @ covariance @ trace), 0.0))
