@@ -29,7 +29,7 @@ from inertial_id_ros.inertia import Array
 from inertial_id_ros.regression.problem import Problem
 from inertial_id_ros.regression.regressor_window import Window, make_buffer
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.signals.low_pass import TwoSidedFilter
+from inertial_id_ros.signals.low_pass import ZeroPhaseFilter
 
 from .motions import FRAME, SensorMotion, arm_urdf, joint_names, mounting
 
@@ -47,7 +47,7 @@ class Data:
     offset [s] that was already taken out of the stamps."""
 
     window: Window
-    filtering: TwoSidedFilter
+    filtering: ZeroPhaseFilter
     sign: float
     early: float = 0.0
 

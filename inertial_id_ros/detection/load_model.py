@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from ..inertia import Array
 from ..regression.regressor_window import Rows
-from ..signals.low_pass import FilteredRows, TwoSidedFilter
+from ..signals.low_pass import FilteredRows, ZeroPhaseFilter
 
 
 class Words(NamedTuple):
@@ -65,7 +65,7 @@ class LoadModel(Protocol):
     zero_lasts: int
     reads_nothing: bool
 
-    def make_filter(self, length: float) -> TwoSidedFilter:
+    def make_filter(self, length: float) -> ZeroPhaseFilter:
         """A filter [s] of this model's columns of bins."""
 
     def rows(self, filtered: FilteredRows) -> Rows:

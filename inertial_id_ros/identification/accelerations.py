@@ -26,13 +26,10 @@ from ..regression.regressor_window import Rows, Window, make_buffer
 from ..regression.rows import buffer_rows, filter_columns, make_filter
 from ..settings import Settings
 from ..signals.bins import BIN_NS
-from ..signals.low_pass import TwoSidedFilter
+from ..signals.low_pass import ZeroPhaseFilter
 from .solver import Solver
 
 _START_NS = 1_000_000_000_000  # of every recording, in the pipeline's own time
-# Noise of a Hann-filtered derivative, over that of the signal and times the length of the kernel:
-# (int h'^2 / int h^2)^(1/2) for h = cos^2(pi t / L).
-_DERIVATIVE = 2.0 * np.pi / np.sqrt(3.0)
 _DERIVATIVE_SAMPLES = 10  # in the local quartic through the angular velocity
 
 
@@ -78,7 +75,7 @@ def wrench_sign(settings: Settings) -> float:
     return -1.0 if settings.wrench.convention == "on_sensor" else 1.0
 
 
-def window_of(recording: Recording, settings: Settings) -> tuple[Window, TwoSidedFilter]:
+def window_of(recording: Recording, settings: Settings) -> tuple[Window, ZeroPhaseFilter]:
     """The compressed recording, and the filter that made it.
 
     Raises:
@@ -87,14 +84,15 @@ def window_of(recording: Recording, settings: Settings) -> tuple[Window, TwoSide
     """
     _check(recording)
     stamps = _START_NS + np.round((recording.time - recording.time[0]) * 1e9).astype(np.int64)
-    alpha, angular_noise = _angular_acceleration(recording, stamps, settings)
+    filtering = make_filter(settings.kinematics.filter_window)
+    alpha, angular_noise = _angular_acceleration(recording, stamps, settings,
+                                                 filtering.derivative_gain)
     gravity, n = settings.gravity.acceleration, len(stamps)
     motion = Motion(recording.axes, gravity, recording.acceleration, recording.omega, alpha,
                     np.ones(n, dtype=bool))
     a = regressor(motion.proper_acceleration, motion.omega, alpha)
     columns = filter_columns(motion, a, wrench_sign(settings) * recording.wrench,
                              settings.estimator.dynamism_c1)
-    filtering = make_filter(settings.kinematics.filter_window)
     parts = [filtering.push(*_binned(stamps, columns)), filtering.flush()]
     rows = [buffer_rows(part, gravity) for part in parts if len(part.number)]
     if not rows:
@@ -108,7 +106,7 @@ def window_of(recording: Recording, settings: Settings) -> tuple[Window, TwoSide
 
 
 def _with_joint(window: Window, rows: list[Rows], noise: Array,
-                filtering: TwoSidedFilter) -> Window:
+                filtering: ZeroPhaseFilter) -> Window:
     if not noise.any():
         return window
     scaled = np.concatenate([part.full * np.sqrt(part.samples)[:, None, None] for part in rows])
@@ -127,9 +125,13 @@ def _binned(stamps: np.ndarray, columns: Array) -> tuple[np.ndarray, np.ndarray,
     return number[starts], count, np.add.reduceat(columns, starts) / count[:, None]
 
 
-def _angular_acceleration(recording: Recording, stamps: np.ndarray,
-                          settings: Settings) -> tuple[Array, float]:
-    """Angular acceleration (n, 3) [rad/s^2] and the noise of one sample that it amounts to."""
+def _angular_acceleration(recording: Recording, stamps: np.ndarray, settings: Settings,
+                          derivative_gain: float) -> tuple[Array, float]:
+    """Angular acceleration (n, 3) [rad/s^2] and the noise of one sample that it amounts to.
+
+    Args:
+        derivative_gain: of the low-pass that follows.
+    """
     noise = settings.accelerations
     if recording.alpha is not None:
         return recording.alpha, noise.angular_noise
@@ -138,7 +140,7 @@ def _angular_acceleration(recording: Recording, stamps: np.ndarray,
     index, u, weights = gather(stamps, stamps, length)
     _, alpha, _ = fit(u, weights, recording.omega[index], length)
     # What the low-pass leaves of the derivative's noise, as white noise of which as much is left.
-    return alpha, noise.angular_velocity_noise * _DERIVATIVE / settings.kinematics.filter_window
+    return alpha, noise.angular_velocity_noise * derivative_gain / settings.kinematics.filter_window
 
 
 def _check(recording: Recording) -> None:

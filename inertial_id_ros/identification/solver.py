@@ -33,7 +33,7 @@ from ..regression.tool import Tool, tool_apart
 from ..regression.unconstrained_fit import vague_information
 from ..settings import Settings
 from ..signals.bins import BIN_NS
-from ..signals.low_pass import TwoSidedFilter
+from ..signals.low_pass import ZeroPhaseFilter
 from .state import Tare, tare_conditions
 from .verdict import judge, unknown_acceleration
 
@@ -56,7 +56,7 @@ class Solver:
         filtering: the filter that made the rows; sign: of reading against ``A phi``.
     """
 
-    def __init__(self, settings: Settings, shape: Shape | None, filtering: TwoSidedFilter,
+    def __init__(self, settings: Settings, shape: Shape | None, filtering: ZeroPhaseFilter,
                  sign: float) -> None:
         self.shape = shape
         self.tool: Tool | None = None

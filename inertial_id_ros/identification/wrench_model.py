@@ -14,7 +14,7 @@ from ..regression.rows import buffer_rows, make_filter
 from ..regression.unconstrained_fit import vague_information
 from ..settings import Settings
 from ..signals.bins import BIN_NS
-from ..signals.low_pass import FilteredRows, TwoSidedFilter
+from ..signals.low_pass import FilteredRows, ZeroPhaseFilter
 
 FORCE, TORQUE = slice(0, 3), slice(3, 6)
 _LEVER = 0.3  # m; from the sensor to the centre it turns about, where TF does not tell
@@ -56,7 +56,7 @@ class WrenchModel:
         self.prior[:PARAMETERS, :PARAMETERS] = vague_information(1.0)
         self.prior[PARAMETERS:, PARAMETERS:] = np.diag(rest**-2.0)
 
-    def make_filter(self, length: float) -> TwoSidedFilter:
+    def make_filter(self, length: float) -> ZeroPhaseFilter:
         """See `LoadModel`."""
         return make_filter(length)
 

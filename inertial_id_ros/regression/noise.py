@@ -13,13 +13,13 @@ import numpy as np
 
 from ..inertia import Array
 from ..linalg import inverse
-from ..signals.low_pass import TwoSidedFilter
+from ..signals.low_pass import ZeroPhaseFilter
 from .regressor_window import CHANNELS, Window
 
 _DATA_SHEET_SAMPLES = 3.0  # strength of the data sheet, in independent residuals of force or torque
 
 
-def refine(noise: Array, window: Window, solution: Array, filtering: TwoSidedFilter,
+def refine(noise: Array, window: Window, solution: Array, filtering: ZeroPhaseFilter,
            used: Array) -> Array:
     """Noise (6,) of one raw sample, corrected by the block means of the residual.
 
@@ -43,7 +43,7 @@ def refine(noise: Array, window: Window, solution: Array, filtering: TwoSidedFil
     return noise * factors
 
 
-def weights(window: Window, filtering: TwoSidedFilter) -> Array:
+def weights(window: Window, filtering: ZeroPhaseFilter) -> Array:
     """Weights (b,) of the squared sums of blocks, for means with a variance of 1 / sample."""
     rows = window.blocks.rows
     samples = window.samples / window.rows  # in a row

@@ -11,7 +11,7 @@ import numpy as np
 from ..inertia import PARAMETERS, Array
 from ..kinematics.motion import Motion
 from ..signals.bins import Bins
-from ..signals.low_pass import FilteredRows, TwoSidedFilter
+from ..signals.low_pass import FilteredRows, ZeroPhaseFilter, make_low_pass
 from .newton_euler import dynamism, full_model_weight, regressor, static_regressor
 from .regressor_window import Rows
 from .row_layout import PHI, stored_rows
@@ -19,9 +19,9 @@ from .row_layout import PHI, stored_rows
 _A, _AXES, _Y, _W = slice(0, 60), slice(60, 69), slice(69, 75), 75
 
 
-def make_filter(length: float) -> TwoSidedFilter:
+def make_filter(length: float) -> ZeroPhaseFilter:
     """The filter of these columns; length of its kernel [s]."""
-    return TwoSidedFilter(length, _W + 1, rates=_A.stop)
+    return make_low_pass(length, _W + 1, rates=_A.stop)
 
 
 def filter_columns(motion: Motion, a: Array, wrench: Array, c1: float) -> Array:

@@ -16,7 +16,7 @@ from ..errors import InvalidData, NotEnoughData
 from ..inertia import Array
 from ..kinematics.polynomial import covered, fit, gather, window_for
 from ..signals.bins import BIN_NS, bin_samples
-from ..signals.low_pass import TwoSidedFilter
+from ..signals.low_pass import make_low_pass
 from ..signals.ring_buffer import SampleRing
 from .compression import Compressed, compress_rows
 from .model import RobotModel
@@ -110,7 +110,7 @@ def filter_recording(model: RobotModel, recording: JointRecording, delay: float 
         raise NotEnoughData("the joint states are too sparse, or too short, for velocities")
     y = model.regressor(q[valid], dq[valid], ddq[valid])
     columns = np.concatenate([bins.wrench[valid], y.reshape(len(y), -1)], axis=1)
-    low = TwoSidedFilter(low_pass, columns.shape[1], model.nv)
+    low = make_low_pass(low_pass, columns.shape[1], model.nv)
     parts = [low.push(bins.number[valid], bins.samples[valid].astype(float), columns), low.flush()]
     middle = np.concatenate([part.number for part in parts])
     if len(middle) == 0:

@@ -3,13 +3,17 @@
 A wrench that is linear in the parameters stays so under any weighted mean over time, as long as
 both sides get the same weights. The filter therefore costs no bias, however slow it is, and it
 removes the noise of accelerations that would otherwise attenuate the estimate.
+
+Everybody gets the filter from `make_low_pass` and knows it as a `ZeroPhaseFilter`: another window
+is one more subclass here.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from copy import copy
 from functools import cache
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -37,13 +41,21 @@ class FilteredRows(NamedTuple):
     rates: Array
 
 
-class TwoSidedFilter:
-    """Streaming Hann filter over numbered bins, which may have gaps.
+class ZeroPhaseFilter(ABC):
+    """Streaming low-pass with a symmetric kernel over numbered bins, which may have gaps.
 
     Args:
         length: of the kernel [s].
         width: number of columns d; rates: number k of first columns to differentiate as well.
+
+    Attributes:
+        reach: bins on either side of the middle of the kernel; kernel: its weights (2 reach + 1,).
+        step: bins from one row to the next.
+        derivative_gain: noise of a filtered derivative over that of the filtered signal, times the
+            length of the kernel: ``L (int h'^2 / int h^2)^(1/2)``.
     """
+
+    derivative_gain: ClassVar[float]
 
     def __init__(self, length: float, width: int, rates: int = 0) -> None:
         taps = max(int(round(length * 1e9 / BIN_NS)), 1)
@@ -52,12 +64,17 @@ class TwoSidedFilter:
         self._shortest = -(-self.reach // 2)
         # Near the ends of a segment the kernel gets narrower: cut off, it would not cancel the
         # noise of the accelerations.
-        self._kernels = np.stack([_hann(offsets, half) for half in range(self.reach + 1)])
+        self._kernels = np.stack([self.window(offsets, half) for half in range(self.reach + 1)])
         self.kernel = self._kernels[-1]
         self.step = max(taps // 8, 1)
         self._near = (np.abs(offsets[:, None] - offsets) <= _NEAR).astype(float)
         self._width, self._rates = width, rates
         self.restart()
+
+    @staticmethod
+    @abstractmethod
+    def window(offsets: np.ndarray, half: int) -> Array:
+        """Weights (n,) of a kernel at offsets (n,) from its middle [bins], zero beyond `half`."""
 
     def restart(self) -> None:
         """Start a new segment: rows never mix bins from before and after."""
@@ -188,6 +205,18 @@ class TwoSidedFilter:
         return float(combined @ combined) * self.step * rows
 
 
-def _hann(offsets: np.ndarray, half: int) -> Array:
-    """Hann weights at offsets (n,) that are zero beyond `half`."""
-    return np.where(np.abs(offsets) <= half, np.cos(0.5 * np.pi * offsets / (half + 1)) ** 2, 0.0)
+class ZeroPhaseHannFilter(ZeroPhaseFilter):
+    """The low-pass with a Hann window, ``h = cos^2(pi t / L)``."""
+
+    derivative_gain = 2.0 * np.pi / np.sqrt(3.0)
+
+    @staticmethod
+    def window(offsets: np.ndarray, half: int) -> Array:
+        """Hann weights (n,) at offsets (n,) [bins], zero beyond `half`."""
+        return np.where(np.abs(offsets) <= half,
+                        np.cos(0.5 * np.pi * offsets / (half + 1)) ** 2, 0.0)
+
+
+def make_low_pass(length: float, width: int, rates: int = 0) -> ZeroPhaseFilter:
+    """The low-pass of every road: wrenches, joint torques, recordings (see `ZeroPhaseFilter`)."""
+    return ZeroPhaseHannFilter(length, width, rates)

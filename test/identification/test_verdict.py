@@ -18,7 +18,7 @@ from inertial_id_ros.regression.newton_euler import regressor
 from inertial_id_ros.regression.problem import Problem
 from inertial_id_ros.regression.regressor_window import RegressorBuffer, Rows
 from inertial_id_ros.regression.row_layout import BIAS, STORED, WRENCH
-from inertial_id_ros.signals.low_pass import TwoSidedFilter
+from inertial_id_ros.signals.low_pass import ZeroPhaseHannFilter
 
 PHI = phi_from_body(1.3, [0.02, -0.03, 0.12], np.diag([4e-3, 5e-3, 3e-3]))
 NO_PRIOR = np.zeros((10, 10))
@@ -206,7 +206,7 @@ def _closed_form_regressor(t: np.ndarray) -> np.ndarray:
 
 
 def _estimate(config: object, a: np.ndarray, wrench: np.ndarray, per_bin: int) -> Estimate:
-    n, filtering = len(a), TwoSidedFilter(0.4, 66)
+    n, filtering = len(a), ZeroPhaseHannFilter(0.4, 66)
     number = 178_500_000_000 + np.arange(n)
     rows = filtering.push(number, np.full(n, per_bin),
                           np.concatenate([a.reshape(n, 60), wrench], axis=1))

@@ -12,7 +12,7 @@ from inertial_id_ros.regression.errors_in_variables import residual_covariance
 from inertial_id_ros.regression.newton_euler import regressor
 from inertial_id_ros.regression.problem import Marginal, eliminate
 from inertial_id_ros.signals.bins import BIN_NS
-from inertial_id_ros.signals.low_pass import TwoSidedFilter
+from inertial_id_ros.signals.low_pass import ZeroPhaseHannFilter
 
 NOISE = np.repeat([0.1, 0.005], 3)
 PHI = np.array([1.4, 0.06, -0.1, 0.15, 0.03, 0.002, -0.004, 0.028, 0.006, 0.02])
@@ -52,7 +52,7 @@ def test_rates_are_not_much_noisier_where_a_stream_begins(period: float) -> None
     index, u, weights = gather(stamps, wanted, window)
     good = covered(u, weights, index[:, 0] == 0)
     _, _, change = fit(u, weights, np.eye(len(stamps))[index], window)
-    low_pass = TwoSidedFilter(0.4, len(stamps), rates=len(stamps))
+    low_pass = ZeroPhaseHannFilter(0.4, len(stamps), rates=len(stamps))
     rows = low_pass.push(np.flatnonzero(good), np.ones(good.sum()), change[good])
     noise = np.linalg.norm(rows.rates, axis=1)
     assert rows.number[0] <= 15

@@ -10,7 +10,7 @@ from inertial_id_ros.regression.noise import degrees_of_freedom, refine
 from inertial_id_ros.regression.regressor_window import RegressorBuffer, Rows, Window
 from inertial_id_ros.regression.row_layout import STORED, WRENCH
 from inertial_id_ros.regression.slice_sums import block_slices
-from inertial_id_ros.signals.low_pass import TwoSidedFilter
+from inertial_id_ros.signals.low_pass import ZeroPhaseHannFilter
 
 START = 178_500_000_000
 SLICE = 0.25
@@ -19,7 +19,7 @@ SOLUTION = -np.eye(STORED)[WRENCH]  # residual = -wrench: the true payload is no
 
 def _window(wrench: np.ndarray, per_bin: int = 5) -> Window:
     """The buffer's content for noise (bins, 6) that passed the filter."""
-    filtering = TwoSidedFilter(0.4, 6)
+    filtering = ZeroPhaseHannFilter(0.4, 6)
     bins = len(wrench)
     rows = filtering.push(np.arange(START, START + bins), np.full(bins, per_bin), wrench)
     full = np.zeros((len(rows.number), 6, STORED))
@@ -31,7 +31,8 @@ def _window(wrench: np.ndarray, per_bin: int = 5) -> Window:
 
 def _refined(window: Window, parameters: float = 0.0, sheet: np.ndarray = NOISE) -> np.ndarray:
     """Noise after a fit that took `parameters` degrees of freedom from each channel."""
-    return refine(sheet, window, SOLUTION, TwoSidedFilter(0.4, 6), np.full(2, 3.0 * parameters))
+    used = np.full(2, 3.0 * parameters)
+    return refine(sheet, window, SOLUTION, ZeroPhaseHannFilter(0.4, 6), used)
 
 
 def _white(rng: np.random.Generator, bins: int, noise: np.ndarray, per_bin: int = 5) -> np.ndarray:
@@ -104,7 +105,7 @@ def test_blocks_are_a_twelfth_of_the_window_within_limits() -> None:
 def test_degrees_of_freedom_taken_from_one_kind_do_not_change_the_other(
         rng: np.random.Generator) -> None:
     window = _window(_white(rng, 1000, NOISE))
-    filtering = TwoSidedFilter(0.4, 6)
+    filtering = ZeroPhaseHannFilter(0.4, 6)
     plain, force = (refine(NOISE, window, SOLUTION, filtering, np.array([used, 0.0]))
                     for used in (0.0, 6.0))
     assert (force[:3] > plain[:3]).all()

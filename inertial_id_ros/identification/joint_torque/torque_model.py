@@ -15,7 +15,7 @@ from ...regression.regressor_window import Rows
 from ...regression.unconstrained_fit import vague_information
 from ...robot.joint_terms import COULOMB
 from ...signals.bins import BIN_NS
-from ...signals.low_pass import FilteredRows, TwoSidedFilter
+from ...signals.low_pass import FilteredRows, ZeroPhaseFilter, make_low_pass
 from .problem import ZERO_SD, TorqueProblem
 
 _ZERO_LASTS = round(2.5e9 / BIN_NS)  # bins; the torques of a push may stay the same for a while
@@ -55,9 +55,9 @@ class TorqueModel:
         self.prior: Array = np.eye(states)
         self.prior[:PARAMETERS, :PARAMETERS] = vague_information(1.0)
 
-    def make_filter(self, length: float) -> TwoSidedFilter:
+    def make_filter(self, length: float) -> ZeroPhaseFilter:
         """See `LoadModel`."""
-        return TwoSidedFilter(length, self._joints * (1 + self._size))
+        return make_low_pass(length, self._joints * (1 + self._size))
 
     def rows(self, filtered: FilteredRows) -> Rows:
         """See `LoadModel`; the static model and the weight are not used."""
