@@ -16,10 +16,11 @@ HEAD = """# Settings
 
 Parameters of `inertial_id_node`, keys of the YAML that `identify_bag --config` reads. Nested and
 dotted names, and ROS parameter files, are all accepted. Made by `python docs/make_settings_page.py`
-from `inertial_id_ros/settings.py`.
+from `inertial_id_ros/settings.py`. Those with "run time" in the column "set" may be
+changed while the node runs (`ros2 param set`), the others are fixed when it starts.
 
-| name | default | allowed | meaning |
-|---|---|---|---|
+| name | default | allowed | set | meaning |
+|---|---|---|---|---|
 """
 
 
@@ -38,7 +39,8 @@ def page() -> str:
         allowed = kind if kind and not spec.choices else allowed_range(spec)
         if spec.lengths:
             allowed += f"; {' or '.join(map(str, spec.lengths))} numbers"
-        rows.append(f"| `{name}` | `{default}` | {allowed} | {spec.description} |")
+        when = "run time" if spec.runtime else "start"
+        rows.append(f"| `{name}` | `{default}` | {allowed} | {when} | {spec.description} |")
     return HEAD + "\n".join(rows) + "\n"
 
 

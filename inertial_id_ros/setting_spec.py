@@ -17,15 +17,22 @@ _LARGEST = 2**63  # of a whole number; larger ones are mistakes, and too large f
 
 
 class Spec(NamedTuple):
-    """What a value of one setting must be: unit, allowed range, choices, allowed lengths."""
+    """What one setting means, and what its value must be.
+
+    Attributes:
+        low, high: inclusive limits; above: exclusive lower limit.
+        choices: the words allowed; lengths: how many numbers a list may have.
+        runtime: whether it may change while the node runs.
+    """
 
     description: str
     unit: str = ""
     low: float = -math.inf
     high: float = math.inf
-    above: float = -math.inf  # exclusive lower limit
+    above: float = -math.inf
     choices: tuple[str, ...] = ()
     lengths: tuple[int, ...] = ()
+    runtime: bool = False
 
 
 def setting(default: Any, description: str, **limits: Any) -> Any:

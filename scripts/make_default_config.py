@@ -23,8 +23,8 @@ HEADER = """\
 # its driver in this folder:
 #   ros2 launch inertial_id_ros identify.launch.py config:=ur
 #   ros2 run inertial_id_ros inertial_id_node --ros-args --params-file <file>
-# The groups estimator, pmd and lmi, the noise of the wrench and state.directory may also be
-# changed while the node runs (ros2 param set); the others are fixed when it starts.
+# Settings marked [run-time] may also be changed while the node runs (ros2 param set); the others
+# are fixed when it starts.
 /**:
   ros__parameters:
 """
@@ -43,7 +43,8 @@ def _setting(name: str, value: Any, spec: Spec) -> str:
     unit = f" [{spec.unit}]" if spec.unit else ""
     limits = "" if isinstance(value, (str, bool)) and not spec.choices else (
         f" Allowed: {allowed_range(spec)}.")
-    lines = textwrap.wrap(f"{spec.description}{unit}{limits}", 88, break_on_hyphens=False)
+    when = " [run-time]" if spec.runtime else ""
+    lines = textwrap.wrap(f"{spec.description}{unit}{limits}{when}", 88, break_on_hyphens=False)
     comment = "".join(f"      # {line}\n" for line in lines)
     if value == ():  # ROS cannot tell the type of an empty list
         return f"{comment}      # {name}: []\n"

@@ -11,7 +11,6 @@ from rclpy.parameter import Parameter  # noqa: E402
 from ros_process import NODE, RosProcess, own_domain  # noqa: E402
 
 from inertial_id_ros.errors import InertialIdError  # noqa: E402
-from inertial_id_ros.ros.settings.parameters import can_change  # noqa: E402
 from inertial_id_ros.ros.settings.settings_node import SettingsNode  # noqa: E402
 from inertial_id_ros.setting_spec import allowed_range  # noqa: E402
 from inertial_id_ros.settings import Settings, iter_settings  # noqa: E402
@@ -56,7 +55,7 @@ def test_every_setting_is_a_parameter_with_type_unit_and_range(make):
         assert described.type == TYPES[type(default)], name
         assert described.description.startswith(spec.description)
         assert f"[{spec.unit}]" in described.description or not spec.unit
-        assert described.read_only is not can_change(name)
+        assert described.read_only is not spec.runtime
         if spec.choices or isinstance(default, float):
             assert allowed_range(spec) in described.additional_constraints
         if math.isfinite(spec.low) and math.isfinite(spec.high):
@@ -68,7 +67,8 @@ def test_topics_and_frames_need_a_restart_and_estimator_settings_do_not(make):
     node = make()
     for name in ("wrench.topic", "wrench.convention", "tf.topic", "gravity.frame", "shape.type"):
         assert node.describe_parameter(name).read_only
-    for name in ("estimator.rate", "lmi.epsilon", "pmd.points", "wrench.force_noise"):
+    for name in ("estimator.rate", "lmi.epsilon", "pmd.points", "manifold.deadline",
+                 "entropic.gamma", "wrench.force_noise"):
         assert not node.describe_parameter(name).read_only
 
 
@@ -130,6 +130,15 @@ def test_a_good_change_reaches_the_settings_in_its_declared_type(make):
     one_bad = [Parameter("estimator.rate", value=8.0), Parameter("pmd.points", value=1)]
     assert not node.set_parameters_atomically(one_bad).successful
     assert node.settings.estimator.rate == 4.0  # all or nothing
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("manifold.max_iterations", 7), ("entropic.gamma", 2.0), ("entropic.selection", "fixed")])
+def test_options_of_every_estimator_may_change_while_the_node_runs(make, name, value):
+    node = make()
+    assert node.set_parameters_atomically([Parameter(name, value=value)]).successful
+    group, key = name.split(".")
+    assert getattr(getattr(node.settings, group), key) == value
 
 
 def test_without_an_estimate_the_payload_parameters_are_not_a_number(make):

@@ -1,9 +1,9 @@
 """ROS parameters from the settings table, and the estimate as read-only parameters.
 
-Settings: every one is declared with its description, unit, type and range. Those in `RUNTIME` may
-change while the node runs (another removed payload flushes the buffer); the others are read-only,
-because the data in the buffer were gathered with them. ``payload.*``: the last estimate, written by
-the node alone.
+Settings: every one is declared with its description, unit, type and range. Those that the table
+marks as `runtime` may change while the node runs (another removed payload flushes the buffer); the
+others are read-only, because the data in the buffer were gathered with them. ``payload.*``: the
+last estimate, written by the node alone.
 """
 
 from __future__ import annotations
@@ -30,10 +30,6 @@ from ...setting_spec import Spec, allowed_range
 from ...settings import Settings, iter_settings
 from ..compat import parameter_overrides
 
-RUNTIME_GROUPS = ("estimator", "pmd", "lmi")
-RUNTIME_NAMES = ("wrench.force_noise", "wrench.torque_noise", "wrench.force_bias_sd",
-                 "wrench.torque_bias_sd", "precompensated.mass", "precompensated.com",
-                 "precompensated.inertia")
 PAYLOAD = "payload."
 _PAYLOAD_DESCRIPTIONS = {
     "payload.mass": "Mass [kg]; NaN: no estimate.",
@@ -47,17 +43,12 @@ _PAYLOAD_DESCRIPTIONS = {
 }
 
 
-def can_change(name: str) -> bool:
-    """Whether a setting may change while the node runs."""
-    return name.split(".")[0] in RUNTIME_GROUPS or name in RUNTIME_NAMES
-
-
 def descriptor(name: str, default: Any, spec: Spec) -> ParameterDescriptor:
     """Descriptor of one setting: type, description with unit, range, and when it may change."""
     out = ParameterDescriptor(name=name, type=_type(default).value,
                               description=spec.description + _unit(spec),
-                              additional_constraints=_constraints(name, default, spec),
-                              read_only=not can_change(name))
+                              additional_constraints=_constraints(default, spec),
+                              read_only=not spec.runtime)
     if math.isfinite(spec.low) and math.isfinite(spec.high):
         if isinstance(default, float):
             out.floating_point_range.append(
@@ -109,10 +100,10 @@ def in_declared_type(parameter: Parameter, settings: Settings) -> Parameter:
     Raises:
         InvalidSetting: the value does not fit, or the setting cannot change while the node runs.
     """
-    known = {name for name, _, _ in iter_settings(settings)}
-    if parameter.name not in known:
+    specs = {name: spec for name, _, spec in iter_settings(settings)}
+    if parameter.name not in specs:
         return parameter
-    if not can_change(parameter.name):
+    if not specs[parameter.name].runtime:
         raise InvalidSetting(f"{parameter.name} can only be set when the node starts")
     changed = settings.replace({parameter.name: _plain(parameter.value)})
     value = dict((name, v) for name, v, _ in iter_settings(changed))[parameter.name]
@@ -187,11 +178,11 @@ def _unit(spec: Spec) -> str:
     return f" [{spec.unit}]" if spec.unit else ""
 
 
-def _constraints(name: str, default: Any, spec: Spec) -> str:
+def _constraints(default: Any, spec: Spec) -> str:
     parts = []
     if spec.lengths:
         parts.append(f"{' or '.join(str(n) for n in spec.lengths)} numbers")
     if not isinstance(default, (bool, str)) or spec.choices:
         parts.append(allowed_range(spec))
-    parts.append("may change while the node runs" if can_change(name) else "set at start only")
+    parts.append("may change while the node runs" if spec.runtime else "set at start only")
     return "; ".join(parts)
