@@ -14,6 +14,9 @@ from typing import Any
 from .errors import InvalidSetting
 from .setting_spec import Spec, Vector, check, coerce, setting, settings_of, unknown_setting
 
+# Each is a module of `estimators`.
+ESTIMATORS = ("density", "entropic", "lmi", "manifold", "ols", "pmd", "rtls", "uniform", "wls")
+
 
 @dataclass(frozen=True)
 class ContactSettings:
@@ -183,9 +186,8 @@ class AlignmentSettings:
 
 @dataclass(frozen=True)
 class EstimatorSettings:
-    method: str = setting("density", "Estimator (see methods.md).", choices=(
-        "density", "entropic", "lmi", "manifold", "ols", "pmd", "rtls", "uniform", "wls"),
-        runtime=True)
+    method: str = setting(
+        "density", "Estimator (see methods.md).", choices=ESTIMATORS, runtime=True)
     weighting: str = setting(
         "noise", "noise: full model, whitened by the sensor noise; dynamism: blend of the full and "
         "the gravity-only model, for entropic, lmi, manifold, pmd, uniform and wls, without "

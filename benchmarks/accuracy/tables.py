@@ -18,12 +18,6 @@ from .records import Row
 from .scenarios import Scenario
 
 SUMMARY = ("e_m", "e_com", "e_J", "e_J_com")
-_RATIO = "ratio of force to torque"
-NEEDS_NOISE = {"density": "yes", "entropic": "yes", "lmi": _RATIO, "manifold": _RATIO, "ols": "no",
-               "pmd": "no", "rtls": "yes, and of accelerations", "uniform": _RATIO, "wls": _RATIO}
-GUARANTEES = {"density": "a body", "entropic": "a body", "lmi": "a body, the best by the data",
-              "manifold": "a body at every step", "ols": "nothing", "pmd": "a body in the shape",
-              "rtls": "nothing", "uniform": "a body", "wls": "nothing"}
 
 
 def mean(rows: list[Row], key: str) -> float:
@@ -120,8 +114,8 @@ def estimators() -> list[str]:
            "|---|---|---|---|"]
     for name in names():
         e = create(Settings(), name)
-        out.append(f"| `{name}` | {'yes' if e.needs_shape else 'no'} | {NEEDS_NOISE[name]} | "
-                   f"{GUARANTEES[name]} |")
+        out.append(f"| `{name}` | {'yes' if e.needs_shape else 'no'} | {e.needs_noise} | "
+                   f"{'a body' if e.guarantees_consistency else 'nothing'} |")
     return [*out, "", "`entropic-true` is `entropic` told the true shape, which makes its prior "
             "correct (the evenly filled shape, as the published comparisons assume); the others "
             "get what the scenario tells. Noise levels given are those of the data sheet, which "

@@ -1,19 +1,20 @@
-"""What every estimator takes and returns, and the registry of their names.
+"""What every estimator takes and returns, and how one is made by its name.
 
-An estimator sees the data only through the small triangular factors of a `Problem`.
+An estimator sees the data only through the small triangular factors of a `Problem`. The one named
+``ols`` is the class `Ols` in ``ols.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Protocol
 
 from ..errors import UnknownEstimator
 from ..geometry.shape import Shape
 from ..inertia import Array
 from ..regression.problem import Problem
-from ..settings import Settings
+from ..settings import ESTIMATORS, Settings
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,18 @@ class Solution:
 
 
 class Estimator(Protocol):
-    """An estimator: a name, what it needs, what it guarantees, and `solve`."""
+    """An estimator: what it needs, what it guarantees, and `solve`.
+
+    Attributes:
+        name: as in ``estimator.method``.
+        needs_shape: whether it cannot answer without a shape.
+        needs_noise: for reports: what of the sensor's noise its answer depends on, or ``no``.
+        guarantees_consistency: whether the pseudo-inertia is positive definite, whatever the data.
+    """
 
     name: str
     needs_shape: bool
+    needs_noise: str
     guarantees_consistency: bool
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
@@ -51,33 +60,25 @@ class Estimator(Protocol):
             InvalidShape: a shape is needed and missing.
         """
         ...
-Factory = Callable[[Settings], Estimator]
-_REGISTRY: dict[str, Factory] = {}
-
-
-def register(name: str) -> Callable[[Factory], Factory]:
-    """Class decorator: make an estimator known by name."""
-
-    def add(factory: Factory) -> Factory:
-        _REGISTRY[name] = factory
-        return factory
-
-    return add
 
 
 def names() -> list[str]:
-    """Names of all registered estimators."""
-    return sorted(_REGISTRY)
+    """Names of all estimators."""
+    return list(ESTIMATORS)
 
 
 def create(settings: Settings, name: str | None = None) -> Estimator:
     """The estimator of that name (default: ``settings.estimator.method``), configured.
 
+    Only its own module is loaded: estimators need libraries that take long to load.
+
     Raises:
         UnknownEstimator: no such name; the text lists those that exist.
     """
-    wanted = settings.estimator.method if name is None else name
-    if wanted not in _REGISTRY:
+    method = settings.estimator.method if name is None else name
+    if method not in ESTIMATORS:
         raise UnknownEstimator(
-            f"estimator.method is '{wanted[:200]}'; allowed: {', '.join(names())}")
-    return _REGISTRY[wanted](settings)
+            f"estimator.method is '{method[:200]}'; allowed: {', '.join(ESTIMATORS)}")
+    module = import_module(f"{__package__}.{method}")
+    estimator: Estimator = getattr(module, method.capitalize())(settings)
+    return estimator

@@ -15,7 +15,7 @@ from ..linalg import identity, inverse
 from ..regression.problem import Problem
 from ..regression.unconstrained_fit import center_of_mass, unconstrained_fit
 from ..settings import Settings
-from .base import Solution, register
+from .base import Solution
 from .density_mode import Mode, most_probable
 from .reference_body import ReferenceBodies
 from .weak_prior import regularise
@@ -31,7 +31,6 @@ _BOUND_INFORMATION = 1e4  # of the largest mass, over that of the data
 Memory = dict[tuple[DensityPrior, float], Mode]
 
 
-@register("density")
 class Density:
     """Log-density Gaussian process over the shape, four widths weighted by evidence.
 
@@ -41,6 +40,7 @@ class Density:
 
     name = "density"
     needs_shape = False
+    needs_noise = "yes"
     guarantees_consistency = True
 
     def __init__(self, settings: Settings) -> None:

@@ -23,7 +23,7 @@ from ..geometry.shape import Shape
 from ..inertia import Array
 from ..regression.problem import Problem
 from ..settings import Settings
-from .base import Solution, register
+from .base import Solution
 from .reference_body import FIRST, ReferenceBodies, weakened
 from .solvers.interior_point import DIAGONAL, InteriorPath, smat_rows, svec_rows
 from .solvers.semidefinite import SIDE, SVEC_SIZE, svec
@@ -36,12 +36,12 @@ SMALLEST = 1e-9  # second moment added, in units of J0, so that rounding cannot 
 _UNIT = svec(np.eye(SIDE))
 
 
-@register("entropic")
 class Entropic:
     """Least squares with an entropic prior; see the module's text."""
 
     name = "entropic"
     needs_shape = True
+    needs_noise = "yes"
     guarantees_consistency = True
 
     def __init__(self, settings: Settings) -> None:

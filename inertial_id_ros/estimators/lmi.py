@@ -22,7 +22,7 @@ from ..inertia import Array, pseudo_inertia
 from ..linalg import eigen, identity, solve_upper
 from ..regression.problem import Marginal, Problem
 from ..settings import Settings
-from .base import Solution, register
+from .base import Solution
 from .reference_body import MASS, ReferenceBodies, ReferenceBody
 from .solvers.dual_newton import nearest
 from .solvers.semidefinite import SVEC_SIZE, LeastDistance, smat, svec
@@ -37,11 +37,11 @@ PROVEN_GAP = 1e-9  # the same for Newton's method on the dual, without which the
 _SECOND = svec(np.diag([1.0, 1.0, 1.0, 0.0]))
 
 
-@register("lmi")
 class Lmi:
     """Fully physically consistent least squares; see the module's text."""
 
     name = "lmi"
+    needs_noise = "ratio of force to torque"
     guarantees_consistency = True
 
     def __init__(self, settings: Settings) -> None:

@@ -28,7 +28,7 @@ from ..errors import NotEnoughData
 from ..geometry.shape import Shape
 from ..regression.problem import Marginal, Problem
 from ..settings import Settings
-from .base import Solution, register
+from .base import Solution
 from .lmi import MASS_FLOOR
 from .manifold_step import Fit, Point, expand, next_body, seen_from
 from .reference_body import MASS, ReferenceBodies
@@ -42,12 +42,12 @@ INTERIOR_GAPS = (1e-3, 1e-6, 1e-9)  # how far to follow it, relative to 1 + obje
 INTERIOR_STEPS = 25
 
 
-@register("manifold")
 class Manifold:
     """Least squares over bodies (m, c, Q, L); see the module's text."""
 
     name = "manifold"
     needs_shape = False
+    needs_noise = "ratio of force to torque"
     guarantees_consistency = True
 
     def __init__(self, settings: Settings) -> None:

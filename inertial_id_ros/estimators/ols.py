@@ -13,17 +13,17 @@ from ..inertia import PARAMETERS
 from ..regression.problem import Problem
 from ..regression.row_layout import BIASES
 from ..settings import Settings
-from .base import Solution, register
+from .base import Solution
 from .reference_body import ReferenceBodies
 from .weak_prior import regularise
 
 
-@register("ols")
 class Ols:
     """Unweighted least squares without bias states."""
 
     name = "ols"
     needs_shape = False
+    needs_noise = "no"
     guarantees_consistency = False
 
     def __init__(self, settings: Settings) -> None:

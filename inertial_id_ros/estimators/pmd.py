@@ -22,7 +22,7 @@ from ..inertia import PARAMETERS, Array, point_columns
 from ..regression.problem import COLUMNS, Problem
 from ..regression.row_layout import BIASES
 from ..settings import Settings
-from .base import Solution, register
+from .base import Solution
 from .reference_body import ReferenceBody, reference_body
 from .solvers.elimination import bias_of, eliminate_bias, triangular_factor
 from .solvers.quadratic_program import PointMassProgram
@@ -43,12 +43,12 @@ class _Points:
     program: PointMassProgram
 
 
-@register("pmd")
 class Pmd:
     """Point masses over the shape; see the module's text."""
 
     name = "pmd"
     needs_shape = True
+    needs_noise = "no"
     guarantees_consistency = True
 
     def __init__(self, settings: Settings) -> None:

@@ -29,18 +29,18 @@ from ..inertia import PARAMETERS, Array
 from ..regression.newton_euler import regressor
 from ..regression.problem import Problem
 from ..settings import Settings
-from .base import Solution, register
+from .base import Solution
 
 _RANK = 1e-9  # singular values below this part of the largest are zero
 _EXACT = 1e-9  # m/s^2, rad/s^2; noise that stands for none
 
 
-@register("rtls")
 class Rtls:
     """Total least squares; see the module's text."""
 
     name = "rtls"
     needs_shape = False
+    needs_noise = "yes, and of accelerations"
     guarantees_consistency = False
 
     def __init__(self, settings: Settings) -> None:

@@ -14,7 +14,7 @@ from ..linalg import inverse
 from ..regression.problem import Problem
 from ..regression.unconstrained_fit import vague_information
 from ..settings import Settings
-from .base import Solution, register
+from .base import Solution
 from .entropic import measured_mass
 from .reference_body import MASS, ReferenceBodies, weakened
 from .solvers.semidefinite import SVEC_SIZE, svec
@@ -23,12 +23,12 @@ from .solvers.semidefinite import SVEC_SIZE, svec
 SHAPE_SD = 1e-6
 
 
-@register("uniform")
 class Uniform:
     """Mass from the data, everything else from the shape."""
 
     name = "uniform"
     needs_shape = True
+    needs_noise = "ratio of force to torque"
     guarantees_consistency = True
 
     def __init__(self, settings: Settings) -> None:

@@ -9,17 +9,17 @@ from __future__ import annotations
 from ..geometry.shape import Shape
 from ..regression.problem import Problem
 from ..settings import Settings
-from .base import Solution, register
+from .base import Solution
 from .reference_body import ReferenceBodies
 from .weak_prior import regularise
 
 
-@register("wls")
 class Wls:
     """Whitened least squares with bias states."""
 
     name = "wls"
     needs_shape = False
+    needs_noise = "ratio of force to torque"
     guarantees_consistency = False
 
     def __init__(self, settings: Settings) -> None:

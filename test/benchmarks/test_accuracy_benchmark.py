@@ -387,7 +387,8 @@ def test_targets_of_the_scenarios_can_be_read() -> None:
 
 
 def test_what_each_estimator_needs_and_guarantees_is_said_of_all() -> None:
-    assert set(tables.NEEDS_NOISE) == set(tables.GUARANTEES) == set(names())
-    for name in names():
+    rows = tables.estimators()[2:2 + len(names())]
+    for name, row in zip(names(), rows, strict=True):
+        assert row.startswith(f"| `{name}` | ") and "|  |" not in row
         promise = create(Settings(), name).guarantees_consistency
-        assert tables.GUARANTEES[name].startswith("a body") is promise
+        assert row.endswith(" | a body |") is promise
