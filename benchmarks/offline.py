@@ -118,7 +118,7 @@ def _split(words: list[str]) -> dict[str, float]:
         selection = select_topics(recording.topics, options.settings, options.asked)
         pipeline = identifier_from_settings(options.settings)
         opened = clock()
-        for _ in recording.raw_of(selection.all):
+        for _ in recording.raw_of(selection.types):
             pass
         read = clock()
         for name, part in IN_PIPELINE.items():

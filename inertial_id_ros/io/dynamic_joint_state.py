@@ -33,20 +33,8 @@ class InterfaceValue(Protocol):
     values: Sequence[float]
 
 
-class Target(Protocol):
-    """Where the parts go: the identifier."""
-
-    def add_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
-                   torque: Sequence[float]) -> None: ...
-    def add_joint_state(self, stamp_ns: int, names: Sequence[str],
-                        positions: Sequence[float]) -> None: ...
-    def add_removed_payload(self, frame_id: str, mass: float, com: Sequence[float],
-                            inertia: Sequence[float]) -> None: ...
-    def add_finding(self, name: str, level: str, text: str) -> None: ...
-
-
 class Parts(NamedTuple):
-    """What a message carries; None: not that.
+    """The parts of a message; None: it does not carry that part.
 
     Attributes:
         wrench: 6 numbers [N, N m]; names, positions: of the joints [rad or m].
@@ -61,7 +49,7 @@ class Parts(NamedTuple):
 
 
 class DynamicJointStates:
-    """Takes messages apart; where what stands is found once for each layout.
+    """Splits messages into their parts, whose places are looked for once for each layout.
 
     Args:
         settings: names of sensor and payload.
@@ -106,28 +94,6 @@ class DynamicJointStates:
         self._load = _all_of(where, self._payload, _PAYLOAD)
         self._inertia = _all_of(where, self._payload, _INERTIA)
         self._joints = [(name, *at) for (name, kind), at in where.items() if kind == _POSITION]
-
-    def feed(self, message: Any, stamp_ns: int, frame_id: str, target: Target,
-             with_payload: bool) -> None:
-        """Hand the parts of a message to the identifier.
-
-        Args:
-            frame_id: of the wrench, which the message does not tell.
-            with_payload: the payload that the driver removes is read from here.
-        """
-        parts = self.split(message.joint_names, message.interface_values)
-        if parts.names:
-            target.add_joint_state(stamp_ns, parts.names, parts.positions)
-        if with_payload and parts.payload is not None:
-            target.add_removed_payload("", parts.payload[0], parts.payload[1:4], parts.payload[4:])
-        if parts.wrench is not None:
-            target.add_wrench(stamp_ns, frame_id, parts.wrench[:3], parts.wrench[3:])
-        else:
-            known = ", ".join(str(n) for n in list(message.joint_names)[:12]) or "nothing"
-            target.add_finding("sensor_missing", "error",
-                               f"the dynamic joint states carry no force.x ... torque.z of "
-                               f"'{self._sensor}' (dynamic_joint_states.sensor); they carry: "
-                               f"{known}")
 
 
 def _all_of(where: dict[tuple[str, str], tuple[int, int]], name: str, kinds: Sequence[str]

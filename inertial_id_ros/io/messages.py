@@ -1,65 +1,92 @@
-"""Serialised messages on their way into a pipeline: decoded, or named and dropped."""
+"""Messages of the topics with high rates: decoded, checked, passed on as samples."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from ..findings import FindingLog
 from ..limits import MAX_JOINTS, MAX_TRANSFORMS
 from . import cdr
 
+Sink = Callable[..., Any]  # takes one sample
+Report = Callable[[str, str, str], None]  # takes name, level and text of a finding
 
-def fits(tell: Callable[[str, str, str], None], what: str, size: int, limit: int) -> bool:
-    """Whether a message may be used; where not, the finding ``<what>_too_large`` says so.
+
+class MessageKind(NamedTuple):
+    """How messages of one kind become samples.
+
+    Attributes:
+        name: of the kind, in the names of findings.
+        decode: makes the message of its bytes (raises ValueError).
+        pass_on: gives each sample of a decoded message to a sink; False, and none is given, where
+            the message is too large, which is reported.
+    """
+
+    name: str
+    decode: Callable[[bytes], Any]
+    pass_on: Callable[[Any, Sink, Report], bool]
+
+
+def has_allowed_size(name: str, size: int, limit: int, report: Report) -> bool:
+    """Whether a message may be used; where not, the finding ``<name>_too_large`` is reported.
 
     Args:
-        tell: takes name, level and text of the finding.
+        size: its number of entries.
     """
     if size <= limit:
         return True
-    tell(f"{what}_too_large", "error", f"{what.replace('_', ' ')} messages with {size} entries "
-         f"dropped; at most {limit} are accepted")
+    report(f"{name}_too_large", "error", f"{name.replace('_', ' ')} messages with {size} entries "
+           f"dropped; at most {limit} are accepted")
     return False
 
 
-Handler = Callable[..., Any]
+def stamp_ns(stamp: Any) -> int:
+    """Nanoseconds since the epoch of a builtin_interfaces/Time."""
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
 
 
-def take_wrench(data: bytes, handler: Handler, log: FindingLog) -> None:
-    """Hand a serialised geometry_msgs/WrenchStamped on."""
-    message = _decoded(cdr.wrench, data, "wrench", log)
-    if message is not None:
-        handler(*message)
-
-
-def take_joint_state(data: bytes, handler: Handler, log: FindingLog) -> None:
-    """Hand a serialised sensor_msgs/JointState on."""
-    message = _decoded(cdr.joint_state, data, "joint_state", log)
-    if message is not None and fits(log.set, "joint_state", len(message.names), MAX_JOINTS):
-        handler(*message)
-
-
-def take_transforms(data: bytes, handler: Handler, log: FindingLog) -> None:
-    """Hand each transform of a serialised tf2_msgs/TFMessage on."""
-    edges = _decoded(cdr.transforms, data, "transform", log)
-    if edges is not None and fits(log.set, "transform", len(edges), MAX_TRANSFORMS):
-        for edge in edges:
-            handler(*edge)
-
-
-def take_static_transforms(data: bytes, handler: Handler, log: FindingLog) -> None:
-    """Hand each transform of a serialised tf2_msgs/TFMessage on, without its stamp."""
-    edges = _decoded(cdr.transforms, data, "static_transform", log)
-    if edges is not None and fits(log.set, "static_transform", len(edges), MAX_TRANSFORMS):
-        for edge in edges:
-            handler(*edge[1:])
-
-
-def _decoded(decoder: cdr.Decoder[cdr.T], data: bytes, what: str, log: FindingLog) -> cdr.T | None:
+def take_serialized(kind: MessageKind, data: bytes, sink: Sink, log: FindingLog) -> None:
+    """Give the samples of a serialised message to a sink; one that is damaged becomes a finding."""
     try:
-        return decoder(data)
+        message = kind.decode(data)
     except ValueError as error:
-        log.count(f"{what}_malformed", f"{what.replace('_', ' ')} messages that cannot be decoded "
-                  f"dropped, the last because of {error}")
-        return None
+        log.count(f"{kind.name}_malformed", f"{kind.name.replace('_', ' ')} messages that cannot "
+                  f"be decoded dropped, the last because of {error}")
+        return
+    kind.pass_on(message, sink, log.set)
+
+
+def _pass_wrench(message: cdr.Wrench, sink: Sink, report: Report) -> bool:
+    sink(*message)
+    return True
+
+
+def _pass_joint_state(message: cdr.JointState, sink: Sink, report: Report) -> bool:
+    if not has_allowed_size("joint_state", len(message.names), MAX_JOINTS, report):
+        return False
+    sink(*message)
+    return True
+
+
+def _pass_transforms(message: Sequence[cdr.Edge], sink: Sink, report: Report) -> bool:
+    if not has_allowed_size("transform", len(message), MAX_TRANSFORMS, report):
+        return False
+    for edge in message:
+        sink(*edge)
+    return True
+
+
+def _pass_static_transforms(message: Sequence[cdr.Edge], sink: Sink, report: Report) -> bool:
+    """The stamp of a fixed transform means nothing."""
+    if not has_allowed_size("static_transform", len(message), MAX_TRANSFORMS, report):
+        return False
+    for edge in message:
+        sink(*edge[1:])
+    return True
+
+
+WRENCH = MessageKind("wrench", cdr.wrench, _pass_wrench)
+JOINT_STATE = MessageKind("joint_state", cdr.joint_state, _pass_joint_state)
+TRANSFORMS = MessageKind("transform", cdr.transforms, _pass_transforms)
+STATIC_TRANSFORMS = MessageKind("static_transform", cdr.transforms, _pass_static_transforms)

@@ -69,13 +69,23 @@ def parameter_overrides(node: Node) -> dict[str, Any]:
     return {name: parameter.value for name, parameter in overrides.items()}
 
 
-def optional_type(package: str, name: str, setting: str) -> Any:
-    """A message type that not every installation has (raises InvalidSetting, naming the setting).
+def message_type(name: str, required_by: str = "") -> Any:
+    """The Python class of a type such as ``std_msgs/msg/String``.
+
+    Args:
+        required_by: setting that asks for a type that not every installation has.
+
+    Raises:
+        InvalidSetting: it is not installed, and a setting asks for it, which the text names.
+        ImportError, AttributeError, ValueError: it is not installed, or not the name of a type.
     """
+    package, kind, message = name.split("/")
     try:
-        return getattr(importlib.import_module(f"{package}.msg"), name)
+        return getattr(importlib.import_module(f"{package}.{kind}"), message)
     except (ImportError, AttributeError) as error:
-        raise InvalidSetting(f"{setting} needs {package}/{name}, which is not installed "
+        if not required_by:
+            raise
+        raise InvalidSetting(f"{required_by} needs {package}/{message}, which is not installed "
                              f"({' '.join(str(error).split())})") from error
 
 

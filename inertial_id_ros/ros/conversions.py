@@ -21,11 +21,6 @@ NAN = math.nan
 _GROUPS = (slice(0, 1), slice(1, 4), slice(4, 10))  # mass, com, inertia in the report
 
 
-def stamp_ns(stamp: Time) -> int:
-    """Nanoseconds since the epoch."""
-    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
-
-
 def time_message(nanoseconds: int) -> Time:
     """Time message of nanoseconds since the epoch."""
     seconds, rest = divmod(int(nanoseconds), 1_000_000_000)

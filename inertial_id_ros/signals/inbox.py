@@ -14,9 +14,8 @@ _INBOX = 400_000  # samples that may wait; a node that falls this far behind say
 _INBOX_BYTES = 256_000_000  # of serialised messages that may wait
 (WRENCH, JOINT_STATE, TRANSFORM, STATIC_TRANSFORM, REMOVED_PAYLOAD, ZEROING, FINDING) = range(7)
 Handlers = Mapping[int, Callable[..., Any]]
-_TAKE_SERIALIZED = {WRENCH: messages.take_wrench, JOINT_STATE: messages.take_joint_state,
-                    TRANSFORM: messages.take_transforms,
-                    STATIC_TRANSFORM: messages.take_static_transforms}
+_MESSAGES = {WRENCH: messages.WRENCH, JOINT_STATE: messages.JOINT_STATE,
+             TRANSFORM: messages.TRANSFORMS, STATIC_TRANSFORM: messages.STATIC_TRANSFORMS}
 
 
 class Intake:
@@ -54,7 +53,7 @@ class Intake:
                 handlers[kind](*sample)
             else:
                 self._bytes_out += len(sample)
-                _TAKE_SERIALIZED[kind](sample, handlers[kind], self._incoming)
+                messages.take_serialized(_MESSAGES[kind], sample, handlers[kind], self._incoming)
 
     def add_serialized(self, kind: int, data: bytes) -> None:
         """A serialised message, to be decoded when its turn comes.

@@ -9,9 +9,16 @@ import numpy as np
 import pytest
 
 from inertial_id_ros.apps.bag.reader import Recording, Topic
-from inertial_id_ros.apps.bag.topics import TRANSFORMS, WRENCH, select_topics
+from inertial_id_ros.apps.bag.topics import select_topics
 from inertial_id_ros.errors import RecordingError
 from inertial_id_ros.settings import Settings
+from inertial_id_ros.signals.input_topics import (
+    JOINT_STATES,
+    ROBOT_DESCRIPTION,
+    STATIC_TRANSFORMS,
+    TRANSFORMS,
+    WRENCH,
+)
 
 STORAGES = ("mcap", "sqlite3")
 
@@ -143,12 +150,13 @@ def test_the_topic_of_the_settings_is_found_with_and_without_leading_slash():
     topics = [("/ft/wrench", bags.WRENCH), ("/other", bags.WRENCH)]
     for name in ("/ft/wrench", "ft/wrench"):
         chosen = select(topics, wrench__topic=name)
-        assert chosen.wrench == "/ft/wrench" and chosen.notes == ()
+        assert chosen.name_of(WRENCH) == "/ft/wrench" and chosen.notes == ()
 
 
 def test_the_only_wrench_topic_is_taken_with_a_note():
     chosen = select([("/ft/wrench", bags.WRENCH), ("/joint_states", bags.JOINTS)])
-    assert chosen.wrench == "/ft/wrench" and chosen.joint_states == "/joint_states"
+    assert chosen.name_of(WRENCH) == "/ft/wrench"
+    assert chosen.name_of(JOINT_STATES) == "/joint_states"
     assert "/ft/wrench, the only wrench topic" in chosen.notes[0]
 
 
@@ -177,20 +185,21 @@ def test_a_wrench_topic_without_messages_is_refused():
 def test_robot_description_and_tf_are_found_in_a_namespace():
     chosen = select([("/wrench", bags.WRENCH), ("/lbr/robot_description", bags.TEXT),
                      ("/lbr/tf", bags.TF), ("/lbr/tf_static", bags.TF), ("/notes", bags.TEXT)])
-    assert chosen.robot_description == "/lbr/robot_description"
-    assert (chosen.tf, chosen.tf_static) == ("/lbr/tf", "/lbr/tf_static")
+    assert chosen.name_of(ROBOT_DESCRIPTION) == "/lbr/robot_description"
+    assert chosen.name_of(TRANSFORMS) == "/lbr/tf"
+    assert chosen.name_of(STATIC_TRANSFORMS) == "/lbr/tf_static"
 
 
 def test_of_several_joint_state_topics_none_is_guessed():
     chosen = select([("/wrench", bags.WRENCH), ("/a/joint_states", bags.JOINTS),
                      ("/b/joint_states", bags.JOINTS)])
-    assert chosen.joint_states == "" and "--joint-states-topic" in chosen.notes[0]
+    assert chosen.name_of(JOINT_STATES) == "" and "--joint-states-topic" in chosen.notes[0]
 
 
 def test_a_robot_description_file_replaces_the_topic():
     chosen = select([("/wrench", bags.WRENCH), ("/robot_description", bags.TEXT)],
                     robot_description__file="robot.urdf")
-    assert chosen.robot_description == ""
+    assert chosen.name_of(ROBOT_DESCRIPTION) == ""
 
 
 def test_a_message_above_the_limit_is_refused(bag, monkeypatch):
@@ -242,7 +251,7 @@ def test_a_named_pipe_is_not_waited_for(tmp_path):
 
 
 def test_one_topic_is_not_taken_for_two_things() -> None:
-    topics = [Topic("/x", WRENCH, 10), Topic("/x", TRANSFORMS, 10)]
+    topics = [Topic("/x", bags.WRENCH, 10), Topic("/x", bags.TF, 10)]
     settings = Settings().replace({"wrench.topic": "/x", "tf.topic": "/x"})
     with pytest.raises(RecordingError, match="/x is chosen for two things"):
         select_topics(topics, settings)

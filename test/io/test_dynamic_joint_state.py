@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,11 @@ from synthetic import RICH, START, Scene, identifier, payload, stamps, texts
 from inertial_id_ros.apps.bag.identify_bag import main
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import Estimate
+from inertial_id_ros.identification.identifier import Identifier
 from inertial_id_ros.io.dynamic_joint_state import DEFINITIONS, DynamicJointStates
 from inertial_id_ros.settings import DynamicJointStatesSettings, Settings
+from inertial_id_ros.signals.input_topics import DYNAMIC_JOINT_STATES
+from inertial_id_ros.signals.message_adapter import MessageAdapter
 
 AXES = ("x", "y", "z")
 SENSOR = [f"{part}.{axis}" for part in ("force", "torque") for axis in AXES]
@@ -37,6 +40,7 @@ class Value:
 class Message:
     joint_names: list[str]
     interface_values: list[Value]
+    header: Any = field(default_factory=lambda: bags.header(START, ""))
 
 
 def message(joints: dict[str, float], wrench: Any, **more: Value) -> Message:
@@ -50,6 +54,10 @@ def message(joints: dict[str, float], wrench: Any, **more: Value) -> Message:
 
 def splitter(**changes: str) -> DynamicJointStates:
     return DynamicJointStates(DynamicJointStatesSettings(topic="/dynamic_joint_states", **changes))
+
+
+def adapter(made: Identifier) -> MessageAdapter:
+    return MessageAdapter(made, made.settings, made.set_robot_description)
 
 
 def test_every_part_is_found_by_its_name() -> None:
@@ -94,9 +102,9 @@ def test_lists_of_different_lengths_give_nothing_and_no_error(broken: Message) -
 
 
 def test_a_missing_sensor_is_named_with_what_is_there() -> None:
-    made = identifier()
-    got = message({"a": 1.0}, range(6))
-    splitter(sensor="left_fts").feed(got, START, "tool0", made, False)
+    made = identifier(dynamic_joint_states__topic="/all", dynamic_joint_states__sensor="left_fts",
+                      wrench__sensor_frame="tool0")
+    adapter(made).add(DYNAMIC_JOINT_STATES, message({"a": 1.0}, range(6)))
     made.advance()
     assert "'left_fts'" in texts(made)["sensor_missing"]
     assert "tcp_fts_sensor, a" in texts(made)["sensor_missing"]
@@ -111,12 +119,13 @@ def test_the_pipeline_identifies_from_it_with_the_payload_that_the_driver_remove
     made = identifier(dynamic_joint_states__topic="/dynamic_joint_states",
                       wrench__sensor_frame="tool0",
                       precompensated__source="dynamic_joint_states")
-    parts = splitter()
+    into = adapter(made)
     joints = ("turn", "lift", "slide", "bend", "roll")
     for stamp, q, w in zip(t, RICH.positions(t), wrench, strict=True):
         got = message(dict(zip(joints, q.tolist(), strict=True)), w, payload=Value(
             ["mass", "cog.x", "cog.y", "cog.z"], [0.5, 0.02, -0.01, 0.06]))
-        parts.feed(got, START + round(stamp * 1e9), "tool0", made, True)
+        got.header = bags.header(START + round(stamp * 1e9), "")
+        into.add(DYNAMIC_JOINT_STATES, got)
     made.advance()
     outcome = made.solve()
     assert isinstance(outcome, Estimate), outcome

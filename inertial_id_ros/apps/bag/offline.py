@@ -7,53 +7,36 @@ have published.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 
 from ...estimate import Outcome
 from ...findings import Finding
+from ...identification.make_identifier import AnyIdentifier
 from ...inertia import Array
-from ...io.cdr import DECODERS, Edge, JointState, Wrench
-from ...io.dynamic_joint_state import DynamicJointStates
+from ...io.cdr import DECODERS
 from ...io.files import user_path
-from ...io.messages import fits
+from ...io.messages import stamp_ns
 from ...io.sample_blocks import Block
 from ...io.urdf import read_description
-from ...limits import MAX_JOINTS, MAX_TRANSFORMS
 from ...settings import Settings
-from .reader import RawMessage, Recording
+from ...signals.input_topics import (
+    DYNAMIC_JOINT_STATES,
+    STATIC_TRANSFORMS,
+    TRANSFORMS,
+    WRENCH,
+)
+from ...signals.message_adapter import MessageAdapter
+from .message_batch import MessageBatch
+from .reader import Message, RawMessage, Recording
 from .topics import Selection
-from .waiting import Waiting
 
 ADVANCE_PERIOD = 1.0  # s of recorded time between two calls of advance; no influence on results
 _LONGEST_SILENCE = 10.0  # s of a gap without messages through which the timers keep ticking
-
-
-class Pipeline(Protocol):
-    """The part of the identifier that is used here."""
-
-    def set_robot_description(self, urdf: str) -> None: ...
-    def add_static_transform(self, parent: str, child: str, translation: Sequence[float],
-                             quaternion_xyzw: Sequence[float]) -> None: ...
-    def add_transform(self, stamp_ns: int, parent: str, child: str, translation: Sequence[float],
-                      quaternion_xyzw: Sequence[float]) -> None: ...
-    def add_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
-                        efforts: Sequence[float] = ()) -> None: ...
-    def add_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
-                   torque: Sequence[float]) -> None: ...
-    def add_removed_payload(self, frame_id: str, mass: float, com: Sequence[float],
-                            inertia: Sequence[float]) -> None: ...
-    def add_zeroing(self, reason: str) -> None: ...
-    def add_finding(self, name: str, level: str, text: str) -> None: ...
-    def take_block(self, block: Block) -> bool: ...
-    def advance(self) -> Any: ...
-    def solve(self) -> Outcome: ...
-    def finish(self) -> Any: ...
-    def findings(self) -> tuple[Finding, ...]: ...
 
 
 @dataclass(frozen=True)
@@ -105,8 +88,8 @@ class Identification:
     trace: Trace
 
 
-def identify(recording: Recording, selection: Selection, pipeline: Pipeline, settings: Settings,
-             on_progress: Callable[[float], None] | None = None,
+def identify(recording: Recording, selection: Selection, pipeline: AnyIdentifier,
+             settings: Settings, on_progress: Callable[[float], None] | None = None,
              keep_trace: bool = False) -> Identification:
     """Run the pipeline over a recording.
 
@@ -122,7 +105,7 @@ def identify(recording: Recording, selection: Selection, pipeline: Pipeline, set
     """
     run = _Run(recording, selection, pipeline, settings, keep_trace)
     run.preload()
-    for message in recording.raw_of(selection.all):
+    for message in recording.raw_of(selection.types):
         run.push(message)
         if on_progress and run.ticked:
             on_progress(run.seconds(message.log_time))
@@ -133,7 +116,7 @@ def identify(recording: Recording, selection: Selection, pipeline: Pipeline, set
 class _Run:
     """State of one pass over a recording."""
 
-    def __init__(self, recording: Recording, selection: Selection, pipeline: Pipeline,
+    def __init__(self, recording: Recording, selection: Selection, pipeline: AnyIdentifier,
                  settings: Settings, keep_trace: bool) -> None:
         self._recording = recording
         self._selection = selection
@@ -141,7 +124,7 @@ class _Run:
         self._settings = settings
         self._trace = Trace() if keep_trace else None
         self._history: list[Snapshot] = []
-        self._counts = dict.fromkeys(selection.all, 0)
+        self._counts = dict.fromkeys(selection.topics, 0)
         self._description = ""
         self._frames: set[str] = set()
         self._start = recording.start
@@ -151,17 +134,9 @@ class _Run:
         self._next_solve = self._start + self._solve_period
         self._next_advance = self._start + self._advance_period
         self.ticked = False
-        self._waiting = Waiting(selection)
+        self._batch = MessageBatch(selection)
         self._now = self._start  # log time of the message that is handed over
-        self._fast = {selection.wrench, selection.joint_states, selection.tf} - {""}
-        self._handlers: dict[str, Callable[[Any], None]] = {
-            selection.tf: self._push_transforms, selection.joint_states: self._push_joints,
-            selection.tf_static: self._push_static, selection.wrench: self._push_wrench,
-            selection.robot_description: self._push_description,
-            selection.dynamic: self._push_dynamic, selection.program: self._push_program,
-            selection.removed_payload: self._push_removed}
-        self._dynamic = DynamicJointStates(settings.dynamic_joint_states)
-        self._program_runs = False
+        self._adapter = MessageAdapter(pipeline, settings, self._use_new_description)
 
     def seconds(self, time_ns: int) -> float:
         return (time_ns - self._start) * 1e-9
@@ -171,9 +146,10 @@ class _Run:
         file = self._settings.robot_description.file
         if file:
             self._use_description(read_description(user_path(file)))
-        for message in self._recording.messages(self._selection.latched, DECODERS):
-            if message.topic == self._selection.tf_static or not self._description:
-                self._handlers[message.topic](message.content)
+        for message in self._recording.messages(self._selection.latched_types, DECODERS):
+            if (self._selection.topics[message.topic] is STATIC_TRANSFORMS
+                    or not self._description):
+                self._add(message)
 
     def push(self, message: RawMessage) -> None:
         """Take the next message, after all timers that are due before it was recorded."""
@@ -183,35 +159,50 @@ class _Run:
             self._catch_up(now)
         self._end = now
         self._counts[message.topic] += 1
-        if message.topic not in self._fast:
+        if not self._batch.accepts(message):
             self._forward()
-            self._hand_over(message)
+            self._add(self._decode(message))
             return
-        if self._waiting.add(message):
+        if self._batch.add(message):
             self._forward()
             self._advance()
 
     def _forward(self) -> None:
-        """Give the pipeline what waits: all at once if it can take that, else one by one."""
-        messages = self._waiting.take()
-        block = self._waiting.as_block(messages)
+        """Give the pipeline the batch: all at once if it can take that, else one by one."""
+        messages = self._batch.take()
+        block = self._batch.as_block(messages)
         if block is not None and self._pipeline.take_block(block):
-            self._note(block, messages)
+            self._note_block(block, messages)
             return
         for message in messages:
-            self._hand_over(message)
+            self._add(self._decode(message))
 
-    def _hand_over(self, raw: RawMessage) -> None:
-        message = self._recording.decoded(raw, self._selection.all[raw.topic], DECODERS)
+    def _decode(self, raw: RawMessage) -> Message:
+        return self._recording.decoded(raw, self._selection.topics[raw.topic].type, DECODERS)
+
+    def _add(self, message: Message) -> None:
+        """Add a message to the pipeline, and remember what the report tells of it."""
         self._now = message.log_time
-        self._handlers[message.topic](message.content)
+        topic, content = self._selection.topics[message.topic], message.content
+        if not self._adapter.add(topic, content):
+            return
+        if topic in (TRANSFORMS, STATIC_TRANSFORMS):
+            for edge in content:
+                self._frames.update((edge.parent, edge.child))
+        elif topic is WRENCH:
+            self._keep_wrench(content.stamp_ns, content.force + content.torque)
+        elif topic is DYNAMIC_JOINT_STATES and self._trace is not None:
+            wrench = self._adapter.wrench_of(content)
+            if wrench is not None:
+                self._keep_wrench(stamp_ns(content.header.stamp), wrench)
 
-    def _note(self, block: Block, messages: list[RawMessage]) -> None:
-        """Remember of a block what the handlers remember of single messages."""
+    def _note_block(self, block: Block, messages: list[RawMessage]) -> None:
+        """Remember of a block what `_add` remembers of single messages."""
         for edges in block.transforms:
             self._frames.update((edges.parent, edges.child))
         if block.wrenches is not None and self._trace is not None:
-            self._now = next(m.log_time for m in messages if m.topic == self._selection.wrench)
+            wrench_topic = self._selection.name_of(WRENCH)
+            self._now = next(m.log_time for m in messages if m.topic == wrench_topic)
             for stamp, row in zip(block.wrenches.stamps.tolist(), block.wrenches.rows.tolist(),
                                   strict=True):
                 self._keep_wrench(stamp, tuple(row))
@@ -255,32 +246,6 @@ class _Run:
                               frozenset(self._frames | link_names(self._description)),
                               self._trace or Trace())
 
-    def _push_dynamic(self, message: Any) -> None:
-        if not fits(self._pipeline.add_finding, "dynamic_joint_state", len(message.joint_names),
-                    MAX_JOINTS):
-            return
-        stamp = _nanoseconds(message.header.stamp)
-        self._dynamic.feed(message, stamp, self._settings.wrench.sensor_frame, self._pipeline,
-                           self._settings.precompensated.source == "dynamic_joint_states")
-        wrench = self._dynamic.split(message.joint_names, message.interface_values).wrench
-        if wrench is not None:
-            self._keep_wrench(stamp, wrench)
-
-    def _push_removed(self, message: Any) -> None:
-        i = message.inertia
-        self._pipeline.add_removed_payload(
-            message.header.frame_id, i.m, (i.com.x, i.com.y, i.com.z),
-            (i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz))
-
-    def _push_program(self, message: Any) -> None:
-        if message.data and not self._program_runs:
-            self._pipeline.add_zeroing("the robot's program started")
-        self._program_runs = bool(message.data)
-
-    def _push_wrench(self, message: Wrench) -> None:
-        self._pipeline.add_wrench(*message)
-        self._keep_wrench(message.stamp_ns, message.force + message.torque)
-
     def _keep_wrench(self, stamp: int, wrench: tuple[float, ...]) -> None:
         """Put a measured wrench into the trace."""
         if self._trace is not None:
@@ -290,27 +255,9 @@ class _Run:
             self._trace.stamps.append(stamp)
             self._trace.measured.append(wrench)
 
-    def _push_joints(self, message: JointState) -> None:
-        if fits(self._pipeline.add_finding, "joint_state", len(message.names), MAX_JOINTS):
-            self._pipeline.add_joint_state(*message)
-
-    def _push_transforms(self, message: list[Edge]) -> None:
-        if not fits(self._pipeline.add_finding, "transform", len(message), MAX_TRANSFORMS):
-            return
-        for edge in message:
-            self._frames.update((edge.parent, edge.child))
-            self._pipeline.add_transform(*edge)
-
-    def _push_static(self, message: list[Edge]) -> None:
-        if not fits(self._pipeline.add_finding, "static_transform", len(message), MAX_TRANSFORMS):
-            return
-        for edge in message:
-            self._frames.update((edge.parent, edge.child))
-            self._pipeline.add_static_transform(*edge[1:])
-
-    def _push_description(self, message: Any) -> None:
-        if message.data != self._description:
-            self._use_description(message.data)
+    def _use_new_description(self, urdf: str) -> None:
+        if urdf != self._description:
+            self._use_description(urdf)
 
     def _use_description(self, urdf: str) -> None:
         self._description = urdf
@@ -330,7 +277,3 @@ def link_names(urdf: str) -> set[str]:
 def _whole_periods(gap: int, period: int) -> int:
     """The largest multiple of period that is not above the gap; at least 0."""
     return max(0, gap // period) * period
-
-
-def _nanoseconds(stamp: Any) -> int:
-    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)

@@ -8,59 +8,39 @@ from dataclasses import dataclass
 
 from ...errors import RecordingError
 from ...settings import Settings
+from ...signals.input_topics import (
+    DYNAMIC_JOINT_STATES,
+    FRANKA_STATE,
+    JOINT_STATES,
+    PROGRAM,
+    REMOVED_PAYLOAD,
+    WRENCH,
+    InputTopic,
+    input_topics,
+)
 from .reader import Topic
-
-WRENCH = "geometry_msgs/msg/WrenchStamped"
-JOINT_STATES = "sensor_msgs/msg/JointState"
-TRANSFORMS = "tf2_msgs/msg/TFMessage"
-TEXT = "std_msgs/msg/String"
-DYNAMIC = "control_msgs/msg/DynamicJointState"
-INERTIA = "geometry_msgs/msg/InertiaStamped"
-BOOL = "std_msgs/msg/Bool"
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Topic names, empty where the recording has none, and notes about choices made.
+    """The topics to read by name, and notes about choices made."""
 
-    Raises:
-        RecordingError: one topic is chosen for two things.
-    """
-
-    wrench: str
-    joint_states: str
-    tf: str
-    tf_static: str
-    robot_description: str
-    dynamic: str = ""
-    removed_payload: str = ""
-    program: str = ""
+    topics: dict[str, InputTopic]
     notes: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        chosen = [name for name in (
-            self.wrench, self.joint_states, self.tf, self.tf_static, self.robot_description,
-            self.dynamic, self.removed_payload, self.program) if name]
-        for name in chosen:
-            if chosen.count(name) > 1:
-                raise RecordingError(f"topic {name} is chosen for two things, which have different "
-                                     "types of messages; name another topic for one of them")
+    def name_of(self, topic: InputTopic) -> str:
+        """Name of a topic in the recording; empty where it is not read."""
+        return next((name for name, chosen in self.topics.items() if chosen is topic), "")
 
     @property
-    def latched(self) -> dict[str, str]:
-        """Type by name of the topics whose messages a subscriber gets at once."""
-        return _without_empty({self.tf_static: TRANSFORMS, self.robot_description: TEXT})
+    def types(self) -> dict[str, str]:
+        """Type of message by the topic's name."""
+        return {name: topic.type for name, topic in self.topics.items()}
 
     @property
-    def all(self) -> dict[str, str]:
-        """Type by name of all chosen topics."""
-        return _without_empty({self.wrench: WRENCH, self.joint_states: JOINT_STATES,
-                               self.tf: TRANSFORMS, self.dynamic: DYNAMIC,
-                               self.removed_payload: INERTIA, self.program: BOOL, **self.latched})
-
-
-def _without_empty(types: dict[str, str]) -> dict[str, str]:
-    return {name: kind for name, kind in types.items() if name}
+    def latched_types(self) -> dict[str, str]:
+        """As `types`, of the topics whose messages a subscriber gets at once."""
+        return {name: topic.type for name, topic in self.topics.items() if topic.latched}
 
 
 def select_topics(topics: Sequence[Topic], settings: Settings,
@@ -73,66 +53,59 @@ def select_topics(topics: Sequence[Topic], settings: Settings,
             by another topic.
 
     Raises:
-        RecordingError: no wrench, several and none chosen, or a chosen topic of another type.
+        RecordingError: no wrench, several and none chosen, a chosen topic of another type, or one
+            that is chosen for two things.
     """
     notes: list[str] = []
-    wrench = joint_states = ""
-    dynamic = _chosen(topics, settings.dynamic_joint_states.topic, DYNAMIC,
-                      "dynamic joint state")
-    torques = settings.load.source == "joint_torque"
-    if not dynamic and not torques:
-        wrench = _required(topics, settings.wrench.topic, "wrench.topic" in asked, notes)
-    if not dynamic and (torques or settings.kinematics.source != "tf"):
-        joint_states = _optional(topics, settings.joint_states.topic, JOINT_STATES,
-                                 "joint state", "--joint-states-topic",
-                                 "joint_states.topic" in asked, notes)
-    if torques and not joint_states:
+    chosen: dict[str, InputTopic] = {}
+    for wanted in input_topics(settings):
+        name = _choose(topics, wanted, settings, asked, notes)
+        if name in chosen:
+            raise RecordingError(f"topic {name} is chosen for two things, which have different "
+                                 "types of messages; name another topic for one of them")
+        if name:
+            chosen[name] = wanted
+    if settings.load.source == "joint_torque" and JOINT_STATES not in chosen.values():
         raise RecordingError("load.source is 'joint_torque' and no joint state topic is chosen "
-                             f"({JOINT_STATES}); the recording holds {describe_topics(topics)}")
-    description = ""
-    if not settings.robot_description.file:
-        description = _named(topics, settings.robot_description.topic, TEXT, "robot description",
-                             notes)
-    return Selection(
-        wrench=wrench, joint_states=joint_states,
-        tf=_named(topics, settings.tf.topic, TRANSFORMS, "transform", notes),
-        tf_static=_named(topics, settings.tf.static_topic, TRANSFORMS, "transform", notes),
-        robot_description=description, dynamic=dynamic,
-        removed_payload=_driver_topic(topics, settings),
-        program=_chosen(topics, settings.precompensated.program_topic, BOOL, "program"),
-        notes=tuple(notes))
+                             f"({JOINT_STATES.type}); the recording holds "
+                             f"{describe_topics(topics)}")
+    return Selection(chosen, tuple(notes))
 
 
-def _driver_topic(topics: Sequence[Topic], settings: Settings) -> str:
-    driver = settings.precompensated
-    if driver.source == "franka":
+def _choose(topics: Sequence[Topic], wanted: InputTopic, settings: Settings, asked: frozenset[str],
+            notes: list[str]) -> str:
+    """Name of the topic to use; empty where there is none."""
+    name = wanted.name(settings)
+    if wanted is FRANKA_STATE:
         raise RecordingError("precompensated.source 'franka' cannot be read from a recording; give "
                              "precompensated.mass, com and inertia")
-    if driver.source != "inertia":
-        return ""
-    return _chosen(topics, driver.topic, INERTIA, "removed payload")
+    if wanted in (DYNAMIC_JOINT_STATES, REMOVED_PAYLOAD, PROGRAM):
+        return _present(topics, wanted, name)
+    if wanted is WRENCH:
+        return _the_wrench(topics, name, wanted.setting in asked, notes)
+    if wanted is JOINT_STATES:
+        unused = settings.kinematics.source == "tf" and settings.load.source != "joint_torque"
+        return "" if unused else _the_joint_states(topics, name, wanted.setting in asked, notes)
+    return _in_any_namespace(topics, wanted, name, notes)
 
 
-def _chosen(topics: Sequence[Topic], wanted: str, kind: str, what: str) -> str:
-    """The wanted topic, if one is wanted (raises RecordingError where it is not there)."""
-    if not wanted:
-        return ""
-    name = _exact(topics, wanted, kind, what)
-    if not name:
-        raise RecordingError(f"{what} topic {_absolute(wanted)} is not in the recording; "
-                             f"{_suggestion(topics, wanted, _of_type(topics, kind))}")
-    return name
+def _present(topics: Sequence[Topic], wanted: InputTopic, name: str) -> str:
+    """The topic of that name (raises RecordingError where it is not there; empty: not wanted)."""
+    found = _exact(topics, wanted, name) if name else ""
+    if name and not found:
+        raise _not_there(topics, wanted, name)
+    return found
 
 
-def _required(topics: Sequence[Topic], wanted: str, asked: bool, notes: list[str]) -> str:
-    name = _exact(topics, wanted, WRENCH, "wrench")
-    candidates = _of_type(topics, WRENCH)
+def _the_wrench(topics: Sequence[Topic], wanted: str, asked: bool, notes: list[str]) -> str:
+    """The wanted topic of wrenches or, unless it was asked for, the only one."""
+    name = _exact(topics, WRENCH, wanted)
+    candidates = _of_type(topics, WRENCH.type)
     if not name and asked:
-        raise RecordingError(f"wrench topic {_absolute(wanted)} is not in the recording; "
-                             f"{_suggestion(topics, wanted, candidates)}")
+        raise _not_there(topics, WRENCH, wanted)
     if not name:
         if not candidates:
-            raise RecordingError(f"the recording holds no wrench ({WRENCH}); it holds "
+            raise RecordingError(f"the recording holds no wrench ({WRENCH.type}); it holds "
                                  f"{describe_topics(topics)}")
         if len(candidates) > 1:
             raise RecordingError(f"the recording holds {len(candidates)} wrench topics: "
@@ -144,49 +117,58 @@ def _required(topics: Sequence[Topic], wanted: str, asked: bool, notes: list[str
     return name
 
 
-def _optional(topics: Sequence[Topic], wanted: str, kind: str, what: str, option: str, asked: bool,
-              notes: list[str]) -> str:
-    name = _exact(topics, wanted, kind, what)
-    candidates = _of_type(topics, kind)
+def _the_joint_states(topics: Sequence[Topic], wanted: str, asked: bool, notes: list[str]) -> str:
+    """The wanted topic of joint states or, unless it was asked for, the only one, or none."""
+    name = _exact(topics, JOINT_STATES, wanted)
+    candidates = _of_type(topics, JOINT_STATES.type)
     if name or not (candidates or asked):
         return name
     if asked:
-        raise RecordingError(f"{what} topic {_absolute(wanted)} is not in the recording; "
-                             f"{_suggestion(topics, wanted, candidates)}")
+        raise _not_there(topics, JOINT_STATES, wanted)
     if len(candidates) > 1:
-        notes.append(f"none of the {what} topics is used: {', '.join(candidates)}; choose one with "
-                     f"{option}")
+        notes.append(f"none of the joint state topics is used: {', '.join(candidates)}; choose one "
+                     "with --joint-states-topic")
         return ""
-    notes.append(f"using {candidates[0]}, the only {what} topic")
+    notes.append(f"using {candidates[0]}, the only joint state topic")
     return candidates[0]
 
 
-def _named(topics: Sequence[Topic], wanted: str, kind: str, what: str, notes: list[str]) -> str:
-    """The wanted topic, or the only one of that type whose name ends alike (another namespace)."""
-    name = _exact(topics, wanted, kind, what)
-    if name:
-        return name
-    ending = "/" + wanted.rsplit("/", 1)[-1]
-    candidates = [n for n in _of_type(topics, kind) if n.endswith(ending)]
+def _in_any_namespace(topics: Sequence[Topic], wanted: InputTopic, name: str,
+                      notes: list[str]) -> str:
+    """The topic of that name, or the only one of its type whose name ends alike."""
+    found = _exact(topics, wanted, name)
+    if found:
+        return found
+    ending = "/" + name.rsplit("/", 1)[-1]
+    candidates = [n for n in _of_type(topics, wanted.type) if n.endswith(ending)]
     if len(candidates) == 1:
-        notes.append(f"using {candidates[0]} for {_absolute(wanted)}")
+        notes.append(f"using {candidates[0]} for {_absolute(name)}")
         return candidates[0]
     if candidates:
         notes.append(f"none of {', '.join(candidates)} is used; name one in the settings")
     return ""
 
 
-def _exact(topics: Sequence[Topic], wanted: str, kind: str, what: str) -> str:
-    """The wanted name if it is there with that type; empty if it is not there."""
-    same = [t for t in topics if t.name == _absolute(wanted)]
-    if any(t.type == kind for t in same):
+def _exact(topics: Sequence[Topic], wanted: InputTopic, name: str) -> str:
+    """The absolute name if it is there with the wanted type; empty if it is not there.
+
+    Raises:
+        RecordingError: it is there with another type.
+    """
+    same = [t for t in topics if t.name == _absolute(name)]
+    if any(t.type == wanted.type for t in same):
         return same[0].name
     if same:
-        others = _of_type(topics, kind)
+        others = _of_type(topics, wanted.type)
         known = f"topics of that type: {', '.join(others)}" if others else "no topic has that type"
-        raise RecordingError(f"{what} topic {same[0].name} is of type {same[0].type}; it must be "
-                             f"{kind} ({known})")
+        raise RecordingError(f"{wanted.content} topic {same[0].name} is of type {same[0].type}; it "
+                             f"must be {wanted.type} ({known})")
     return ""
+
+
+def _not_there(topics: Sequence[Topic], wanted: InputTopic, name: str) -> RecordingError:
+    return RecordingError(f"{wanted.content} topic {_absolute(name)} is not in the recording; "
+                          f"{_suggestion(topics, name, _of_type(topics, wanted.type))}")
 
 
 def _of_type(topics: Sequence[Topic], kind: str) -> list[str]:

@@ -16,8 +16,9 @@ from ...inertia import Array
 from ...io.files import read_text
 from ...limits import MAX_JOINTS, MAX_TABLE_BYTES
 from ...robot.recording import JointRecording
+from ...signals.input_topics import JOINT_STATES, ROBOT_DESCRIPTION
 from ..bag.reader import Recording
-from ..bag.topics import JOINT_STATES, TEXT, describe_topics
+from ..bag.topics import describe_topics
 
 _TIMES = ("time", "t")
 _EFFORTS = ("effort", "tau", "torque")
@@ -177,12 +178,12 @@ def _read_bag(path: Path, topic: str) -> NamedRecording:
         if not topic:
             notes.append(f"using {name}, the only joint state topic")
         text = [t.name for t in recording.topics
-                if t.type == TEXT and t.name != name
+                if t.type == ROBOT_DESCRIPTION.type and t.name != name
                 and t.name.rsplit("/", 1)[-1] == "robot_description"]
         urdf, skipped = "", 0
         names: tuple[str, ...] = ()
         rows: list[tuple[int, Array, Array]] = []
-        wanted = {name: JOINT_STATES, **({text[0]: TEXT} if text else {})}
+        wanted = {name: JOINT_STATES.type, **({text[0]: ROBOT_DESCRIPTION.type} if text else {})}
         for message in recording.messages(wanted):
             content = message.content
             if message.topic != name:
@@ -211,14 +212,14 @@ def _read_bag(path: Path, topic: str) -> NamedRecording:
 
 
 def _joint_topic(recording: Recording, wanted: str) -> str:
-    names = [t.name for t in recording.topics if t.type == JOINT_STATES]
+    names = [t.name for t in recording.topics if t.type == JOINT_STATES.type]
     if wanted:
         if "/" + wanted.lstrip("/") not in names:
             raise RecordingError(f"joint state topic /{wanted.lstrip('/')} is not in the "
                                  f"recording; it holds {describe_topics(recording.topics)}")
         return "/" + wanted.lstrip("/")
     if not names:
-        raise RecordingError(f"the recording holds no joint states ({JOINT_STATES}); it holds "
+        raise RecordingError(f"the recording holds no joint states ({JOINT_STATES.type}); it holds "
                              f"{describe_topics(recording.topics)}")
     if len(names) > 1:
         raise RecordingError(f"the recording holds {len(names)} joint state topics: "

@@ -17,8 +17,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.srv import GetInertialParameters
 
+from ...io.messages import stamp_ns
 from .. import compat
-from ..conversions import stamp_ns
 from .demo_record import Check, Record, inertia_numbers
 
 _NODE = "/inertial_id_node"

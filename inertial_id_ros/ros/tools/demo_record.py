@@ -11,7 +11,7 @@ from geometry_msgs.msg import Inertia
 from inertial_id_ros.msg import InertialParameters
 
 from ...inertia import PARAMETER_NAMES, Array
-from ..conversions import stamp_ns
+from ...io.messages import stamp_ns
 
 MASS_TOLERANCE = 0.01  # relative
 COM_TOLERANCE = 0.002  # m

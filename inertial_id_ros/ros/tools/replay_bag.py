@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -217,7 +216,7 @@ def make_publishers(node: Node, recording: Recording,
         reason = _obstacle(topic, publishers)
         if not reason:
             try:
-                kind = message_class(topic.type)
+                kind = compat.message_type(topic.type)
                 qos = replay_qos(recording.offered_qos(topic.name), topic.count)
                 publishers[topic.name] = node.create_publisher(kind, topic.name, qos)
             except (ImportError, AttributeError, ValueError):
@@ -237,16 +236,6 @@ def _obstacle(topic: Topic, publishers: dict[str, Publisher]) -> str:
     if topic.name in publishers:
         return "recorded with two types"
     return ""
-
-
-def message_class(name: str) -> type:
-    """The Python class of a type such as ``std_msgs/msg/String``.
-
-    Raises:
-        ImportError, AttributeError, ValueError: not installed, or not a type name.
-    """
-    package, kind, message = name.split("/")
-    return getattr(import_module(f"{package}.{kind}"), message)
 
 
 def replay_qos(offered: Sequence[Qos], count: int) -> QoSProfile:

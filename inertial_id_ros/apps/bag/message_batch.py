@@ -1,4 +1,4 @@
-"""Serialised messages on their way to the pipeline, as columns where that is possible."""
+"""Messages of the topics with high rates, collected so that the pipeline may take them at once."""
 
 from __future__ import annotations
 
@@ -7,29 +7,36 @@ from collections import defaultdict
 from ...io import cdr_columns
 from ...io.sample_blocks import Block
 from ...limits import MAX_JOINTS, MAX_TRANSFORMS
+from ...signals.input_topics import JOINT_STATES, TRANSFORMS, WRENCH
 from .reader import RawMessage
 from .topics import Selection
 
-_MESSAGES = 2000  # that wait at most: fewer than any stream of the pipeline holds
-_BYTES = 4_000_000
+_MOST_MESSAGES = 2000  # fewer than any ring of the pipeline holds
+_MOST_BYTES = 4_000_000
 
 
-class Waiting:
-    """Messages of the topics with high rates that came since they were last taken."""
+class MessageBatch:
+    """Serialised messages that came since they were last taken."""
 
     def __init__(self, selection: Selection) -> None:
-        self._selection = selection
+        self._wrench, self._joint_states, self._transforms = (
+            selection.name_of(topic) for topic in (WRENCH, JOINT_STATES, TRANSFORMS))
+        self._topics = {self._wrench, self._joint_states, self._transforms}
         self._messages: list[RawMessage] = []
         self._bytes = 0
 
+    def accepts(self, message: RawMessage) -> bool:
+        """Whether the message is of a topic that is collected."""
+        return message.topic in self._topics
+
     def add(self, message: RawMessage) -> bool:
-        """Add the next message; whether they should be taken now."""
+        """Add the next message; True where the batch is full and should be taken now."""
         self._messages.append(message)
         self._bytes += len(message.data)
-        return len(self._messages) >= _MESSAGES or self._bytes > _BYTES
+        return len(self._messages) >= _MOST_MESSAGES or self._bytes > _MOST_BYTES
 
     def take(self) -> list[RawMessage]:
-        """The messages, which wait no longer."""
+        """The messages in their order; the batch is empty afterwards."""
         messages, self._messages, self._bytes = self._messages, [], 0
         return messages
 
@@ -40,12 +47,11 @@ class Waiting:
         by_topic: dict[str, list[bytes]] = defaultdict(list)
         by_length: dict[int, list[bytes]] = defaultdict(list)
         for topic, _, data in messages:
-            if topic == self._selection.tf:
+            if topic == self._transforms:
                 by_length[len(data)].append(data)
             else:
                 by_topic[topic].append(data)
-        wrenches, joints = (by_topic.get(t, []) for t in (
-            self._selection.wrench, self._selection.joint_states))
+        wrenches, joints = (by_topic.get(t, []) for t in (self._wrench, self._joint_states))
         try:
             block = Block(cdr_columns.wrenches(wrenches), cdr_columns.joint_states(joints), tuple(
                 edges for tree in by_length.values() for edges in cdr_columns.transforms(tree)))

@@ -1,0 +1,108 @@
+"""From the messages of ROS topics to the samples of an identifier, live and from recordings.
+
+A message is anything with the fields of its type: rclpy, rosbags and `io.cdr` each make their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ..io import messages
+from ..io.dynamic_joint_state import DynamicJointStates
+from ..limits import MAX_JOINTS
+from ..settings import Settings
+from . import inbox
+from .input_topics import (
+    DYNAMIC_JOINT_STATES,
+    FRANKA_STATE,
+    JOINT_STATES,
+    PROGRAM,
+    REMOVED_PAYLOAD,
+    ROBOT_DESCRIPTION,
+    STATIC_TRANSFORMS,
+    TRANSFORMS,
+    WRENCH,
+    InputTopic,
+)
+
+
+class MessageAdapter:
+    """Adds the samples of decoded messages to an identifier.
+
+    Args:
+        on_description: called with every robot description (its parsing takes time).
+    """
+
+    def __init__(self, identifier: inbox.Intake, settings: Settings,
+                 on_description: Callable[[str], None]) -> None:
+        self._identifier, self._settings = identifier, settings
+        self._on_description = on_description
+        self._parts = DynamicJointStates(settings.dynamic_joint_states)
+        self._program_runs = False
+        self._add: dict[InputTopic, Callable[[Any], bool]] = {
+            WRENCH: partial(self._pass_on, messages.WRENCH, identifier.add_wrench),
+            JOINT_STATES: partial(self._pass_on, messages.JOINT_STATE, identifier.add_joint_state),
+            TRANSFORMS: partial(self._pass_on, messages.TRANSFORMS, identifier.add_transform),
+            STATIC_TRANSFORMS: partial(self._pass_on, messages.STATIC_TRANSFORMS,
+                                       identifier.add_static_transform),
+            DYNAMIC_JOINT_STATES: self._add_dynamic_joint_state,
+            REMOVED_PAYLOAD: self._add_removed_payload,
+            FRANKA_STATE: lambda message: self._add_removed_payload(message.inertia_load),
+            PROGRAM: self._add_program_state,
+            ROBOT_DESCRIPTION: self._add_robot_description}
+
+    def add(self, topic: InputTopic, message: Any) -> bool:
+        """Add the samples of a message; False where it is too large and was dropped."""
+        return self._add[topic](message)
+
+    def wrench_of(self, message: Any) -> tuple[float, ...] | None:
+        """The wrench (6,) [N, N m] of a dynamic joint state; None where it carries none."""
+        return self._parts.split(message.joint_names, message.interface_values).wrench
+
+    def _pass_on(self, kind: messages.MessageKind, sink: messages.Sink, message: Any) -> bool:
+        return kind.pass_on(message, sink, self._identifier.add_finding)
+
+    def _add_dynamic_joint_state(self, message: Any) -> bool:
+        identifier, names = self._identifier, message.joint_names
+        if not messages.has_allowed_size("dynamic_joint_state", len(names), MAX_JOINTS,
+                                         identifier.add_finding):
+            return False
+        stamp = messages.stamp_ns(message.header.stamp)
+        parts = self._parts.split(names, message.interface_values)
+        if parts.names:
+            identifier.add_joint_state(stamp, parts.names, parts.positions)
+        if (parts.payload is not None
+                and self._settings.precompensated.source == "dynamic_joint_states"):
+            identifier.add_removed_payload("", parts.payload[0], parts.payload[1:4],
+                                           parts.payload[4:])
+        if parts.wrench is not None:
+            # The message does not tell the frame of the wrench.
+            identifier.add_wrench(stamp, self._settings.wrench.sensor_frame, parts.wrench[:3],
+                                  parts.wrench[3:])
+        else:
+            known = ", ".join(str(n) for n in list(names)[:12]) or "nothing"
+            identifier.add_finding(
+                "sensor_missing", "error", "the dynamic joint states carry no force.x ... torque.z "
+                f"of '{self._settings.dynamic_joint_states.sensor}' "
+                f"(dynamic_joint_states.sensor); they carry: {known}")
+        return True
+
+    def _add_removed_payload(self, message: Any) -> bool:
+        i = message.inertia
+        self._identifier.add_removed_payload(
+            message.header.frame_id, i.m, (i.com.x, i.com.y, i.com.z),
+            (i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz))
+        return True
+
+    def _add_program_state(self, message: Any) -> bool:
+        """Drivers zero the sensor when the robot's program starts."""
+        if message.data and not self._program_runs:
+            self._identifier.add_zeroing("the robot's program started")
+        self._program_runs = bool(message.data)
+        return True
+
+    def _add_robot_description(self, message: Any) -> bool:
+        self._on_description(message.data)
+        return True
