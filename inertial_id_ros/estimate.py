@@ -1,12 +1,14 @@
-"""The result of identification: parameters, covariance, verdict, and what a person should know."""
+"""The result of identification: parameters, covariance, verdict, findings; or why there is none."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from enum import IntEnum
+from typing import Any, ClassVar
 
 import numpy as np
 
+from .errors import NotEnoughData
 from .inertia import (
     Array,
     Body,
@@ -18,8 +20,23 @@ from .inertia import (
     transform_phi,
 )
 
-UNOBSERVED, PRIOR_DOMINATED, IDENTIFIED = 0, 1, 2
 VERDICT_WORDS = ("unobserved", "prior-dominated", "identified")
+
+
+class ParameterVerdict(IntEnum):
+    """How far one parameter can be trusted (`identification/verdict.py` says when)."""
+
+    UNOBSERVED = 0  # the motion does not tell it
+    PRIOR_DOMINATED = 1  # known, but mostly from the prior
+    IDENTIFIED = 2  # known from the data
+
+    def __str__(self) -> str:
+        return VERDICT_WORDS[self]
+
+    __repr__ = __str__
+
+
+UNOBSERVED, PRIOR_DOMINATED, IDENTIFIED = ParameterVerdict
 
 
 @dataclass(frozen=True)
@@ -27,13 +44,15 @@ class Estimate:
     """One estimate of the payload in one frame.
 
     Attributes:
-        stamp_ns: time of the newest sample used [ns since epoch]; where samples that the estimate
-            before it used are left out as doubtful, theirs: stamps do not go back (the finding
-            `newest_left_out` says by how much).
+        valid: True; tells it from a `NoEstimate`.
+        stamp_ns: time of the newest sample used [ns since epoch]. It never goes back: if newer
+            samples, used by an earlier estimate, are left out as doubtful, it is that estimate's,
+            and the finding `newest_left_out` says by how much.
         frame_id: frame in whose axes and about whose origin everything is given.
         phi: inertial parameters (10,) about the frame's origin (see `inertia`).
         phi_covariance: covariance (10, 10) of phi.
         bias: sensor reading at zero load (6,) [N, N m], sign of the incoming topic, sensor frame.
+        method: estimator that made it; weighting: of its rows (`estimator.weighting`).
         data_share: share of each reported parameter that comes from the data (10,), 0 to 1.
         verdict: UNOBSERVED, PRIOR_DOMINATED or IDENTIFIED for each reported parameter (10,).
         alignment: (6,) rotation of the sensor about its axes [rad], tilt of gravity about its
@@ -41,11 +60,15 @@ class Estimate:
             their standard deviations, zero for those not estimated.
         residual_rms: per channel (6,) [N, N m], of the low-passed rows.
         samples: raw wrench samples in the window; window: its length [s].
+        condition_number: of the regressor with its columns scaled to unit length.
+        min_eigenvalue: smallest eigenvalue of the pseudo-inertia; positive for every real body.
         solve_time: seconds.
-        stale: held, because no new data came; restored: out of a file of an earlier run.
+        stale: repeated, because no new data came; restored: read from the file of an earlier run.
         tool_apart: phi is of the object alone, without the stored tool.
-        findings: one sentence each, for a person.
+        findings: everything that deserves attention, one sentence each.
     """
+
+    valid: ClassVar[bool] = True
 
     stamp_ns: int
     frame_id: str
@@ -55,7 +78,7 @@ class Estimate:
     method: str
     weighting: str
     data_share: Array
-    verdict: tuple[int, ...]
+    verdict: tuple[ParameterVerdict, ...]
     alignment: Array
     alignment_sigma: Array
     residual_rms: Array
@@ -71,17 +94,17 @@ class Estimate:
 
     @property
     def body(self) -> Body:
-        """Mass [kg], centre of mass [m] and tensor about it [kg m^2], in the frame's axes."""
+        """Mass [kg], centre of mass [m] and inertia about it [kg m^2], in `frame_id`."""
         return body_from_phi(self.phi)
 
     @property
     def inertia_is_known(self) -> bool:
-        """Whether every inertia entry is told by the data or by the shape."""
+        """Whether no entry of the inertia is UNOBSERVED."""
         return UNOBSERVED not in self.verdict[4:]
 
     @property
     def report(self) -> Array:
-        """mass, com, and tensor entries about the centre of mass (10,)."""
+        """Mass, centre of mass, and inertia about it (10,), in the order of `PARAMETER_NAMES`."""
         return report_from_phi(self.phi)
 
     @property
@@ -97,7 +120,7 @@ class Estimate:
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
     def as_stale(self) -> Estimate:
-        """The same estimate, marked as held because no new data came."""
+        """The same estimate, marked as repeated because no new data came."""
         return replace(self, stale=True)
 
     def with_findings(self, findings: tuple[str, ...]) -> Estimate:
@@ -115,7 +138,7 @@ class Estimate:
                        phi_covariance=matrix @ self.phi_covariance @ matrix.T)
 
     def to_json(self) -> dict[str, Any]:
-        """The fields of the JSON report, SI units, sensor axes."""
+        """The fields of the JSON report, SI units, in `frame_id`."""
         body = self.body
         return {
             "mass": body.mass, "com": body.com.tolist(), "inertia_com": body.inertia_com.tolist(),
@@ -135,15 +158,39 @@ class Estimate:
 
 @dataclass(frozen=True)
 class NoEstimate:
-    """Why there is no estimate now: one sentence, and the findings so far."""
+    """The answer where there is no estimate.
 
+    Attributes:
+        valid: False; tells it from an `Estimate`.
+        stamp_ns: time of the newest sample [ns since epoch]; 0 before any.
+        frame_id: frame of the sensor; empty until known.
+        reason: why there is no estimate, in one sentence.
+        findings: everything that deserves attention, one sentence each.
+    """
+
+    valid: ClassVar[bool] = False
     stamp_ns: int
     frame_id: str
     reason: str
     findings: tuple[str, ...] = ()
 
+    @property
+    def body(self) -> Body:
+        """There is none (raises NotEnoughData with the reason)."""
+        raise NotEnoughData(self.reason)
+
+    @property
+    def sigma(self) -> Array:
+        """There is none (raises NotEnoughData with the reason)."""
+        raise NotEnoughData(self.reason)
+
+    @property
+    def verdict(self) -> tuple[ParameterVerdict, ...]:
+        """There is none (raises NotEnoughData with the reason)."""
+        raise NotEnoughData(self.reason)
+
     def to_json(self) -> dict[str, Any]:
-        """The JSON report of a run without an estimate: no numbers that look like data."""
+        """The fields of the JSON report: null where an estimate has numbers."""
         return {"mass": None, "com": None, "inertia_com": None, "frame_id": self.frame_id,
                 "covariance": None, "bias": None, "valid": False, "method": None,
                 "residual_rms": None, "samples": 0, "stamp_ns": self.stamp_ns,

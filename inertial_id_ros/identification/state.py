@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DamagedFile
-from ..estimate import Estimate
+from ..estimate import Estimate, ParameterVerdict
 from ..io import fields
 from ..io.files import document, read_document, write_whole
 from ..regression.tool import Tool, tool_from_content
@@ -193,7 +193,8 @@ def _estimate(content: dict[str, Any]) -> Estimate:
         bias=fields.numbers(content, "bias", 6), method=fields.text(content, "method"),
         weighting=fields.text(content, "weighting"),
         data_share=fields.numbers(content, "data_share", 10),
-        verdict=tuple(int(v) for v in verdict), alignment=fields.numbers(content, "alignment", 6),
+        verdict=tuple(ParameterVerdict(int(v)) for v in verdict),
+        alignment=fields.numbers(content, "alignment", 6),
         alignment_sigma=fields.numbers(content, "alignment_sigma", 6),
         residual_rms=fields.numbers(content, "residual_rms", 6),
         samples=int(fields.number(content, "samples", 0.0)) % 2**32,

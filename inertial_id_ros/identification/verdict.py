@@ -24,7 +24,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from ..estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, VERDICT_WORDS
+from ..estimate import (
+    IDENTIFIED,
+    PRIOR_DOMINATED,
+    UNOBSERVED,
+    VERDICT_WORDS,
+    ParameterVerdict,
+)
 from ..estimators.base import Solution
 from ..inertia import PARAMETER_NAMES, Array, report_from_phi, report_jacobian
 from ..linalg import inverse
@@ -50,7 +56,7 @@ class Verdict(NamedTuple):
 
     phi_covariance: Array
     data_share: Array
-    verdict: tuple[int, ...]
+    verdict: tuple[ParameterVerdict, ...]
     sentence: str
     condition_number: float
 
@@ -117,7 +123,7 @@ def _limits(report: Array, sd: Array, trace_sd: float) -> Array:
 
 
 @lru_cache(maxsize=64)
-def sentence(verdict: tuple[int, ...]) -> str:
+def sentence(verdict: tuple[ParameterVerdict, ...]) -> str:
     """The verdict in one sentence: mass, centre of mass, inertia."""
     parts = []
     for name, members in (("mass", [0]), ("centre of mass", [1, 2, 3]),
