@@ -11,7 +11,8 @@ setup(
     license="Apache-2.0",
     python_requires=">=3.10",
     packages=find_packages(include=["inertial_id_ros", "inertial_id_ros.*"]),
-    package_data={"inertial_id_ros.apps.simulation": ["models/**"]},
+    package_data={"inertial_id_ros": ["py.typed"],
+                  "inertial_id_ros.apps.simulation": ["models/**"]},
     # Exact versions that are known to work together: requirements/run.txt.
     install_requires=[
         "numpy>=1.26",

@@ -136,6 +136,14 @@ def test_nothing_that_is_needed_stands_in_the_root_package():
     assert names <= {"__path__", "__name__", "extend_path"}
 
 
+def test_types_of_the_installed_package_are_declared():
+    data = ast.literal_eval(call_argument(ROOT / "setup.py", "setup", "package_data"))
+    assert "py.typed" in data["inertial_id_ros"] and (PACKAGE / "py.typed").is_file()
+    # CMake installs the whole folder, with all that it leaves out named.
+    folder = re.search(r"install\(DIRECTORY inertial_id_ros/(.*?)\)", cmake_lists(), re.S)
+    assert folder is not None and re.findall(r'"(.*?)"', folder[1]) == ["__pycache__"]
+
+
 # Interfaces
 
 

@@ -34,10 +34,20 @@ def identifier_from_settings(settings: Settings) -> AnyIdentifier:
     Raises:
         InertialIdError: a setting, the shape, the tool or the estimator cannot be used.
     """
-    if create(settings).needs_shape and settings.shape.type == "none":
-        raise InvalidShape(f"estimator.method '{settings.estimator.method}' needs the shape of the "
-                           "object; set shape.type (identify_bag: --box, --mesh or --shape)")
-    identifier = make_identifier(settings, shape_from_settings(settings.shape, package_roots()))
+    identifier = make_identifier(settings, required_shape(settings))
     if settings.tool.file:
         identifier.set_tool(load_tool(user_path(settings.tool.file)))
     return identifier
+
+
+def required_shape(settings: Settings) -> Shape | None:
+    """The shape that the settings name; None where they name none and none is needed.
+
+    Raises:
+        InvalidShape: it cannot be used, or the estimator needs one.
+        UnknownEstimator: there is no estimator of that name.
+    """
+    if create(settings).needs_shape and settings.shape.type == "none":
+        raise InvalidShape(f"estimator.method '{settings.estimator.method}' needs the shape of the "
+                           "object; set shape.type (identify_bag: --box, --mesh or --shape)")
+    return shape_from_settings(settings.shape, package_roots())

@@ -22,11 +22,13 @@ class Wrenches(NamedTuple):
 
 
 class JointStates(NamedTuple):
-    """Joint states of the same joints: stamps (n,) [ns], positions (n, k) [rad or m]."""
+    """Joint states of the same joints: stamps (n,) [ns], positions (n, k) [rad or m], and efforts
+    (n, k) [N m or N], which are needed for an identification from joint torques only."""
 
     stamps: np.ndarray
     names: tuple[str, ...]
     positions: Array
+    efforts: Array | None = None
 
 
 class Edges(NamedTuple):

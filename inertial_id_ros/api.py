@@ -1,0 +1,250 @@
+"""Identification from arrays and recordings, without ROS: the stable interface of this package.
+
+What `__all__` names keeps its meaning from version to version; every other module may change.
+
+All stamps are whole nanoseconds (`np.round(1e9 * seconds).astype(np.int64)`), units are SI, phi and
+bodies are in the frame of the wrench. A mistake in a call raises an `InertialIdError` that names
+what is wrong and what is allowed. Bad samples (NaN, saturated) are left out and named in the
+findings of the result. Where the data do not suffice, the result is a `NoEstimate` with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from numpy.typing import ArrayLike
+
+from .errors import InertialIdError, InvalidData, InvalidSetting, NotEnoughData
+from .estimate import Estimate, NoEstimate, ParameterVerdict
+from .findings import Finding
+from .identification import accelerations
+from .identification.array_samples import Samples, push
+from .identification.make_identifier import identifier_from_settings, required_shape
+from .inertia import PARAMETER_NAMES, Body
+from .io.arrays import as_finite_rows, as_names, as_rotations, as_rows, as_stamps
+from .io.sample_blocks import Edges, JointStates, Wrenches
+from .regression.tool import Tool, load_tool, save_tool, tool_from_estimate
+from .settings import Settings, settings_from_mapping
+
+__all__ = [
+    "PARAMETER_NAMES",
+    "Body",
+    "Estimate",
+    "Finding",
+    "Identifier",
+    "InertialIdError",
+    "NoEstimate",
+    "ParameterVerdict",
+    "Settings",
+    "Tool",
+    "identify_accelerations",
+    "identify_recording",
+    "load_tool",
+    "save_tool",
+    "settings_from_mapping",
+    "tool_from_estimate",
+]
+
+
+class Identifier:
+    """Payload identification from samples that are added as arrays, all at once or step by step.
+
+    Args:
+        settings: see `docs/settings.md`, e.g. ``Settings().replace({"shape.max_reach": 0.3})``;
+            those of topics and services have no effect here.
+
+    Raises:
+        InertialIdError: a setting, or the shape, tool or robot file that it names, cannot be used.
+
+    Examples:
+        >>> identifier = Identifier(Settings())
+        >>> identifier.solve().reason
+        "no wrench received on 'wrench'"
+    """
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings if settings is not None else Settings()
+        self._identifier = identifier_from_settings(self.settings)
+        self._waiting: list[Samples] = []
+        self._newest: dict[tuple[str, ...], int] = {}
+
+    def set_robot_description(self, urdf: str) -> None:
+        """Use the robot of this URDF text (raises InvalidModel).
+
+        It has to hold the frame of the wrench; without a URDF, add transforms.
+        """
+        self._identifier.set_robot_description(urdf)
+
+    def add_joint_states(self, stamps: ArrayLike, names: Sequence[str], positions: ArrayLike,
+                         efforts: ArrayLike | None = None) -> None:
+        """Add n samples of k joints.
+
+        Args:
+            stamps: (n,) [ns], increasing from call to call too.
+            names: of the k joints, as in the robot description.
+            positions: (n, k) [rad or m].
+            efforts: (n, k) [N m or N]; needed with `load.source` joint_torque only.
+
+        Raises:
+            InvalidData: an array of the wrong shape, type or unit, or stamps that do not increase.
+        """
+        joints = as_names("names", names)
+        times = as_stamps("joint states", stamps)
+        shape = len(times), len(joints)
+        self._add(("joint states", *joints), JointStates(
+            times, joints, as_rows("positions", positions, shape),
+            None if efforts is None else as_rows("efforts", efforts, shape)))
+
+    def add_wrenches(self, stamps: ArrayLike, frame_id: str, wrench: ArrayLike) -> None:
+        """Add n wrenches of the sensor, with the sign that `wrench.convention` names.
+
+        Args:
+            stamps: (n,) [ns], increasing from call to call too.
+            frame_id: frame of the sensor, in which the results are, too.
+            wrench: (n, 6) force [N] and torque [N m].
+
+        Raises:
+            InvalidData: an array of the wrong shape, type or unit, or stamps that do not increase.
+            InvalidSetting: the settings ask for an identification from joint torques.
+        """
+        if self.settings.load.source == "joint_torque":
+            raise InvalidSetting("load.source is 'joint_torque', which uses no wrenches; add joint "
+                                 "states with efforts, or set load.source to 'wrench'")
+        times = as_stamps("wrenches", stamps)
+        self._add(("wrenches",), Wrenches(
+            times, frame_id, as_rows("wrench", wrench, (len(times), 6))))
+
+    def add_transforms(self, stamps: ArrayLike, parent: str, child: str, poses: ArrayLike) -> None:
+        """Add n poses of a frame in its parent, as TF gives them; instead of joint states.
+
+        Args:
+            stamps: (n,) [ns], increasing from call to call too.
+            poses: (n, 7) translation [m] and quaternion x, y, z, w.
+
+        Raises:
+            InvalidData: an array of the wrong shape, type or unit, or stamps that do not increase.
+        """
+        times = as_stamps("transforms", stamps)
+        self._add(("transforms", parent, child), Edges(
+            times, parent, child, as_rows("poses", poses, (len(times), 7))))
+
+    def add_static_transform(self, parent: str, child: str, translation: ArrayLike,
+                             quaternion: ArrayLike) -> None:
+        """Add a fixed pose of a frame in its parent: translation (3,) [m], quaternion x, y, z, w.
+
+        Raises:
+            InvalidData: an array of the wrong shape or type.
+        """
+        self._identifier.add_static_transform(
+            parent, child, as_rows("translation", translation, (3,)).tolist(),
+            as_rows("quaternion", quaternion, (4,)).tolist())
+
+    def solve(self) -> Estimate | NoEstimate:
+        """The payload by all samples so far, or why there is no estimate.
+
+        May be called after every few samples or once at the end; of a long recording, the last
+        `buffer.window` seconds count.
+        """
+        self._push()
+        return self._identifier.solve()
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Everything about the samples so far that deserves attention, errors first."""
+        self._push()
+        return self._identifier.findings()
+
+    def tare(self) -> str:
+        """Take the mean wrench of the last second, without payload and at rest, as the bias.
+
+        Returns what was stored, in one sentence (raises NotEnoughData where that is impossible).
+        """
+        self._push()
+        return self._identifier.tare()
+
+    def set_tool(self, tool: Tool | None) -> None:
+        """From the next samples on, identify what is held beside this tool; None: all there is."""
+        self._push()
+        self._identifier.set_tool(tool)
+
+    def reset(self) -> None:
+        """Forget all samples; keep robot description, fixed transforms, tool and bias."""
+        self._waiting.clear()
+        self._newest.clear()
+        self._identifier.reset("asked for")
+
+    def _add(self, stream: tuple[str, ...], samples: Samples) -> None:
+        """Keep samples for the next call that needs them; they must follow those of the stream."""
+        if not len(samples.stamps):
+            return
+        first, before = int(samples.stamps[0]), self._newest.get(stream, 0)
+        if first <= before:
+            raise InvalidData(f"stamps of {stream[0]} begin at {first} ns, but samples up to "
+                              f"{before} ns were added before; add them in order, or call reset()")
+        self._newest[stream] = int(samples.stamps[-1])
+        self._waiting.append(samples)
+
+    def _push(self) -> None:
+        """Give the pipeline what waits."""
+        waiting, self._waiting = self._waiting, []
+        push(self._identifier, waiting)
+
+
+def identify_recording(path: str | Path, settings: Settings | None = None
+                       ) -> Estimate | NoEstimate:
+    """The payload of a rosbag2 recording (folder, .mcap or .db3), as `identify_bag` finds it.
+
+    Args:
+        settings: with the names of topics where a recording holds several of a kind.
+
+    Raises:
+        RecordingError: not readable, or it lacks a topic that is needed.
+        UnknownFrame: the sensor's or gravity's frame is not in it.
+        InertialIdError: a setting cannot be used.
+    """
+    from .apps.bag.identify_bag import check_frames
+    from .apps.bag.offline import identify
+    from .apps.bag.reader import Recording
+    from .apps.bag.topics import select_topics
+
+    settings = settings if settings is not None else Settings()
+    with Recording(Path(path)) as recording:
+        selection = select_topics(recording.topics, settings, frozenset())
+        result = identify(recording, selection, identifier_from_settings(settings), settings)
+    check_frames(result, settings)
+    return result.outcome
+
+
+def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration: ArrayLike,
+                           omega: ArrayLike, wrench: ArrayLike, alpha: ArrayLike | None = None,
+                           settings: Settings | None = None) -> Estimate | NoEstimate:
+    """The payload from motion that was measured at the sensor, not computed from joint states.
+
+    Args:
+        stamps: (n,) increasing [ns].
+        rotation: (n, 3, 3) from sensor axes to a frame at rest whose z axis points up.
+        acceleration: (n, 3) of the sensor's origin without gravity, in sensor axes [m/s^2].
+        omega: (n, 3) angular velocity, in sensor axes [rad/s].
+        wrench: (n, 6) force [N] and torque [N m], with the sign that `wrench.convention` names.
+        alpha: (n, 3) angular acceleration, in sensor axes [rad/s^2]; derived from omega if None.
+        settings: their group `accelerations` states the noise of the motion.
+
+    Raises:
+        InvalidData: an array of the wrong shape, type or unit, or with numbers that are not finite.
+        InertialIdError: a setting cannot be used.
+    """
+    settings = settings if settings is not None else Settings()
+    times = as_stamps("the motion", stamps)
+    n = len(times)
+    recording = accelerations.Recording(
+        (times - times[:1]) * 1e-9, as_rotations("rotation", rotation, n),
+        as_finite_rows("acceleration", acceleration, (n, 3)),
+        as_finite_rows("omega", omega, (n, 3)), as_finite_rows("wrench", wrench, (n, 6)),
+        None if alpha is None else as_finite_rows("alpha", alpha, (n, 3)))
+    shape, (begin, end) = required_shape(settings), (times[[0, -1]].tolist() if n else (0, 0))
+    try:
+        found = accelerations.identify(recording, settings, shape)
+    except (InvalidData, NotEnoughData) as error:
+        return NoEstimate(end, settings.wrench.sensor_frame, str(error))
+    return replace(found, stamp_ns=found.stamp_ns + begin)

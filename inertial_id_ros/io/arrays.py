@@ -1,0 +1,93 @@
+"""Arrays that a caller gives, checked once: type, shape, unit and order of stamps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InvalidData
+from ..inertia import Array
+
+Stamps = NDArray[np.int64]
+_SHORTEST_PERIOD = 50_000  # ns; stamps that are closer are in another unit
+_ORTHOGONAL = 1e-3  # largest error of a rotation matrix that is accepted
+
+
+def as_stamps(what: str, stamps: ArrayLike) -> Stamps:
+    """Stamps (n,) [ns] as a copy.
+
+    Args:
+        what: of which samples, for messages.
+
+    Raises:
+        InvalidData: not whole numbers, not positive, not increasing, or in another unit.
+    """
+    given = np.asarray(stamps)
+    if given.size and given.dtype.kind not in "iu":
+        raise InvalidData(f"stamps of {what} have type {given.dtype}; they must be whole "
+                          "nanoseconds, e.g. np.round(1e9 * seconds).astype(np.int64)")
+    if given.ndim != 1:
+        raise InvalidData(f"stamps of {what} have shape {given.shape}; (n,) is needed")
+    times = given.astype(np.int64)
+    if not len(times):
+        return times
+    steps = np.diff(times)
+    if not (steps > 0).all():
+        k = int(np.argmax(steps <= 0))
+        raise InvalidData(f"stamps of {what} must increase; number {k + 1} is {times[k + 1]} ns, "
+                          f"the one before {times[k]} ns")
+    if len(steps) and np.median(steps) < _SHORTEST_PERIOD:
+        raise InvalidData(f"stamps of {what} are {np.median(steps):g} ns apart, which no sensor "
+                          "is; they must be in nanoseconds")
+    if times[0] <= 0:
+        raise InvalidData(f"stamps of {what} begin at {times[0]} ns; they must be positive, as 0 "
+                          "means that there is no stamp")
+    return times
+
+
+def as_rows(what: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """Values of a shape as a copy of floats, which may be NaN or infinite.
+
+    Raises:
+        InvalidData: they have another shape, or are no real numbers.
+    """
+    try:
+        given = np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise InvalidData(f"{what} cannot be made an array: {error}") from error
+    if given.shape != shape:
+        raise InvalidData(f"{what} has shape {given.shape}; {shape} is needed")
+    if given.dtype.kind not in "iuf":
+        raise InvalidData(f"{what} has type {given.dtype}; real numbers are needed")
+    return given.astype(float)
+
+
+def as_finite_rows(what: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """As `as_rows`, and finite (raises InvalidData)."""
+    rows = as_rows(what, values, shape)
+    if not np.isfinite(rows).all():
+        raise InvalidData(f"{what} holds numbers that are not finite")
+    return rows
+
+
+def as_rotations(what: str, values: ArrayLike, count: int) -> Array:
+    """Rotation matrices (count, 3, 3) as a copy (raises InvalidData where they are none)."""
+    matrices = as_finite_rows(what, values, (count, 3, 3))
+    off = np.abs(matrices @ matrices.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2), initial=0.0)
+    wrong = (off > _ORTHOGONAL) | (np.linalg.det(matrices) < 0.0)
+    if wrong.any():
+        raise InvalidData(f"{what} must hold rotation matrices; number {int(np.argmax(wrong))} is "
+                          "none")
+    return matrices
+
+
+def as_names(what: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Names that differ from each other (raises InvalidData where they are none)."""
+    given = tuple(names)
+    if isinstance(names, str) or not all(isinstance(name, str) for name in given):
+        raise InvalidData(f"{what} must be a list of names, not {names!r:.200}")
+    if not given or len(set(given)) < len(given):
+        raise InvalidData(f"{what} must be different names, at least one; got {list(given)}")
+    return given
