@@ -105,7 +105,7 @@ def pmd_line(rows: cvxpy_statements.Rows, problem: Problem, shape: Shape, count:
                                         "pmd.regularization": WEIGHT}))
     fast, got = timed(lambda: estimator.solve(problem, shape), 200)
     name = f"PMD {form}, {count} points, {label}"
-    note = "reweighted least squares" if form == "norm" else "OSQP"
+    note = "reweighted least squares" if form == "norm" else "active sets"
     if repeats == 0:
         return line(name, None, fast, None, note)
     slow, want = timed(lambda: cvxpy_statements.pmd(

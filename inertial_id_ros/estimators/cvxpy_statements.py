@@ -144,7 +144,10 @@ def pmd(rows: Rows, sensor: Sensor, weighting: str, points: Array, regularizatio
     measure = cp.norm2 if form == "norm" else cp.sum_squares
     objective = sum(measure(cp.hstack(s)) for s in stacks if s) + regularization * measure(masses)
     problem = cp.Problem(cp.Minimize(objective), constraints)
-    _solve(problem)
+    if form == "norm":
+        _solve(problem)
+    else:  # a quadratic program
+        problem.solve(solver=cp.OSQP, eps_abs=1e-9, eps_rel=1e-9, max_iter=100_000, polishing=True)
     return Answer(np.asarray(phi.value), np.asarray(bias.value), float(problem.value))
 
 

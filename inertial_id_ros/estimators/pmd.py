@@ -25,7 +25,7 @@ from ..settings import Settings
 from .base import Solution
 from .reference_body import ReferenceBody, reference_body
 from .solvers.elimination import bias_of, eliminate_bias, triangular_factor
-from .solvers.quadratic_program import PointMassProgram
+from .solvers.nonnegative import nonnegative_least_squares
 from .solvers.sum_of_norms import Optimum, least_sum_of_norms
 from .weak_prior import regularise
 
@@ -40,7 +40,6 @@ class _Points:
     shape: Shape
     columns: Array
     body: ReferenceBody
-    program: PointMassProgram
 
 
 class Pmd:
@@ -91,9 +90,8 @@ class Pmd:
 
     def _points_of(self, shape: Shape) -> _Points:
         if self._points is None or self._points.shape is not shape:
-            where = shape.spread(self._count)
-            self._points = _Points(shape, point_columns(where), reference_body(shape),
-                                   PointMassProgram(len(where)))
+            columns = point_columns(shape.spread(self._count))
+            self._points = _Points(shape, columns, reference_body(shape))
         return self._points
 
     def _factors(self, problem: Problem) -> list[Array]:
@@ -111,9 +109,10 @@ class Pmd:
         return [triangular_factor(s[:, order]) for s in stacks]
 
     def _squares(self, factors: list[Array], points: _Points) -> Optimum:
-        """All norms squared: a quadratic program."""
+        """The optimum of all norms squared."""
         matrix, target, above = eliminate_bias(np.concatenate(factors))
-        masses = points.program.solve(matrix @ points.columns, target, self._regularization)
+        masses, _ = nonnegative_least_squares(matrix @ points.columns, target,
+                                              self._regularization)
         return Optimum(masses, bias_of(above, points.columns @ masses), self._regularization)
 
 
