@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
@@ -26,7 +27,12 @@ from .inertia import PARAMETER_NAMES, Body
 from .io.arrays import as_finite_rows, as_names, as_rotations, as_rows, as_stamps
 from .io.sample_blocks import Edges, JointStates, Wrenches
 from .regression.tool import Tool, load_tool, save_tool, tool_from_estimate
+from .robot.joint_terms import JointTerms
+from .robot.robot_file import save_robot
 from .settings import Settings, settings_from_mapping
+
+if TYPE_CHECKING:
+    from .apps.robot.identify import RobotResult
 
 __all__ = [
     "PARAMETER_NAMES",
@@ -35,13 +41,16 @@ __all__ = [
     "Finding",
     "Identifier",
     "InertialIdError",
+    "JointTerms",
     "NoEstimate",
     "ParameterVerdict",
     "Settings",
     "Tool",
     "identify_accelerations",
     "identify_recording",
+    "identify_robot",
     "load_tool",
+    "save_robot",
     "save_tool",
     "settings_from_mapping",
     "tool_from_estimate",
@@ -248,3 +257,40 @@ def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration:
     except (InvalidData, NotEnoughData) as error:
         return NoEstimate(end, settings.wrench.sensor_frame, str(error))
     return replace(found, stamp_ns=found.stamp_ns + begin)
+
+
+def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions: ArrayLike,
+                   efforts: ArrayLike, terms: JointTerms | None = None,
+                   gravity: ArrayLike = (0.0, 0.0, -9.81)) -> RobotResult:
+    """The bodies and joint friction of a whole robot from its joint torques.
+
+    ``result.bodies`` holds a `Body` for each link, ``result.prediction.relative`` the share of the
+    torque that is left, and ``save_robot(path, result.robot)`` writes the file that `load.robot`
+    names when payloads are identified from joint torques.
+
+    Args:
+        urdf: text of the robot description; joints that are not in `names` are locked at zero.
+        stamps: (n,) increasing [ns].
+        names: of the k joints.
+        positions: (n, k) [rad or m].
+        efforts: (n, k) [N m or N].
+        terms: friction, offset and drive inertia that each joint has; None: viscous and Coulomb
+            friction, and an offset.
+        gravity: (3,) in axes of the description's root [m/s^2].
+
+    Raises:
+        InvalidData: an array of the wrong shape, type or unit.
+        InvalidModel: the robot description cannot be used.
+        NotEnoughData: too short a motion, or torques that the robot does not explain.
+    """
+    from .apps.robot.identify import identify_described_robot
+    from .apps.robot.joint_recordings import NamedRecording
+
+    joints, times = as_names("names", names), as_stamps("joint states", stamps)
+    shape = len(times), len(joints)
+    recorded = NamedRecording(joints, times, as_rows("positions", positions, shape),
+                              as_rows("efforts", efforts, shape))
+    result = identify_described_robot(urdf, recorded, terms=terms,
+                                      gravity=as_finite_rows("gravity", gravity, (3,)))
+    result.check_explained()
+    return result

@@ -20,10 +20,11 @@ from benchmarks.joint_torque import (
     simulate,
     wide_motion,
 )
+from inertial_id_ros import api
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.robot.joint_recordings import read_recording
 from inertial_id_ros.apps.simulation.description import load_description
-from inertial_id_ros.errors import InvalidData, RecordingError
+from inertial_id_ros.errors import InvalidData, NotEnoughData, RecordingError
 from inertial_id_ros.inertia import is_consistent
 from inertial_id_ros.robot.residuals import independent_noise
 from inertial_id_ros.robot.robot_file import load_robot
@@ -48,6 +49,34 @@ def folder(recorded: SimulatedTorques, tmp_path_factory: pytest.TempPathFactory)
                  "--write-urdf", str(out / "found.urdf"), "--write-robot",
                  str(out / "found.robot"), "--json", str(out / "found.json")]) == 0
     return out
+
+
+def test_arrays_give_the_robot_of_the_command(recorded: SimulatedTorques, folder: Path,
+                                              tmp_path: Path) -> None:
+    stamps = 1_000_000_000 + np.round(1e9 * recorded.t).astype(np.int64)
+    result = api.identify_robot(load_description().urdf, stamps, NAMES, recorded.q,
+                                recorded.effort)
+    expected = load_robot(folder / "found.robot")
+    np.testing.assert_allclose(result.robot.phi, expected.phi, rtol=1e-6, atol=1e-9)
+    api.save_robot(tmp_path / "robot", result.robot)
+    np.testing.assert_array_equal(load_robot(tmp_path / "robot").phi, result.robot.phi)
+    assert list(result.bodies) == list(result.model.bodies)
+    last = result.bodies[result.model.bodies[-1]]
+    assert last.mass > 0.0 and last.inertia_com.shape == (3, 3)
+    noise = np.random.default_rng(0).normal(size=recorded.effort.shape)
+    with pytest.raises(NotEnoughData, match="of the torque unexplained"):
+        api.identify_robot(load_description().urdf, stamps, NAMES, recorded.q, noise)
+
+
+def test_wrong_joint_arrays_are_refused(recorded: SimulatedTorques) -> None:
+    stamps = 1_000_000_000 + np.round(1e9 * recorded.t).astype(np.int64)
+    urdf, q, effort = load_description().urdf, recorded.q, recorded.effort
+    with pytest.raises(InvalidData, match="must be whole nanoseconds"):
+        api.identify_robot(urdf, recorded.t, NAMES, q, effort)
+    with pytest.raises(InvalidData, match=r"efforts has shape .*, 5\); .*, 6\) is needed"):
+        api.identify_robot(urdf, stamps, NAMES, q, effort[:, :5])
+    with pytest.raises(InvalidData, match=r"gravity has shape \(2,\)"):
+        api.identify_robot(urdf, stamps, NAMES, q, effort, gravity=(0.0, 0.0))
 
 
 def write_csv(path: Path, recorded: SimulatedTorques, names: list[str]) -> None:

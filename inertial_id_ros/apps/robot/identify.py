@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...errors import InvalidData, NotEnoughData
-from ...inertia import Array
+from ...inertia import Array, Body, body_from_phi
 from ...robot.alignment import Alignment, align
 from ...robot.base_parameters import BaseParameters, structural_base_parameters
 from ...robot.compression import Compressed
 from ...robot.fitting.constraints import consistent_robot
 from ...robot.fitting.identification import NULL_SPACE, Identified, Prior, identify
+from ...robot.joint_terms import JointTerms
 from ...robot.model import RobotModel
-from ...robot.recording import WINDOW, FilteredRecording, JointRecording, filter_recording
+from ...robot.recording import LOW_PASS, WINDOW, FilteredRecording, JointRecording, filter_recording
 from ...robot.reference_robot import Reference, description_reference
 from ...robot.residuals import independent_noise
-from ...robot.robot_file import IdentifiedRobot
+from ...robot.robot_file import IdentifiedRobot, robot_model
+from .joint_recordings import NamedRecording
 
 FADINGS = (0.0, 0.003, 0.01, 0.03, 0.1)  # rad/s that `best_fading` tries
 _CLEAR = 3.0  # standard deviations from which tilt and delay are believed
 _ROUNDS = 2
+_UNEXPLAINED = 0.3  # share of the torque that may be left
 _SMALLEST = 1e-6  # of a joint's torque: what the model leaves at least
 
 
@@ -68,6 +71,57 @@ class RobotResult:
     validation: Prediction | None
     alignment: Alignment | None
     notes: tuple[str, ...]
+
+    @property
+    def bodies(self) -> dict[str, Body]:
+        """Mass [kg], centre of mass [m] and inertia about it [kg m^2] of each body, in the frame of
+        its link. Joint torques tell base parameters only; the description says the rest."""
+        return {name: body_from_phi(self.identified.phi[self.model.body_slice(name)])
+                for name in self.model.bodies}
+
+    def check_explained(self) -> None:
+        """Raise NotEnoughData where the robot leaves much of the torque unexplained."""
+        left = max(self.prediction.relative,
+                   0.0 if self.validation is None else self.validation.relative)
+        if left > _UNEXPLAINED:
+            raise NotEnoughData(
+                f"the robot description leaves {left:.0%} of the torque unexplained (at most "
+                f"{_UNEXPLAINED:.0%} is accepted): are the efforts torques, in the order and "
+                "with the sign of the joints, and does the arm move?")
+
+
+def identify_described_robot(urdf: str, recorded: NamedRecording, joints: Sequence[str] = (),
+                             terms: JointTerms | None = None, find_fading: bool = True,
+                             gravity: Array | tuple[float, ...] = (0.0, 0.0, -9.81),
+                             low_pass: float = LOW_PASS, aligned: bool = True,
+                             held_back: float = 0.3, prior_weight: float = 1.0) -> RobotResult:
+    """Identify the robot of a description from a recording.
+
+    Args:
+        joints: that move, in the order of the description, the others locked at zero; empty: those
+            that the recording names, or all.
+        find_fading: use the speed below which Coulomb friction fades that fits best, in place of
+            the one of the terms.
+        gravity: (3,) in axes of the description's root [m/s^2].
+        low_pass, aligned, held_back, prior_weight: as for `identify_robot`.
+
+    Raises:
+        InvalidModel: the description cannot be used, or lacks a joint.
+        RecordingError: the recording lacks a joint.
+        InertialIdError: what `identify_robot` raises.
+    """
+    moving, used = tuple(joints), terms if terms is not None else JointTerms()
+    if not moving and recorded.names:
+        moving = tuple(name for name in robot_model(urdf).joint_names if name in recorded.names)
+
+    def make_model(fading: float) -> RobotModel:
+        return robot_model(urdf, moving or None, replace(used, coulomb_velocity=fading), gravity)
+
+    samples = recorded.of_joints(make_model(0.0).joint_names)
+    fading = used.coulomb_velocity
+    if find_fading:
+        fading = best_fading(make_model, samples, low_pass) if used.coulomb else 0.0
+    return identify_robot(make_model(fading), samples, low_pass, aligned, held_back, prior_weight)
 
 
 def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float,

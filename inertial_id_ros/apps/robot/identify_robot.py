@@ -12,20 +12,18 @@ from rich.console import Console
 
 from ...arguments import Parser, numbers
 from ...cli import OK, exit_status
-from ...errors import InvalidModel, InvalidSetting, NotEnoughData
+from ...errors import InvalidModel, InvalidSetting
 from ...io.files import user_path
 from ...io.urdf import read_description
 from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
-from ...robot.model import RobotModel
 from ...robot.recording import LOW_PASS
-from ...robot.robot_file import robot_model, save_robot
+from ...robot.robot_file import save_robot
 from ..bag.output import outputs, replacing, write_json
-from .identify import RobotResult, best_fading, identify_robot
+from .identify import RobotResult, identify_described_robot
 from .joint_recordings import read_recording
 from .report import print_report, result_json
 from .urdf_output import with_inertias
 
-UNEXPLAINED = 0.3  # share of the torque that may be left
 _TABLE_WIDTH = 140
 _TERMS = (VISCOUS, COULOMB, OFFSET, DRIVE)
 
@@ -93,29 +91,15 @@ def run(args: argparse.Namespace) -> int:
         raise InvalidModel("there is no robot description: the recording holds none, and --urdf "
                            "gives none")
     joints = tuple(name.strip() for name in args.joints.split(",") if name.strip())
-    if not joints and recorded.names:
-        joints = tuple(name for name in robot_model(urdf).joint_names if name in recorded.names)
-
-    def make_model(fading: float) -> RobotModel:
-        return robot_model(urdf, joints or None, _terms(args.terms, fading), gravity)
-
-    samples = recorded.of_joints(make_model(0.0).joint_names)
-    fading = args.coulomb_velocity
-    if fading is None:
-        fading = best_fading(make_model, samples, args.low_pass) if COULOMB in args.terms else 0.0
-    result = identify_robot(make_model(fading), samples, args.low_pass, not args.no_align,
-                            args.hold_back, args.prior_weight)
+    result = identify_described_robot(
+        urdf, recorded, joints, _terms(args.terms, args.coulomb_velocity or 0.0),
+        args.coulomb_velocity is None, gravity, args.low_pass, not args.no_align, args.hold_back,
+        args.prior_weight)
     if not args.quiet:
         for note in recorded.notes:
             print(f"note: {note}")
         print_report(_wide_console(), result, str(args.recording), args.base_parameters)
-    left = max(result.prediction.relative,
-               0.0 if result.validation is None else result.validation.relative)
-    if left > UNEXPLAINED:
-        raise NotEnoughData(
-            f"the robot description leaves {left:.0%} of the torque unexplained (at most "
-            f"{UNEXPLAINED:.0%} is accepted), so nothing is written: are the efforts torques, in "
-            "the order and with the sign of the joints, and does the arm move?")
+    result.check_explained()
     _write(result, urdf, args.recording, urdf_out, robot_out, json_out)
     return OK
 
