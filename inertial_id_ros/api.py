@@ -212,17 +212,10 @@ def identify_recording(path: str | Path, settings: Settings | None = None
         UnknownFrame: the sensor's or gravity's frame is not in it.
         InertialIdError: a setting cannot be used.
     """
-    from .apps.bag.identify_bag import check_frames
-    from .apps.bag.offline import identify
-    from .apps.bag.reader import Recording
-    from .apps.bag.topics import select_topics
+    from .apps.bag.offline import identify_recording
 
-    settings = settings if settings is not None else Settings()
-    with Recording(Path(path)) as recording:
-        selection = select_topics(recording.topics, settings, frozenset())
-        result = identify(recording, selection, identifier_from_settings(settings), settings)
-    check_frames(result, settings)
-    return result.outcome
+    return identify_recording(
+        Path(path), settings if settings is not None else Settings()).outcome
 
 
 def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration: ArrayLike,

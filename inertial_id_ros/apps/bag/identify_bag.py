@@ -10,17 +10,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ...cli import NO_ESTIMATE, OK, exit_status
-from ...errors import UnknownFrame
 from ...estimate import Estimate
-from ...identification.make_identifier import identifier_from_settings
 from ...regression.tool import tool_from_estimate
-from ...settings import Settings
 from .config import Options, parse_options
-from .offline import Identification, identify
+from .offline import Identification, identify_recording
 from .output import outputs, result_json, write_json, write_tool
-from .reader import Recording
 from .report import print_report, summary
-from .topics import select_topics
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,47 +35,23 @@ def run(options: Options) -> int:
     if plot_path is not None:
         from .plot import check_format
         check_format(plot_path)
-    with Recording(options.recording) as recording:
-        selection = select_topics(recording.topics, options.settings, options.asked)
-        notes = [*recording.notes, *selection.notes]
-        pipeline = identifier_from_settings(options.settings)
-        with progress_bar(recording.duration, not options.quiet) as on_progress:
-            result = identify(recording, selection, pipeline, options.settings, on_progress,
-                              keep_trace=plot_path is not None)
-    check_frames(result, options.settings)
+    result = identify_recording(
+        options.recording, options.settings, options.asked,
+        lambda duration: progress_bar(duration, not options.quiet), plot_path is not None)
     if json_path is not None:
-        write_json(json_path, result_json(result, options.recording, notes))
+        write_json(json_path, result_json(result, options.recording, result.notes))
     if tool_path is not None and isinstance(result.outcome, Estimate):
-        write_tool(tool_path, tool_from_estimate(result.outcome, pipeline.tool))
+        write_tool(tool_path, tool_from_estimate(result.outcome, result.tool))
     if plot_path is not None:
         from .plot import save_plot
         save_plot(plot_path, result, options.recording.name)
-    _report(result, options, notes)
+    _report(result, options)
     return OK if isinstance(result.outcome, Estimate) else NO_ESTIMATE
 
 
-def check_frames(result: Identification, settings: Settings) -> None:
-    """A run without an estimate may be due to a frame that is not there.
-
-    Raises:
-        UnknownFrame: the sensor or gravity frame is neither in TF nor in the robot description.
-    """
-    outcome = result.outcome
-    if isinstance(outcome, Estimate):
-        return
-    wanted = {"sensor": settings.wrench.sensor_frame or outcome.frame_id,
-              "gravity": settings.gravity.frame}
-    for role, name in wanted.items():
-        name = name.lstrip("/")
-        if name and name not in result.frames:
-            known = ", ".join(sorted(result.frames)) or "none"
-            raise UnknownFrame(f"{role} frame '{name}' is neither in the recorded transforms nor "
-                               f"in the robot description; known frames: {known}")
-
-
-def _report(result: Identification, options: Options, notes: list[str]) -> None:
+def _report(result: Identification, options: Options) -> None:
     if not options.quiet:
-        print_report(Console(), result, str(options.recording), notes)
+        print_report(Console(), result, str(options.recording), result.notes)
     elif not isinstance(result.outcome, Estimate):
         print(summary(result.outcome), file=sys.stderr)
 

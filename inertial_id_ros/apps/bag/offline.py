@@ -8,21 +8,25 @@ have published.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 
-from ...estimate import Outcome
+from ...errors import UnknownFrame
+from ...estimate import Estimate, Outcome
 from ...findings import Finding
-from ...identification.make_identifier import AnyIdentifier
+from ...identification.make_identifier import AnyIdentifier, identifier_from_settings
 from ...inertia import Array
 from ...io.cdr import DECODERS
 from ...io.files import user_path
 from ...io.messages import stamp_ns
 from ...io.sample_blocks import Block
 from ...io.urdf import read_description
+from ...regression.tool import Tool
 from ...settings import Settings
 from ...signals.input_topics import (
     DYNAMIC_JOINT_STATES,
@@ -33,7 +37,7 @@ from ...signals.input_topics import (
 from ...signals.message_adapter import MessageAdapter
 from .message_batch import MessageBatch
 from .reader import Message, RawMessage, Recording
-from .topics import Selection
+from .topics import Selection, select_topics
 
 ADVANCE_PERIOD = 1.0  # s of recorded time between two calls of advance; no influence on results
 _LONGEST_SILENCE = 10.0  # s of a gap without messages through which the timers keep ticking
@@ -77,6 +81,8 @@ class Identification:
         counts: messages read, by topic.
         frames: names of all frames in the transforms and the robot description.
         trace: wrenches over time; empty unless asked for.
+        notes: choices that were made for the user.
+        tool: that was taken out of the estimate; None: none.
     """
 
     outcome: Outcome
@@ -86,6 +92,60 @@ class Identification:
     counts: dict[str, int]
     frames: frozenset[str]
     trace: Trace
+    notes: tuple[str, ...]
+    tool: Tool | None
+
+
+Progress = Callable[[float], AbstractContextManager[Callable[[float], None] | None]]
+
+
+def no_progress(duration: float) -> AbstractContextManager[None]:
+    """Shows no progress."""
+    return nullcontext()
+
+
+def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = frozenset(),
+                       progress: Progress = no_progress, keep_trace: bool = False
+                       ) -> Identification:
+    """Identify the payload of a recording.
+
+    Args:
+        path: of a rosbag2 folder or file.
+        asked: names of the settings that the user gave.
+        progress: gives, for the length of the recording [s], the context that shows its progress.
+        keep_trace: keep the wrenches for a plot.
+
+    Raises:
+        RecordingError: the recording cannot be read, or lacks a topic.
+        UnknownFrame: the sensor or gravity frame is neither in TF nor in the robot description.
+        InertialIdError: a setting, or what it names, cannot be used.
+    """
+    with Recording(path) as recording:
+        selection = select_topics(recording.topics, settings, asked)
+        identifier = identifier_from_settings(settings)
+        with progress(recording.duration) as on_progress:
+            result = identify(recording, selection, identifier, settings, on_progress, keep_trace)
+    _check_frames(result, settings)
+    return result
+
+
+def _check_frames(result: Identification, settings: Settings) -> None:
+    """A run without an estimate may be due to a frame that is not there.
+
+    Raises:
+        UnknownFrame: the sensor or gravity frame is neither in TF nor in the robot description.
+    """
+    outcome = result.outcome
+    if isinstance(outcome, Estimate):
+        return
+    wanted = {"sensor": settings.wrench.sensor_frame or outcome.frame_id,
+              "gravity": settings.gravity.frame}
+    for role, name in wanted.items():
+        name = name.lstrip("/")
+        if name and name not in result.frames:
+            known = ", ".join(sorted(result.frames)) or "none"
+            raise UnknownFrame(f"{role} frame '{name}' is neither in the recorded transforms nor "
+                               f"in the robot description; known frames: {known}")
 
 
 def identify(recording: Recording, selection: Selection, pipeline: AnyIdentifier,
@@ -244,7 +304,9 @@ class _Run:
         return Identification(outcome, tuple(self._history), self._pipeline.findings(),
                               self._recording.duration, self._counts,
                               frozenset(self._frames | link_names(self._description)),
-                              self._trace or Trace())
+                              self._trace or Trace(),
+                              (*self._recording.notes, *self._selection.notes),
+                              self._pipeline.tool)
 
     def _keep_wrench(self, stamp: int, wrench: tuple[float, ...]) -> None:
         """Put a measured wrench into the trace."""

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -106,7 +106,7 @@ def write_tool(path: Path, tool: Tool) -> None:
         raise InvalidSetting(f"{path} cannot be written: {error.strerror or error}") from error
 
 
-def result_json(result: Identification, recording: Path, notes: list[str]) -> dict[str, Any]:
+def result_json(result: Identification, recording: Path, notes: Sequence[str]) -> dict[str, Any]:
     """The JSON report (SI units, sensor axes), with the estimate over time as `history`."""
     tree = result.outcome.to_json()
     said = [*tree["diagnostics"], *(f.text for f in result.findings), *notes]
