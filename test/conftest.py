@@ -1,14 +1,37 @@
-"""Shared test set-up."""
+"""Shared test set-up: one thread a process, a home of its own, a ROS domain of its own, marks."""
 
 from __future__ import annotations
 
 import os
+
+# Before numpy is imported; the processes that tests start inherit it. Threads of several processes
+# that wait for each other on a few cores cost half of the processor time.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+# Where programs write without being asked: each names a folder below that of this test run.
+FOLDERS = ("HOME", "ROS_HOME", "ROS_LOG_DIR", "MPLCONFIGDIR", "TMPDIR")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the room `ros`, which come first because they wait the longest, and those
+    that need recordings."""
+    for item in items:
+        if ROOT / "test" / "ros" in item.path.parents:
+            item.add_marker("ros")
+        if "data_folder" in getattr(item, "fixturenames", ()):
+            item.add_marker("recordings")
+    items.sort(key=lambda item: item.get_closest_marker("ros") is None)
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
@@ -16,6 +39,32 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and reporter.stats.get("skipped"):
         session.exitstatus = pytest.ExitCode.OK
+
+
+@pytest.fixture(scope="session", autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """An empty home folder for all tests and the processes that they start."""
+    with pytest.MonkeyPatch.context() as patch:
+        for variable in FOLDERS:
+            patch.setenv(variable, str(tmp_path_factory.mktemp(variable.lower())))
+        patch.setattr(tempfile, "tempdir", os.environ["TMPDIR"])
+        yield Path(os.environ["HOME"])
+        assert_empty(Path(os.environ["HOME"]))
+
+
+@pytest.fixture(autouse=True)
+def home_stays_empty(home: Path) -> Iterator[None]:
+    """Fail a test that leaves something in the home folder of the user."""
+    yield
+    assert_empty(home)
+
+
+def assert_empty(home: Path) -> None:
+    """Fail if there is something in the home folder, and remove it."""
+    left = sorted(str(path.relative_to(home)) for path in home.rglob("*"))
+    for path in home.iterdir():  # the next test is not to blame
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert not left, f"left in the home folder: {', '.join(left)}"
 
 
 @pytest.fixture(scope="session")

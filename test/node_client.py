@@ -45,6 +45,11 @@ def latest_valid(stage, after=0):
     return got[-1]
 
 
+def wait_until_all_is_used(stage):
+    """Wait until the node has used every sample that was published."""
+    stage.client.spin_until(lambda: latest_valid(stage, 1).stale)
+
+
 def findings(stage):
     """Names and texts of all findings that diagnostics carry now."""
     got = stage.client.listen(DiagnosticArray, "/diagnostics", 10)

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from array import array
@@ -28,6 +29,8 @@ from inertial_id_ros.ros.tools.children import unused_domain
 
 ROOT = Path(__file__).resolve().parent.parent
 NODE = (sys.executable, "-m", "inertial_id_ros.ros.main")
+# s that a test waits for an event before it fails: long, for a machine that is busy.
+PATIENCE = 60.0
 LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                      durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -60,12 +63,12 @@ class RosProcess:
         """Everything it wrote so far."""
         return "".join(self._lines)
 
-    def wait_for_text(self, text: str, timeout: float = 10.0) -> None:
+    def wait_for_text(self, text: str, timeout: float = PATIENCE) -> None:
         """Wait until it wrote a text."""
         wait_until(lambda: text in self.text or self.process.poll() is not None, timeout)
         assert text in self.text, self.text
 
-    def wait_for_handlers(self, timeout: float = 10.0) -> None:
+    def wait_for_handlers(self, timeout: float = PATIENCE) -> None:
         """Wait until the process catches SIGTERM: from then on it must leave cleanly."""
         status = Path(f"/proc/{self.process.pid}/status")
         if not status.exists():
@@ -78,7 +81,7 @@ class RosProcess:
 
         wait_until(catches, timeout)
 
-    def finish(self, timeout: float = 10.0) -> tuple[int, str]:
+    def finish(self, timeout: float = PATIENCE) -> tuple[int, str]:
         """Wait for its end; exit status and output."""
         try:
             status = self.process.wait(timeout)
@@ -99,8 +102,17 @@ _taken: set[int] = set()
 
 
 def own_domain() -> int:
-    """A ROS domain that neither this test run nor anybody else on this machine uses."""
-    domain = next(d for d in iter(unused_domain, None) if d not in _taken or len(_taken) > 90)
+    """Return a ROS domain that no other test and nobody else on this machine uses.
+
+    Each of the processes that share the tests of a run (xdist) has domains of its own: between
+    the choice of a domain and its use, nothing shows another process that it is taken.
+    """
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    domains = iter(unused_domain, None)
+    if len(_taken) >= 90 // workers:
+        _taken.clear()
+    domain = next(d for d in domains if d % workers == worker and d not in _taken)
     _taken.add(domain)
     return domain
 
@@ -131,17 +143,18 @@ class Client:
         if topic not in self._publishers:
             publisher = self.node.create_publisher(type(message), topic, qos)
             self._publishers[topic] = publisher
-            wait_until(lambda: publisher.get_subscription_count() > 0, 10.0)
+            wait_until(lambda: publisher.get_subscription_count() > 0)
         self._publishers[topic].publish(message)  # type: ignore[attr-defined]
 
-    def spin_until(self, condition, timeout: float = 10.0) -> None:
+    def spin_until(self, condition, timeout: float = PATIENCE) -> None:
         """Run callbacks until the condition holds; fails after the timeout [s]."""
         end = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < end, f"not within {timeout:g} s"
             self.executor.spin_once(timeout_sec=0.05)
 
-    def call(self, kind: type, service: str, request: object | None = None, timeout: float = 10.0):
+    def call(self, kind: type, service: str, request: object | None = None,
+             timeout: float = PATIENCE):
         """The response of a service."""
         client = self.node.create_client(kind, service)
         try:
@@ -176,7 +189,7 @@ class Listener(Client):
         self.node.create_subscription(
             kind, topic, lambda m: self.got[topic].append((time.monotonic(), m)), qos)
 
-    def spin(self, condition, timeout: float) -> bool:
+    def spin(self, condition, timeout: float = PATIENCE) -> bool:
         """Run callbacks until the condition holds or the time [s] is over; whether it holds."""
         end = time.monotonic() + timeout
         while not condition() and time.monotonic() < end:
@@ -242,6 +255,7 @@ class Stage:
     """One ROS domain with a client and any number of processes; a context manager."""
 
     def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory()
         self.domain = own_domain()
         self.processes: list[RosProcess] = []
         self.client = Client(self.domain)
@@ -250,7 +264,8 @@ class Stage:
         """Start inertial_id_node with parameters; ``wrench__topic`` stands for ``wrench.topic``."""
         words = []
         if "state__directory" not in parameters:  # what another test has kept is not for this one
-            parameters = {"state__restore": False, **parameters}
+            parameters = {"state__directory": self._folder.name, "state__restore": False,
+                          **parameters}
         for name, value in parameters.items():
             words += ["-p", f"{name.replace('__', '.')}:={value}"]
         process = RosProcess(self.domain, *NODE, "--ros-args", *words)
@@ -267,9 +282,10 @@ class Stage:
                 process.process.kill()
                 process.process.wait(5.0)
         self.client.close()
+        self._folder.cleanup()
 
 
-def wait_until(condition, timeout: float = 10.0) -> None:
+def wait_until(condition, timeout: float = PATIENCE) -> None:
     """Wait until a condition holds; fails after the timeout [s]."""
     end = time.monotonic() + timeout
     while not condition():

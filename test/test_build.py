@@ -188,12 +188,14 @@ def generated(kind: str, name: str) -> type:
     return getattr(module, name)
 
 
+@pytest.mark.ros
 @pytest.mark.parametrize("file", sorted((ROOT / "msg").glob("*.msg")), ids=lambda file: file.stem)
 def test_generated_messages_have_the_fields_of_their_files(file: Path):
     message = generated("msg", file.stem)
     assert list(message.get_fields_and_field_types()) == fields(file.read_text())
 
 
+@pytest.mark.ros
 @pytest.mark.parametrize("file", sorted((ROOT / "srv").glob("*.srv")), ids=lambda file: file.stem)
 def test_generated_services_have_the_fields_of_their_files(file: Path):
     service = generated("srv", file.stem)
@@ -202,6 +204,7 @@ def test_generated_services_have_the_fields_of_their_files(file: Path):
     assert list(service.Response.get_fields_and_field_types()) == fields(response)
 
 
+@pytest.mark.ros
 @pytest.mark.parametrize("file", sorted((ROOT / "action").glob("*.action")),
                          ids=lambda file: file.stem)
 def test_generated_actions_have_the_fields_of_their_files(file: Path):
@@ -211,11 +214,13 @@ def test_generated_actions_have_the_fields_of_their_files(file: Path):
         assert list(kind.get_fields_and_field_types()) == fields(part)
 
 
+@pytest.mark.ros
 def test_the_shape_of_an_action_has_the_fields_of_the_service():
     request = generated("srv", "SetShape").Request.get_fields_and_field_types()
     assert generated("msg", "Shape").get_fields_and_field_types() == request
 
 
+@pytest.mark.ros
 def test_verdict_constants_of_the_message_are_those_documented():
     message = generated("msg", "InertialParameters")
     assert (message.UNOBSERVED, message.PRIOR_DOMINATED, message.IDENTIFIED) == (0, 1, 2)

@@ -54,7 +54,7 @@ def test_a_signal_while_libraries_load_ends_the_program_quietly(
     process = start(SLOW.format(module=module, command=command))
     assert process.stdout is not None and process.stdout.readline() == "loading\n"
     process.send_signal(number)
-    _, said = process.communicate(timeout=10.0)
+    _, said = process.communicate(timeout=60.0)
     assert (process.returncode, said) == (status, "")
 
 
@@ -69,14 +69,14 @@ def test_a_missing_library_is_one_sentence(command: str, module: str, said: str)
     if command != "identify_bag" and module != "rclpy":
         pytest.importorskip("rclpy")
     process = start(MISSING.format(module=module, command=command))
-    out, text = process.communicate(timeout=30.0)
+    out, text = process.communicate(timeout=60.0)
     assert process.returncode == 2 and out == ""
     assert text.startswith("error: ") and said in text and text.count("\n") == 1, text
 
 
 def test_a_missing_part_of_the_package_itself_is_not_explained_away() -> None:
     process = start(MISSING.format(module="inertial_id_ros.errors", command="identify_bag"))
-    _, text = process.communicate(timeout=30.0)
+    _, text = process.communicate(timeout=60.0)
     assert process.returncode == 1 and "inertial_id_ros.errors" in text
 
 

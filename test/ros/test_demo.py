@@ -65,7 +65,7 @@ def test_one_estimate_that_cannot_exist_fails_the_demo():
 def test_the_demo_identifies_the_payload_and_draws_it(tmp_path):
     plot = tmp_path / "demo.png"
     demo = RosProcess(own_domain(), *DEMO, "--seconds", "5", "--plot", str(plot))
-    status, text = demo.finish(30.0)
+    status, text = demo.finish()
     assert status == 0, text
     assert text.count("ok ") == 6 and text.count("agrees with the topic") == 2
     assert plot.read_bytes().startswith(b"\x89PNG") and plot.stat().st_size > 20_000
@@ -79,7 +79,7 @@ def test_the_demo_identifies_the_payload_and_draws_it(tmp_path):
     (("--frobnicate",), "unrecognized arguments: --frobnicate"),
 ])
 def test_a_bad_option_is_refused_in_one_sentence(words, said):
-    status, text = RosProcess(own_domain(), *DEMO, *words).finish(15.0)
+    status, text = RosProcess(own_domain(), *DEMO, *words).finish()
     assert status == 2 and "Traceback" not in text
     lines = [x for x in text.splitlines() if "waiting for the node" not in x]
     assert len(lines) == 1 and lines[0].startswith("error: ") and said in lines[0], text

@@ -10,7 +10,7 @@ pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from array import array  # noqa: E402
 
-from node_client import NODE, com, is_physical, latest_valid  # noqa: E402
+from node_client import NODE, com, is_physical, latest_valid, wait_until_all_is_used  # noqa: E402
 from ros_process import LATCHED, Stage, time_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
@@ -41,7 +41,7 @@ def stage(tmp_path_factory):
             message.header.stamp = time_message(offset + stamp - first)
             stage.client.publish("/joint_states", message, 1000)
             time.sleep(0.0008)
-        stage.client.spin_until(lambda: latest_valid(stage, 1).stale, 20.0)
+        wait_until_all_is_used(stage)
         yield stage
 
 

@@ -35,7 +35,7 @@ def live(bag: Path, **parameters: str) -> InertialParameters:
             "--rate", "1.0", "--wait", "3")
         stage.processes.append(player)
 
-        stage.client.spin_until(lambda: player.process.poll() is not None, 40.0)
+        stage.client.spin_until(lambda: player.process.poll() is not None)
         assert player.process.returncode == 0, player.text
         ended = time.monotonic()
         stage.client.spin_until(lambda: time.monotonic() > ended + 0.5)

@@ -22,6 +22,7 @@ from node_client import (  # noqa: E402
     query,
     set_parameter,
     tensor,
+    wait_until_all_is_used,
 )
 from rcl_interfaces.srv import DescribeParameters  # noqa: E402
 from ros_process import (  # noqa: E402
@@ -49,7 +50,7 @@ def identified(tmp_path_factory):
         stage.robot.play(2.0)
         latest_valid(stage)  # compensated wrenches flow from the first estimate on
         stage.robot.play(6.0)
-        stage.client.spin_until(lambda: latest_valid(stage, 1).stale)
+        wait_until_all_is_used(stage)
         yield stage
 
 

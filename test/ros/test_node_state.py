@@ -13,11 +13,12 @@ from geometry_msgs.msg import InertiaStamped  # noqa: E402
 from node_client import findings  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import SetParameters  # noqa: E402
-from ros_process import Robot, Stage  # noqa: E402
+from ros_process import PATIENCE, Robot, Stage  # noqa: E402
 from std_msgs.msg import Bool  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
+from inertial_id_ros.settings import Settings  # noqa: E402
 from inertial_id_ros.srv import Save, SetShape, SetTool  # noqa: E402
 
 NODE = "/inertial_id_node"
@@ -29,7 +30,7 @@ def messages(stage):
     return stage.client.listen(InertialParameters, PARAMETERS)
 
 
-def wait_for(stage, condition, timeout=15.0):
+def wait_for(stage, condition, timeout=PATIENCE):
     """The newest message, of those that arrive from now on, that fulfils a condition."""
     got = messages(stage)
     before = len(got)
@@ -226,7 +227,7 @@ def test_a_home_that_cannot_be_written_is_told_and_does_not_stop_the_node(monkey
     monkeypatch.setenv("HOME", str(tmp_path / "file"))
     monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path))
     with Stage() as stage:
-        stage.start_node()
+        stage.start_node(state__directory=Settings().state.directory)
         assert "nothing outlives this run" in findings(stage)["state_not_kept"]
         cleared = set_tool(stage, action=SetTool.Request.CLEAR)
         assert "cannot write" in cleared.message and "Traceback" not in cleared.message

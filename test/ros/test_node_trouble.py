@@ -20,6 +20,7 @@ from node_client import (  # noqa: E402
     is_physical,
     latest_valid,
     query,
+    wait_until_all_is_used,
 )
 from ros_process import (  # noqa: E402
     LATCHED,
@@ -47,6 +48,7 @@ def test_reset_forgets_the_estimate_until_new_data_come():
         robot = Robot(stage.client)
         robot.introduce()
         robot.play(3.0)
+        wait_until_all_is_used(stage)
         first = latest_valid(stage)
         assert stage.client.call(Trigger, f"{NODE}/reset").success
         got = stage.client.listen(InertialParameters, PARAMETERS)

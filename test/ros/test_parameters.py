@@ -175,7 +175,7 @@ def test_an_argument_that_is_no_ros_argument_is_refused():
 
 def started(*words):
     """Status and output of a node that is expected to end by itself."""
-    return RosProcess(own_domain(), *NODE, *words).finish(30.0)
+    return RosProcess(own_domain(), *NODE, *words).finish()
 
 
 def test_help_tells_topics_services_and_where_settings_are_documented():
@@ -202,5 +202,5 @@ def test_a_parameter_file_for_another_node_is_told(tmp_path):
     file.write_text("other_node:\n  ros__parameters:\n    wrench: {topic: /ft}\n")
     node = RosProcess(own_domain(), *NODE, "--ros-args", "-p", "state.restore:=false",
                       "--params-file", str(file))
-    node.wait_for_text("has nothing for /inertial_id_node; it is for /other_node", 30.0)
+    node.wait_for_text("has nothing for /inertial_id_node; it is for /other_node")
     assert node.stop()[0] == 0

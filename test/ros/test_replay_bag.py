@@ -14,7 +14,7 @@ pytest.importorskip("rclpy")
 pytest.importorskip("tf2_msgs.msg")
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy  # noqa: E402
-from ros_process import Listener, environment, own_domain  # noqa: E402
+from ros_process import PATIENCE, Listener, environment, own_domain  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
@@ -72,9 +72,9 @@ def test_messages_arrive_complete_in_order_unchanged_and_on_time(bag, listener, 
     listener.subscribe("/clock", Clock)
     process = replay(bag, "--rate", "2", "--wait", "10")
     count = round(200 * DURATION)
-    assert listener.spin(lambda: len(listener.got["/wrench"]) == count, 20.0)
-    listener.spin(lambda: process.poll() is not None, 10.0)
-    out, err = process.communicate(timeout=10)
+    assert listener.spin(lambda: len(listener.got["/wrench"]) == count)
+    listener.spin(lambda: process.poll() is not None)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0 and err == ""
 
     arrivals = np.array([t for t, _ in listener.got["/wrench"]])
@@ -136,7 +136,7 @@ def test_latched_messages_reach_a_subscriber_that_comes_late(bag, listener, repl
     listener.subscribe("/notes", String, LATCHED)
     listener.subscribe("/robot_description", String, LATCHED)
     assert listener.spin(lambda: len(listener.got["/notes"]) >= 2
-                         and listener.got["/robot_description"], 10.0)
+                         and listener.got["/robot_description"])
     assert {m.data for _, m in listener.got["/notes"]} == {"first", "second"}
     assert listener.got["/robot_description"][0][1].data == bags.URDF
 
@@ -146,11 +146,11 @@ def test_a_loop_starts_over_and_a_signal_ends_it_cleanly(bag, listener, replay, 
     listener.subscribe("/wrench", WrenchStamped)
     listener.subscribe("/clock", Clock)
     process = replay(bag, "--rate", "10", "--loop", "--topics", "wrench", "--wait", "10")
-    assert listener.spin(lambda: len(listener.got["/wrench"]) > 900, 20.0)
+    assert listener.spin(lambda: len(listener.got["/wrench"]) > 900)
     for _ in range(2):  # launch sends it twice
         process.send_signal(number)
         time.sleep(0.05)
-    _, err = process.communicate(timeout=10)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0 and err == ""
     stamps = np.array([nanoseconds(m.header.stamp) for _, m in listener.got["/wrench"]])
     assert np.sum(np.diff(stamps) < 0) >= 2  # it jumped back, and only to the start
@@ -163,7 +163,7 @@ def test_nothing_is_sent_before_the_delay_is_over(bag, listener, replay):
     listener.subscribe("/wrench", WrenchStamped)
     listener.subscribe("/clock", Clock)
     replay(bag, "--rate", "10", "--wait", "10", "--delay", "1.0")
-    assert listener.spin(lambda: len(listener.got["/wrench"]) > 0, 20.0)
+    assert listener.spin(lambda: len(listener.got["/wrench"]) > 0)
     standing = [t for t, m in listener.got["/clock"] if nanoseconds(m.clock) == bags.START]
     assert listener.got["/wrench"][0][0] - standing[0] > 0.9
     assert len(standing) > 50  # the clock stands at the start meanwhile, at 100 Hz
@@ -194,6 +194,6 @@ def test_user_errors_are_one_sentence_with_status_two(bag, tmp_path, replay, wor
     content = bags.storage_file(bag).read_bytes()
     (tmp_path / "cut.mcap").write_bytes(content[:len(content) // 2])
     process = replay(*[w.format(tmp=tmp_path, bag=bag) for w in words])
-    _, err = process.communicate(timeout=15)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     assert err.startswith("error: ") and text.format(tmp=tmp_path) in err and err.count("\n") == 1

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("rclpy")
 TFMessage = pytest.importorskip("tf2_msgs.msg").TFMessage
 from geometry_msgs.msg import InertiaStamped, WrenchStamped  # noqa: E402
-from ros_process import LATCHED, Listener, environment, own_domain  # noqa: E402
+from ros_process import LATCHED, PATIENCE, Listener, environment, own_domain  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 
@@ -58,7 +58,7 @@ def finish(process, number, times=1):
         process.send_signal(number)
         time.sleep(0.05)
     try:
-        errors = process.communicate(timeout=10)[1]
+        errors = process.communicate(timeout=PATIENCE)[1]
     except subprocess.TimeoutExpired:
         process.kill()
         raise
@@ -71,11 +71,11 @@ def test_node_publishes_its_samples_at_500_hz_with_transforms_at_100_hz(listen):
              "-p", "rate:=500"]
     process = start(*words)
     try:
-        listener.spin(lambda: len(listener.got["/wrench"]) > 100, 15.0)
+        listener.spin(lambda: len(listener.got["/wrench"]) > 100)
         for messages in listener.got.values():
             if len(messages) > 1:
                 messages.clear()
-        listener.spin(lambda: len(listener.got["/wrench"]) > 2000, 8.0)
+        listener.spin(lambda: len(listener.got["/wrench"]) > 2000)
     finally:
         status, errors = finish(process, signal.SIGINT)
     assert status == 0 and "Traceback" not in errors
@@ -106,7 +106,7 @@ def test_latched_topics_reach_a_late_listener(listen):
     try:
         assert "drill" in process.stderr.readline()  # logged after they were published
         listener = listen()
-        listener.spin(lambda: all(listener.got[topic] for topic in late), 15.0)
+        listener.spin(lambda: all(listener.got[topic] for topic in late))
     finally:
         status, errors = finish(process, signal.SIGTERM)
     assert status == 0 and "Traceback" not in errors
@@ -133,7 +133,7 @@ def test_node_ends_by_itself_after_its_duration():
     process = start("--ros-args", "-p", "duration:=1.0")
     assert "drill" in process.stderr.readline()
     began = time.monotonic()
-    errors = process.communicate(timeout=10)[1]
+    errors = process.communicate(timeout=PATIENCE)[1]
     assert (process.returncode, errors) == (0, "")
     assert 0.9 < time.monotonic() - began < 4.0
 
@@ -147,13 +147,13 @@ def test_node_ends_by_itself_after_its_duration():
 ])
 def test_bad_setting_gives_one_line_and_status_two(words, text, tmp_path):
     process = start(*words, cwd=tmp_path)
-    errors = process.communicate(timeout=15)[1]
+    errors = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 2
     assert errors.startswith("error: ") and text in errors and errors.count("\n") == 1
 
 
 def test_write_makes_a_bag_and_exits(tmp_path):
     process = start("--write", str(tmp_path / "bag"), "--duration", "1")
-    assert process.communicate(timeout=15)[1] == ""
+    assert process.communicate(timeout=PATIENCE)[1] == ""
     assert process.returncode == 0
     assert (tmp_path / "bag" / "metadata.yaml").is_file()
