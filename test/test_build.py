@@ -111,6 +111,7 @@ ROS_MODULE = re.compile(
 )
 
 
+@pytest.mark.slow
 def test_only_the_ros_folder_imports_ros():
     files = [file for file in python_files(PACKAGE) if PACKAGE / "ros" not in file.parents]
     assert files

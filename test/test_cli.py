@@ -58,6 +58,7 @@ def test_a_signal_while_libraries_load_ends_the_program_quietly(
     assert (process.returncode, said) == (status, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "module", "said"), [
     ("identify_bag", "rosbags", "the Python package 'rosbags' is missing; install it with `pip"),
     ("identify_bag", "pinocchio", "the Python package 'pin' is missing"),

@@ -282,6 +282,7 @@ def test_a_view_in_place_of_a_table_is_not_run(tmp_path, view, folder):
         Recording(path if folder else bags.storage_file(path))
 
 
+@pytest.mark.slow
 def test_a_value_of_a_table_longer_than_a_message_is_refused(tmp_path):
     path = bags.joint_bag(tmp_path / "bag", duration=0.1, storage="sqlite3")
     with sqlite3.connect(bags.storage_file(path)) as connection:

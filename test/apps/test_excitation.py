@@ -150,6 +150,7 @@ def test_information_of_a_robot_covers_its_base_parameters():
 # Plans
 
 
+@pytest.mark.slow
 def test_a_plan_beats_the_published_sinusoids_within_the_same_limits(arm: Arm, best: Plan):
     objective = payload_objective(arm)
     sinusoid = sinusoid_in_time(DURATION)

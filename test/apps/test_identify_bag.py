@@ -82,6 +82,7 @@ def recorded_run(path, **changes):
     return pipeline, result
 
 
+@pytest.mark.slow
 def test_estimates_are_made_at_the_timer_rate_of_the_recorded_time(folder):
     _, result = recorded_run(folder / "tf", estimator__rate=4.0)
     times = [s.time for s in result.history]
@@ -148,6 +149,7 @@ def test_a_silence_of_hours_does_not_make_thousands_of_estimates(tmp_path):
 
 # ---- results ------------------------------------------------------------------------------------
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "words"), [
     ("tf", []), ("joint", []), ("joint_sql", []), ("franka", ["--convention", "on_environment"])])
 def test_the_payload_that_made_the_recording_is_found_within_its_interval(
@@ -203,6 +205,7 @@ def test_json_has_the_promised_keys_and_a_history_without_numbers_before_the_fir
     assert last["verdict"] == result["verdict"] and last["t"] == pytest.approx(4.995)
 
 
+@pytest.mark.slow
 def test_without_an_estimate_the_status_is_one_and_json_holds_no_numbers(folder, tmp_path, capsys):
     status, out, _ = run(folder / "short", "--json", tmp_path / "o.json",
                          "--plot", tmp_path / "o.png", capsys=capsys)
@@ -217,6 +220,7 @@ def test_the_wrong_convention_gives_no_estimate_and_says_why(folder, capsys):
     assert status == 1 and "wrench.convention" in out
 
 
+@pytest.mark.slow
 def test_the_plot_is_a_picture_of_1200_by_900(folder, tmp_path, capsys):
     run(folder / "tf", "--plot", tmp_path / "o.png", "--quiet", capsys=capsys)
     head = (tmp_path / "o.png").read_bytes()[:24]
@@ -248,6 +252,7 @@ OPEN_MESH = "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0
             "endloop\nendfacet\nendsolid s\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bag", "words", "text"), [
     ("absent", [], "does not exist"),
     ("two", [], "2 wrench topics: /a, /b"),
@@ -311,6 +316,7 @@ def test_json_has_null_where_a_number_is_not_finite(tmp_path):
     assert strict_json(tmp_path / "o.json") == {"a": None, "b": [1.0, None]}
 
 
+@pytest.mark.slow
 def test_as_a_process_it_needs_no_ros_and_shows_no_progress_bar_off_a_terminal(folder):
     code = ("import sys; sys.modules['rclpy'] = None\n"
             "from inertial_id_ros.apps.bag.identify_bag import main; sys.exit(main())")

@@ -88,6 +88,7 @@ def write_csv(path: Path, recorded: SimulatedTorques, names: list[str]) -> None:
 # Results
 
 
+@pytest.mark.slow
 def test_torques_are_predicted_to_their_noise(folder: Path):
     tree = json.loads((folder / "found.json").read_text())
     # The low-pass averages about 50 samples, whose noise is 0.5 and 0.1 N m.

@@ -17,6 +17,7 @@ def robot_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_robot(tmp_path_factory.mktemp("robot") / "arm.robot")
 
 
+@pytest.mark.slow
 def test_identify_bag_and_identify_robot_read_efforts_from_a_bag(
         robot_file: Path, tmp_path: Path):
     recorded = loaded(2.0, 4)

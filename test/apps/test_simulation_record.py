@@ -168,6 +168,7 @@ def test_bad_command_line_gives_one_line_and_status_two(words, text, capsys):
     assert error.startswith("error: ") and text in error and error.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_bag_can_be_written_without_ros(tmp_path):
     # An importer that refuses ROS stands for a machine without it.
     code = ("import sys; sys.modules.update(rclpy=None, geometry_msgs=None, sensor_msgs=None);"

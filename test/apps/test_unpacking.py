@@ -99,6 +99,7 @@ def test_messages_and_files_are_unpacked_up_to_a_limit(
         contents(tmp_path / "mcap file")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("container", CHUNKED)
 def test_a_bomb_takes_no_memory(container: str, tmp_path: Path) -> None:
     """Three gigabytes behind some kilobytes, read in a process of its own."""

@@ -42,6 +42,8 @@ from inertial_id_ros.inertia import body_from_phi, is_consistent, point_columns
 from inertial_id_ros.regression.newton_euler import regressor
 from inertial_id_ros.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 # mass kg, COM y and z mm from the sensor, inertia about the COM xx, yy, zz in 1e-3 kg m^2
 PUBLISHED = {
     "hammer": (1.1773, 159.6, 25.0, 13.073, 2.601, 15.310),

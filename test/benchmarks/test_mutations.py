@@ -15,6 +15,7 @@ from benchmarks.mutations.run import Run, verdict
 from benchmarks.mutations.sound import Case
 from benchmarks.mutations.texts import mutated_urdf
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 STATE = Case("state", [])
 

@@ -7,6 +7,8 @@ import pytest
 from benchmarks.robot import __main__ as command_line
 from benchmarks.robot import humanoid, speeds
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_free_robot_is_identified_from_its_base_rows(seed: int) -> None:

@@ -38,6 +38,7 @@ from inertial_id_ros.estimate import NoEstimate
 # ---- another payload -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scene", SCENES)
 @pytest.mark.parametrize(("first", "second", "said"), [
     (BODY, OTHER, "from 1.40 to about 0.60 kg"), (OTHER, BODY, "from 0.60 to about 1.40 kg")])
@@ -125,6 +126,7 @@ def test_a_sensor_that_is_zeroed_while_it_carries_something_is_named() -> None:
     assert "payload_changed" not in texts(made)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pause", [0.0, 2.0])
 def test_a_driver_that_restarts_with_another_zero_is_named(pause: float) -> None:
     jump = np.array([3.0, -4.0, 2.0, 0.1, 0.2, -0.1])
@@ -155,6 +157,7 @@ def test_a_tare_does_not_survive_another_zero() -> None:
 # ---- however the stream is cut -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cadence", [0.013, 0.5, None])
 def test_the_same_is_found_however_the_stream_is_cut(cadence: float | None) -> None:
     samples = pushed(two(BODY, OTHER, 5.0, SCENES["fast"], 10.0), between(2.5, 3.2, scraping))

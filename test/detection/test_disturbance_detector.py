@@ -30,6 +30,7 @@ from inertial_id_ros.settings import Settings
 # ---- nothing happens -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scene", SCENES)
 @pytest.mark.parametrize(("mass", "noise"), [(0.2, 1.0), (8.0, 1.0), (1.4, 5.0)])
 def test_ordinary_motion_raises_nothing(scene: str, mass: float, noise: float) -> None:
@@ -78,6 +79,7 @@ def _without(scene: str) -> Estimate:
     return assert_truth(free, BODY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scene", SCENES)
 @pytest.mark.parametrize(("push", "last"), [
     ([30.0, 0.0, 0.0, 0.0, 0.0, 0.0], 3.6), ([0.0, 12.0, 16.0, 0.0, 0.3, 0.0], 3.03),
@@ -108,6 +110,7 @@ def test_while_the_contact_lasts_the_estimate_before_it_stands_and_is_stale() ->
     assert "is left out" in texts(made)["contact"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [0.74, 0.8, 0.85, 1.0])
 def test_contact_before_there_is_an_estimate_is_left_out(first: float) -> None:
     """It is no jump of the zero either, whatever a fit of a few rows at rest leaves open."""

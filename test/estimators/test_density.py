@@ -135,6 +135,7 @@ def _distance(a: np.ndarray, b: np.ndarray, covariance: np.ndarray) -> float:
 CASES = [(seed, width) for seed in range(3) for width in (3.0, 1.0, 0.3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "width"), CASES)
 def test_the_mode_is_the_brute_force_optimum_of_the_same_objective(
         seed: int, width: float) -> None:
@@ -152,6 +153,7 @@ def test_the_mode_is_the_brute_force_optimum_of_the_same_objective(
     assert found.evidence == pytest.approx(-brute.best - 0.5 * determinant, abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ball", "far ball", "box", "mesh", "cylinder"])
 @pytest.mark.parametrize("seed", range(3))
 def test_modes_end_at_the_optimum_of_an_independent_search(name: str, seed: int) -> None:
@@ -177,6 +179,7 @@ def test_modes_end_at_the_optimum_of_an_independent_search(name: str, seed: int)
         assert gradient @ np.linalg.solve(hessian, gradient) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "width"), CASES[:6])
 def test_the_covariance_is_that_of_the_numerical_hessian(seed: int, width: float) -> None:
     information, vector, _ = _data(seed, samples=600, speed=2.0)
@@ -191,6 +194,7 @@ def test_the_covariance_is_that_of_the_numerical_hessian(seed: int, width: float
     np.testing.assert_allclose(np.sqrt(np.diag(exact)), sd, rtol=0.25)  # curvature left out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["box", "mesh", "cylinder"])
 @pytest.mark.parametrize("seed", range(3))
 def test_with_slack_the_posterior_is_the_joint_optimum_and_its_covariance(
@@ -241,6 +245,7 @@ def _one_width(information: np.ndarray, vector: np.ndarray, prior: DensityPrior,
     return phi, keep @ mode.covariance @ keep.T + left, mode.evidence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_every_answer_is_a_body_that_can_exist(seed: int) -> None:
     """Whatever the data: outside the shape, hardly moving, a point mass, twenty times the noise."""

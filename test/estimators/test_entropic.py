@@ -63,6 +63,7 @@ def test_agrees_with_cvxpy_on_all_rows(rng: np.random.Generator, gamma: float,
     np.testing.assert_allclose(found.phi, wanted.phi, rtol=1e-3, atol=1e-3 * found.phi[0] * 0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [1e-2, 1.0, 1e4])
 def test_the_gradient_vanishes_at_the_answer(rng: np.random.Generator, gamma: float) -> None:
     """On 60 problems, data gradient and prior gradient cancel in the frame of the answer."""
@@ -137,6 +138,7 @@ def test_the_answer_is_a_body_whatever_the_data(rng: np.random.Generator) -> Non
         assert is_consistent(found.phi)
 
 
+@pytest.mark.slow
 def test_the_evidence_is_the_mean_likelihood_under_the_prior(rng: np.random.Generator) -> None:
     """Laplace's evidence differs between weights as the mean likelihood of Wishart samples does."""
     matrix = 5.0 * np.eye(10)[[0, 2, 5]]  # three diagonal entries, known to 0.2

@@ -125,6 +125,7 @@ def test_uniform_measures_the_mass_of_an_evenly_filled_shape():
         assert marginal.objective(got.phi) < marginal.objective(factor * got.phi)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONSISTENT)
 def test_a_thin_sheet_is_still_a_body(name):
     rng = np.random.default_rng(14)
@@ -136,6 +137,7 @@ def test_a_thin_sheet_is_still_a_body(name):
         assert is_consistent(estimator(name).solve(compress(rows), sheet).phi)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ols", "wls", "uniform", "pmd", "lmi"])
 @pytest.mark.parametrize("case", ["one pose", "three poses", "one axis", "one sample"])
 def test_degenerate_data_give_a_physical_answer_or_a_reason(name, case):
@@ -184,6 +186,7 @@ def test_the_wrong_sign_gives_a_reason_and_no_body(name):
         estimator(name).solve(compress(rows), BOX)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONSISTENT)
 def test_no_load_gives_a_physical_answer_or_a_reason(name):
     answers = reasons = 0

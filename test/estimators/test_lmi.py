@@ -23,6 +23,7 @@ from inertial_id_ros.estimators.solvers.semidefinite import smat, svec
 from inertial_id_ros.inertia import is_consistent, phi_from_points, pseudo_inertia, transform_phi
 
 
+@pytest.mark.slow
 def test_lmi_reaches_the_optimum_of_all_rows_in_two_hundred_random_problems():
     active = solved = 0
     for seed in range(210):

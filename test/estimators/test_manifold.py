@@ -67,6 +67,7 @@ def small_fit(rng: np.random.Generator, columns: int = 10) -> Fit:
     return Fit(smat_rows(matrix), matrix @ svec(indefinite), 1e-6, np.inf)
 
 
+@pytest.mark.slow
 def test_reaches_the_lmi_optimum_where_the_constraint_is_active(rng: np.random.Generator) -> None:
     """On 200 problems the objective is at most 1e-6 (relative) above the one that `lmi` finds."""
     lmi, manifold = create(Settings(), "lmi"), create(Settings(), "manifold")

@@ -21,6 +21,7 @@ from inertial_id_ros.estimators.reference_body import reference_body
 from inertial_id_ros.inertia import is_consistent, phi_from_points, point_columns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["norm", "squared"])
 def test_pmd_reaches_the_optimum_of_all_rows(form):
     points = BOX.spread(24)

@@ -126,6 +126,7 @@ def test_entities_are_refused(head: str) -> None:
         joint_motion.parse_urdf(f'{head}<robot name="x"><link name="a"/></robot>')
 
 
+@pytest.mark.slow
 def test_frames_without_end_are_refused() -> None:
     tree = TransformTree()
     for k in range(MAX_MOVING_FRAMES):

@@ -108,6 +108,7 @@ def answers() -> Answers:
     return out
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth(answers: Answers) -> None:
     inside = np.array([np.abs(z) < 1.96 for *_, z, _ in answers])
     assert inside[:, 0].mean() > 0.9 and inside[:, 1:4].mean() > 0.9 and inside[:, 4:].mean() > 0.9

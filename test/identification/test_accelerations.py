@@ -68,6 +68,7 @@ def test_an_exact_recording_gives_the_body(rng: np.random.Generator) -> None:
     assert estimate.samples == pytest.approx(len(recording.time), abs=40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["wls", "lmi", "density"])
 def test_intervals_hold_the_truth_and_are_narrower_than_those_without_covariance_of_channels(
         method: str, rng: np.random.Generator) -> None:

@@ -29,6 +29,7 @@ from synthetic import (
 from inertial_id_ros.estimate import NoEstimate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "change", "changes"), GATES,
                          ids=[f"{k} {g[0]}" for k, g in enumerate(GATES)])
 def test_a_fault_is_named_and_does_no_harm(name: str, change: Change,
@@ -40,6 +41,7 @@ def test_a_fault_is_named_and_does_no_harm(name: str, change: Change,
     assert not {"contact", "payload_changed", "sensor_zeroed"} & set(texts(made))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [WRENCH, JOINT])
 @pytest.mark.parametrize("by", [500 * SECOND, -500 * SECOND])
 def test_a_stray_stamp_leaves_the_window_as_it_was(method: str, by: int) -> None:

@@ -141,6 +141,7 @@ def test_joints_wrapped_to_pi_give_the_same_answer() -> None:
     np.testing.assert_allclose(b.report, a.report, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("wrench_rate", "joint_rate", "tolerance"), [
     (500.0, 125.0, 1.0), (125.0, 500.0, 1.0), (1000.0, 250.0, 1.0), (30.0, 200.0, 1.5),
 ])
@@ -200,6 +201,7 @@ def test_a_payload_that_the_driver_takes_out_is_added_again() -> None:
         assert outcome.report[0] == pytest.approx(BODY.report[0] - tool.report[0], abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cadence", [0.013, 0.1, 0.7, 10.0])
 def test_live_and_recorded_data_give_the_same_numbers(
         rng: np.random.Generator, cadence: float) -> None:
@@ -215,6 +217,7 @@ def test_live_and_recorded_data_give_the_same_numbers(
     assert live.samples == once.samples and live.stamp_ns == once.stamp_ns
 
 
+@pytest.mark.slow
 def test_a_long_recording_pushed_at_once_loses_nothing() -> None:
     """More samples wait than any ring holds."""
     samples = recording(25.0, wrench_rate=250.0, joint_rate=500.0)
@@ -223,6 +226,7 @@ def test_a_long_recording_pushed_at_once_loses_nothing() -> None:
     assert once.samples == live.samples > 24.0 * 250.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["joint states", "tf"])
 @pytest.mark.parametrize("cadence", [0.005, 0.1])
 def test_samples_that_arrive_out_of_order_give_the_same_numbers(

@@ -35,6 +35,7 @@ def test_repeated_samples_change_nothing() -> None:
     assert "repeated stamp" in texts(twice)["wrench_repeated"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "finding", "bad"), [
     ("add_wrench", "wrench_not_finite",
      lambda s, frame, f, t: (s, frame, [f[0], np.nan, f[2]], t)),
@@ -82,6 +83,7 @@ def test_one_joint_state_from_the_future_does_not_shut_out_the_others() -> None:
     assert outcome.samples > 950
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("seed", range(4))
 def test_nothing_that_arrives_raises_an_error_or_gives_numbers_that_are_none(seed: int) -> None:
@@ -150,6 +152,7 @@ def test_rows_reach_across_a_gap_only_if_it_is_shorter_than_the_setting() -> Non
     assert counts[0] < counts[1] - 40  # half a filter on each side
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lag", [0, 400_000_000])
 def test_a_gap_in_the_joint_states_is_left_out_even_if_the_wrench_lags(lag: int) -> None:
     """A lagging wrench asks for motion in the middle of the gap."""

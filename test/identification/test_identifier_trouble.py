@@ -173,6 +173,7 @@ def test_a_wrench_without_a_frame_names_the_setting() -> None:
     assert "wrench.sensor_frame" in _reason(made.solve())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("urdf", [URDF, None], ids=["joint states", "tf"])
 def test_a_fixed_transform_that_comes_late_flushes_what_was_wrong(urdf: str | None) -> None:
     scene = Scene(base=TILT, mount=MOUNT)

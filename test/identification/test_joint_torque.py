@@ -40,6 +40,7 @@ def run(identifier: TorqueIdentifier, recorded, chunk: int = 500):  # noqa: ANN0
     return identifier.solve()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mass", "seed"), [(1.0, 0), (2.0, 1), (3.0, 2)])
 @pytest.mark.parametrize("method", ["density", "lmi"])
 def test_mass_and_centre_of_mass_are_found_and_lie_within_their_intervals(
@@ -55,6 +56,7 @@ def test_mass_and_centre_of_mass_are_found_and_lie_within_their_intervals(
     assert is_consistent(found.phi)
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth_and_are_not_far_too_wide(robot_file: Path):
     """Mass and centre of mass of six runs, relative to their standard deviations."""
     truth = report_from_phi(block(2.0).phi)[:4]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
@@ -59,6 +60,7 @@ def test_a_wrong_frame_shows_all_the_same() -> None:
     assert {"residual_large", "contact", "frame_wrong"} & names, names
 
 
+@pytest.mark.slow
 def test_the_beginning_of_a_stream_at_rest_is_not_taken_for_a_late_wrench() -> None:
     """The noise of the first rows' rates would tell another delay, and with it a wrong centre of
     mass, until the arm has moved a lot."""

@@ -17,6 +17,7 @@ def _after_a_step(force: list[float], seconds: float = 5.2) -> Estimate:
     return assert_truth(made, BODY, mass=1e-3, com=5e-4)
 
 
+@pytest.mark.slow
 def test_nothing_of_a_blow_is_in_the_estimate() -> None:
     """Wherever it pushes, the estimate is that of the samples before it, and as sure."""
     one, other = _after_a_step([30.0, 0.0, 0.0]), _after_a_step([0.0, 20.0, -25.0])

@@ -59,6 +59,7 @@ def test_without_noise_they_are_as_exact_as_the_others() -> None:
     np.testing.assert_allclose(found.report[:4], body.report[:4], rtol=2e-3, atol=2e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cadence", [0.013, 0.37, None])
 @pytest.mark.parametrize("seconds", [1.3, 2.05, 3.21])
 def test_they_do_not_depend_on_how_the_stream_is_cut(cadence: float | None,
@@ -70,6 +71,7 @@ def test_they_do_not_depend_on_how_the_stream_is_cut(cadence: float | None,
     assert_equal(solved(one), solved(other))
 
 
+@pytest.mark.slow
 def test_asking_on_the_way_changes_nothing() -> None:
     samples = recording(3.0, noise=NOISE, rng=np.random.default_rng(3))
     asked, quiet = identifier(), identifier()

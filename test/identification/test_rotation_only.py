@@ -39,6 +39,7 @@ def pitching(seconds: float) -> Identifier:
     return made
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_and_no_inertia_is_claimed() -> None:
     """The unknown acceleration is part of the uncertainty, and the findings say so."""
     made = pitching(8.0)
@@ -51,6 +52,7 @@ def test_intervals_hold_the_truth_and_no_inertia_is_claimed() -> None:
     assert any(f.name == "translation_constant" for f in made.findings())
 
 
+@pytest.mark.slow
 def test_parameters_do_not_show_an_inertia_that_nothing_tells() -> None:
     """Readers of parameters see no verdict, so the numbers are NaN; mass and centre are there."""
     pytest.importorskip("rclpy")

@@ -86,6 +86,7 @@ STREAMS: list[tuple[str, Change, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "change", "changes"), STREAMS,
                          ids=[f"{k} {s[0]}" for k, s in enumerate(STREAMS)])
 def test_blocks_and_single_samples_give_the_same(name: str, change: Change,
@@ -99,6 +100,7 @@ POSES = {"transform_stamp_stray": change_stamp_once(TRANSFORM, 500 * SECOND),
          "": change_some(TRANSFORM, lambda s, a: [(*a[:4], [2.0 * q for q in a[4]])])}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", POSES)
 def test_blocks_of_transforms_give_the_same(name: str) -> None:
     # Lengths of quaternions are rounded another way.

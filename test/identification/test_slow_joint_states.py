@@ -39,6 +39,7 @@ def _score(seed: int, step: int) -> np.ndarray:
     return (outcome.report[4:] - truth) / outcome.sigma[4:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [8, 5])
 def test_intervals_cover_the_truth_at_30_and_48_hz(step: int) -> None:
     scores = np.abs([_score(seed, step) for seed in range(6)])

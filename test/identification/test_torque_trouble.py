@@ -167,6 +167,7 @@ def test_contact_is_found_and_left_out(robot_file: Path, unit_payload: Array, pu
     assert all(e.report[0] == pytest.approx(MASS, rel=0.05) for e in heard.fresh(0.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("before", "after", "said"), [
     (2.0, 0.0, r"from 2\.\d\d to about 0\.\d\d kg"), (2.0, 1.0, r"from 2\.\d\d to about [01]\.\d"),
     (0.0, 2.0, r"payload changed: (by about \+|from 0\.\d\d to about )[12]\.\d")])
@@ -184,6 +185,7 @@ def test_a_payload_released_exchanged_or_gripped_is_found_within_half_a_second(
         assert heard.last.reason.startswith("payload changed: from 2")
 
 
+@pytest.mark.slow
 def test_the_same_is_found_however_the_stream_is_cut(robot_file: Path, unit_payload: Array) -> None:
     """As a node hears it, and as a recording is read."""
     live, read = (play(robot_file, np.where(AFTER, 1.0, 2.0) * unit_payload, every=every)
@@ -202,6 +204,7 @@ def test_a_zero_that_moves_is_found_and_estimated(robot_file: Path, unit_payload
         assert estimate.report[0] == pytest.approx(MASS, rel=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "change"), [
     ("joint_not_finite", lambda s: [s._replace(effort=[np.nan] * 6)]),
     ("joint_not_finite", lambda s: [s._replace(q=[np.inf] * 6)]),

@@ -171,6 +171,7 @@ def test_intervals_of_wls_hold_the_truth_in_95_percent_of_runs() -> None:
     assert (share >= 0.88).all() and (share <= 0.995).all(), share
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sheet", "estimate_noise"), [(1.0, False), (3.0, True)],
                          ids=["noise known", "data sheet wrong by 3"])
 def test_reported_intervals_hold_the_truth_behind_filter_and_buffer(

@@ -110,6 +110,7 @@ def test_a_damaged_message_is_an_error_that_says_why(change: dict[int, bytes], s
         cdr.joint_state(bytes(damaged))
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(["wrench", "joint_state", "transforms"]),
        st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255)), max_size=4),

@@ -160,6 +160,7 @@ def dynamic_bag(path: Path, storage: Any) -> Path:
                                  bags.text_stream("/robot_description", bags.URDF)], storage)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
 def test_a_recording_of_it_is_identified(tmp_path: Path, storage: str,
                                          capsys: pytest.CaptureFixture[str]) -> None:

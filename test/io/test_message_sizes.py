@@ -45,6 +45,7 @@ def _edges(stamp: int, n: int) -> Any:
         bags.transform(stamp, "base", f"f{k}", np.zeros(3), still) for k in range(n)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["joint_state", "transform", "static_transform"])
 def test_a_message_with_too_many_entries_is_dropped_and_told(kind: str, tmp_path: Path) -> None:
     stamp = bags.START + int(0.5e9 * DURATION)

@@ -39,6 +39,7 @@ def _feed(samples: Recording, made: Identifier, cadence: float,
     made.advance()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("little_endian", [True, False])
 def test_serialised_samples_give_the_very_answer_of_others(little_endian: bool) -> None:
     made, free = identify(), identify()
@@ -48,6 +49,7 @@ def test_serialised_samples_give_the_very_answer_of_others(little_endian: bool) 
     assert texts(made) == texts(free)
 
 
+@pytest.mark.slow
 def test_serialised_transforms_give_the_very_answer_of_others() -> None:
     t = stamps(3.0, 125.0)
     samples = (transform_messages(*Scene().flange_in_base(t), t, "base_link", "tool0")
@@ -58,6 +60,7 @@ def test_serialised_transforms_give_the_very_answer_of_others() -> None:
     np.testing.assert_array_equal(made.solve().report, free.solve().report)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "change", "changes"), GATES,
                          ids=[f"{k} {g[0]}" for k, g in enumerate(GATES)])
 def test_every_gate_says_the_same_of_serialised_samples(name: str, change: Any,

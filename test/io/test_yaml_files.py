@@ -32,6 +32,7 @@ def test_every_fault_is_one_short_line(text: str) -> None:
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["x: 2001-99-99\n", "[" * 3000, "\xff", "x: &a [*a]"])
 def test_files_of_settings_and_payloads_are_refused_alike(text: str, tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
@@ -53,6 +54,7 @@ def test_a_value_on_the_command_line_is_refused_alike() -> None:
         parse_options(["bag", "--set", "estimator.rate=2001-99-99"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["{shape: box, density: 1, size: %s}", "%s", "{? %s : 1}"])
 def test_long_values_are_not_repeated_in_full(part: str, tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"

@@ -64,6 +64,7 @@ def _inertia_error(estimate: Estimate) -> float:
     return float(np.linalg.norm(found - truth) / np.linalg.norm(truth))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("state", "value"), [
     (0, DEGREE), (1, -DEGREE), (2, DEGREE), (3, 0.5 * DEGREE), (4, -0.5 * DEGREE), (5, 0.035),
     (5, -0.035)])
@@ -88,6 +89,7 @@ def test_all_errors_at_once_are_found_in_both_sign_conventions(sign: float) -> N
     assert {"sensor_rotated", "gravity_tilted", "clock_offset"} <= set(said)
 
 
+@pytest.mark.slow
 def test_without_errors_nothing_is_said_and_little_is_lost() -> None:
     found, said = _solved(NONE)
     assert not {"sensor_rotated", "gravity_tilted", "clock_offset"} & set(said)
@@ -96,6 +98,7 @@ def test_without_errors_nothing_is_said_and_little_is_lost() -> None:
     assert _inertia_error(found) < _inertia_error(exact) + 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("state", "value", "name", "text"), [
     (0, DEGREE, "sensor_rotated", "the sensor is turned against its frame by 1.0° about x"),
     (1, -DEGREE, "sensor_rotated", "the sensor is turned against its frame by -1.0° about y"),
@@ -116,6 +119,7 @@ def test_findings_say_what_is_wrong_which_way_and_by_how_much(
     assert float(found) == pytest.approx(float(number), abs=0.11 if state < 5 else 0.3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", [
     (DEGREE, 0.0, -DEGREE, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.5 * DEGREE, -0.5 * DEGREE, 0.0),
     (0.0, 0.0, 0.0, 0.0, 0.0, 0.035)], ids=["rotation", "tilt", "delay"])
@@ -126,6 +130,7 @@ def test_the_inertia_is_far_better_than_without_the_states(errors: tuple[float, 
     assert _inertia_error(without) > 20.0 * _inertia_error(with_states)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("group", "members"), [
     ("rotation_sd", [0, 1, 2]), ("tilt_sd", [3, 4]), ("delay_sd", [5])])
 def test_a_group_that_is_switched_off_is_zero_and_says_nothing(

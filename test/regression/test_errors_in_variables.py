@@ -106,6 +106,7 @@ def test_gradient_is_that_of_the_likelihood_of_all_samples(case: Case) -> None:
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5 * np.abs(wanted).max())
 
 
+@pytest.mark.slow
 def test_score_vanishes_in_the_mean_and_that_of_least_squares_does_not(case: Case) -> None:
     scores, naive = [], []
     weight = np.linalg.inv(case.covariance)
@@ -121,6 +122,7 @@ def test_score_vanishes_in_the_mean_and_that_of_least_squares_does_not(case: Cas
     assert np.abs(z(naive)).max() > 12.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", [2.0, 3.0])
 def test_the_optimum_varies_as_its_information_says(speed: float,
                                                     rng: np.random.Generator) -> None:

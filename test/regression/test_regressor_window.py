@@ -105,6 +105,7 @@ def test_the_factors_are_those_of_the_rows_in_the_window(
                            slice_length)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10_000), slices=st.sampled_from([2, 4, 6, 8]),
        ahead=st.lists(st.integers(0, 60), min_size=1, max_size=12))

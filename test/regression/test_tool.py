@@ -34,6 +34,7 @@ def phi_of(body: PointMasses) -> np.ndarray:
     return phi_from_points(body.points, body.masses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["wls", "lmi", "manifold", "ols", "rtls"])
 def test_with_the_tool_stored_the_object_alone_is_estimated(method: str) -> None:
     made = identifier(estimator__method=method)
@@ -47,6 +48,7 @@ def test_with_the_tool_stored_the_object_alone_is_estimated(method: str) -> None
     np.testing.assert_allclose(outcome.report[4:], truth[4:], atol=0.03 * truth[4:].max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aligned", [True, False], ids=["alignment states", "none"])
 def test_mean_and_covariance_are_those_of_the_difference_of_two_gaussians(aligned: bool) -> None:
     """Data say phi_tool + phi_object, so the object is the sum less the tool, and covariances add.
@@ -68,6 +70,7 @@ def test_mean_and_covariance_are_those_of_the_difference_of_two_gaussians(aligne
                                atol=1e-2)
 
 
+@pytest.mark.slow
 def test_errors_of_the_object_are_as_large_as_its_covariance_says() -> None:
     """Normalised squared errors (chi-square, 10) over tools and objects both measured in noise."""
     truth, squares = phi_of(OBJECT), []

@@ -141,6 +141,7 @@ def test_without_a_removed_payload_nothing_is_said_of_one() -> None:
     assert "removed_payload" not in texts(made)
 
 
+@pytest.mark.slow
 def test_another_payload_in_the_settings_flushes_what_was_measured_before() -> None:
     """For drivers that do not tell: whoever sets the payload there sets it here, too."""
     made = identifier(**configured(FIRST))
