@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import math
+from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 from typing import Any, ClassVar
 
@@ -37,6 +38,14 @@ class ParameterVerdict(IntEnum):
 
 
 UNOBSERVED, PRIOR_DOMINATED, IDENTIFIED = ParameterVerdict
+
+
+def _numbers(*shape: int, low: float = -math.inf) -> dict[str, Any]:
+    """Metadata of a field: it holds finite numbers of this shape, none below `low`.
+
+    JSON report, state file and, where its definition has a field of that name, the message hold it.
+    """
+    return {"shape": shape, "low": low}
 
 
 @dataclass(frozen=True)
@@ -74,19 +83,19 @@ class Estimate:
     frame_id: str
     phi: Array
     phi_covariance: Array
-    bias: Array
+    bias: Array = field(metadata=_numbers(6))
     method: str
     weighting: str
-    data_share: Array
+    data_share: Array = field(metadata=_numbers(10))
     verdict: tuple[ParameterVerdict, ...]
-    alignment: Array
-    alignment_sigma: Array
-    residual_rms: Array
+    alignment: Array = field(metadata=_numbers(6))
+    alignment_sigma: Array = field(metadata=_numbers(6))
+    residual_rms: Array = field(metadata=_numbers(6))
     samples: int
-    window: float
+    window: float = field(metadata=_numbers(low=0.0))
     condition_number: float
-    min_eigenvalue: float
-    solve_time: float
+    min_eigenvalue: float = field(metadata=_numbers())
+    solve_time: float = field(metadata=_numbers(low=0.0))
     stale: bool = False
     restored: bool = False
     tool_apart: bool = False
@@ -143,16 +152,13 @@ class Estimate:
         return {
             "mass": body.mass, "com": body.com.tolist(), "inertia_com": body.inertia_com.tolist(),
             "frame_id": self.frame_id, "covariance": self.covariance.tolist(),
-            "bias": self.bias.tolist(), "valid": True, "stale": self.stale,
-            "tool_apart": self.tool_apart, "method": self.method,
-            "weighting": self.weighting, "residual_rms": self.residual_rms.tolist(),
-            "alignment": self.alignment.tolist(),
-            "alignment_sigma": self.alignment_sigma.tolist(),
-            "samples": self.samples, "window": self.window, "stamp_ns": self.stamp_ns,
-            "verdict": [VERDICT_WORDS[v] for v in self.verdict],
-            "data_share": self.data_share.tolist(),
-            "condition_number": self.condition_number, "min_eigenvalue": self.min_eigenvalue,
-            "solve_time": self.solve_time, "diagnostics": list(self.findings),
+            "valid": True, "stale": self.stale, "tool_apart": self.tool_apart,
+            "method": self.method, "weighting": self.weighting, "samples": self.samples,
+            "stamp_ns": self.stamp_ns, "verdict": [VERDICT_WORDS[v] for v in self.verdict],
+            "condition_number": self.condition_number,
+            **{item.name: np.asarray(getattr(self, item.name)).tolist()
+               for item in fields(self) if "shape" in item.metadata},
+            "diagnostics": list(self.findings),
         }
 
 

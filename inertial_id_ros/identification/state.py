@@ -190,17 +190,19 @@ def _estimate(content: dict[str, Any]) -> Estimate:
         stamp_ns=fields.stamp(content, "stamp_ns"), frame_id=fields.text(content, "frame_id"),
         phi=fields.body(content, "phi"),
         phi_covariance=fields.covariance(content, "phi_covariance"),
-        bias=fields.numbers(content, "bias", 6), method=fields.text(content, "method"),
-        weighting=fields.text(content, "weighting"),
-        data_share=fields.numbers(content, "data_share", 10),
+        method=fields.text(content, "method"), weighting=fields.text(content, "weighting"),
         verdict=tuple(ParameterVerdict(int(v)) for v in verdict),
-        alignment=fields.numbers(content, "alignment", 6),
-        alignment_sigma=fields.numbers(content, "alignment_sigma", 6),
-        residual_rms=fields.numbers(content, "residual_rms", 6),
         samples=int(fields.number(content, "samples", 0.0)) % 2**32,
-        window=fields.number(content, "window", 0.0),
         condition_number=(float("inf") if condition is None
                           else fields.number(content, "condition_number")),
-        min_eigenvalue=fields.number(content, "min_eigenvalue"),
-        solve_time=fields.number(content, "solve_time", 0.0), stale=True, restored=True,
-        tool_apart=content["tool_apart"])
+        stale=True, restored=True, tool_apart=content["tool_apart"], **_numbers(content))
+
+
+def _numbers(content: dict[str, Any]) -> dict[str, Any]:
+    """The fields of an estimate that say which numbers they hold; files of earlier versions lack
+    those that have a default."""
+    return {item.name: fields.numbers(content, item.name, *item.metadata["shape"])
+            if item.metadata["shape"]
+            else fields.number(content, item.name, item.metadata["low"])
+            for item in dataclasses.fields(Estimate) if "shape" in item.metadata
+            and (item.name in content or item.default is dataclasses.MISSING)}

@@ -18,6 +18,10 @@ from ..estimate import VERDICT_WORDS, Estimate, NoEstimate, Outcome
 from ..inertia import Array, Body, is_consistent
 
 NAN = math.nan
+# Fields of InertialParameters that are more than a number or text of the estimate.
+_COMPOSED_FIELDS = ("header", "status", "inertia", "bias", "solve_time", "diagnostics")
+_CASTS = {"boolean": bool, "string": str, "uint32": int, "double": float}
+_DTYPES = {"double": np.float64, "uint8": np.uint8}
 _GROUPS = (slice(0, 1), slice(1, 4), slice(4, 10))  # mass, com, inertia in the report
 
 
@@ -112,36 +116,34 @@ def checked(outcome: Outcome) -> Outcome:
 
 def parameters_message(outcome: Outcome) -> InertialParameters:
     """The message of an outcome; without an estimate all its numbers are NaN."""
+    message = InertialParameters(diagnostics=list(outcome.findings))
+    message.header.frame_id = outcome.frame_id
+    message.header.stamp = time_message(outcome.stamp_ns)
     if isinstance(outcome, NoEstimate):
-        return _empty_message(outcome)
-    message = InertialParameters(
-        valid=True, stale=bool(outcome.stale), tool_apart=bool(outcome.tool_apart),
-        status=status_sentence(outcome),
-        inertia=inertia_message(outcome.body), bias=wrench_message(outcome.bias),
-        method=outcome.method, weighting=outcome.weighting, samples=int(outcome.samples),
-        window=float(outcome.window), condition_number=float(outcome.condition_number),
-        min_eigenvalue=float(outcome.min_eigenvalue),
-        solve_time=duration_message(outcome.solve_time), diagnostics=list(outcome.findings))
-    message.header.frame_id = outcome.frame_id
-    message.header.stamp = time_message(outcome.stamp_ns)
-    message.covariance = np.asarray(outcome.covariance, dtype=np.float64).reshape(100)
-    message.data_share = np.asarray(outcome.data_share, dtype=np.float64)
-    message.verdict = np.asarray(outcome.verdict, dtype=np.uint8)
-    message.residual_rms = np.asarray(outcome.residual_rms, dtype=np.float64)
+        message.status = outcome.reason
+        message.inertia = inertia_message(Body(NAN, np.full(3, NAN), np.full((3, 3), NAN)))
+        message.bias = wrench_message([NAN] * 6)
+    else:
+        message.status = status_sentence(outcome)
+        message.inertia = inertia_message(outcome.body)
+        message.bias = wrench_message(outcome.bias)
+        message.solve_time = duration_message(outcome.solve_time)
+    _fill_plain_fields(message, outcome)
     return message
 
 
-def _empty_message(outcome: NoEstimate) -> InertialParameters:
-    body = Body(NAN, np.full(3, NAN), np.full((3, 3), NAN))
-    message = InertialParameters(
-        valid=False, status=outcome.reason, inertia=inertia_message(body),
-        bias=wrench_message([NAN] * 6), window=NAN, condition_number=NAN, min_eigenvalue=NAN,
-        diagnostics=list(outcome.findings))
-    message.header.frame_id = outcome.frame_id
-    message.header.stamp = time_message(outcome.stamp_ns)
-    message.covariance, message.data_share = np.full(100, NAN), np.full(10, NAN)
-    message.residual_rms = np.full(6, NAN)
-    return message
+def _fill_plain_fields(message: InertialParameters, outcome: Outcome) -> None:
+    """Numbers and texts that the estimate has under the names of the message's fields."""
+    for name, ros_type in message.get_fields_and_field_types().items():
+        element, _, array = ros_type.partition("[")
+        if name in _COMPOSED_FIELDS:
+            continue
+        if isinstance(outcome, Estimate):
+            value = getattr(outcome, name)
+            setattr(message, name, np.asarray(value, dtype=_DTYPES[element]).reshape(-1) if array
+                    else _CASTS[element](value))
+        elif element == "double":
+            setattr(message, name, np.full(int(array.rstrip("]")), NAN) if array else NAN)
 
 
 def status_sentence(estimate: Estimate) -> str:
