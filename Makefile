@@ -20,7 +20,7 @@ setup: ## set up .venv: pinned packages, ROS 2 if none is sourced, interfaces
 demo: setup ## simulate a cobot that carries a payload, and identify the payload
 	@source ./activate && inertial_id_demo $(ARGS)
 
-test: lint types layers unit ## everything below but the picture
+test: lint types layers unit ## lint, types, layers and all tests
 
 quick: lint types layers ## in a minute: all but ROS, recordings and slow tests
 	@source ./activate && python -m pytest -p xdist.plugin -n logical --dist loadfile \

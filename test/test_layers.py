@@ -1,0 +1,70 @@
+"""Rooms stand in layers: what is in a room imports from the rooms below it, and rooms stay small."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+
+pytest.importorskip("importlinter")
+PACKAGE = ROOT / "inertial_id_ros"
+# A module of each layer, from top to bottom.
+MODULES = ("ros.node", "api", "apps.bag.reader", "identification.identifier", "robot.model",
+           "detection.segments", "estimators.base", "regression.problem",
+           "kinematics.transform_tree", "signals.bins", "geometry.shape", "io.files", "settings",
+           "errors")
+
+
+def broken_contracts(source: Path) -> str:
+    """Run import-linter on the package of a folder with this project's contract; return what it
+    says, empty where every contract is kept."""
+    command = "from importlinter.cli import lint_imports_command as run; run()"
+    done = subprocess.run(
+        [sys.executable, "-c", command, "--no-cache", "--config", str(ROOT / "pyproject.toml")],
+        env={**os.environ, "PYTHONPATH": str(source)}, cwd=source, capture_output=True, text=True)
+    assert done.returncode in (0, 1) and "Contracts:" in done.stdout, done.stdout + done.stderr
+    return done.stdout if done.returncode else ""
+
+
+def test_every_import_points_downwards() -> None:
+    assert broken_contracts(ROOT) == ""
+
+
+def test_an_upward_import_breaks_the_contract(tmp_path: Path) -> None:
+    """Put into a module of each layer, it is named for each."""
+    shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
+    for above, below in zip(MODULES, MODULES[1:], strict=False):
+        with (tmp_path / PACKAGE.name / f"{below.replace('.', '/')}.py").open("a") as file:
+            file.write(f"import {PACKAGE.name}.{above}\n")
+    report = broken_contracts(tmp_path)
+    named = set(re.findall(r"(inertial_id_ros\.\S+) -> (inertial_id_ros\.\S+)", report))
+    assert {(f"{PACKAGE.name}.{below}", f"{PACKAGE.name}.{above}")
+            for above, below in zip(MODULES, MODULES[1:], strict=False)} <= named, report
+
+
+def modules_in(folder: Path) -> list[str]:
+    return sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
+
+
+def test_the_root_holds_a_dozen_modules_at_most() -> None:
+    assert len(modules_in(PACKAGE)) <= 12
+
+
+def test_a_room_holds_neither_few_modules_nor_many() -> None:
+    rooms = {str(path.parent.relative_to(PACKAGE)): modules_in(path.parent)
+             for path in PACKAGE.rglob("__init__.py") if path.parent != PACKAGE}
+    rooms = {name: modules for name, modules in rooms.items() if modules}  # apps/ holds rooms only
+    assert len(rooms) > 10
+    assert {name: modules for name, modules in rooms.items() if not 5 <= len(modules) <= 15} == {}
+
+
+def test_every_room_says_what_belongs_there() -> None:
+    for path in PACKAGE.rglob("__init__.py"):
+        assert path.parent == PACKAGE or path.read_text().startswith('"""'), path
