@@ -1,4 +1,4 @@
-"""Rooms stand in layers: what is in a room imports from the rooms below it, and rooms stay small."""
+"""Rooms stand in layers: each imports only from the rooms below it. Rooms stay small."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from conftest import ROOT
 
 pytest.importorskip("importlinter")
