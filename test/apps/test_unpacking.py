@@ -112,6 +112,29 @@ def test_a_bomb_takes_no_memory(container: str, tmp_path: Path) -> None:
     assert int(kilobytes) < 500_000
 
 
+_LEAVES_ROSBAGS_ALONE = """
+import sys
+import apsw
+from rosbags.rosbag2 import Reader, reader, storage_mcap
+before = (dict(storage_mcap.DECOMPRESSORS), reader.zstd, dict(Reader.STORAGE_PLUGINS),
+          dict(reader.DirectoryReader.STORAGE_PLUGINS), list(apsw.connection_hooks))
+from inertial_id_ros.apps.bag.reader import Recording
+for path in sys.argv[1:]:
+    with Recording(path) as recording:
+        assert len(list(recording.raw({"/a"}))) == 450
+assert before == (storage_mcap.DECOMPRESSORS, reader.zstd, Reader.STORAGE_PLUGINS,
+                  reader.DirectoryReader.STORAGE_PLUGINS, apsw.connection_hooks)
+"""
+
+
+def test_other_users_of_the_libraries_notice_nothing(tmp_path: Path) -> None:
+    paths = [tmp_path / container for container in CONTAINERS]
+    for path in paths:
+        write(path, MESSAGES, path.name)
+    subprocess.run([sys.executable, "-c", _LEAVES_ROSBAGS_ALONE, *map(str, paths)], check=True,
+                   timeout=60)
+
+
 def test_chunks_that_overlap_are_counted_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
                                                   ) -> None:
     """Three chunks one after the other are fine where three at a time are too much."""

@@ -6,24 +6,41 @@ read as they are; a value is at most a message long.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import apsw
+from rosbags.rosbag2.storage_sqlite3 import Sqlite3Reader
 
 from ...limits import MAX_MESSAGE_BYTES
 
 
-def _only_tables(operation: int, first: str | None, second: str | None, database: str | None,
-                 view: str | None) -> int:
+class TableReader(Sqlite3Reader):
+    """Reads an SQLite file through connections that are restricted to its tables."""
+
+    def open(self) -> None:
+        """Open the file (raises ReaderError, and errors of apsw)."""
+        with _restricted_connections():
+            super().open()
+
+
+@contextmanager
+def _restricted_connections() -> Iterator[None]:
+    """Restrict the connections that are made meanwhile: the reader makes two of its own."""
+    apsw.connection_hooks.append(_restrict)
+    try:
+        yield
+    finally:
+        apsw.connection_hooks.remove(_restrict)
+
+
+def _restrict(connection: apsw.Connection) -> None:
+    connection.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_MESSAGE_BYTES)
+    connection.authorizer = _allow_only_tables
+
+
+def _allow_only_tables(operation: int, first: str | None, second: str | None, database: str | None,
+                       view: str | None) -> int:
     """SQLite's authorizer: it refuses what a view or a trigger reads, and recursion."""
     refused = view is not None or operation == apsw.SQLITE_RECURSIVE
     return apsw.SQLITE_DENY if refused else apsw.SQLITE_OK
-
-
-def _bound(connection: apsw.Connection) -> None:
-    connection.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_MESSAGE_BYTES)
-    connection.authorizer = _only_tables
-
-
-def bound_databases() -> None:
-    """Have connections of rosbags, which it makes itself, read only tables from now on."""
-    if _bound not in apsw.connection_hooks:
-        apsw.connection_hooks.append(_bound)

@@ -14,7 +14,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rosbags.interfaces import Connection, Qos
-from rosbags.rosbag2 import Reader
 
 from ...errors import DamagedFile, RecordingError
 from ...io.dynamic_joint_state import DEFINITIONS
@@ -26,11 +25,7 @@ from ...limits import (
     MAX_METADATA_BYTES,
     MAX_OVERLAPPING_BYTES,
 )
-from .databases import bound_databases
-from .unpacking import bound_unpacking
-
-bound_unpacking()
-bound_databases()
+from .unpacking import BoundedReader
 
 if TYPE_CHECKING:
     from rosbags.typesys.store import Typestore
@@ -89,7 +84,7 @@ class Recording:
         if damage:
             raise RecordingError(f"recording {self.path} cannot be read: {damage}")
         try:
-            self._reader = Reader(storage)
+            self._reader = BoundedReader(storage)
             self._reader.open()
         except Exception as error:  # damaged files raise errors of many kinds
             raise RecordingError(_explain(self.path, error)) from error

@@ -1,9 +1,9 @@
 """Compressed parts of a recording, unpacked no further than they may be.
 
 rosbags unpacks all there is and compares with the declared size afterwards: a few kilobytes can
-stand for more than any memory or disk holds. `bound_unpacking` puts the functions of this module
-in the places where rosbags keeps its own: the table by names of chunk compressions, and the module
-by which the reader of folders unpacks messages and files.
+stand for more than any memory or disk holds. `BoundedReader` reads with the functions of this
+module instead. rosbags looks its own up among the globals of two of its modules, so these are
+loaded a second time, for this reader alone.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec, module_from_spec
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from lz4.frame import LZ4FrameDecompressor
-from rosbags.rosbag2 import reader, storage_mcap
 
 from ...limits import MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, MAX_UNPACKED_BYTES
+from .databases import TableReader
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -28,8 +29,13 @@ _FRAMES: dict[str, Callable[[], Any]] = {
     "lz4": LZ4FrameDecompressor, "zstd": zstd.ZstdDecompressor}
 
 
-def unpacked(data: bytes, compression: str, limit: int, what: str) -> bytes:
-    """What one or several frames of ``lz4`` or ``zstd`` hold; what: they are, for the errors.
+def unpack(data: bytes, compression: str, limit: int, what: str) -> bytes:
+    """Unpack one or several frames.
+
+    Args:
+        compression: ``lz4`` or ``zstd``.
+        limit: bytes that they may hold.
+        what: the data are, for the errors.
 
     Raises:
         ValueError: more than `limit` bytes, or the data end early; other errors: damaged data.
@@ -47,15 +53,15 @@ def unpacked(data: bytes, compression: str, limit: int, what: str) -> bytes:
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def unpacked_chunk(compression: str, data: bytes, size: int) -> bytes:
-    """A chunk of an mcap file that declares `size` bytes (raises ValueError and others)."""
+def unpack_chunk(compression: str, data: bytes, size: int) -> bytes:
+    """Unpack a chunk of an mcap file that declares `size` bytes (raises as `unpack`)."""
     if size > MAX_CHUNK_BYTES:
         raise ValueError(f"a chunk has {size} bytes; at most {MAX_CHUNK_BYTES} are allowed")
-    return unpacked(data, compression, size, "a chunk")
+    return unpack(data, compression, size, "a chunk")
 
 
-class _Limited:
-    """A file that is read up to a number of bytes; beyond them, ValueError."""
+class _LimitedFile:
+    """A file of which at most a number of bytes can be read; beyond them, ValueError."""
 
     def __init__(self, file: Any, limit: int) -> None:
         self._file, self._limit, self._left = file, limit, limit
@@ -67,7 +73,7 @@ class _Limited:
             raise ValueError(f"a compressed file unpacks to more than {self._limit} bytes")
         return data
 
-    def __enter__(self) -> _Limited:
+    def __enter__(self) -> _LimitedFile:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
@@ -80,15 +86,39 @@ class _BoundedZstd:
 
     @staticmethod
     def decompress(data: bytes) -> bytes:
-        return unpacked(data, "zstd", MAX_MESSAGE_BYTES, "a message")
+        return unpack(data, "zstd", MAX_MESSAGE_BYTES, "a message")
 
     @staticmethod
-    def open(file: BinaryIO, mode: str) -> _Limited:
-        return _Limited(zstd.open(file, mode), MAX_UNPACKED_BYTES)  # type: ignore[call-overload]
+    def open(file: BinaryIO, mode: str) -> _LimitedFile:
+        return _LimitedFile(zstd.open(file, mode), MAX_UNPACKED_BYTES)  # type: ignore[call-overload]
 
 
-def bound_unpacking() -> None:
-    """Have rosbags unpack by the functions of this module from now on."""
-    for name in _FRAMES:
-        storage_mcap.DECOMPRESSORS[name] = partial(unpacked_chunk, name)
-    reader.zstd = _BoundedZstd  # type: ignore[assignment]
+def _load_again(name: str) -> Any:
+    """A second copy of a module: its globals may be changed without effect on other programs."""
+    spec = find_spec(name)
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+_mcap = _load_again("rosbags.rosbag2.storage_mcap")
+_mcap.DECOMPRESSORS |= {name: partial(unpack_chunk, name) for name in _FRAMES}
+_reader = _load_again("rosbags.rosbag2.reader")
+_reader.zstd = _BoundedZstd
+
+if TYPE_CHECKING:
+    from rosbags.rosbag2.reader import DirectoryReader, Reader
+else:
+    DirectoryReader, Reader = _reader.DirectoryReader, _reader.Reader
+
+
+class _BoundedDirectoryReader(DirectoryReader):
+    STORAGE_PLUGINS = {"mcap": _mcap.McapReader, "sqlite3": TableReader}
+
+
+class BoundedReader(Reader):
+    """As `rosbags.rosbag2.Reader`, with bounds on what a file unpacks to and what it may run."""
+
+    STORAGE_PLUGINS = {"dir": _BoundedDirectoryReader, ".mcap": _mcap.McapReader,
+                       ".db3": TableReader}
