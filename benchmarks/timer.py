@@ -5,10 +5,10 @@
 Two identifiers with these windows get the same simulated recording (500 Hz, bias states, by default
 all alignment states); after every 50 ms of further data both are asked for an estimate in turn. The
 first table gives medians of the whole tick and of the tick from the compressed window on, to the
-estimate with covariance and verdict; the second splits the tick of the long window into: rows at
-the newest end, content of the buffer, problem (linearised, noise and alignment), estimator with its
-rounds, covariance with verdict and alignment's spread, and all the rest. Processor time, so that
-other work on the machine counts for little.
+estimate with covariance and verdict; the second splits the tick of the long window into:
+provisional rows, content of the buffer, problem (linearised, noise and alignment), estimator with
+its rounds, covariance with verdict and alignment's spread, and all the rest. Processor time, so
+that other work on the machine counts for little.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.identification import solver
 from inertial_id_ros.identification.identifier import Identifier
-from inertial_id_ros.identification.provisional_rows import NewestEnd
+from inertial_id_ros.identification.provisional_rows import UnsettledBins
 from inertial_id_ros.regression.regressor_window import RegressorBuffer
 from inertial_id_ros.settings import Settings
 
@@ -45,7 +45,7 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "`pmd`, 136 points": ("pmd", {"pmd.points": 136})}
 # What is timed within a tick: owner and name of the functions of each part.
 PARTS: dict[str, list[tuple[Any, str]]] = {
-    "newest end": [(NewestEnd, "rows")],
+    "provisional rows": [(UnsettledBins, "provisional_rows")],
     "content": [(RegressorBuffer, "content")],
     "problem": [(solver.Solver, "_prepare")],
     "estimator": [(solver.Solver, "_answer")],
@@ -71,7 +71,7 @@ def main() -> None:
         whole, parts = _times(cobot, recording, spent,
                               {"estimator.method": method, **SHAPE, **changes})
         short, long = np.median(whole, axis=0)
-        gathered = parts["newest end"] + parts["content"]
+        gathered = parts["provisional rows"] + parts["content"]
         short_on, long_on = np.median(whole - gathered, axis=0)
         print(f"| {label} | {short:.2f} | {long:.2f} | {long / short:.2f} | {short_on:.2f} | "
               f"{long_on:.2f} | {long_on / short_on:.2f} |", flush=True)

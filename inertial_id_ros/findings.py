@@ -18,6 +18,13 @@ class Finding:
     text: str
 
 
+@dataclass(frozen=True)
+class Missing:
+    """What an input still lacks before it can be used: one sentence for a person."""
+
+    text: str
+
+
 class FindingLog:
     """Findings by name: the last text of each, and how often it was counted."""
 

@@ -77,6 +77,11 @@ class WrenchSettings:
     torque_range: float = setting(
         0.0, "Torque at which a channel saturates; 0: unknown.", unit="N m", low=0.0)
 
+    @property
+    def sign(self) -> float:
+        """Sign of the reading against the wrench on the payload, ``A phi``."""
+        return -1.0 if self.convention == "on_sensor" else 1.0
+
 
 @dataclass(frozen=True)
 class LoadSettings:

@@ -114,7 +114,7 @@ def from_accelerations(motion: SensorMotion, wrench: Array, settings: Settings,
     Args:
         derive: take the angular acceleration from the angular velocity.
     """
-    sign = accelerations.wrench_sign(settings)
+    sign = settings.wrench.sign
     recording = accelerations.Recording(
         period * np.arange(len(wrench)), motion.axes, motion.acceleration, motion.omega,
         sign * wrench, None if derive else motion.alpha)

@@ -141,7 +141,7 @@ _UNEXPLAINED = 0.2  # share of the force that may be left where the residual is 
 _MISFIT = 5.0  # residual over data-sheet noise from which a wrong frame is suspected
 
 
-def sheet(settings: WrenchSettings) -> Array:
+def datasheet_noise(settings: WrenchSettings) -> Array:
     """Data-sheet noise (6,) of one raw sample [N, N m]."""
     return np.array([*3 * (settings.force_noise,), *3 * (settings.torque_noise,)])
 
@@ -165,7 +165,7 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
     phi, covariance = marginal.unconstrained_fit
     mass, states = float(phi[0]), marginal.states(phi)
     rms = residual_rms(problem, phi, states)
-    is_large = _misfit(rms, sheet(settings.wrench)) > _MISFIT
+    is_large = _misfit(rms, datasheet_noise(settings.wrench)) > _MISFIT
     if mass < -5.0 * np.sqrt(covariance[0, 0]):
         if tool is not None:
             raise InvalidData(
@@ -184,7 +184,7 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
     load = residual_rms(problem, nothing, states)
     left = float(np.linalg.norm(rms[:3])) / max(float(np.linalg.norm(load[:3])), 1e-12)
     if left > _UNEXPLAINED:
-        check_residual(rms, sheet(settings.wrench), log)
+        check_residual(rms, datasheet_noise(settings.wrench), log)
         raise named(log, "frame_wrong", f"no payload explains the wrench ({left:.0%} of the "
                      "force is left): the sensor frame or the gravity frame is wrong, its "
                      "rotation may be transposed, or something touches the payload")

@@ -1,4 +1,4 @@
-"""Contact, changes of payload and of the sensor's zero: what is said about them."""
+"""Findings about contact, changes of payload and moved zeros, for people."""
 
 from __future__ import annotations
 
@@ -6,68 +6,66 @@ import math
 
 from ..findings import FindingLog
 from ..signals.bins import BIN_NS
-from .disturbance_detector import BEGAN, DOUBTED, ENDED, PAYLOAD, ZERO, Event
-from .load_model import Words
+from .disturbance_detector import Event, EventKind
+from .load_model import DisturbanceTexts
 
-_KEPT = 1000  # intervals of contact that are remembered one by one
+_KEPT = 1000  # contacts that are kept one by one
 
 
-class Disturbances:
-    """Turns the detector's events into findings."""
+class DisturbanceFindings:
+    """Records the detector's events as findings, and counts contacts."""
 
-    def __init__(self, findings: FindingLog, words: Words) -> None:
-        self._findings, self._words = findings, words
+    def __init__(self, findings: FindingLog, texts: DisturbanceTexts) -> None:
+        self._findings, self._texts = findings, texts
         self.restart()
 
     def restart(self) -> None:
-        """Forget all intervals."""
+        """Forget all contacts."""
         self.intervals: list[tuple[int, int]] = []  # first and last bin of each contact
-        self._older, self._older_bins = 0, 0
+        self._older, self._older_bins = 0, 0  # contacts that are no longer kept one by one
 
-    def take(self, event: Event) -> str:
-        """Say what happened; gives the sentence where the payload or the zero is another now."""
-        if event.kind == BEGAN:
-            self._findings.set("contact", "warning", self._words.contact + self._so_far())
-            return ""
-        if event.kind == DOUBTED:
-            self._findings.set(self._words.doubted_name, "warning", self._words.doubted)
-            return ""
-        self._findings.clear(self._words.doubted_name)
-        if event.kind == ENDED:
-            self._append(event.first, event.clean)
-            self._findings.set("contact", "info", f"contact left out{self._so_far()}")
-            return ""
-        return self._changed(event)
-
-    def _changed(self, event: Event) -> str:
+    def record(self, event: Event) -> None:
+        """Set, count or clear the findings that an event concerns."""
+        if event.kind is EventKind.BEGAN:
+            self._findings.set("contact", "warning", self._texts.contact + self._total_text())
+            return
+        if event.kind is EventKind.DOUBTED:
+            self._findings.set(self._texts.doubted_name, "warning", self._texts.doubted)
+            return
+        self._findings.clear(self._texts.doubted_name)
+        if event.kind is EventKind.ENDED:
+            self._add_contact(event.first, event.clean)
         if self.intervals or self._older:
-            self._findings.set("contact", "info", f"contact left out{self._so_far()}")
+            self._findings.set("contact", "info", f"contact left out{self._total_text()}")
         else:
             self._findings.clear("contact")
-        if event.kind == PAYLOAD:
-            text = _payload_text(event)
-            self._findings.count("payload_changed", f"{text}; buffers flushed", "info")
-        elif event.kind == ZERO:
-            text = self._words.zeroed
-            self._findings.count(self._words.zeroed_name, f"{text}; buffers flushed")
-        else:
-            lasted = (event.row - event.first) * BIN_NS * 1e-9
-            text = f"{self._words.lost} {lasted:.0f} s"
-            self._findings.count("estimate_lost", f"{text}; buffers flushed")
-        return text
+        if event.kind.ends_payload:
+            name, level = {EventKind.PAYLOAD_CHANGED: ("payload_changed", "info"),
+                           EventKind.ZERO_MOVED: (self._texts.zeroed_name, "warning"),
+                           EventKind.LOST: ("estimate_lost", "warning")}[event.kind]
+            self._findings.count(name, f"{self.describe(event)}; buffers flushed", level)
+
+    def describe(self, event: Event) -> str:
+        """Why an event that ends a payload makes earlier data useless, in one sentence."""
+        if event.kind is EventKind.PAYLOAD_CHANGED:
+            return _payload_text(event)
+        if event.kind is EventKind.ZERO_MOVED:
+            return self._texts.zeroed
+        return f"{self._texts.lost} {(event.row - event.first) * BIN_NS * 1e-9:.0f} s"
 
     def forget_from(self, number: int) -> None:
-        """The time from this bin on is gone through again."""
+        """Forget the contacts since this bin, which will be found again."""
         self.intervals = [i for i in self.intervals if i[0] < number]
 
-    def _append(self, first: int, last: int) -> None:
+    def _add_contact(self, first: int, last: int) -> None:
         self.intervals.append((first, last))
         if len(self.intervals) > _KEPT:
             oldest = self.intervals.pop(0)
             self._older += 1
             self._older_bins += oldest[1] - oldest[0]
 
-    def _so_far(self) -> str:
+    def _total_text(self) -> str:
+        """Number and total length of the contacts so far, in parentheses; empty without any."""
         count = self._older + len(self.intervals)
         if count == 0:
             return ""
@@ -77,6 +75,7 @@ class Disturbances:
 
 
 def _payload_text(event: Event) -> str:
+    """Mass before and after a change of payload, as far as known."""
     if math.isnan(event.before):
         return f"payload changed: by about {event.change:+.2f} kg"
     before, after = max(event.before, 0.0), max(event.after, 0.0)

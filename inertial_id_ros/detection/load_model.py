@@ -1,8 +1,7 @@
-"""What a measurement of the load brings to the parts that are the same for all kinds of it.
+"""The interface through which the detector sees a load, measured as wrenches or joint torques.
 
-Contact, changes of payload and moved zeros are found in the residual of a linear model. Whether its
-rows are wrenches of a sensor or torques of joints makes no difference to how they are found; what
-differs is here.
+Contact, changes of payload and moved zeros show in the residual of a linear model. How they are
+found does not depend on what measures the load; everything that does is in this interface.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from ..regression.regressor_window import Rows
 from ..signals.low_pass import FilteredRows, ZeroPhaseFilter
 
 
-class Words(NamedTuple):
-    """What the findings about one kind of measurement say.
+class DisturbanceTexts(NamedTuple):
+    """Texts and names of the findings about disturbances of one kind of measurement.
 
     Attributes:
-        contact: a contact that lasts; doubted: nothing explains the load in motion.
-        zeroed: the zero moved; lost: the load has not fitted for so long, before the time.
-        gap: samples are missing, before the time.
-        zeroed_name, gap_name, doubted_name: under which names.
+        contact: a contact lasts; doubted: nothing explains the load in motion.
+        zeroed: the zero moved; lost: the load has not fitted for, followed by a time.
+        gap: samples are missing for more than, followed by a time.
+        zeroed_name, gap_name, doubted_name: names of the findings.
     """
 
     contact: str
@@ -35,55 +34,60 @@ class Words(NamedTuple):
 
 
 class LoadModel(Protocol):
-    """Rows (n, c, k) of c channels, the last column of which is what was measured.
+    """Linear model of a load: rows (n, c, k) of c channels, whose last column is the measurement.
 
     Attributes:
-        words: see there.
-        noise: (c,) standard deviation of one sample; floor: (c,) of errors of a row that no filter
-            averages out.
-        fast: length [s] of the kernel of the detector's rows, at most half of the buffer's.
-        groups: channels whose noise is alike.
-        bias_sd: (c,) prior standard deviation of their zeros.
-        push: channels in which the payload's weight turns with the sensor.
+        texts: of the findings.
+        noise: (c,) standard deviation of one sample [N, N m].
+        floor: (c,) standard deviation of the errors of a row that no filter averages out [N, N m].
+        detector_kernel: length of the kernel of the detector's rows [s], at most half of that of
+            the window's rows.
+        groups: channels with the same noise.
+        weight_channels: channels in which the payload's weight turns with the sensor.
         prior: (s, s) information about all states before the data, the ten parameters first.
-        zeros: columns of rows of the channels' zeros; zero_sd: (c,) standard deviation of one that
-            has moved: anything.
-        zero_lasts: bins for which an offset must last before it is taken for a zero.
-        reads_nothing: whether a driver may zero what it measures where it stands.
+        bias_sd: (c,) prior standard deviation of the zeros [N, N m].
+        zero_columns: columns of the zeros in a row.
+        zero_sd: (c,) standard deviation of a zero that has moved [N, N m]: anything is possible.
+        shortest_zero: bins for which an offset must last before it counts as a moved zero.
+        zeroed_under_load: whether a driver may set its reading to zero while it carries a load.
     """
 
-    words: Words
+    texts: DisturbanceTexts
     noise: Array
     floor: Array
-    fast: float
-    bias_sd: Array
+    detector_kernel: float
     groups: tuple[slice, ...]
-    push: slice
+    weight_channels: slice
     prior: Array
-    zeros: slice
+    bias_sd: Array
+    zero_columns: slice
     zero_sd: Array
-    zero_lasts: int
-    reads_nothing: bool
+    shortest_zero: int
+    zeroed_under_load: bool
 
     def make_filter(self, length: float) -> ZeroPhaseFilter:
-        """A filter [s] of this model's columns of bins."""
+        """The low-pass filter of this model's columns; length of its kernel [s]."""
 
-    def rows(self, filtered: FilteredRows) -> Rows:
-        """Rows for the buffer."""
+    def make_rows(self, filtered: FilteredRows) -> Rows:
+        """Rows for the window."""
 
-    def judged(self, filtered: FilteredRows, step: int) -> Rows:
-        """Rows for the detector, `step` bins apart, whose `samples` belong to `noise`."""
+    def make_detector_rows(self, filtered: FilteredRows, step: int) -> Rows:
+        """Rows for the detector, `step` bins apart, with samples of which each has `noise`."""
 
-    def linearisation(self, phi: Array) -> Array:
+    def linearise(self, phi: Array) -> Array:
         """Matrix (k, s + 1) from columns of rows to ``[states | measured]`` at phi (10,)."""
 
     def acceleration(self, rows: Array) -> Array:
-        """Acceleration less gravity (n, 3) in the rows [m/s^2], whose noise may hide the load at
-        rest; zeros where it cannot."""
+        """Acceleration less gravity (n, 3) in the rows [m/s^2], for a model whose noise of the
+        motion may hide the load at rest; zeros for others."""
 
-    def motion_noise(self, phi: Array, shaking: Array) -> Array:
-        """Covariance (c, c) of what noise of the motion leaves in the residual of a row; shaking:
-        covariance (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2]."""
+    def motion_noise_covariance(self, phi: Array, acceleration_covariance: Array) -> Array:
+        """Covariance (c, c) of the noise of the motion in the residual of a row [N, N m].
 
-    def unknown_motion(self, rows: Array, phi: Array) -> Array:
-        """Covariance (n, c, c) of the load where the motion tells rotation only."""
+        Args:
+            phi: (10,) of the payload.
+            acceleration_covariance: (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2].
+        """
+
+    def unknown_motion_covariance(self, rows: Array, phi: Array) -> Array:
+        """Covariance (n, c, c) of the load where only the rotation of the sensor is known."""

@@ -1,13 +1,12 @@
-"""What the next rows should be, and how far off they may be, from the rows before them.
+"""Predicts the next rows, with their uncertainty, from the rows before them.
 
-A running least-squares fit of everything that the load depends on (parameters, biases, alignment
-states, errors of a robot), kept beside the estimator: it is cheap enough for every row, and it can
-be asked at any time, before there is an estimate. Its answer comes with the covariance of what it
-does not know yet, with noise as large as the residual shows, and with a share of the load that
-shrinks only while motion confirms the model. Noise of the motion, where it is known, is part of
-the noise, ties the channels together and counts as no information (see `encoder_noise`).
-Information is added and scaled and never subtracted, so that Gram matrices lose no digits that
-matter here.
+A running least-squares fit of all states of the load (parameters, biases, alignment states, errors
+of a robot) runs beside the estimator: it is cheap enough for every row, and gives a prediction
+before there is an estimate. The prediction's uncertainty has three parts: the covariance of the
+states, noise as large as the residual shows, and a share of the load that shrinks only while motion
+confirms the model. Noise of the motion, where it is known, is part of the noise, correlates the
+channels and counts as no information (see `encoder_noise`). Information is added and scaled, never
+subtracted, so that the Gram matrices lose no digits that matter here.
 """
 
 from __future__ import annotations
@@ -22,26 +21,26 @@ from ..regression.row_layout import PHI
 from .load_model import LoadModel
 
 _MEASURED = -1  # column of a row
-_MEMORY = 15.0  # s; the time constant by which old rows and old noise are forgotten
-_UNPROVEN = 0.5  # share of a change of load that a model may miss before motion has confirmed it
-_PROOF = 2.0  # rows with a change of load of ten data-sheet sigmas that weigh as much as that
+_MEMORY = 15.0  # s; time constant of forgetting old rows and old noise
+_UNPROVEN = 0.5  # share of a change of load that an unconfirmed model may miss
+_PROOF = 2.0  # weight of that share, in rows whose load changes by ten data-sheet sigmas
 _EARLY = 250  # rows
-_POOR = 0.2  # share of the changes of load that a model that can be trusted may miss
-_GRAVITY = 9.81  # m/s^2, to take a reading for a mass or a first moment
-_SHAKING = 0.1  # m/s^2; noise of an axis of the acceleration in a row: encoders of 1e-3 rad
+_POOR = 0.2  # share of the changes of load that a confirmed model may miss
+_GRAVITY = 9.81  # m/s^2, to convert a reading to a mass or a first moment
+_ACCELERATION_NOISE = 0.1  # m/s^2; of one axis in a row, for encoders of 1e-3 rad
 
 
 class Forecast(NamedTuple):
-    """What was expected of n rows of c channels.
+    """Prediction of n rows of c channels, and its residual.
 
     Attributes:
-        columns: (n, c, k) of the k states; residual: (n, c) measured less expected [N, N m].
-        load: (n, c) expected change of the load against its running mean.
-        noise: (n, c) variance of the residual of a proven model if its states were known.
-        doubt: (n, c) variance from a model that motion has not confirmed.
-        spread: (n, c, c) covariance of the residual from not knowing the states, and, off its
-            diagonal, of noise that channels share.
-        weight: (n, c) by which rows were scaled down, with all of the above: 1 where they were not.
+        columns: (n, c, k) of the k states; residual: (n, c) measured less predicted [N, N m].
+        load: (n, c) predicted change of the load against its running mean.
+        noise: (n, c) variance of the residual of a confirmed model with known states.
+        doubt: (n, c) additional variance of a model that motion has not confirmed.
+        spread: (n, c, c) covariance of the residual due to uncertain states; off its diagonal also
+            of the noise that channels share.
+        weight: (n, c) by which rows, and all of the above, are scaled down; 1: they are not.
     """
 
     columns: Array
@@ -58,43 +57,45 @@ class Forecast(NamedTuple):
 
     @property
     def distance(self) -> Array:
-        """Mahalanobis length (n,) of the residuals, in standard deviations."""
+        """Mahalanobis distance (n,) of the residuals, in standard deviations."""
         total = self.spread + (self.noise + self.doubt)[:, :, None] * np.eye(
             self.noise.shape[1])
         solved = np.linalg.solve(total, self.residual[..., None])[..., 0]
         return np.sqrt(np.maximum(np.einsum("ni,ni->n", self.residual, solved), 0.0))
 
-    def unknown(self, groups: tuple[slice, ...]) -> Array:
-        """Standard deviation (n, g) of each group of channels, in its own unit, beyond that of the
-        noise of rows that are not scaled down."""
+    def uncertainty(self, groups: tuple[slice, ...]) -> Array:
+        """Standard deviations (n, g) of the residual beyond the noise of rows that are not scaled
+        down: the largest of each group of channels [N, N m]."""
         scaled = np.einsum("nii->ni", self.spread) + self.doubt
         variance = (scaled + self.noise * (1.0 - self.weight**2)) / self.weight**2
         return np.stack([np.sqrt(variance[:, group].max(axis=1)) for group in groups], axis=1)
 
     def excess(self, groups: tuple[slice, ...]) -> Array:
-        """Lengths (n, g) of the residual of each group of channels [N, N m]."""
+        """Length (n, g) of the residual of each group of channels [N, N m]."""
         residual = self.residual / self.weight
         return np.stack([np.linalg.norm(residual[:, g], axis=1) for g in groups], axis=1)
 
     def shows(self, strength: Array, groups: tuple[slice, ...]) -> Array:
-        """By how many standard deviations of the noise (n,) a residual that is as strong (g,) in
-        each group of channels would stand out in the clearest one."""
+        """How many standard deviations of the noise (n,) a disturbance would make in the group of
+        channels that shows it best; strength: (g,) length of its residual [N, N m]."""
         seen = [s * (self.weight[:, g] / np.sqrt(self.noise[:, g])).max(axis=1)
                 for s, g in zip(strength, groups, strict=True)]
         return np.asarray(np.max(seen, axis=0))
 
 
-class RunningReference:
-    """The running fit.
+class RunningFit:
+    """Least-squares fit of the states of the load to all rows so far, with fading weights.
 
     Args:
-        model: of the load; gain: variance of one filtered row, times the samples it stands for,
-            over that of one sample.
+        model: of the load.
+        gain: variance of one filtered row, times the samples it stands for, over that of a sample.
         period: [s] from one row to the next.
 
     Attributes:
-        shaking: covariance (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in a row;
-            zeros where it is not known.
+        acceleration_covariance: (6, 6) of the noise of linear [m/s^2] and angular acceleration
+            [rad/s^2] in a row; zeros where it is not known.
+        rows: number of rows learnt since the payload was forgotten.
+        mean, covariance, information: of the states (k,), (k, k); phi: (10,) the parameters.
     """
 
     def __init__(self, model: LoadModel, gain: float, period: float) -> None:
@@ -104,28 +105,45 @@ class RunningReference:
         channels = np.arange(len(model.noise))
         self._group_of = np.concatenate([np.full(len(channels[g]), k)
                                          for k, g in enumerate(model.groups)])
-        self.shaking: Array = np.zeros((6, 6))
+        self.acceleration_covariance: Array = np.zeros((6, 6))
         self.restart()
 
     def restart(self) -> None:
-        """Forget everything."""
+        """Forget the payload, the noise and how well motion confirmed the model."""
         self.forget()
-        shape = len(self._groups), 2
-        self._scale = np.ones(len(self._groups))
-        self._seen = np.zeros(shape)  # per group: residual beyond the spread, and unit noise
-        self._proof = np.full(shape, _PROOF) * [_UNPROVEN**2, 1.0]  # missed, and load to explain
+        # Sums of each group: squared residuals beyond the spread, and variance of model noise.
+        self._seen = np.zeros((len(self._groups), 2))
+        self._scale = self._noise_scale()
+        self._proof = self._unproven()
 
     def forget(self) -> None:
-        """Forget the payload and the biases; keep what was learnt of the noise."""
-        columns = len(self.model.linearisation(np.zeros(PARAMETERS)))
+        """Forget the payload and the biases; keep noise and confirmation of the model."""
+        columns = len(self.model.linearise(np.zeros(PARAMETERS)))
         self._gram = np.zeros((len(self._groups), columns, columns))
         self._mean, self._weight, self._samples = np.zeros(len(self._noise)), 0.0, 0.0
-        self._push, self._push_squares = np.zeros(3), 0.0  # mean acceleration less gravity, squares
+        # Mean of acceleration less gravity (3,), and mean square of an axis about it, summed up.
+        self._gravity, self._gravity_squares = np.zeros(3), 0.0
         self.rows = 0
         self.information = self._prior
         self.covariance = np.linalg.inv(self._prior)
         self.mean: Array = np.zeros(len(self._prior))
         self.phi: Array = np.zeros(PARAMETERS)
+
+    def use_model(self, model: LoadModel) -> None:
+        """Go on with other noise or priors of the same load; keep what the rows have taught.
+
+        Sums in units of the noise are converted to the new unit.
+        """
+        ratio = np.array([(self.model.noise[g][0] / model.noise[g][0]) ** 2 for g in self._groups])
+        start = self._unproven()
+        self._seen[:, 1] /= ratio
+        self._proof = start + (self._proof - start) * ratio[:, None]
+        self._scale = self._noise_scale()
+        self.model, self._noise, self._prior = model, model.noise, model.prior
+        if self.rows:
+            self._fit()
+        else:
+            self.forget()
 
     @property
     def mass(self) -> tuple[float, float]:
@@ -134,51 +152,52 @@ class RunningReference:
 
     @property
     def is_proven(self) -> bool:
-        """Whether the model explains how the load changes when the sensor turns, so far."""
+        """Whether motion so far has confirmed the model: it explains how the load changes."""
         return bool((self._proof[:, 0] < _POOR**2 * self._proof[:, 1]).any()
                     or (self._proof[:, 1] < 2.0 * _PROOF).all())
 
     def expect(self, rows: Array, samples: np.ndarray, rotation_only: bool) -> Forecast:
-        """What the fit says of stored rows (n, c, k) that stand for samples (n,) each."""
-        linear = rows @ self.model.linearisation(self.phi)
+        """Predict stored rows (n, c, k), which stand for samples (n,); changes nothing."""
+        linear = rows @ self.model.linearise(self.phi)
         columns, measured = linear[..., :-1], linear[..., -1]
         expected = columns @ self.mean
         load = expected - self._mean
         unit = self._noise**2 * self._gain / np.maximum(samples, 1.0)[:, None]
-        moved = self._moved()
-        noise = self._scale[self._group_of] * unit + self.model.floor**2 + moved.diagonal()
+        motion = self._motion_noise()
+        noise = self._scale[self._group_of] * unit + self.model.floor**2 + motion.diagonal()
         share = self._proof[:, 0] / self._proof[:, 1]
         doubt = np.empty_like(noise)
-        shaken = self._shaken(rows)
+        hidden = self._hidden_acceleration(rows)
         for group, unproven in zip(self._groups, share, strict=True):
             doubt[:, group] = unproven * (load[:, group] ** 2).mean(axis=1)[:, None]
-            doubt[:, group] += self._possible(group) * shaken[:, None]
-        tied = moved - np.diag(moved.diagonal())
-        spread = columns @ self.covariance @ columns.transpose(0, 2, 1) + tied
+            doubt[:, group] += self._largest_load(group) * hidden[:, None]
+        shared = motion - np.diag(motion.diagonal())
+        spread = columns @ self.covariance @ columns.transpose(0, 2, 1) + shared
         if rotation_only:
-            spread = spread + self.model.unknown_motion(rows, self.phi)
-        weight = np.einsum("nii->ni", rows[..., self.model.zeros])
+            spread = spread + self.model.unknown_motion_covariance(rows, self.phi)
+        weight = np.einsum("nii->ni", rows[..., self.model.zero_columns])
         return Forecast(columns, measured - expected, load, noise, doubt, spread, weight)
 
-    def _shaken(self, rows: Array) -> Array:
-        """Mean square (n,) of what an axis of the acceleration less gravity [m/s^2] may differ from
-        its mean unnoticed.
+    def _hidden_acceleration(self, rows: Array) -> Array:
+        """Mean square (n,) of the acceleration less gravity, about its mean, that noise may hide
+        from the fit [m^2/s^4].
 
-        Noise n in columns of variance v makes the load too small by the share n / v. At rest the
-        noise is all that there is: the fit finds a load that does not follow the motion, and is
-        sure of one next to nothing.
+        Noise n in columns of variance v makes the load too small by the share n / v. At rest there
+        is only noise: the fit then finds a load that does not follow the motion, and is certain of
+        a mass next to nothing.
         """
-        off = ((self.model.acceleration(rows) - self._push) ** 2).mean(axis=1)
-        seen = max(self._push_squares / max(self._weight, 1.0), 1e-12)
-        return np.asarray(off * min(1.0, _SHAKING**2 / seen) ** 2)
+        off = ((self.model.acceleration(rows) - self._gravity) ** 2).mean(axis=1)
+        seen = max(self._gravity_squares / max(self._weight, 1.0), 1e-12)
+        return np.asarray(off * min(1.0, _ACCELERATION_NOISE**2 / seen) ** 2)
 
-    def _possible(self, group: slice) -> float:
-        """Square of the mass [kg], or of the first moment [kg m], that the mean reading allows."""
+    def _largest_load(self, group: slice) -> float:
+        """Square of the largest mass [kg^2] or first moment [kg^2 m^2] that the mean reading of a
+        group of channels allows."""
         reading = (self._mean[group] ** 2).sum() + (self.model.bias_sd[group] ** 2).sum()
         return float(reading) / _GRAVITY**2
 
     def learn(self, rows: Array, samples: np.ndarray, rotation_only: bool) -> None:
-        """Take stored rows (n, c, k) into the fit, and their residual into the noise."""
+        """Update fit and noise with stored rows (n, c, k), which stand for samples (n,)."""
         first = self.rows == 0
         if not first:
             self._learn_noise(self.expect(rows, samples, rotation_only), samples)
@@ -190,55 +209,67 @@ class RunningReference:
         self._samples = keep * self._samples + samples.sum()
         self._weight = keep * self._weight + len(rows)
         self._mean = self._mean + (rows[..., _MEASURED] - self._mean).sum(axis=0) / self._weight
-        self._learn_push(self.model.acceleration(rows), keep)
+        self._learn_gravity(self.model.acceleration(rows), keep)
         self.rows += len(rows)
         self._fit()
         if first:
             self._learn_noise(self.expect(rows, samples, rotation_only), samples)
 
-    def _learn_push(self, push: Array, keep: float) -> None:
-        before = push - self._push
-        self._push = self._push + before.sum(axis=0) / self._weight
-        after = push - self._push
-        self._push_squares = keep * self._push_squares + float((before * after).sum()) / 3.0
+    def _learn_gravity(self, acceleration: Array, keep: float) -> None:
+        """Update mean and variance of the acceleration less gravity (n, 3) [m/s^2]."""
+        before = acceleration - self._gravity
+        self._gravity = self._gravity + before.sum(axis=0) / self._weight
+        after = acceleration - self._gravity
+        self._gravity_squares = keep * self._gravity_squares + float((before * after).sum()) / 3.0
 
     def _learn_noise(self, seen: Forecast, samples: np.ndarray) -> None:
+        """Update the noise, and the confirmation of the model, with the residual of rows."""
         keep = self._keep ** len(samples)
         unit = self._noise**2 * self._gain / np.maximum(samples, 1.0)[:, None]
-        spread = np.einsum("nii->ni", seen.spread) + self._moved().diagonal()
+        spread = np.einsum("nii->ni", seen.spread) + self._motion_noise().diagonal()
         beyond = np.maximum(seen.residual**2 - spread, 0.0)
         for k, group in enumerate(self._groups):
             self._seen[k] = keep * self._seen[k] + [beyond[:, group].sum(), unit[:, group].sum()]
             size = len(samples) / (10.0 * self._noise[group][0]) ** 2
             self._proof[k] += size * np.array([np.mean(beyond[:, group]),
                                                np.mean(seen.load[:, group] ** 2)])
-        self._scale = np.maximum(self._seen[:, 0] / np.maximum(self._seen[:, 1], 1e-300), 1.0)
+        self._scale = self._noise_scale()
+
+    def _noise_scale(self) -> Array:
+        """Variance of the noise over that of the model, of each group of channels; 1 at least."""
+        return np.maximum(self._seen[:, 0] / np.maximum(self._seen[:, 1], 1e-300), 1.0)
+
+    def _unproven(self) -> Array:
+        """Sums (g, 2) of missed load and load that stand for a model before any motion."""
+        return np.full((len(self._groups), 2), _PROOF) * [_UNPROVEN**2, 1.0]
 
     def _fit(self) -> None:
-        """Most probable states; at first twice, as the alignment columns depend on the parameters,
-        which hardly move later on."""
+        """Solve for the most probable states: twice at first, since the columns of the alignment
+        depend on the parameters, which hardly change later."""
         for _ in range(2 if self.rows < _EARLY else 1):
-            matrix = self.model.linearisation(self.phi)
+            matrix = self.model.linearise(self.phi)
             whole = np.zeros((matrix.shape[1], matrix.shape[1]))
-            noise = self._of_a_sample()
+            noise = self._sample_noise()
             for k, group in enumerate(self._groups):
                 whole += matrix.T @ self._gram[k] @ matrix / noise[group][0] ** 2
             information = whole[:-1, :-1] + self._prior
-            false = spurious(self.shaking, noise, self._samples) if self.shaking.any() else None
+            false = None
+            if self.acceleration_covariance.any():
+                false = spurious(self.acceleration_covariance, noise, self._samples)
             self.mean, self.information = solved(information, whole[:-1, -1], false)
             self.covariance = np.linalg.inv(self.information)
             self.phi = self.mean[PHI]
 
-    def _of_a_sample(self) -> Array:
-        """Standard deviation (c,) of a sample's noise, that of the motion included."""
+    def _sample_noise(self) -> Array:
+        """Standard deviations (c,) of the noise of one sample, with that of the motion [N, N m]."""
         variance = self._scale[self._group_of] * self._noise**2
-        moved = self._moved().diagonal() * self._samples / (self._weight * self._gain)
+        motion = self._motion_noise().diagonal() * self._samples / (self._weight * self._gain)
         for group in self._groups:
-            variance[group] += moved[group].max()
+            variance[group] += motion[group].max()
         return np.sqrt(variance)
 
-    def _moved(self) -> Array:
-        """Covariance (c, c) of what noise of the motion leaves in the residual of a row."""
-        return self.model.motion_noise(self.phi, self.shaking)
+    def _motion_noise(self) -> Array:
+        """Covariance (c, c) of the noise of the motion in the residual of a row [N, N m]."""
+        return self.model.motion_noise_covariance(self.phi, self.acceleration_covariance)
 
 

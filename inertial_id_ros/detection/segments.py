@@ -1,48 +1,63 @@
-"""Bins become rows of the buffer, in segments: holes, contact and changes of payload part them.
+"""Filters bins into rows of the window, in segments that gaps, contact and changes separate.
 
-Rows never mix bins from before and after a parting. A second, shorter filter feeds the detector.
-It finds a disturbance a while after it began, and the first bins of it may be under the kernels of
-rows that have left the filter by then. Rows therefore wait here until nothing that is found out
-later can reach back to them; an estimate that asks meanwhile gets them from `preview`.
+No row mixes bins of two segments. A second, shorter filter feeds the disturbance detector. The
+detector reports a disturbance some time after it began; rows that contain its first bins may have
+left the filter by then. Rows therefore wait here until no later event can reach back to them. An
+estimate that is asked for meanwhile gets them from `preview`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from ..findings import FindingLog
 from ..inertia import Array
-from ..kinematics.motion_statistics import Turning
 from ..regression.regressor_window import Rows, joined
 from ..settings import Settings
-from ..signals.bins import BIN_NS
+from ..signals.bins import BIN_NS, BinColumns
 from ..signals.low_pass import FilteredRows
-from .disturbance_detector import BEGAN, DOUBTED, EARLIEST, ENDED, Detector, Event
+from .disturbance_detector import EARLIEST, DisturbanceDetector, Event, EventKind
 from .load_model import LoadModel
-from .running_fit import RunningReference
+from .running_fit import RunningFit
 
-_HELD = round(1.5e9 / BIN_NS)  # bins kept while they are left out, to be taken up again
+_HELD = round(1.5e9 / BIN_NS)  # bins kept during a contact, for use after its end
+
+
+class Segment(NamedTuple):
+    """Undisturbed rows in order of time, and the event that ends them.
+
+    Attributes:
+        rows: for the window.
+        event: of the detector; None where the rows end with a gap or the newest bin.
+    """
+
+    rows: tuple[Rows, ...]
+    event: Event | None
 
 
 class Segments:
-    """The filters, and the detector that tells them what to leave out.
+    """The filter of the window's rows, and the detector that says which bins to leave out.
 
     Args:
-        model: of the load; window: length of the buffer's kernel [s].
+        model: of the load.
+        window: length of the kernel of the window's rows [s].
     """
 
     def __init__(self, settings: Settings, model: LoadModel, window: float,
                  findings: FindingLog) -> None:
-        self._model = model
+        self._model, self._findings = model, findings
         self.filter = model.make_filter(window)
-        self._fast = model.make_filter(min(model.fast, 0.5 * window))
-        self._settings, self._findings = settings, findings
-        reference = RunningReference(model, self._fast.block_gain(1),
-                                     self._fast.step * BIN_NS * 1e-9)
-        self.detector = Detector(settings.contact, settings.change, reference, self._fast.reach)
+        self._fast = model.make_filter(min(model.detector_kernel, 0.5 * window))
+        running_fit = RunningFit(model, self._fast.block_gain(1), self._fast.step * BIN_NS * 1e-9)
+        self.detector = DisturbanceDetector(settings.contact, settings.change, running_fit,
+                                            self._fast.reach)
+        self._leaves_contact_out = settings.contact.detect
         self._detects = settings.contact.detect or settings.change.detect
+        self._longest_gap = int(settings.kinematics.max_gap * 1e9 / BIN_NS)  # bins
+        self._gap_text = f"{model.texts.gap} {settings.kinematics.max_gap:g} s"
         # bins for which rows wait
         self._delay = self.filter.reach + self._fast.reach + EARLIEST if self._detects else 0
         self.restart()
@@ -52,165 +67,184 @@ class Segments:
         self.filter.restart()
         self._fast.restart()
         self.detector.restart()
-        self.detector.reference.restart()
+        self.detector.running_fit.restart()
         self._last_bin: int | None = None
         self._begin = 0  # first bin of the present segment
-        self._open = True
-        self._held: list[tuple[np.ndarray, np.ndarray, Array]] = []  # left out, newest last
+        self._open = True  # whether bins become rows
+        self._held: list[BinColumns] = []  # bins that were left out, newest last
         self._waiting: list[Rows] = []
 
-    def hear_motion(self, turning: Turning) -> None:
-        """How noisy the motion is, as heard so far, where that is known."""
-        shaking = turning.acceleration_noise(self._fast.kernel)
-        if shaking.any():  # nothing is heard just after the rows were forgotten
-            self.detector.reference.shaking = shaking
+    def use_model(self, model: LoadModel) -> None:
+        """Judge the following rows with other noise or priors of the same kind of load."""
+        self._model = model
+        self.detector.running_fit.use_model(model)
 
-    def push(self, number: np.ndarray, samples: np.ndarray, columns: Array,
-             rotation_only: bool) -> Iterator[Rows | Event]:
-        """Add bins in order; gives rows for the buffer and events in between, in order.
+    @property
+    def detector_kernel(self) -> Array:
+        """Kernel of the detector's rows, over bins."""
+        return self._fast.kernel
+
+    def set_acceleration_noise(self, covariance: Array) -> None:
+        """Take into account the noise of the acceleration in the detector's rows.
 
         Args:
-            number: (k,) bin numbers; samples: (k,) raw samples in each; columns: (k, d) as
-                the model's filter takes them.
+            covariance: (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2]; zeros where it
+                is not known, which leaves the last known one in use.
+        """
+        if covariance.any():  # it is unknown just after the statistics were cleared
+            self.detector.running_fit.acceleration_covariance = covariance
+
+    def push(self, bins: BinColumns, rotation_only: bool) -> Iterator[Segment]:
+        """Add bins in order of time; gives the rows and events that follow from them.
+
+        Handle each segment's event before taking the next segment.
+
+        Args:
+            bins: columns as the model's filter takes them.
             rotation_only: whether the acceleration of the sensor is not known.
         """
-        if len(number) == 0:
+        if len(bins.number) == 0:
             return
-        longest = int(self._settings.kinematics.max_gap * 1e9 / BIN_NS)
-        before = number[0] - longest - 1 if self._last_bin is None else self._last_bin
-        starts = np.flatnonzero(np.diff(np.r_[before, number]) > longest)
-        edges = sorted({0, *starts.tolist(), len(number)})
+        starts = self._after_gaps(bins.number)
+        edges = sorted({0, *starts.tolist(), len(bins.number)})
         for low, high in zip(edges[:-1], edges[1:], strict=True):
             if low in starts:
-                yield from self._part(int(number[low]))
-            yield from self._segment(number[low:high], samples[low:high], columns[low:high],
-                                     rotation_only)
-        self._last_bin = int(number[-1])
+                yield Segment(tuple(self._end_at_gap(int(bins.number[low]))), None)
+            yield from self._push_without_gaps(bins.part(slice(low, high)), rotation_only)
+        self._last_bin = int(bins.number[-1])
 
-    def preview(self, number: np.ndarray, samples: np.ndarray, columns: Array,
-                rotation_only: bool) -> Rows | None:
-        """The rows that would follow if the data ended after these bins (see `push`), unless
-        something looks wrong; nothing changes.
+    def preview(self, bins: BinColumns, rotation_only: bool) -> Rows | None:
+        """The rows that would follow if the data ended after these bins; changes nothing.
 
-        A disturbance that begins in the last of them does not show yet, and weighs as little in
-        these rows as in those of the detector.
+        None while something looks wrong. A disturbance that begins in the last bins does not show
+        yet, and has as little weight in these rows as in those of the detector.
+
+        Args:
+            bins, rotation_only: as `push` takes them.
         """
         if self._last_bin is None or not self._open:
             return None
-        longest = int(self._settings.kinematics.max_gap * 1e9 / BIN_NS)
-        bins = number, samples, columns
-        holes = np.flatnonzero(np.diff(number, prepend=self._last_bin) > longest)
-        if len(holes):
-            bins = number[:holes[0]], samples[:holes[0]], columns[:holes[0]]
+        gaps = self._after_gaps(bins.number)
+        if len(gaps):
+            bins = bins.part(slice(0, int(gaps[0])))
         if self._detects:
-            fast = self._judged(self._fast.preview(*bins, whole=True))
+            fast = self._detector_rows(self._fast.preview(*bins, whole=True))
             if len(fast.number) == 0:
                 return self.waiting
             if not self.detector.is_calm(fast, rotation_only):
                 return None
-            judged = bins[0] <= fast.number[-1] + self._fast.reach
-            bins = bins[0][judged], bins[1][judged], bins[2][judged]
-        return joined([*self._waiting, *self._rows(self.filter.preview(*bins))])
+            bins = bins.part(bins.number <= fast.number[-1] + self._fast.reach)
+        return joined([*self._waiting, *self._window_rows(self.filter.preview(*bins))])
 
-    def finish(self) -> Iterator[Rows]:
-        """No bin will come any more: the rows that waited, and the last."""
+    def finish(self) -> list[Rows]:
+        """The waiting rows and the last ones of the filter, when no bin will follow."""
         waiting, self._waiting = self._waiting, []
-        yield from waiting
-        yield from self._rows(self.filter.flush())
+        return waiting + self._window_rows(self.filter.flush())
 
     @property
     def waiting(self) -> Rows | None:
-        """Rows that later bins may still take back, if any."""
+        """Rows that a later event may still withdraw, if any."""
         return joined(self._waiting)
 
     @property
     def newest(self) -> int | None:
-        """Bin number of the newest of them."""
+        """Bin number of the newest waiting row."""
         return int(self._waiting[-1].number[-1]) if self._waiting else None
 
-    def _judged(self, fast: FilteredRows) -> Rows:
-        """Rows for the detector. Narrow kernels at the beginning of a segment would look like
-        trouble."""
-        whole = fast.number >= self._begin + self._fast.reach
-        return self._model.judged(FilteredRows(*(field[whole] for field in fast)),
-                                  self._fast.step)
+    def _after_gaps(self, number: np.ndarray) -> np.ndarray:
+        """Indices of the bins (k,) before which too many bins are missing."""
+        before = number[0] - self._longest_gap - 1 if self._last_bin is None else self._last_bin
+        return np.flatnonzero(np.diff(number, prepend=before) > self._longest_gap)
 
-    def _part(self, begin: int) -> Iterator[Rows]:
-        """A hole ends before this bin."""
+    def _detector_rows(self, fast: FilteredRows) -> Rows:
+        """Rows for the detector, without those of the narrow kernels at the beginning of a segment,
+        which would look like a disturbance."""
+        whole = fast.number >= self._begin + self._fast.reach
+        return self._model.make_detector_rows(FilteredRows(*(field[whole] for field in fast)),
+                                              self._fast.step)
+
+    def _window_rows(self, filtered: FilteredRows) -> list[Rows]:
+        """Rows for the window, as a list that is empty where there are none."""
+        return [self._model.make_rows(filtered)] if len(filtered.number) else []
+
+    def _end_at_gap(self, begin: int) -> list[Rows]:
+        """End the segment at a gap, after which bin number `begin` is the first."""
         if self._last_bin is not None or self._begin:
-            words = self._model.words
-            self._findings.count(words.gap_name, f"{words.gap} "
-                                 f"{self._settings.kinematics.max_gap:g} s", "info")
-        yield from self._release(self._rows(self.filter.flush()), begin)
+            self._findings.count(self._model.texts.gap_name, self._gap_text, "info")
+        rows = self._release(self._window_rows(self.filter.flush()), begin)
         self._fast.restart()
         self._begin = begin
+        return rows
 
-    def _segment(self, number: np.ndarray, samples: np.ndarray, columns: Array,
-                 rotation_only: bool) -> Iterator[Rows | Event]:
+    def _push_without_gaps(self, bins: BinColumns, rotation_only: bool) -> Iterator[Segment]:
         if not self._detects:
-            yield from self._forward(number, samples, columns)
+            yield Segment(tuple(self._filter(bins)), None)
             return
-        rows = self._judged(self._fast.push(number, samples, columns))
-        done = 0
-        while (event := self.detector.judge(rows, rotation_only)) is not None:
-            # Up to the bin that made this row complete: the same, however bins arrive.
-            seen = int(np.searchsorted(number, event.row + self._fast.reach + 1, side="right"))
+        judged = self._detector_rows(self._fast.push(*bins))
+        done, resumed = 0, list[Rows]()
+        while (event := self.detector.judge(judged, rotation_only)) is not None:
+            # Up to the bin that completed the row of the event: the same however bins arrive.
+            seen = int(np.searchsorted(bins.number, event.row + self._fast.reach + 1, side="right"))
             part = slice(done, max(done, seen))
-            yield from self._forward(number[part], samples[part], columns[part])
+            rows = self._filter(bins.part(part))
             done = part.stop
-            yield from self._obey(event)
-            later = rows.number > event.row
-            rows = Rows(*(field[later] for field in rows))
-        yield from self._forward(number[done:], samples[done:], columns[done:])
+            yield Segment((*resumed, *rows, *self._close(event)), event)
+            resumed = self._resume(event)
+            judged = judged.part(judged.number > event.row)
+        yield Segment((*resumed, *self._filter(bins.part(slice(done, None)))), None)
 
-    def _forward(self, number: np.ndarray, samples: np.ndarray,
-                 columns: Array) -> Iterator[Rows]:
-        if len(number) == 0:
-            return
+    def _filter(self, bins: BinColumns) -> list[Rows]:
+        """Rows that these bins complete; none during a contact, when the bins are only held."""
+        if len(bins.number) == 0:
+            return []
+        newest = int(bins.number[-1])
         if self._open:
-            rows = self._rows(self.filter.push(number, samples, columns))
-            yield from self._release(rows, int(number[-1]))
-            return
-        self._held.append((number, samples, columns))
-        while self._held[0][0][-1] < number[-1] - _HELD:
+            return self._release(self._window_rows(self.filter.push(*bins)), newest)
+        self._held.append(bins)
+        while self._held[0].number[-1] < newest - _HELD:
             self._held.pop(0)
+        return []
 
-    def _obey(self, event: Event) -> Iterator[Rows | Event]:
-        if event.kind in (BEGAN, DOUBTED):
-            if event.kind == BEGAN and self._settings.contact.detect:
-                yield from self._withdraw(event.first)
-                self._open = False
-            yield event
-            return
+    def _close(self, event: Event) -> list[Rows]:
+        """Leave out the bins of a contact that begins; gives the last rows before it."""
+        if event.kind is not EventKind.BEGAN or not self._leaves_contact_out:
+            return []
+        rows = self._withdraw(event.first)
+        self._open = False
+        return rows
+
+    def _resume(self, event: Event) -> list[Rows]:
+        """Begin a new segment after an event that ends a disturbance; gives its first rows."""
+        if event.kind in (EventKind.BEGAN, EventKind.DOUBTED):
+            return []
         held, self._held, self._open = self._held, [], True
-        if event.kind != ENDED:
+        if event.kind is not EventKind.ENDED:
             self.filter.restart()
             self.detector.restart()
             self._waiting = []
-        yield event
-        if event.kind == ENDED and held:
-            number, samples, columns = (np.concatenate(parts) for parts in zip(*held, strict=True))
-            clean = number >= max(event.clean, self._begin)
-            yield from self._forward(number[clean], samples[clean], columns[clean])
+            return []
+        if not held:
+            return []
+        bins = BinColumns(*(np.concatenate(parts) for parts in zip(*held, strict=True)))
+        return self._filter(bins.part(bins.number >= max(event.clean, self._begin)))
 
-    def _release(self, rows: Iterator[Rows], last: int) -> Iterator[Rows]:
-        """The rows, and those before them, that nothing found out after this bin can reach."""
+    def _release(self, rows: list[Rows], last: int) -> list[Rows]:
+        """Add rows to the waiting ones; gives those that no event after bin `last` can reach."""
         self._waiting += rows
+        released = []
         while self._waiting and self._waiting[0].number[0] <= last - self._delay:
             first = self._waiting.pop(0)
             late = first.number > last - self._delay
             if late.any():
                 self._waiting.insert(0, first.part(late))
-            yield first.part(~late)
+            released.append(first.part(~late))
+        return released
 
-    def _withdraw(self, first: int) -> Iterator[Rows]:
-        """Give the rows without bins from this number on; forget these bins."""
+    def _withdraw(self, first: int) -> list[Rows]:
+        """End the segment before bin number `first`; gives its waiting rows without later bins."""
         waiting, self._waiting = self.waiting, []
+        rows = []
         if waiting is not None and (clean := waiting.number + self.filter.reach < first).any():
-            yield waiting.part(clean)
+            rows.append(waiting.part(clean))
         self.filter.forget_from(first)
-        yield from self._rows(self.filter.flush())
-
-    def _rows(self, rows: FilteredRows) -> Iterator[Rows]:
-        if len(rows.number):
-            yield self._model.rows(rows)
+        return rows + self._window_rows(self.filter.flush())

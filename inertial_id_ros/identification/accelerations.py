@@ -25,7 +25,7 @@ from ..regression.newton_euler import regressor
 from ..regression.regressor_window import Rows, Window, make_buffer
 from ..regression.rows import buffer_rows, filter_columns, make_filter
 from ..settings import Settings
-from ..signals.bins import BIN_NS
+from ..signals.bins import average_bins
 from ..signals.low_pass import ZeroPhaseFilter
 from .solver import Solver
 
@@ -62,17 +62,12 @@ def identify(recording: Recording, settings: Settings, shape: Shape | None = Non
         InvalidShape: as the estimators.
     """
     window, filtering = window_of(recording, settings)
-    solver = Solver(settings, shape, filtering, wrench_sign(settings))
+    solver = Solver(settings, shape, filtering, settings.wrench.sign)
     log = FindingLog()
     estimate = solver.solve(window, settings.wrench.sensor_frame, log)
     begin = round(float(recording.time[0]) * 1e9) - _START_NS
     return replace(estimate, stamp_ns=estimate.stamp_ns + begin,
                    findings=tuple(f.text for f in log.all()))
-
-
-def wrench_sign(settings: Settings) -> float:
-    """Sign of the reading against the wrench on the payload."""
-    return -1.0 if settings.wrench.convention == "on_sensor" else 1.0
 
 
 def window_of(recording: Recording, settings: Settings) -> tuple[Window, ZeroPhaseFilter]:
@@ -91,9 +86,10 @@ def window_of(recording: Recording, settings: Settings) -> tuple[Window, ZeroPha
     motion = Motion(recording.axes, gravity, recording.acceleration, recording.omega, alpha,
                     np.ones(n, dtype=bool))
     a = regressor(motion.proper_acceleration, motion.omega, alpha)
-    columns = filter_columns(motion, a, wrench_sign(settings) * recording.wrench,
+    columns = filter_columns(motion, a, settings.wrench.sign * recording.wrench,
                              settings.estimator.dynamism_c1)
-    parts = [filtering.push(*_binned(stamps, columns)), filtering.flush()]
+    bins = average_bins(stamps, columns)
+    parts = [filtering.push(bins.number, bins.samples, bins.mean), filtering.flush()]
     rows = [buffer_rows(part, gravity) for part in parts if len(part.number)]
     if not rows:
         raise NotEnoughData(f"the recording lasts {(stamps[-1] - stamps[0]) * 1e-9:.2f} s; the "
@@ -115,14 +111,6 @@ def _with_joint(window: Window, rows: list[Rows], noise: Array,
     independent = len(scaled) / np.sum((overlap / overlap.max()) ** 2)
     return window._replace(joint=joint_rows(
         scaled, noise, len(scaled) * filtering.block_gain(1), float(independent)))
-
-
-def _binned(stamps: np.ndarray, columns: Array) -> tuple[np.ndarray, np.ndarray, Array]:
-    """Bin numbers (k,), samples (k,) and mean columns (k, d) of the bins that are not empty."""
-    number = stamps // BIN_NS
-    starts = np.flatnonzero(np.r_[True, np.diff(number) > 0])
-    count = np.diff(np.r_[starts, len(stamps)])
-    return number[starts], count, np.add.reduceat(columns, starts) / count[:, None]
 
 
 def _angular_acceleration(recording: Recording, stamps: np.ndarray, settings: Settings,

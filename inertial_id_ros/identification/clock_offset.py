@@ -1,37 +1,44 @@
-"""The offset between the clocks of wrench and motion that is taken out of the wrench's stamps.
+"""The offset between the clocks of wrench and motion, which is removed from the wrench stamps.
 
-The offset is a linear state of the estimate; what is quadratic in it would bias the parameters, so
-an offset that is worth it is taken out and the window goes through the pipeline once more.
+The offset is a linear state of the estimate. What is quadratic in it would bias the parameters, so
+a large offset is removed from the stamps, and the window is replayed with the new ones.
 """
 
 from __future__ import annotations
 
-from ..estimate import Estimate
+from ..estimate import NoEstimate, Outcome
 
-_TIMES, _WORTH = 3, 0.002  # how often, and from which offset on [s]
+_MOST_TIMES, _WORTHWHILE = 3, 0.002  # replays of a window, and smallest offset to remove [s]
+_SIGNIFICANT = 5.0  # standard deviations
 
 
 class ClockOffset:
-    """See above.
+    """The removed offset, and the decision to remove more.
 
     Attributes:
-        early_ns: by how much stamps of the wrench are early, as far as taken out [ns].
+        early_ns: by how much the wrench stamps are early, as far as known; it is added [ns].
     """
 
     def __init__(self) -> None:
-        self.early_ns, self._taken = 0, 0
+        self.early_ns, self._times = 0, 0
 
     @property
     def seconds(self) -> float:
-        """The same [s]."""
+        """The removed offset [s]."""
         return self.early_ns * 1e-9
 
-    def take_out(self, estimate: Estimate) -> bool:
-        """Take out what an estimate says is left; whether that was worth it."""
-        rest = estimate.alignment[5] - self.seconds
-        sigma = estimate.alignment_sigma[5]
-        if self._taken == _TIMES or not _WORTH < abs(rest) > 5.0 * sigma > 0.0:
-            return False
-        self._taken += 1
-        self.early_ns += int(rest * 1e9)
-        return True
+    def remaining_ns(self, outcome: Outcome) -> int:
+        """Offset that a new estimate shows beside the removed one, if worth a replay [ns]; else 0.
+        """
+        if isinstance(outcome, NoEstimate) or outcome.stale or self._times == _MOST_TIMES:
+            return 0
+        rest = outcome.alignment[5] - self.seconds
+        sigma = outcome.alignment_sigma[5]
+        if not _WORTHWHILE < abs(rest) > _SIGNIFICANT * sigma > 0.0:
+            return 0
+        return int(rest * 1e9)
+
+    def remove(self, offset_ns: int) -> None:
+        """Remove a further offset from the stamps [ns]."""
+        self._times += 1
+        self.early_ns += offset_ns

@@ -1,4 +1,4 @@
-"""Wrenches without what the sensor carries: bias, weight and inertia of the payload removed."""
+"""Removes bias, weight and inertia of the payload from wrenches."""
 
 from __future__ import annotations
 
@@ -23,27 +23,36 @@ class CompensatedWrenches(NamedTuple):
 
 
 def no_wrenches(frame_id: str) -> CompensatedWrenches:
-    """None at all."""
+    """Compensated wrenches without any sample."""
     return CompensatedWrenches(np.empty(0, np.int64), np.empty((0, 6)), frame_id)
 
 
-def why_silent(estimate: Estimate) -> str:
-    """Why wrenches cannot be compensated by this estimate; empty where they can.
+def why_not_compensated(estimate: Estimate, age_ns: int, window: float) -> str | None:
+    """Why this estimate cannot compensate wrenches; None where it can.
 
-    Unknown inertia is no reason: motion that does not tell it hardly shows it.
+    Unknown inertia is no reason: motion that does not identify it hardly depends on it.
+
+    Args:
+        age_ns: of the estimate [ns]; window: length of the window [s], which bounds the age.
     """
-    if UNOBSERVED not in estimate.verdict[:4]:
-        return ""
-    what = "mass" if estimate.verdict[0] == UNOBSERVED else "centre of mass"
-    return f"the compensated wrench is silent: the {what} is not identified yet"
+    if UNOBSERVED in estimate.verdict[:4]:
+        what = "mass" if estimate.verdict[0] == UNOBSERVED else "centre of mass"
+        return f"the compensated wrench is silent: the {what} is not identified yet"
+    if age_ns > int(window * 1e9):
+        return ("the compensated wrench is silent: the estimate is held for longer than "
+                f"buffer.window, {window:g} s")
+    return None
 
 
 def compensate(a: Array, y: Array, estimate: Estimate, carried: Array, sign: float) -> Array:
-    """Readings (k, 6) without bias and load, in the sign of the topic [N, N m].
+    """Wrenches (k, 6) without bias and load, with the sign of the topic [N, N m].
 
     Args:
-        a: regressors (k, 6, 10); y: wrenches (k, 6), sign as `A phi`.
-        carried: phi (10,) of all that hangs on the sensor; sign: of reading against ``A phi``.
+        a: regressors (k, 6, 10).
+        y: wrenches (k, 6) with the sign of ``A phi``.
+        estimate: of which bias and alignment are used.
+        carried: phi (10,) of all that the sensor carries.
+        sign: of the reading against ``A phi``.
     """
     measured = y - sign * estimate.bias
     turn = estimate.alignment[:3]

@@ -1,34 +1,75 @@
-"""What the pipelines from a wrist sensor and from joint torques have in common.
+"""The stages that a sample goes through, in order, as far as they do not depend on what measures
+the load.
 
-`add_*` only append to an inbox and may be called from another thread; everything else belongs to
-one thread.
+==========  ======================================================================
+`add_*`     any thread: samples are appended to the inbox
+`advance`   inbox -> streams -> bins with motion -> filtered rows -> window
+`solve`     window -> estimate with covariance and verdict
+==========  ======================================================================
+
+Samples go through the stages in this order; no stage calls an earlier one. There is one exception,
+a stage of its own: `Identifier.solve` sends the samples of the window through the stages again
+(`_replay_window`) after an estimate has shown that their stamps must be corrected.
+
+All but `add_*` belongs to one thread.
 """
 
 from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from ..detection.disturbance_detector import LOST, PAYLOAD, ZERO, Event
-from ..detection.disturbance_findings import Disturbances
-from ..estimate import Estimate
+from ..detection.disturbance_detector import Event, EventKind
+from ..detection.disturbance_findings import DisturbanceFindings
+from ..detection.segments import Segment
+from ..errors import InertialIdError, NotEnoughData
+from ..estimate import Estimate, NoEstimate, Outcome
 from ..findings import Finding, FindingLog
+from ..geometry.shape import Shape
 from ..inertia import Array
 from ..kinematics.motion_source import MotionSelector
+from ..regression.regressor_window import Rows
+from ..regression.tool import Tool
 from ..settings import Settings
 from ..signals import inbox
 from .compensation import CompensatedWrenches
+from .provisional_rows import MonotonicStamps
+from .state import State
 
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
+_NOTHING = -1, -1  # extent of no window
+AnyWindow = TypeVar("AnyWindow")
 
 
-class Pipeline(inbox.Intake, ABC):
-    """Samples in, settled bins on; `solve` is the business of each kind."""
+class PayloadSolver(Protocol):
+    """What solvers for all kinds of load have in common."""
 
-    _disturbances: Disturbances
+    shape: Shape | None
+    tool: Tool | None
+
+    def check_settings(self, settings: Settings) -> None:
+        """Raise why these settings could not be used (InvalidSetting, InvalidShape)."""
+
+    def configure(self, settings: Settings) -> None:
+        """Use other settings from the next estimate on."""
+
+
+class Pipeline(inbox.Intake, ABC, Generic[AnyWindow]):
+    """An identifier without the stages that depend on what measures the load.
+
+    Attributes:
+        settings: in use. The identifier owns them; `set_settings` is the one place that hands
+            changed ones to its parts.
+    """
+
     _handlers: inbox.Handlers
+    _disturbances: DisturbanceFindings
+    _solver: PayloadSolver
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -36,65 +77,153 @@ class Pipeline(inbox.Intake, ABC):
         super().__init__(self._log)
         self._lock = threading.Lock()
         self._motion = MotionSelector(settings, self._log)
-        self._begin_bin = 0  # earlier bins belong to another payload
-        self._news = ""  # what flushed the buffer, until the next estimate
-        self._last: Estimate | None = None
         self._finished = False
+        self._last: Estimate | None = None
+        self._restored: Estimate | None = None  # of an earlier run, shown until there are data
+        self._begin()
 
-    # ---- what each kind has --------------------------------------------------------------------
+    def _begin(self) -> None:
+        """Set what depends on the samples so far to its start."""
+        self._begin_bin = 0  # earlier bins belong to another payload
+        self._flush_reason: str | None = None  # why rows were forgotten since the last estimate
+        self._stamps = MonotonicStamps(self._log)
+        self._solved = _NOTHING  # extent of the window that was solved last
+
+    # ---- stages of each kind of load -----------------------------------------------------------
 
     @property
     @abstractmethod
     def sensor_frame(self) -> str:
         """Frame in which the payload is given; empty until known."""
 
+    @property
     @abstractmethod
-    def _advance(self) -> CompensatedWrenches:
-        """Move settled samples on."""
+    def _newest_ns(self) -> int:
+        """Newest stamp of what measures the load [ns]; 0 before any sample."""
+
+    @abstractmethod
+    def _process_settled(self) -> CompensatedWrenches:
+        """Turn settled samples into rows of the window; gives the compensated wrenches."""
+
+    @abstractmethod
+    def _keep(self, rows: Rows) -> None:
+        """Add rows to the window."""
+
+    @abstractmethod
+    def _require_window(self) -> AnyWindow:
+        """The window, if it can be solved.
+
+        Raises:
+            NotEnoughData: it cannot, and why.
+        """
+
+    @abstractmethod
+    def _extent(self, window: AnyWindow) -> tuple[int, int]:
+        """Two numbers that grow with the data in a window."""
+
+    @abstractmethod
+    def _estimate(self, window: AnyWindow) -> Estimate:
+        """Solve a window (raises an InertialIdError where there is no estimate)."""
+
+    @abstractmethod
+    def solve(self) -> Outcome:
+        """The estimate of the window: physically consistent, or the reason why there is none."""
+
+    @abstractmethod
+    def _handle_moved_zero(self) -> None:
+        """Take into account that the zero of what measures the load has moved."""
 
     @abstractmethod
     def _forget_rows(self) -> None:
         """Forget the window and its estimate."""
 
     @abstractmethod
-    def _zero_moved(self) -> None:
-        """The zero of what measures the load is another."""
+    def _flush_rows(self) -> None:
+        """Forget the window, its estimate, and the bins that wait in the filters."""
 
-    # ---- what they share -----------------------------------------------------------------------
+    @abstractmethod
+    def set_settings(self, settings: Settings) -> None:
+        """Use other settings, of those that may change at run time, from the next estimate on."""
+
+    # ---- stages that all share -----------------------------------------------------------------
 
     def advance(self) -> CompensatedWrenches:
-        """Move settled samples into the buffer; returns the newly settled wrenches, compensated."""
+        """Move settled samples into the window; gives the newly settled wrenches, compensated."""
         with self._lock:
             settled = []
             waiting = self._waiting
             for begin in range(0, max(waiting, 1), _BATCH):
                 self._hand_over(min(_BATCH, waiting - begin), self._handlers)
-                settled.append(self._advance())
+                settled.append(self._process_settled())
             return CompensatedWrenches(np.concatenate([s.stamps_ns for s in settled]),
                                        np.concatenate([s.wrench for s in settled]),
                                        self.sensor_frame)
 
     def finish(self) -> CompensatedWrenches:
-        """No sample will come any more: let the last ones settle; gives their wrenches."""
+        """Let the last samples settle when none will follow; gives their compensated wrenches."""
         self._finished = True
         return self.advance()
 
-    def _obey(self, event: Event) -> None:
-        """Another payload, or another zero: what came before is of no use."""
-        news = self._disturbances.take(event)
-        if event.kind not in (PAYLOAD, ZERO, LOST):
+    def _add_segments(self, segments: Iterable[Segment]) -> None:
+        """Add rows to the window, and handle the events between them."""
+        for segment in segments:
+            for rows in segment.rows:
+                self._keep(rows)
+            if segment.event is not None:
+                self._handle_event(segment.event)
+
+    def _handle_event(self, event: Event) -> None:
+        """Record an event of the detector; forget the rows of another payload or zero."""
+        self._disturbances.record(event)
+        if not event.kind.ends_payload:
             return
-        if event.kind == ZERO:
-            self._zero_moved()
-        self._news, self._begin_bin = news, event.row
+        if event.kind is EventKind.ZERO_MOVED:
+            self._handle_moved_zero()
+        self._flush_reason, self._begin_bin = self._disturbances.describe(event), event.row
         self._forget_rows()
 
-    def _after_news(self, text: str) -> str:
-        """A reason for no estimate, after what flushed the buffer."""
-        return f"{self._news}; {text}" if self._news else text
+    def _solve_window(self) -> Outcome:
+        """The outcome of the window as it is now, not yet concluded."""
+        try:
+            window = self._require_window()
+        except NotEnoughData as missing:
+            if self._restored is not None and self.sensor_frame in ("", self._restored.frame_id):
+                return self._restored
+            return NoEstimate(self._newest_ns, self.sensor_frame, str(missing))
+        if self._last is not None and self._extent(window) <= self._solved:
+            return self._last.as_stale()
+        try:
+            estimate = self._estimate(window)
+        except InertialIdError as error:
+            self._last = None
+            return NoEstimate(self._newest_ns, self.sensor_frame, self._after_flush(str(error)))
+        self._solved = self._extent(window)
+        return estimate
 
-    def _sentences(self) -> tuple[str, ...]:
-        return tuple(f.text for f in self._log.all())
+    def _conclude(self, outcome: Outcome) -> Outcome:
+        """Keep a new estimate, with its stamp in order; add the findings."""
+        if isinstance(outcome, Estimate) and not outcome.stale:
+            outcome = self._stamps.restamp(outcome)
+            self._flush_reason = None
+        if isinstance(outcome, Estimate) and not outcome.restored:
+            self._last = outcome
+        return replace(outcome, findings=tuple(f.text for f in self._log.all()))
+
+    def _after_flush(self, text: str) -> str:
+        """A reason for no estimate, preceded by why rows were forgotten."""
+        return text if self._flush_reason is None else f"{self._flush_reason}; {text}"
+
+    def _no_rows(self) -> NotEnoughData:
+        """The error of a window without any row."""
+        return NotEnoughData(self._flush_reason or "waiting for the first second of data")
+
+    def _too_short(self, duration: float) -> NotEnoughData:
+        """The error of a window that is too short [s]."""
+        return NotEnoughData(self._after_flush(
+            f"{duration:.2f} s of data; estimator.min_duration is "
+            f"{self.settings.estimator.min_duration:g} s"))
+
+    # ---- questions and commands ----------------------------------------------------------------
 
     def findings(self) -> tuple[Finding, ...]:
         """Everything that deserves attention, errors first."""
@@ -111,3 +240,42 @@ class Pipeline(inbox.Intake, ABC):
         with self._lock:
             self._hand_over(min(self._waiting, _BATCH), self._handlers)
             return self._motion.lookup(target_frame.lstrip("/"), source_frame.lstrip("/"))
+
+    def _restart(self, reason: str) -> None:
+        """Forget all but the samples of what measures the load."""
+        self._log.clear_all()
+        self._log.count("reset", f"buffers flushed: {reason}", "info")
+        self._motion.reset()
+        self._flush_rows()
+        self._disturbances.restart()
+        self._begin()
+
+    @property
+    def tool(self) -> Tool | None:
+        """The stored tool."""
+        return self._solver.tool
+
+    def set_tool(self, tool: Tool | None) -> None:
+        """Estimate what is carried beside this tool, from data to come; None: all there is."""
+        with self._lock:
+            self._solver.tool = tool
+            self._flush_rows()
+
+    def set_shape(self, shape: Shape | None) -> None:
+        """Use another shape from the next estimate on; None forgets it."""
+        with self._lock:
+            self._solver.shape = shape
+            self._must_solve()
+
+    def _must_solve(self) -> None:
+        """Solve the window next time even if it has not grown."""
+        self._solved = _NOTHING
+
+    def check_settings(self, settings: Settings) -> None:
+        """Raise why these settings could not be used now (InvalidSetting, InvalidShape)."""
+        self._solver.check_settings(settings)
+
+    def _tell_restored(self, state: State) -> None:
+        """Set the finding about what an earlier run has left, if anything."""
+        if state != State():
+            self._log.set("restored", "info", f"restored: {state.describe()}")

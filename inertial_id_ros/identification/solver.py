@@ -12,8 +12,8 @@ from ..detection.consistency_checks import (
     check_model,
     check_residual,
     check_settings,
+    datasheet_noise,
     residual_rms,
-    sheet,
     usable_shape,
 )
 from ..errors import InvalidData, InvalidShape, NotEnoughData
@@ -118,7 +118,7 @@ class Solver:
         if len(readings) < _TARE_SAMPLES:
             raise NotEnoughData(f"tare needs {_TARE_SAMPLES} wrench samples within a second; "
                                 f"{len(readings)} were received")
-        spread = readings.std(axis=0) / sheet(self._settings.wrench)
+        spread = readings.std(axis=0) / datasheet_noise(self._settings.wrench)
         if spread.max() > _REST:
             raise NotEnoughData(
                 f"tare needs a sensor at rest; its readings vary by {spread.max():.0f} times the "
@@ -141,7 +141,7 @@ class Solver:
             return unknown, mean
         if self._tare_is_old:
             return _OLD_TARE * unknown, mean
-        return sheet(wrench), mean  # a tared sensor drifts by about its noise
+        return datasheet_noise(wrench), mean  # a tared sensor drifts by about its noise
 
     def _before(self) -> _Prior:
         """What is known of the states before the data; made anew with another tare or tool."""
@@ -257,7 +257,7 @@ class Solver:
     def _residual_noise(self, phi: Array, shaking: Array) -> Array:
         """Noise (6,) of sensor and motion in the residual of a payload phi (10,) [N, N m]."""
         moved = in_residual(self.carried(phi), shaking).diagonal()
-        return np.sqrt(sheet(self._settings.wrench) ** 2 + moved)
+        return np.sqrt(datasheet_noise(self._settings.wrench) ** 2 + moved)
 
     def _check_frames(self, frame_id: str, log: FindingLog) -> None:
         if self.tared is not None and self.tared.frame_id != frame_id:
@@ -272,7 +272,7 @@ class Solver:
 
         They start where those of the window before ended, and stop when nothing moves.
         """
-        start = sheet(self._settings.wrench)
+        start = datasheet_noise(self._settings.wrench)
         if self._start is None:
             self._start = np.zeros(PARAMETERS), np.zeros(ALIGNMENTS), start
         phi, alignment, noise = self._start
@@ -322,7 +322,7 @@ class Solver:
         assert window.joint is not None
         states = problem.marginal("noise").states(phi)
         matrix = self._matrix(phi)
-        covariance = residual_covariance(self.carried(phi), sheet(self._settings.wrench),
+        covariance = residual_covariance(self.carried(phi), datasheet_noise(self._settings.wrench),
                                          window.joint.acceleration_noise)
         if self._settings.estimator.estimate_noise:
             expected = np.sqrt(covariance.diagonal())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..detection.load_model import Words
+from ..detection.load_model import DisturbanceTexts
 from ..inertia import PARAMETERS, Array, skew
 from ..regression.alignment import prior_sd
 from ..regression.encoder_noise import in_residual
@@ -21,7 +21,7 @@ _LEVER = 0.3  # m; from the sensor to the centre it turns about, where TF does n
 _ZERO_SD = np.repeat([200.0, 20.0], 3)  # N, N m: anything
 _FLOOR = 1.0  # data-sheet standard deviations of one sample: errors that no filter averages out
 _LASTS = round(1e9 / BIN_NS)  # bins; a push that turns with the sensor does not last as long
-_WORDS = Words(
+_TEXTS = DisturbanceTexts(
     contact="contact: the wrench does not fit the estimate and is left out",
     doubted="no payload explains the wrench while the sensor turns: contact that lasts, or a wrong "
     "sensor or gravity frame, whose rotation may be transposed",
@@ -40,11 +40,11 @@ class WrenchModel:
             estimated; gravity: [m/s^2].
     """
 
-    words, fast = _WORDS, 0.2
+    texts, detector_kernel = _TEXTS, 0.2
     groups: tuple[slice, ...] = (FORCE, TORQUE)
-    push = FORCE
-    zeros, zero_sd = BIAS, _ZERO_SD
-    zero_lasts, reads_nothing = _LASTS, True
+    weight_channels = FORCE
+    zero_columns, zero_sd = BIAS, _ZERO_SD
+    shortest_zero, zeroed_under_load = _LASTS, True
 
     def __init__(self, noise: Array, bias_sd: Array, alignment_sd: Array, gravity: float) -> None:
         self.noise, self.floor, self.bias_sd = noise, _FLOOR * noise, bias_sd
@@ -60,16 +60,16 @@ class WrenchModel:
         """See `LoadModel`."""
         return make_filter(length)
 
-    def rows(self, filtered: FilteredRows) -> Rows:
+    def make_rows(self, filtered: FilteredRows) -> Rows:
         """See `LoadModel`."""
         return buffer_rows(filtered, self._gravity)
 
-    def judged(self, filtered: FilteredRows, step: int) -> Rows:
+    def make_detector_rows(self, filtered: FilteredRows, step: int) -> Rows:
         """See `LoadModel`."""
         del step
-        return self.rows(filtered)
+        return self.make_rows(filtered)
 
-    def linearisation(self, phi: Array) -> Array:
+    def linearise(self, phi: Array) -> Array:
         """See `LoadModel`."""
         return linearisation(phi, self._states)
 
@@ -77,11 +77,11 @@ class WrenchModel:
         """See `LoadModel`."""
         return rows[:, FORCE, 0]
 
-    def motion_noise(self, phi: Array, shaking: Array) -> Array:
+    def motion_noise_covariance(self, phi: Array, acceleration_covariance: Array) -> Array:
         """See `LoadModel`."""
-        return in_residual(phi, shaking)
+        return in_residual(phi, acceleration_covariance)
 
-    def unknown_motion(self, rows: Array, phi: Array) -> Array:
+    def unknown_motion_covariance(self, rows: Array, phi: Array) -> Array:
         """The sensor turns about a centre that is not known."""
         turn = rows[:, FORCE, 1:4]  # [alpha]x + [omega]x^2
         lever = np.concatenate([phi[0] * np.eye(3), skew(phi[1:4])])

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import InertialIdError, InvalidData, UnknownFrame
-from ..findings import FindingLog
+from ..findings import FindingLog, Missing
 from ..inertia import Array
 from ..io.sample_blocks import Block, Edges
 from ..settings import Settings
+from ..signals.drop_counters import LEVELS, DropCounters
 from ..signals.ring_buffer import LATE, REPEATED, SampleRing
 from ..signals.stream_watch import StreamWatch
 from .joint_motion import MISSING_JOINT, NOT_FINITE, JointMotion, RobotFrame, parse_urdf
@@ -21,6 +22,8 @@ from .transform_tree import Pose, TransformTree
 
 _ANOTHER = 0.3  # rad or m; joints this much farther show which frames are fixed to each other
 _PENDING = 4096  # joint states kept until the sensor frame is known
+_JOINT_LEVELS = {REPEATED: LEVELS[REPEATED], LATE: LEVELS[LATE]}
+_TRANSFORM_LEVELS = {LATE: "info"}
 _PATIENCE_NS = 2_000_000_000  # wrench without joint states for this long: TF is used if it can be
 
 
@@ -40,9 +43,10 @@ class MotionSelector:
         self._outdated = False
         self._version = self.tree.version
         self._moving_seen = False
-        self._strays: dict[str, int] = {}
+        self._joint_drops = DropCounters(findings, "joint", "joint states", _JOINT_LEVELS)
+        self._transform_drops: dict[str, DropCounters] = {}
         self._watch = StreamWatch(findings)
-        self.blocked = "waiting for the motion of the sensor"
+        self.missing: Missing | None = Missing("waiting for the motion of the sensor")
         self.mounting_changed = False
 
     # ---- intake --------------------------------------------------------------------------------
@@ -73,21 +77,7 @@ class MotionSelector:
                                  "info" if self._joint.newest() else "warning")
         elif result == NOT_FINITE:
             self._findings.count("joint_not_finite", "joint states with NaN or infinity dropped")
-        elif result == LATE:
-            self._findings.count("joint_late", "joint states that came too late dropped")
-        elif result == REPEATED:
-            self._findings.count("joint_repeated", "joint states with a repeated stamp dropped",
-                                 "info")
-        self._count_strays("joint", "joint states", "joint_stamp_stray", self._joint.strays)
-
-    def _count_strays(self, source: str, what: str, name: str, strays: int) -> None:
-        """Count what a stream has dropped because of its stamp; `strays` so far."""
-        before = self._strays.get(source, 0)
-        if strays > before:
-            self._findings.count(name, f"{what} with a stamp far from those before and after "
-                                 "dropped")
-        if strays != before:
-            self._strays[source] = strays
+        self._joint_drops.count(result, self._joint.strays)
 
     def take_transform(self, stamp_ns: int, parent: str, child: str,
                        translation: Sequence[float], quaternion: Sequence[float]) -> None:
@@ -98,10 +88,11 @@ class MotionSelector:
         except InvalidData as error:
             self._findings.count("transform_invalid", f"dropped: {error}")
             return
-        if result == LATE:
-            self._findings.count("transform_late", "transforms that came too late dropped", "info")
-        self._count_strays(child, "transforms", "transform_stamp_stray",
-                           self.tree.ring(child).strays)
+        drops = self._transform_drops.get(child)
+        if drops is None:
+            drops = self._transform_drops[child] = DropCounters(
+                self._findings, "transform", "transforms", _TRANSFORM_LEVELS)
+        drops.count(result, self.tree.ring(child).strays)
 
     def take_static_transform(self, parent: str, child: str, translation: Sequence[float],
                               quaternion: Sequence[float]) -> None:
@@ -137,7 +128,8 @@ class MotionSelector:
             stamp, positions = self._joint.held  # perhaps the first after a clock that jumped
             self._pending.append((stamp, self._joint.joint_names, positions.tolist()))
         self._joint = self._tf = self._robot = None
-        self._strays.clear()
+        self._joint_drops.restart()
+        self._transform_drops.clear()
         self._joints_seen = None
         self._moving_seen = False
         self._watch.reset()
@@ -145,7 +137,8 @@ class MotionSelector:
     # ---- choice --------------------------------------------------------------------------------
 
     def source(self, sensor_frame: str, wrench: SampleRing) -> MotionSource | None:
-        """The source of motion, made when all it needs is there; None while `blocked` says why."""
+        """The source of motion, made when all it needs is there; None while `missing` says what is
+        not."""
         if self._outdated or self._version != self.tree.version:
             self._rebuild(sensor_frame)
         if self._joint is not None:
@@ -154,8 +147,8 @@ class MotionSelector:
                              self._settings.joint_states.topic)
             return self._joint
         if not sensor_frame:
-            self.blocked = ("the wrench messages have no frame_id; set wrench.sensor_frame to the "
-                            "frame of the sensor")
+            self.missing = Missing("the wrench messages have no frame_id; set wrench.sensor_frame "
+                                   "to the frame of the sensor")
             return None
         if self._tf is not None and not self._joints_ready():
             self._watch.look(wrench.newest, self._tf.newest(), "transforms",
@@ -164,7 +157,7 @@ class MotionSelector:
         try:
             return self._choose(sensor_frame, wrench)
         except InertialIdError as error:
-            self.blocked = str(error)
+            self.missing = Missing(str(error))
             return None
 
     def _joints_ready(self) -> bool:
@@ -184,11 +177,12 @@ class MotionSelector:
             missing = ("robot description on '" + self._settings.robot_description.topic + "'"
                        if self._model is None
                        else f"joint states on '{self._settings.joint_states.topic}'")
-            self.blocked = f"no {missing} received"
+            self.missing = Missing(f"no {missing} received")
             return None
         waited = wrench.newest - int(wrench.stamps[0]) > _PATIENCE_NS
         if wish == "auto" and self._model is not None and not waited:
-            self.blocked = f"no joint states on '{self._settings.joint_states.topic}' received"
+            self.missing = Missing(
+                f"no joint states on '{self._settings.joint_states.topic}' received")
             return None
         return self._use_tf(sensor_frame)
 
@@ -214,10 +208,10 @@ class MotionSelector:
     def _explain_joint_states(self) -> None:
         assert self._joint is not None
         if self._joint.newest() is not None:
-            self.blocked = ""
+            self.missing = None
         elif self._joints_seen is not None:
             absent = [j for j in self._joint.joint_names if j not in self._joints_seen]
-            self.blocked = (
+            self.missing = Missing(
                 f"no joint state carries joint '{absent[0]}', which moves the sensor; "
                 f"they carry: {', '.join(self._joints_seen[:12])}" if absent
                 else "no usable joint state received")
@@ -225,18 +219,19 @@ class MotionSelector:
     def _use_tf(self, sensor_frame: str) -> TfMotion | None:
         gravity = self._settings.gravity
         if sensor_frame not in self.tree.frames():
-            self.blocked = (
+            self.missing = Missing(
                 f"frame '{sensor_frame}' of the wrench is unknown: there is no robot description "
                 f"with joint states and no transform to it; known frames: {self.tree.describe()}")
             return None
         source = TfMotion(self.tree, sensor_frame, gravity.frame, gravity.acceleration,
                           self._settings.kinematics.window)
         if not source.edges:
-            self.blocked = (f"no moving transform between '{gravity.frame or 'the root'}' and "
-                            f"'{sensor_frame}', and no robot description with joint states")
+            self.missing = Missing(
+                f"no moving transform between '{gravity.frame or 'the root'}' and "
+                f"'{sensor_frame}', and no robot description with joint states")
             return None
         self._tf = source
-        self.blocked = ""
+        self.missing = None
         return source
 
     def _rebuild(self, sensor_frame: str) -> None:

@@ -1,4 +1,4 @@
-"""How fast the sensor turns over a window, and how noisy its motion is."""
+"""Statistics of the motion in a window: how fast the sensor turns, and the noise of its motion."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from .motion import Motion, SampleNoise
 from .polynomial import acceleration_gain
 
 
-class Turning:
-    """Running root mean square of ``(|alpha|^2 + |omega|^4)^(1/2)`` [rad/s^2]."""
+class MotionStatistics:
+    """Running sums over the motion since the start of a window."""
 
     def __init__(self) -> None:
         self._squares, self._count = 0.0, 0
         self._noise: SampleNoise | None = None
         self._noise_sums = np.zeros((6, 6))
         self._noise_count = 0
-        self._kernel: tuple[Array, tuple[float, ...]] = np.empty(0), ()  # of the last question
+        self._kernel: tuple[Array, tuple[float, ...]] = np.empty(0), ()  # of the last call
 
     def add(self, motion: Motion) -> None:
-        """Take valid motion in."""
+        """Add the valid part of a motion."""
         squares = (motion.alpha**2).sum(axis=1) + (motion.omega**2).sum(axis=1) ** 2
         self._squares += float(squares[motion.valid].sum())
         self._count += int(motion.valid.sum())
@@ -31,13 +31,17 @@ class Turning:
             self._noise_count += motion.noise.quartics
 
     @property
-    def rms(self) -> float:
-        """The root mean square; 0 before any motion."""
+    def rms_rotation(self) -> float:
+        """Root mean square of ``(|alpha|^2 + |omega|^4)^(1/2)`` [rad/s^2]; 0 before any motion."""
         return float(np.sqrt(self._squares / self._count)) if self._count else 0.0
 
-    def acceleration_noise(self, kernel: Array) -> Array:
-        """Covariance (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] after a low-pass
-        over bins; zeros where the noise is not known."""
+    def acceleration_covariance(self, kernel: Array) -> Array:
+        """Covariance (6, 6) of the noise of linear [m/s^2] and angular acceleration [rad/s^2] that
+        a low-pass leaves; zeros where the noise is not known.
+
+        Args:
+            kernel: (taps,) of the low-pass, over bins.
+        """
         if self._noise is None:
             return np.zeros((6, 6))
         period = float(f"{self._noise.period:.2g}")  # jitter of the period changes nothing

@@ -41,8 +41,8 @@ class Rows(NamedTuple):
     static: Array
     weight: Array
 
-    def part(self, which: np.ndarray) -> Rows:
-        """Some of the rows, by index or by mask."""
+    def part(self, which: slice | np.ndarray) -> Rows:
+        """Some of the rows, by slice, index or mask."""
         return Rows(*(field[which] for field in self))
 
 

@@ -40,7 +40,7 @@ def bin_columns(bins: Bins, motion: Motion, removed: Array, sign: float,
         removed: (10,) payload that the driver takes out; sign: of the reading against ``A phi``.
     """
     a = regressor(motion.proper_acceleration, motion.omega, motion.alpha)
-    y = sign * bins.wrench + a @ removed
+    y = sign * bins.mean + a @ removed
     return a, y, filter_columns(motion, a, y, c1)
 
 

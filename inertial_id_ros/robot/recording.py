@@ -109,7 +109,7 @@ def filter_recording(model: RobotModel, recording: JointRecording, delay: float 
     if not valid.any():
         raise NotEnoughData("the joint states are too sparse, or too short, for velocities")
     y = model.regressor(q[valid], dq[valid], ddq[valid])
-    columns = np.concatenate([bins.wrench[valid], y.reshape(len(y), -1)], axis=1)
+    columns = np.concatenate([bins.mean[valid], y.reshape(len(y), -1)], axis=1)
     low = make_low_pass(low_pass, columns.shape[1], model.nv)
     parts = [low.push(bins.number[valid], bins.samples[valid].astype(float), columns), low.flush()]
     middle = np.concatenate([part.number for part in parts])

@@ -1,4 +1,4 @@
-"""Wrench samples averaged over short bins of absolute time.
+"""Samples averaged over short bins of absolute time.
 
 The bins are tied to the clock, not to the first sample, so that a recording that is played live
 and one that is read offline fall into the same bins.
@@ -24,21 +24,42 @@ class Bins(NamedTuple):
         number: (k,) bin number; bin i covers [i, i + 1) times 10 ms since epoch.
         samples: (k,) raw samples in each.
         stamps: (k,) mean stamp of the samples [ns].
-        wrench: (k, 6) mean [N, N m].
+        mean: (k, d) mean of the samples.
     """
 
     number: np.ndarray
     samples: np.ndarray
     stamps: np.ndarray
-    wrench: Array
+    mean: Array
+
+
+class BinColumns(NamedTuple):
+    """What the low-pass filter takes of bins.
+
+    Attributes:
+        number: (k,) bin numbers in order; samples: (k,) raw samples in each.
+        columns: (k, d) of the model of the load: what was measured, and its regressor.
+    """
+
+    number: np.ndarray
+    samples: np.ndarray
+    columns: Array
+
+    def part(self, which: slice | np.ndarray) -> BinColumns:
+        """Some of the bins, by slice or by mask."""
+        return BinColumns(*(field[which] for field in self))
 
 
 def bin_samples(ring: SampleRing, first: int, end: int) -> Bins:
-    """The non-empty bins with numbers in [first, end) of a ring of wrenches (n, 6)."""
+    """The non-empty bins with numbers in [first, end) of a ring of samples (n, d)."""
     part = ring.between(first * BIN_NS, end * BIN_NS)
-    stamps, rows = ring.stamps[part], ring.rows[part]
+    return average_bins(ring.stamps[part], ring.rows[part])
+
+
+def average_bins(stamps: np.ndarray, rows: Array) -> Bins:
+    """The non-empty bins of samples (n, d) with increasing stamps (n,) [ns]."""
     if len(stamps) == 0:
-        return Bins(np.empty(0, int), np.empty(0, int), np.empty(0, np.int64), np.empty((0, 6)))
+        return Bins(np.empty(0, int), np.empty(0, int), np.empty(0, np.int64), rows)
     number = stamps // BIN_NS
     edges = np.flatnonzero(number[1:] > number[:-1]) + 1
     starts = np.concatenate([_FIRST, edges])

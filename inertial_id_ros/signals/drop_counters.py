@@ -1,35 +1,46 @@
-"""What became of samples on their way into a ring, as findings."""
+"""Counts samples that a ring has dropped or reordered, as findings."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from ..findings import FindingLog
 from .ring_buffer import LATE, REORDERED, REPEATED, STORED
 
+_TEXTS = {REPEATED: ("repeated", "with a repeated stamp dropped"),
+          LATE: ("late", "that came too late dropped"),
+          REORDERED: ("reordered", "that came out of order put where they belong")}
+LEVELS = {REPEATED: "info", LATE: "warning", REORDERED: "info"}
 
-class StoredCounts:
+
+class DropCounters:
     """Counts samples that are late, repeated, out of order or strays.
 
     Args:
-        prefix: of the findings' names; what: the samples are called.
+        prefix: of the findings' names.
+        what: the samples are called.
+        levels: of the findings, by what happened to a sample; others are not counted.
     """
 
-    def __init__(self, findings: FindingLog, prefix: str, what: str) -> None:
+    def __init__(self, findings: FindingLog, prefix: str, what: str,
+                 levels: Mapping[str, str] = LEVELS) -> None:
         self._findings, self._prefix, self._what = findings, prefix, what
-        self.strays = 0  # so far
+        self._levels = levels
+        self.restart()
 
-    def take(self, result: str, strays: int) -> None:
-        """Count what the ring said of a sample, and the strays it has dropped so far."""
-        if result == STORED and strays == self.strays:
+    def restart(self) -> None:
+        """Begin anew, with a ring that has dropped nothing."""
+        self._strays = 0
+
+    def count(self, result: str, strays: int) -> None:
+        """Count what the ring did with a sample, and the strays that it has dropped so far."""
+        if result == STORED and strays == self._strays:
             return
-        if result == REPEATED:
-            self._count("repeated", "with a repeated stamp dropped", "info")
-        elif result == LATE:
-            self._count("late", "that came too late dropped")
-        elif result == REORDERED:
-            self._count("reordered", "that came out of order put where they belong", "info")
-        for _ in range(strays - self.strays):
-            self._count("stamp_stray", "with a stamp far from those before and after dropped")
-        self.strays = strays
+        if result in self._levels:
+            self._add(*_TEXTS[result], self._levels[result])
+        for _ in range(strays - self._strays):
+            self._add("stamp_stray", "with a stamp far from those before and after dropped")
+        self._strays = strays
 
-    def _count(self, name: str, text: str, level: str = "warning") -> None:
+    def _add(self, name: str, text: str, level: str = "warning") -> None:
         self._findings.count(f"{self._prefix}_{name}", f"{self._what} {text}", level)

@@ -8,21 +8,24 @@ any more.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InertialIdError, InvalidData, InvalidSetting, NotEnoughData
+from ..findings import Missing
 from ..inertia import PARAMETERS, Array, phi_from_body, tensor_from_six, transform_phi
 from ..settings import PrecompensatedSettings, Settings
 
-SETTLING_NS = 600_000_000  # after a change the driver's wrench and its word may disagree this long
+# After a change, the driver's wrench and its statement may disagree for this long.
+_SETTLING_NS = 600_000_000
+SETTLED = -_SETTLING_NS  # stamp of a change so long ago that it does not matter
 _NOISE = 1e-6  # kg, m, kg m^2: smaller differences are rounding
 Lookup = Callable[[str, str], tuple[Array, Array, int | None]]
 
 
-class Told(NamedTuple):
-    """What the driver says: frame; mass [kg], com (3,) [m], inertia about it (6,) [kg m^2]."""
+class StatedPayload(NamedTuple):
+    """What the driver states: frame; mass [kg], com (3,) [m], inertia about it (6,) [kg m^2]."""
 
     frame_id: str
     values: Array
@@ -65,7 +68,7 @@ class RemovedPayload:
     """The removed payload as known now.
 
     Attributes:
-        waiting_for: what is missing to know it; empty where it is known.
+        missing: what it takes to know the payload; None where it is known.
 
     Raises:
         InvalidSetting: settings that no body has, or that contradict each other.
@@ -74,74 +77,84 @@ class RemovedPayload:
     def __init__(self, settings: Settings) -> None:
         check_source(settings.precompensated, settings.dynamic_joint_states.topic)
         self._settings = settings.precompensated
-        self._told: Told | None = None
+        self._stated: StatedPayload | None = None
         self._phi: Array | None = None
         if self._settings.source == "settings":
             self._phi = removed_payload(settings)
-        self.waiting_for = "" if self._phi is not None else (
+        self.missing = None if self._phi is not None else Missing(
             "waiting for the payload that the driver removes from the wrench "
             f"(precompensated.source is '{self._settings.source}')")
 
-    def take(self, frame_id: str, values: Sequence[float]) -> str:
-        """What the driver tells now: mass, com (3) and inertia (6) in a frame.
+    def take(self, frame_id: str, values: Sequence[float]) -> str | None:
+        """Use what the driver states now: mass, com (3) and inertia (6) in a frame.
 
         Returns:
-            what changed, in words; empty if nothing did, or nothing was known before.
+            what changed, in words; None if nothing did, or nothing was known before.
 
         Raises:
             InvalidSetting: no body has these values.
         """
-        told = Told(self._settings.frame or frame_id.lstrip("/"), np.array(values, dtype=float))
-        before = self._told
-        if before is not None and before.frame_id == told.frame_id and np.allclose(
-                before.values, told.values, rtol=0.0, atol=_NOISE):
-            return ""
-        if not np.isfinite(told.values).all() or told.values[0] < 0.0:
-            raise InvalidSetting(f"the driver tells a payload of {told.values[0]:g} kg that cannot "
-                                 "exist; it is ignored")
-        self._told, self._phi = told, None
+        stated = StatedPayload(self._settings.frame or frame_id.lstrip("/"),
+                               np.array(values, dtype=float))
+        before = self._stated
+        if before is not None and before.frame_id == stated.frame_id and np.allclose(
+                before.values, stated.values, rtol=0.0, atol=_NOISE):
+            return None
+        if not np.isfinite(stated.values).all() or stated.values[0] < 0.0:
+            raise InvalidSetting("the driver tells a payload of "
+                                 f"{stated.values[0]:g} kg that cannot exist; it is ignored")
+        self._stated, self._phi = stated, None
         if before is None:
-            return ""
+            return None
         return (f"the payload that the driver removes changed from {before.values[0]:.3f} to "
-                f"{told.values[0]:.3f} kg")
+                f"{stated.values[0]:.3f} kg")
 
-    @property
-    def words(self) -> str:
-        """What is removed and who says so; empty where it is nothing, by the settings."""
-        if self._told is not None:
-            return (f"the driver removes a payload of {self._told.values[0]:.3f} kg from the "
+    def describe(self) -> str | None:
+        """What is removed and who says so; None where the settings say that nothing is."""
+        if self._stated is not None:
+            return (f"the driver removes a payload of {self._stated.values[0]:.3f} kg from the "
                     "wrench, as it tells itself")
         if self._settings.mass > 0.0:
             return (f"the payload of {self._settings.mass:.3f} kg that the driver removes from the "
                     "wrench is taken from precompensated.mass: the driver is not asked")
-        return ""
+        return None
 
     def in_sensor(self, sensor_frame: str, lookup: Lookup) -> Array | None:
-        """phi (10,) in the sensor frame; None while `waiting_for` says what is missing."""
-        if self._phi is None and self._told is not None:
+        """phi (10,) in the sensor frame; None while something is `missing`."""
+        if self._phi is None and self._stated is not None:
             try:
-                self._phi = _placed(self._told, sensor_frame, lookup)
-                self.waiting_for = ""
+                self._phi = _placed(self._stated, sensor_frame, lookup)
+                self.missing = None
             except InertialIdError as error:
-                self.waiting_for = ("the payload that the driver removes, told in frame "
-                                    f"'{self._told.frame_id}', has no place: {error}")
+                self.missing = Missing("the payload that the driver removes, told in frame "
+                                       f"'{self._stated.frame_id}', has no place: {error}")
         return self._phi
 
     def require_none(self) -> None:
         """Raise NotEnoughData where something is removed, so that the sensor's own reading is
         hidden."""
         mass = 0.0 if self._phi is None else float(self._phi[0])
-        if self.waiting_for or mass > 0.0:
+        if self.missing is not None or mass > 0.0:
             raise NotEnoughData(
                 "tare needs the sensor's own reading, but the driver removes a payload from it "
                 f"(of {mass:g} kg); set the driver's payload to zero first")
 
 
-def _placed(told: Told, sensor_frame: str, lookup: Lookup) -> Array:
-    phi = phi_from_body(told.values[0], told.values[1:4], tensor_from_six(told.values[4:]))
-    if told.frame_id in ("", sensor_frame):
+def is_settling(stamp_ns: Any, since: int) -> Any:
+    """Whether wrenches are ignored after a change of the removed payload or the sensor's zero.
+
+    Args:
+        stamp_ns: of wrenches [ns], a number or an array (n,), as the result.
+        since: stamp of the change [ns]; SETTLED: there was none.
+    """
+    return (stamp_ns >= since) & (stamp_ns < since + _SETTLING_NS)
+
+
+def _placed(stated: StatedPayload, sensor_frame: str, lookup: Lookup) -> Array:
+    phi = phi_from_body(stated.values[0], stated.values[1:4], tensor_from_six(stated.values[4:]))
+    if stated.frame_id in ("", sensor_frame):
         return phi
-    rotation, translation, moment = lookup(sensor_frame, told.frame_id)
+    rotation, translation, moment = lookup(sensor_frame, stated.frame_id)
     if moment is not None:
         raise InvalidData("it moves against the sensor")
     return transform_phi(phi, rotation, translation)

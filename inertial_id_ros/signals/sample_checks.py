@@ -1,4 +1,5 @@
-"""Gates at intake: which samples may enter, and the findings that say why one may not."""
+"""Checks of wrench samples before they enter the ring, and the findings that say what was refused.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +12,7 @@ from ..findings import FindingLog
 from ..inertia import Array
 from ..io.sample_blocks import Wrenches
 from ..settings import WrenchSettings
-from .drop_counters import StoredCounts
-from .precompensation import SETTLING_NS
+from .precompensation import is_settling
 from .ring_buffer import SampleRing
 from .sensor_frame import SensorFrame
 
@@ -23,13 +23,11 @@ class WrenchGate:
     """Checks wrench samples; counts what it refuses."""
 
     def __init__(self, settings: WrenchSettings, findings: FindingLog) -> None:
-        self._settings = settings
         self._findings = findings
-        self._counts = StoredCounts(findings, "wrench", "wrench samples")
         # A channel within one part in a thousand of full scale is clipped.
         self._ceilings = tuple(0.999 * full if full > 0.0 else _IMPOSSIBLE
                                for full in (settings.force_range, settings.torque_range))
-        self._refused = ""  # why the last sample could not enter
+        self._refused: str | None = None  # why the last sample could not enter
 
     def check(self, stamp_ns: int, force: Sequence[float],
               torque: Sequence[float]) -> tuple[float, ...] | None:
@@ -38,7 +36,7 @@ class WrenchGate:
         # Plain comparisons, which NaN fails: this runs for each sample.
         if (stamp_ns > 0 and -f < fx < f and -f < fy < f and -f < fz < f
                 and -t < tx < t and -t < ty < t and -t < tz < t):
-            self._refused = ""
+            self._refused = None
             return fx, fy, fz, tx, ty, tz
         self._refuse(stamp_ns, (fx, fy, fz, tx, ty, tz))
         return None
@@ -59,26 +57,26 @@ class WrenchGate:
         ceiling = np.repeat(self._ceilings, 3)
         if not ((stamps > 0).all() and (np.abs(samples) < ceiling).all()):
             return False  # NaN is not below it either
-        self._refused = ""
+        self._refused = None
         return True
 
-    def why_none(self, topic: str, since: str) -> str:
-        """Why no sample of the topic has come through, since something if anything."""
-        if self._refused:
+    def why_none(self, topic: str, since: str | None) -> str:
+        """Why no sample of the topic has come through, since an event if there was one."""
+        if self._refused is not None:
             return f"no usable wrench on '{topic}': the samples {self._refused}"
-        return f"no wrench received on '{topic}'" + (f" since {since}" if since else "")
-
-    def stored(self, result: str, strays: int) -> None:
-        """Count what the ring said of a sample, and the strays it has dropped so far."""
-        self._counts.take(result, strays)
+        return f"no wrench received on '{topic}'" + ("" if since is None else f" since {since}")
 
 
-def fit(wrenches: Wrenches | None, gate: WrenchGate, frame: SensorFrame, ring: SampleRing,
-        deaf_from: int) -> bool:
-    """Whether all these wrenches pass and would be stored, one after the other."""
+def accepts_all(wrenches: Wrenches | None, gate: WrenchGate, frame: SensorFrame, ring: SampleRing,
+                settling_from: int) -> bool:
+    """Whether all these wrenches pass and would be stored, one after the other.
+
+    Args:
+        settling_from: stamp of the last change of the sensor's zero [ns] (see `is_settling`).
+    """
     if wrenches is None:
         return True
     stamps = wrenches.stamps
-    deaf = (stamps >= deaf_from) & (stamps < deaf_from + SETTLING_NS)
-    return (frame.knows(wrenches.frame_id) and not deaf.any() and ring.follows(stamps)
+    return (frame.knows(wrenches.frame_id) and ring.follows(stamps)
+            and not np.any(is_settling(stamps, settling_from))
             and gate.passes(stamps, wrenches.rows) and frame.accepts(wrenches.frame_id))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inertial_id_ros.detection import running_fit as reference_module
-from inertial_id_ros.detection.running_fit import RunningReference
+from inertial_id_ros.detection import running_fit as module
+from inertial_id_ros.detection.running_fit import RunningFit
 from inertial_id_ros.identification.wrench_model import WrenchModel
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.regression.newton_euler import regressor
@@ -19,9 +19,9 @@ BIAS = np.array([1.0, -2.0, 0.5, 0.05, 0.1, -0.2])
 PERIOD = 0.02
 
 
-def _reference(alignment: float = 0.0) -> RunningReference:
+def _running_fit(alignment: float = 0.0) -> RunningFit:
     model = WrenchModel(NOISE, BIAS_SD, np.full(6, alignment), 9.81)
-    return RunningReference(model, 1.0, PERIOD)
+    return RunningFit(model, 1.0, PERIOD)
 
 
 def _rows(n: int, rng: np.random.Generator, noise: float = 1.0) -> tuple[Array, Array]:
@@ -36,23 +36,23 @@ def _rows(n: int, rng: np.random.Generator, noise: float = 1.0) -> tuple[Array, 
     return stored_rows(a, np.zeros_like(a), side, np.cross(up, side), 9.81, y), a
 
 
-def _learn(reference: RunningReference, rows: Array, size: int = 12) -> None:
+def _learn(running_fit: RunningFit, rows: Array, size: int = 12) -> None:
     for k in range(0, len(rows), size):
         part = rows[k:k + size]
-        reference.learn(part, np.ones(len(part)), False)
+        running_fit.learn(part, np.ones(len(part)), False)
 
 
 def test_the_fit_is_least_squares_of_all_rows_with_fading_weights(
         rng: np.random.Generator) -> None:
     rows, a = _rows(240, rng)
-    reference = _reference()
-    _learn(reference, rows)
+    running_fit = _running_fit()
+    _learn(running_fit, rows)
     age = PERIOD * (239 - np.arange(240) // 12 * 12 - 11)  # rows fade a block at a time
     weight = np.exp(-0.5 * age / 15.0)[:, None] / NOISE
     columns = np.concatenate([a, np.broadcast_to(np.eye(6), (240, 6, 6))], axis=2)
     expected, *_ = np.linalg.lstsq((columns * weight[..., None]).reshape(-1, 16),
                                    (rows[..., -1] * weight).ravel())
-    np.testing.assert_allclose(reference.phi, expected[:10], rtol=2e-3, atol=2e-4)
+    np.testing.assert_allclose(running_fit.phi, expected[:10], rtol=2e-3, atol=2e-4)
 
 
 def test_what_is_expected_of_poses_never_seen_is_as_uncertain_as_the_truth_is_far(
@@ -60,11 +60,11 @@ def test_what_is_expected_of_poses_never_seen_is_as_uncertain_as_the_truth_is_fa
     """The spread covers the residual in as many cases as a normal distribution does."""
     lengths, residuals = [], []
     for _ in range(40):
-        reference = _reference()
+        running_fit = _running_fit()
         few, _ = _rows(1, rng)
-        _learn(reference, np.repeat(few, 24, axis=0) + 0.0)
+        _learn(running_fit, np.repeat(few, 24, axis=0) + 0.0)
         new, _ = _rows(5, rng, noise=0.0)
-        forecast = reference.expect(new, np.ones(5), False)
+        forecast = running_fit.expect(new, np.ones(5), False)
         residuals.append(forecast.residual[:, :3])
         lengths.append(forecast.distance)
     assert np.std(residuals) > 5.0 * NOISE[0]  # for want of motion
@@ -73,26 +73,52 @@ def test_what_is_expected_of_poses_never_seen_is_as_uncertain_as_the_truth_is_fa
 
 def test_a_row_that_does_not_fit_is_far_off_and_one_that_does_is_not(
         rng: np.random.Generator) -> None:
-    reference = _reference(0.01)
-    _learn(reference, _rows(240, rng)[0])
+    running_fit = _running_fit(0.01)
+    _learn(running_fit, _rows(240, rng)[0])
     new, _ = _rows(20, rng)
-    assert reference.expect(new, np.ones(20), False).distance.max() < 4.0
+    assert running_fit.expect(new, np.ones(20), False).distance.max() < 4.0
     new[..., -1] += [3.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-    assert reference.expect(new, np.ones(20), False).distance.min() > 6.0
+    assert running_fit.expect(new, np.ones(20), False).distance.min() > 6.0
 
 
 @pytest.mark.parametrize("noise", [1.0, 10.0])
 def test_the_noise_is_that_of_the_residual(noise: float, rng: np.random.Generator) -> None:
-    reference = _reference()
-    _learn(reference, _rows(480, rng, noise)[0])
-    forecast = reference.expect(_rows(1, rng)[0], np.ones(1), False)
+    running_fit = _running_fit()
+    _learn(running_fit, _rows(480, rng, noise)[0])
+    forecast = running_fit.expect(_rows(1, rng)[0], np.ones(1), False)
     # One data-sheet sigma is added for what no filter averages out.
     np.testing.assert_allclose(np.sqrt(forecast.noise[0]) / NOISE, np.sqrt(noise**2 + 1.0),
                                rtol=0.15)
 
 
+@pytest.mark.parametrize("noise", [0.3, 3.0])
+@pytest.mark.parametrize("bias_sd", [0.1, 10.0])
+def test_another_noise_or_prior_counts_as_if_it_had_been_known_from_the_start(
+        noise: float, bias_sd: float, rng: np.random.Generator) -> None:
+    model = WrenchModel(noise * NOISE, bias_sd * BIAS_SD, np.zeros(6), 9.81)
+    changed, known = _running_fit(), RunningFit(model, 1.0, PERIOD)
+    rows, _ = _rows(480, rng)
+    for fit in (changed, known):
+        _learn(fit, rows)
+    assert _off(changed, known, rng) > 0.2
+    changed.use_model(model)
+    assert _off(changed, known, rng) < 0.05
+    changed.forget()
+    changed.use_model(model)
+    known.forget()
+    np.testing.assert_allclose(changed.covariance, known.covariance)
+
+
+def _off(one: RunningFit, other: RunningFit, rng: np.random.Generator) -> float:
+    """Largest relative difference of what two fits expect of new rows."""
+    rows, _ = _rows(20, rng)
+    first, second = (fit.expect(rows, np.ones(20), False) for fit in (one, other))
+    variances = [np.einsum("nii->ni", f.spread) + f.noise + f.doubt for f in (first, second)]
+    return float(np.abs(variances[0] / variances[1] - 1.0).max())
+
+
 def test_a_model_that_does_not_fit_is_not_proven(rng: np.random.Generator) -> None:
-    right, wrong = _reference(), _reference()
+    right, wrong = _running_fit(), _running_fit()
     rows, _ = _rows(240, rng)
     _learn(right, rows)
     turned = rows.copy()
@@ -103,12 +129,12 @@ def test_a_model_that_does_not_fit_is_not_proven(rng: np.random.Generator) -> No
 
 def test_an_unknown_centre_of_turning_is_part_of_the_spread(rng: np.random.Generator) -> None:
     """Against wrenches of levers drawn at random."""
-    reference = _reference()
-    _learn(reference, _rows(480, rng)[0])
+    running_fit = _running_fit()
+    _learn(running_fit, _rows(480, rng)[0])
     omega, alpha = np.array([0.3, -0.9, 0.5]), np.array([1.0, 2.0, -1.5])
     a = regressor(np.array([0.0, 0.0, 9.81]), omega, alpha)[None]
     row = stored_rows(a, np.zeros_like(a), np.eye(3)[:1], np.eye(3)[1:2], 9.81, a @ PHI)
-    known, unknown = (reference.expect(row, np.ones(1), flag).spread[0] for flag in (False, True))
+    known, unknown = (running_fit.expect(row, np.ones(1), flag).spread[0] for flag in (False, True))
     drawn = []
     for lever in 0.3 * rng.normal(size=(4000, 3)):
         extra = np.cross(alpha, lever) + np.cross(omega, np.cross(omega, lever))
@@ -132,24 +158,24 @@ def _near_rest(n: int, turned: float, noise: float, rng: np.random.Generator) ->
 def test_the_first_move_after_a_rest_is_as_expected_as_it_can_be(
         rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     """The noise of the motion at rest has made the fit sure of a mass next to nothing."""
-    reference = _reference()
-    _learn(reference, _near_rest(1000, 0.0, 0.05, rng))
-    mass, sd = reference.mass
+    running_fit = _running_fit()
+    _learn(running_fit, _near_rest(1000, 0.0, 0.05, rng))
+    mass, sd = running_fit.mass
     assert mass + 5.0 * sd < PHI[0]
     moved = _near_rest(3, 0.1, 0.0, rng)
-    assert reference.expect(moved, np.ones(3), False).distance.max() < 4.0
-    monkeypatch.setattr(reference_module, "_SHAKING", 0.0)
-    assert reference.expect(moved, np.ones(3), False).distance.min() > 4.0
+    assert running_fit.expect(moved, np.ones(3), False).distance.max() < 4.0
+    monkeypatch.setattr(module, "_ACCELERATION_NOISE", 0.0)
+    assert running_fit.expect(moved, np.ones(3), False).distance.min() > 4.0
 
 
 def test_after_real_motion_the_noise_of_the_motion_excuses_nothing(
         rng: np.random.Generator) -> None:
-    reference = _reference()
+    running_fit = _running_fit()
     rows, _ = _rows(480, rng)
-    _learn(reference, rows)
+    _learn(running_fit, rows)
     pushed, _ = _rows(5, rng)
     pushed[:, 0, -1] += 2.0  # N
-    assert reference.expect(pushed, np.ones(5), False).distance.min() > 6.0
+    assert running_fit.expect(pushed, np.ones(5), False).distance.min() > 6.0
 
 
 # ---- noise of the motion -------------------------------------------------------------------------
@@ -158,7 +184,7 @@ SHAKING = np.repeat([0.3, 1.0], 3)  # m/s^2, rad/s^2
 LINEAR = np.repeat([1.0, 0.0], 3)
 
 
-def _shaken_rows(n: int, moved: float, shaking: Array, rng: np.random.Generator) -> Array:
+def _shaken_rows(n: int, moved: float, covariance_sd: Array, rng: np.random.Generator) -> Array:
     """Stored rows (n, 6, 38) of poses and accelerations about one pose, `moved` apart, whose
     accelerations are noisy (6,)."""
     push = 9.81 * np.array([0.0, 0.6, 0.8]) + moved * rng.normal(size=(n, 3))
@@ -166,8 +192,8 @@ def _shaken_rows(n: int, moved: float, shaking: Array, rng: np.random.Generator)
     side = np.tile([1.0, 0.0, 0.0], (n, 1))
     up = push / np.linalg.norm(push, axis=1, keepdims=True)
     y = regressor(push, still, alpha) @ PHI + BIAS + NOISE * rng.normal(size=(n, 6))
-    a = regressor(push + shaking[:3] * rng.normal(size=(n, 3)), still,
-                  alpha + shaking[3:] * rng.normal(size=(n, 3)))
+    a = regressor(push + covariance_sd[:3] * rng.normal(size=(n, 3)), still,
+                  alpha + covariance_sd[3:] * rng.normal(size=(n, 3)))
     return stored_rows(a, np.zeros_like(a), side, np.cross(up, side), 9.81, y)
 
 
@@ -177,11 +203,11 @@ def test_channels_that_the_noise_of_the_motion_ties_together_do_not_count_twice(
     rows = _shaken_rows(600, 3.0, LINEAR, rng)
     new = _shaken_rows(4000, 3.0, LINEAR, rng)
     beyond = []
-    for shaking in (LINEAR, np.zeros(6)):
-        reference = _reference()
-        reference.shaking = np.diag(shaking**2)
-        _learn(reference, rows)
-        beyond.append(np.mean(reference.expect(new, np.ones(4000), False).distance > 4.74))
+    for covariance_sd in (LINEAR, np.zeros(6)):
+        running_fit = _running_fit()
+        running_fit.acceleration_covariance = np.diag(covariance_sd**2)
+        _learn(running_fit, rows)
+        beyond.append(np.mean(running_fit.expect(new, np.ones(4000), False).distance > 4.74))
     assert beyond[0] < 0.001 < beyond[1], beyond
 
 
@@ -190,10 +216,10 @@ def test_however_long_a_rest_it_makes_the_fit_sure_of_nothing_that_is_not_so(
         moved: float, rng: np.random.Generator) -> None:
     rows = _shaken_rows(1500, moved, SHAKING, rng)
     off = []
-    for shaking in (SHAKING, np.zeros(6)):
-        reference = _reference()
-        reference.shaking = np.diag(shaking**2)
-        _learn(reference, rows)
-        sd = np.sqrt(np.diag(reference.covariance))[:10]
-        off.append(np.abs((reference.phi - PHI) / sd).max())
+    for covariance_sd in (SHAKING, np.zeros(6)):
+        running_fit = _running_fit()
+        running_fit.acceleration_covariance = np.diag(covariance_sd**2)
+        _learn(running_fit, rows)
+        sd = np.sqrt(np.diag(running_fit.covariance))[:10]
+        off.append(np.abs((running_fit.phi - PHI) / sd).max())
     assert off[0] < 4.0 and off[1] > 4.0, off

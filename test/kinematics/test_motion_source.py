@@ -23,7 +23,7 @@ from synthetic import (
 )
 
 from inertial_id_ros.errors import InvalidModel, UnknownFrame
-from inertial_id_ros.findings import FindingLog
+from inertial_id_ros.findings import FindingLog, Missing
 from inertial_id_ros.kinematics.joint_motion import JointMotion
 from inertial_id_ros.kinematics.motion_source import MotionSelector
 from inertial_id_ros.kinematics.tf_motion import TfMotion
@@ -70,7 +70,7 @@ def test_joint_states_are_taken_where_a_robot_description_is_there() -> None:
     _feed(selector, _joints())
     _feed(selector, _transforms())
     assert isinstance(selector.source("tool0", _wrench()), JointMotion)
-    assert selector.blocked == ""
+    assert selector.missing is None
 
 
 def test_joint_states_that_came_before_the_source_are_used() -> None:
@@ -86,14 +86,14 @@ def test_transforms_are_taken_without_a_robot_description() -> None:
     _feed(selector, _joints())
     _feed(selector, _transforms())
     assert isinstance(selector.source("tool0", _wrench()), TfMotion)
-    assert selector.blocked == ""
+    assert selector.missing is None
 
 
 def test_transforms_replace_joint_states_that_do_not_come_for_two_seconds() -> None:
     selector = _selector()
     _feed(selector, _transforms())
     assert selector.source("tool0", _wrench(1.9)) is None
-    assert selector.blocked == "no joint states on 'joint_states' received"
+    assert selector.missing == Missing("no joint states on 'joint_states' received")
     assert isinstance(selector.source("tool0", _wrench(2.1)), TfMotion)
     _feed(selector, _joints())
     assert isinstance(selector.source("tool0", _wrench(2.1)), JointMotion)
@@ -107,11 +107,11 @@ def test_a_wished_source_is_the_only_one() -> None:
     selector = _selector(kinematics__source="joint_states", joint_states__topic="/arm/joints")
     _feed(selector, _transforms())
     assert selector.source("tool0", _wrench(9.0)) is None
-    assert selector.blocked == "no joint states on '/arm/joints' received"
+    assert selector.missing == Missing("no joint states on '/arm/joints' received")
     selector = _selector(None, kinematics__source="joint_states")
     _feed(selector, _joints())
     assert selector.source("tool0", _wrench(9.0)) is None
-    assert selector.blocked == "no robot description on 'robot_description' received"
+    assert selector.missing == Missing("no robot description on 'robot_description' received")
 
 
 def test_a_frame_that_only_tf_knows_takes_the_motion_from_tf_and_keeps_that_source() -> None:
@@ -127,27 +127,27 @@ def test_an_unknown_frame_is_named_with_the_known_ones() -> None:
     selector = _selector()
     _feed(selector, _joints())
     assert selector.source("ft_sensor", _wrench()) is None
-    assert selector.blocked.startswith("frame 'ft_sensor' is neither in the robot description")
-    assert "arm, base_link" in selector.blocked
+    assert selector.missing.text.startswith("frame 'ft_sensor' is neither in the robot description")
+    assert "arm, base_link" in selector.missing.text
     selector = _selector(urdf=None)
     _feed(selector, _transforms())
     assert selector.source("ft_sensor", _wrench()) is None
-    assert "'ft_sensor' of the wrench is unknown" in selector.blocked
-    assert "known frames: base_link, tool0" in selector.blocked
+    assert "'ft_sensor' of the wrench is unknown" in selector.missing.text
+    assert "known frames: base_link, tool0" in selector.missing.text
 
 
 def test_a_wrench_without_a_frame_says_which_setting_helps() -> None:
     selector = _selector()
     _feed(selector, _joints())
     assert selector.source("", _wrench()) is None
-    assert "set wrench.sensor_frame" in selector.blocked
+    assert "set wrench.sensor_frame" in selector.missing.text
 
 
 def test_fixed_transforms_alone_are_no_motion() -> None:
     selector = _selector(urdf=None)
     selector.take_static_transform("base_link", "tool0", [0, 0, 0], [0, 0, 0, 1])
     assert selector.source("tool0", _wrench()) is None
-    assert "no moving transform between" in selector.blocked
+    assert "no moving transform between" in selector.missing.text
 
 
 def test_a_missing_joint_is_named() -> None:
@@ -155,7 +155,8 @@ def test_a_missing_joint_is_named() -> None:
     _feed(selector, joint_messages(Scene(), stamps(1.0, 200.0), ("turn", "lift", "bend", "roll")))
     source = selector.source("tool0", _wrench())
     assert source is not None and source.settled_until() is None
-    assert "joint 'slide'" in selector.blocked and "turn, lift, bend, roll" in selector.blocked
+    text = selector.missing.text
+    assert "joint 'slide'" in text and "turn, lift, bend, roll" in text
     assert "joint 'slide'" in _findings(selector)["joint_states_incomplete"]
 
 
@@ -164,7 +165,7 @@ def test_joint_states_of_a_gripper_beside_those_of_the_arm_do_no_harm() -> None:
     both = (_joints() + joint_messages(Scene(), stamps(1.0, 50.0, start=0.001), ("finger",)))
     _feed(selector, both.sorted())
     assert selector.source("tool0", _wrench()) is not None
-    assert selector.blocked == ""
+    assert selector.missing is None
 
 
 @pytest.mark.parametrize(("arguments", "finding"), [
@@ -260,7 +261,7 @@ def test_a_moving_frame_that_becomes_fixed_is_no_error() -> None:
     assert source is not None and source.settled_until() is not None
     selector.take_static_transform("base_link", "tool0", [0, 0, 0], [0, 0, 0, 1])
     assert selector.source("tool0", _wrench()) is None
-    assert "no moving transform" in selector.blocked
+    assert "no moving transform" in selector.missing.text
 
 
 def test_a_reset_waits_for_new_samples_and_keeps_what_is_fixed() -> None:
@@ -270,7 +271,7 @@ def test_a_reset_waits_for_new_samples_and_keeps_what_is_fixed() -> None:
     selector.source("sensor", _wrench())
     selector.reset()
     assert selector.source("sensor", _wrench()) is None
-    assert "no joint states" in selector.blocked
+    assert "no joint states" in selector.missing.text
     _feed(selector, _joints())
     assert isinstance(selector.source("sensor", _wrench()), JointMotion)
 

@@ -48,4 +48,4 @@ def test_only_the_bins_that_were_asked_for_come_and_none_twice() -> None:
 
 def test_no_samples_give_no_bins() -> None:
     bins = bin_samples(SampleRing(6, 10), 0, 10)
-    assert len(bins.number) == 0 and bins.wrench.shape == (0, 6)
+    assert len(bins.number) == 0 and bins.mean.shape == (0, 6)

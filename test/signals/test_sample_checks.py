@@ -9,6 +9,7 @@ import pytest
 from synthetic import START, settings
 
 from inertial_id_ros.findings import FindingLog
+from inertial_id_ros.signals.drop_counters import DropCounters
 from inertial_id_ros.signals.ring_buffer import LATE, REORDERED, REPEATED, STORED
 from inertial_id_ros.signals.sample_checks import WrenchGate
 
@@ -62,9 +63,10 @@ def test_without_a_range_only_the_impossible_is_dropped() -> None:
 
 
 def test_what_the_ring_says_is_counted() -> None:
-    gate, log = _gate()
+    log = FindingLog()
+    drops = DropCounters(log, "wrench", "wrench samples")
     for result, strays in ((STORED, 0), (REORDERED, 0), (REPEATED, 0), (LATE, 0), (LATE, 1)):
-        gate.stored(result, strays)
+        drops.count(result, strays)
     assert {f.name: f.text for f in log.all()} == {
         "wrench_reordered": "wrench samples that came out of order put where they belong (once)",
         "wrench_stamp_stray": "wrench samples with a stamp far from those before and after "
@@ -91,10 +93,10 @@ def test_findings_are_kept_by_name_with_errors_first() -> None:
 
 def test_what_kept_all_samples_out_is_the_reason() -> None:
     gate, _ = _gate(wrench__force_range=100.0)
-    assert gate.why_none("/ft", "") == "no wrench received on '/ft'"
+    assert gate.why_none("/ft", None) == "no wrench received on '/ft'"
     for stamp, force, said in ((START, math.nan, "hold NaN or infinity"),
                                (0, 1.0, "are without a stamp"), (START, 100.0, "are saturated")):
         assert gate.check(stamp, [force, 0.0, 0.0], [0.0] * 3) is None
         assert gate.why_none("/ft", "a reset") == f"no usable wrench on '/ft': the samples {said}"
     assert gate.check(START, [1.0, 0.0, 0.0], [0.0] * 3) is not None
-    assert gate.why_none("/ft", "") == "no wrench received on '/ft'"
+    assert gate.why_none("/ft", None) == "no wrench received on '/ft'"

@@ -1,19 +1,17 @@
-"""From joint states with efforts to bins of torques and regressors of the robot, as they come.
+"""Turns a stream of joint states with efforts into bins of torques and regressors of the robot.
 
-The same steps as `robot.recording.filter_recording`, in a stream: quartic through the positions,
-means over 10 ms; the filter is that of `segments`.
+The same steps as `robot.recording.filter_recording`, but in a stream: a quartic through the
+positions, and means over 10 ms; the low-pass is that of `segments`.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
 from ...inertia import Array
 from ...kinematics.polynomial import covered, fit, gather, window_for
 from ...robot.model import RobotModel
-from ...signals.bins import BIN_NS, bin_samples
+from ...signals.bins import BIN_NS, BinColumns, bin_samples
 from ...signals.ring_buffer import SampleRing
 
 _CAPACITY = 65_536  # samples kept until they settle
@@ -21,26 +19,16 @@ _REORDER_NS = 20_000_000  # a sample may overtake others by this much
 _SETTLE = 50  # samples after which the rate of the topic is known
 
 
-class TorqueBins(NamedTuple):
-    """Bins in order.
-
-    Attributes:
-        number: (k,) bin numbers; samples: (k,) raw samples in each.
-        columns: (k, joints (1 + p)): torques [N m], then the regressor, joint by joint.
-    """
-
-    number: np.ndarray
-    samples: np.ndarray
-    columns: Array
-
-
 class TorqueStream:
-    """Takes joint states in, gives bins out.
+    """Stores joint states and turns them into bins once they have settled.
+
+    The columns of the bins (k, joints (1 + p)) are torques [N m], then the regressor, joint by
+    joint.
 
     Args:
         model: of the robot without payload.
         delay: by which efforts are stamped late [s].
-        window: length of the quartic [s].
+        window: length of the quartic [s], longer where samples are sparse.
     """
 
     def __init__(self, model: RobotModel, delay: float, window: float) -> None:
@@ -51,10 +39,10 @@ class TorqueStream:
     def restart(self) -> None:
         """Forget all samples."""
         self._ring.clear()
-        self.begin_anew()
+        self.begin()
 
-    def begin_anew(self) -> None:
-        """The samples held are the first."""
+    def begin(self) -> None:
+        """Begin the bins with the oldest sample in the ring."""
         self._next: int | None = None
 
     @property
@@ -68,14 +56,14 @@ class TorqueStream:
         return self._ring.strays
 
     def add(self, stamp_ns: int, sample: Array) -> str:
-        """Add positions and efforts (2 joints,); gives what happened to them (see `streams`)."""
+        """Add positions and efforts (2 joints,); gives what `SampleRing.append` says of them."""
         return self._ring.append(stamp_ns, sample)
 
-    def take(self, finished: bool = False) -> TorqueBins:
-        """The bins that have settled.
+    def take(self, finished: bool = False) -> BinColumns:
+        """The bins that have settled since the last call.
 
         Args:
-            finished: no sample will come any more.
+            finished: whether no sample will come any more.
         """
         if len(self._ring) < (2 if finished else _SETTLE):
             return self.no_bins
@@ -87,12 +75,13 @@ class TorqueStream:
             self._next = int(self._ring.stamps[0]) // BIN_NS
         if end <= self._next:
             return self.no_bins
-        bins = self._settle(self._next, end, window)
+        bins = self._make_bins(self._next, end, window)
         self._next = end
         self._ring.closed_until = end * BIN_NS - 1 - half - abs(self._delay_ns)
         return bins
 
-    def _settle(self, begin: int, end: int, window: float) -> TorqueBins:
+    def _make_bins(self, begin: int, end: int, window: float) -> BinColumns:
+        """The bins with numbers in [begin, end), where the quartic covers them."""
         bins = bin_samples(self._ring, begin, end)
         if not len(bins.number):
             return self.no_bins
@@ -109,11 +98,11 @@ class TorqueStream:
             return self.no_bins
         q, dq, ddq = fit(u[good], weights[good], positions[index[good]], window)
         y = self._model.regressor(q, dq, ddq)
-        return TorqueBins(bins.number[good], bins.samples[good].astype(float), np.concatenate(
-            [bins.wrench[good, n:], y.reshape(len(y), -1)], axis=1))
+        return BinColumns(bins.number[good], bins.samples[good].astype(float), np.concatenate(
+            [bins.mean[good, n:], y.reshape(len(y), -1)], axis=1))
 
     @property
-    def no_bins(self) -> TorqueBins:
-        """None at all."""
+    def no_bins(self) -> BinColumns:
+        """Bins without any content."""
         n, p = self._model.nv, self._model.size
-        return TorqueBins(np.empty(0, np.int64), np.empty(0), np.empty((0, n * (1 + p))))
+        return BinColumns(np.empty(0, np.int64), np.empty(0), np.empty((0, n * (1 + p))))

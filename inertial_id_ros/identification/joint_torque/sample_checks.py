@@ -1,4 +1,4 @@
-"""Which joint states may enter, and the findings that say why one may not."""
+"""Checks of joint states with efforts before they enter the stream, and their findings."""
 
 from __future__ import annotations
 
@@ -8,28 +8,25 @@ import numpy as np
 
 from ...findings import FindingLog
 from ...inertia import Array
-from ...signals.drop_counters import StoredCounts
 
 _IMPOSSIBLE = 1e6  # rad, N m: no joint stands there, uninitialised memory does
-_CLIPPED = 0.999  # share of the largest torque from which on one is clipped
+_CLIPPED = 0.999  # share of the largest torque from which on a torque is clipped
 
 
 class JointStateGate:
     """Checks joint states with efforts; counts what it refuses.
 
     Args:
-        joints: names in the wanted order; limits: (joints,) largest torque that each can give
-            [N m], as the robot description says; 0: not said.
+        joints: names in the wanted order.
     """
 
     def __init__(self, joints: Sequence[str], findings: FindingLog) -> None:
         self._joints, self._findings = tuple(joints), findings
         self.use_limits(np.zeros(len(self._joints)))
-        self._counts = StoredCounts(findings, "joint", "joint states")
-        self._refused = ""  # why the last sample could not enter
+        self._refused: str | None = None  # why the last sample could not enter
 
     def use_limits(self, limits: Array) -> None:
-        """Largest torques (joints,) [N m] that the robot description allows; 0: it does not say."""
+        """Set the largest torques (joints,) [N m] of the robot description; 0: it has none."""
         self._limits = limits
         self._ceiling = np.where(limits > 0.0, _CLIPPED * limits, _IMPOSSIBLE)
 
@@ -37,7 +34,7 @@ class JointStateGate:
               efforts: Sequence[float]) -> Array | None:
         """Positions and efforts (2 joints,), or None where they must not enter."""
         if stamp_ns <= 0 or not len(names):
-            return None  # said of all joint states, where motion is taken from them
+            return None  # `MotionSelector` counts these
         index = {name: k for k, name in enumerate(names)}
         absent = [joint for joint in self._joints if joint not in index]
         if absent:  # of something else, such as a gripper, or of part of the robot
@@ -63,19 +60,16 @@ class JointStateGate:
                          f"the robot description allows {self._limits[which]:g} N m)",
                          f"hold a torque of '{self._joints[which]}' at its limit")
             return None
-        self._refused = ""
+        self._refused = None
         return np.concatenate([q, effort])
 
     def _refuse(self, name: str, text: str, why: str) -> None:
+        """Count a finding, and remember why the sample was refused."""
         self._findings.count(name, text)
         self._refused = why
 
     def why_none(self, topic: str) -> str:
         """Why no sample of the topic has come through."""
-        if self._refused:
+        if self._refused is not None:
             return f"no usable joint states on '{topic}': they {self._refused}"
         return f"no joint states with positions and efforts of all joints received on '{topic}'"
-
-    def stored(self, result: str, strays: int) -> None:
-        """Count what the ring said of a sample, and the strays it has dropped so far."""
-        self._counts.take(result, strays)

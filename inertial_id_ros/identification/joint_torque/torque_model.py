@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...detection.load_model import Words
+from ...detection.load_model import DisturbanceTexts
 from ...inertia import PARAMETERS, Array
 from ...regression.regressor_window import Rows
 from ...regression.unconstrained_fit import vague_information
@@ -19,7 +19,7 @@ from ...signals.low_pass import FilteredRows, ZeroPhaseFilter, make_low_pass
 from .problem import ZERO_SD, TorqueProblem
 
 _ZERO_LASTS = round(2.5e9 / BIN_NS)  # bins; the torques of a push may stay the same for a while
-_WORDS = Words(
+_TEXTS = DisturbanceTexts(
     contact="contact: the joint torques do not fit the estimate and are left out",
     doubted="no payload explains the joint torques while the arm moves: contact that lasts, a "
     "robot file of another robot, or a wrench.sensor_frame that another body carries",
@@ -33,10 +33,10 @@ _WORDS = Words(
 class TorqueModel:
     """See `LoadModel`."""
 
-    words, fast = _WORDS, 0.15
-    push = slice(None)
+    texts, detector_kernel = _TEXTS, 0.15
+    weight_channels = slice(None)
     # A driver that zeroes torques takes the robot's own weight for nothing, not what it measures.
-    zero_lasts, reads_nothing = _ZERO_LASTS, False
+    shortest_zero, zeroed_under_load = _ZERO_LASTS, False
 
     def __init__(self, problem: TorqueProblem) -> None:
         self._problem = problem
@@ -49,7 +49,7 @@ class TorqueModel:
         self.bias_sd = np.zeros(self._joints)
         self._friction = _coulomb_terms(problem)
         self.groups: tuple[slice, ...] = tuple(slice(k, k + 1) for k in range(self._joints))
-        self.zeros = slice(self._size, self._size + self._joints)
+        self.zero_columns = slice(self._size, self._size + self._joints)
         self.zero_sd = np.full(self._joints, ZERO_SD)
         states = problem.matrix().shape[1] - 1
         self.prior: Array = np.eye(states)
@@ -59,7 +59,7 @@ class TorqueModel:
         """See `LoadModel`."""
         return make_low_pass(length, self._joints * (1 + self._size))
 
-    def rows(self, filtered: FilteredRows) -> Rows:
+    def make_rows(self, filtered: FilteredRows) -> Rows:
         """See `LoadModel`; the static model and the weight are not used."""
         n, p, r = self._joints, self._size, len(filtered.number)
         columns = filtered.columns
@@ -78,11 +78,11 @@ class TorqueModel:
             out[:, joint] = (1.0 + unsure * friction**2 / 3.0) ** -0.5  # anything from - to +
         return out
 
-    def judged(self, filtered: FilteredRows, step: int) -> Rows:
+    def make_detector_rows(self, filtered: FilteredRows, step: int) -> Rows:
         """See `LoadModel`."""
-        return self.rows(filtered._replace(samples=np.full(len(filtered.number), float(step))))
+        return self.make_rows(filtered._replace(samples=np.full(len(filtered.number), float(step))))
 
-    def linearisation(self, phi: Array) -> Array:
+    def linearise(self, phi: Array) -> Array:
         """See `LoadModel`; all is linear here."""
         del phi
         return self._problem.matrix()
@@ -91,12 +91,12 @@ class TorqueModel:
         """See `LoadModel`: an arm at rest is judged by its friction."""
         return np.zeros((len(rows), 3))
 
-    def motion_noise(self, phi: Array, shaking: Array) -> Array:
+    def motion_noise_covariance(self, phi: Array, acceleration_covariance: Array) -> Array:
         """See `LoadModel`; the robot's noise, learnt from its own motion, holds it."""
-        del phi, shaking
+        del phi, acceleration_covariance
         return np.zeros((self._joints, self._joints))
 
-    def unknown_motion(self, rows: Array, phi: Array) -> Array:
+    def unknown_motion_covariance(self, rows: Array, phi: Array) -> Array:
         """See `LoadModel`: the joints tell the whole motion."""
         del phi
         return np.zeros((len(rows), self._joints, self._joints))

@@ -1,0 +1,115 @@
+"""From a window of joint torques to an estimate: problem, estimator, covariance, verdict."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ...detection.consistency_checks import usable_shape
+from ...errors import InvalidData, InvalidSetting, InvalidShape, NotEnoughData
+from ...estimate import UNOBSERVED, Estimate
+from ...estimators import Estimator, create
+from ...findings import FindingLog
+from ...geometry.shape import Shape
+from ...inertia import is_consistent, min_eigenvalue
+from ...regression.regressor_window import Rows
+from ...regression.tool import Tool
+from ...settings import Settings
+from ...signals.bins import BIN_NS
+from ..verdict import judge
+from .checks import check_model
+from .problem import TorqueProblem
+
+METHODS = ("density", "lmi", "manifold", "entropic", "uniform", "wls")
+
+
+class TorqueSolver:
+    """Everything between the rows of a window and the estimate.
+
+    Args:
+        settings: as checked; shape: of the object, or None.
+
+    Attributes:
+        shape: of the object; tool: to estimate the object beside; either may be None.
+
+    Raises:
+        InvalidSetting: the estimator needs a wrench.
+    """
+
+    def __init__(self, settings: Settings, shape: Shape | None) -> None:
+        self.shape = shape
+        self.tool: Tool | None = None
+        self.configure(settings)
+
+    def configure(self, settings: Settings) -> None:
+        """Use these settings from now on."""
+        self._estimator = _make_estimator(settings)
+        self._max_reach = settings.shape.max_reach
+
+    def check_settings(self, settings: Settings) -> None:
+        """Raise why these settings could not be used with the present shape.
+
+        Raises:
+            InvalidSetting: the estimator cannot be made.
+            InvalidShape: it needs a shape, unlike the present one, and none is there.
+        """
+        estimator = _make_estimator(settings)
+        if estimator.needs_shape and self.shape is None and not self._estimator.needs_shape:
+            raise InvalidShape(f"the estimator '{estimator.name}' needs the shape of the object, "
+                               "and none is given: call set_shape first")
+
+    def solve(self, problem: TorqueProblem, parts: list[Rows], frame_id: str,
+              log: FindingLog) -> Estimate:
+        """The estimate of a window, which consists of these parts, in a frame.
+
+        Raises:
+            NotEnoughData, InvalidShape: the estimator cannot answer.
+            InvalidData: the answer is not physical (the text says what that points to).
+        """
+        started = time.perf_counter()
+        if self.tool is not None and self.tool.frame_id != frame_id:
+            raise InvalidData(f"the stored tool is given in frame '{self.tool.frame_id}', the "
+                              f"payload in '{frame_id}'; clear the tool and store it again")
+        rows = np.concatenate([part.full for part in parts])
+        fit = problem.build(rows, self.tool)
+        check_model(problem, fit, rows, self.tool, log)
+        marginal = fit.problem.marginal("noise")
+        shape = usable_shape(self.shape, self._max_reach, marginal, self._estimator, log)
+        solution = self._estimator.solve(fit.problem, shape)
+        if not is_consistent(solution.phi):
+            raise InvalidData(f"'{self._estimator.name}' gives a body that cannot exist; choose an "
+                              "estimator that guarantees consistency, or move more")
+        verdict = judge(solution, marginal)
+        if verdict.verdict[0] == UNOBSERVED:
+            sd = float(np.sqrt(verdict.phi_covariance[0, 0]))
+            raise NotEnoughData(f"the mass is not identified yet ({solution.phi[0]:.2f} ± "
+                                f"{2.0 * sd:.2f} kg); move more, and farther from the vertical")
+        log.set("verdict", "info", verdict.sentence)
+        log.set("joint_residual", "info", "residual torques: " + ", ".join(
+            f"{name} {value:.3f}"
+            for name, value in zip(problem.robot.joints, fit.left, strict=True)) + " N m")
+        nothing = np.zeros(6)
+        return Estimate(
+            stamp_ns=int((parts[-1].number[-1] + 1) * BIN_NS), frame_id=frame_id,
+            phi=solution.phi, phi_covariance=verdict.phi_covariance, bias=nothing,
+            method=self._estimator.name, weighting="noise", data_share=verdict.data_share,
+            verdict=verdict.verdict, alignment=nothing, alignment_sigma=nothing,
+            residual_rms=nothing, samples=int(sum(part.samples.sum() for part in parts)),
+            window=window_duration(parts), condition_number=verdict.condition_number,
+            min_eigenvalue=min_eigenvalue(solution.phi),
+            solve_time=time.perf_counter() - started, tool_apart=self.tool is not None)
+
+
+def window_duration(parts: list[Rows]) -> float:
+    """Time between the first and the last row of a window [s]."""
+    return float(parts[-1].number[-1] - parts[0].number[0]) * BIN_NS * 1e-9
+
+
+def _make_estimator(settings: Settings) -> Estimator:
+    """The estimator of the settings (raises InvalidSetting where it needs rows of wrenches)."""
+    method = settings.estimator.method
+    if method not in METHODS:
+        raise InvalidSetting(f"estimator.method is '{method}', which works on wrenches; with "
+                             f"load.source 'joint_torque' allowed: {', '.join(METHODS)}")
+    return create(settings.replace({"estimator.weighting": "noise"}))
