@@ -276,6 +276,61 @@ def test_setup_py_names_the_libraries_of_the_run_requirements():
     assert set(requirements("system.txt")) <= names
 
 
+# Names of modules that differ from those of the packages on PyPI that hold them.
+MODULES = {"pin": "pinocchio", "backports-zstd": "backports", "pyyaml": "yaml"}
+
+
+def third_party_imports(*folders: str) -> set[str]:
+    """Top-level modules that the Python files of folders import: neither standard nor local."""
+    files = [file for folder in folders for file in (ROOT / folder).rglob("*.py")]
+    found: set[str] = set()
+    for node in (node for file in files for node in ast.walk(ast.parse(file.read_text()))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            found.add(str(node.module).partition(".")[0])
+    local = {"inertial_id_ros", "benchmarks", *(file.stem for file in files)}
+    return found - local - sys.stdlib_module_names - {"compression"}  # standard from 3.14 on
+
+
+def ros_packages() -> set[str]:
+    """Packages of ROS that package.xml names for use by programs."""
+    names = {str(e.text) for kind in ("depend", "exec_depend") for e in package_xml().iter(kind)}
+    return {n for n in names if not n.startswith(("python3-", "rosidl_"))}
+
+
+def modules_of(file: str) -> dict[str, str]:
+    """Module by the name of its package in a requirements file."""
+    return {name: MODULES.get(name, name) for name in requirements(file)}
+
+
+@pytest.mark.parametrize(("folder", "files"), [
+    ("inertial_id_ros", ["run.txt"]), ("launch", []), ("docs", ["run.txt"]),
+    ("test", ["run.txt", "dev.txt"]), ("benchmarks", ["run.txt", "dev.txt"])])
+def test_every_import_is_declared(folder: str, files: list[str]):
+    declared = {module for file in files for module in modules_of(file).values()} | ros_packages()
+    helpers = {file.stem for file in (ROOT / "test").rglob("*.py")}  # benchmarks use some, too
+    assert third_party_imports(folder) - declared - helpers == set()
+
+
+def test_every_declared_library_is_imported_or_said_to_be_needed_by_another():
+    imported = third_party_imports("inertial_id_ros")
+    text = (ROOT / "requirements" / "run.txt").read_text().lower()
+    for name, module in modules_of("run.txt").items():
+        needed = re.search(rf"^{re.escape(name)}==.*# needed by (\w+)", text, re.M)
+        assert (module in imported) != (needed is not None), name
+        if needed is not None:
+            assert needed[1] in {*requirements("run.txt"), *ros_packages()}, name
+
+
+def test_every_declared_ros_package_is_used():
+    files = [file for kind in ("msg", "srv", "action") for file in (ROOT / kind).iterdir()]
+    interfaces = {package for file in files
+                  for package in re.findall(r"^(\w+)/\w+", file.read_text(), re.M)}
+    unused = ros_packages() - third_party_imports("inertial_id_ros", "launch") - interfaces
+    assert unused == {"action_msgs"}  # which every action needs
+
+
 # The stand-in for tf_transformations
 
 
