@@ -65,31 +65,34 @@ def finish(process, number, times=1):
     return process.returncode, errors
 
 
-def test_node_publishes_its_samples_at_500_hz_with_transforms_at_100_hz(listen):
+def test_node_publishes_its_samples_at_the_wanted_rate_with_transforms_at_100_hz(listen):
     listener = listen()
     words = ["--payload", "hammer", "--seed", "3", "--ros-args", "-p", "convention:=on_environment",
-             "-p", "rate:=500"]
+             "-p", "rate:=200"]
     process = start(*words)
     try:
-        listener.spin(lambda: len(listener.got["/wrench"]) > 100)
+        listener.spin(lambda: len(listener.got["/wrench"]) > 40)
         for messages in listener.got.values():
             if len(messages) > 1:
                 messages.clear()
-        listener.spin(lambda: len(listener.got["/wrench"]) > 2000)
+        listener.spin(lambda: len(listener.got["/wrench"]) > 800)
     finally:
         status, errors = finish(process, signal.SIGINT)
     assert status == 0 and "Traceback" not in errors
     got = listener.got
-    for topic, rate in (("/joint_states", 500.0), ("/wrench", 500.0), ("/tf", 100.0)):
+    for topic, rate in (("/joint_states", 200.0), ("/wrench", 200.0), ("/tf", 100.0)):
         arrivals = np.array([t for t, _ in got[topic]])
         headers = [(m.transforms[0] if topic == "/tf" else m).header for _, m in got[topic]]
         stamps = np.array([seconds(h.stamp) for h in headers])
-        assert (len(arrivals) - 1) / np.ptp(arrivals) == pytest.approx(rate, rel=0.02)
+        # Of all arrivals: that one process or another has to wait for its turn moves some of them.
+        seconds_a_message = np.polyfit(np.arange(len(arrivals)), arrivals, 1)[0]
+        assert 1.0 / seconds_a_message == pytest.approx(rate, rel=0.02)
         # Nothing is lost, and stamps follow the schedule rather than the jitter of the process.
         np.testing.assert_allclose(np.diff(stamps), 1 / rate, atol=1e-6)
         assert abs(stamps[0] - time.time()) < 60.0
 
-    cobot = SimulatedCobot(CobotSettings(payload="hammer", seed=3, convention="on_environment"))
+    cobot = SimulatedCobot(CobotSettings(payload="hammer", seed=3, rate=200.0,
+                                         convention="on_environment"))
     expected = cobot.run(20.0).wrench
     readings = np.array([[m.wrench.force.x, m.wrench.force.y, m.wrench.force.z, m.wrench.torque.x,
                           m.wrench.torque.y, m.wrench.torque.z] for _, m in got["/wrench"]])
