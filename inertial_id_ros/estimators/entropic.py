@@ -25,8 +25,8 @@ from ..regression.problem import Problem
 from ..settings import Settings
 from .base import Solution
 from .reference_body import FIRST, ReferenceBodies, weakened
-from .solvers.interior_point import DIAGONAL, InteriorPath, smat_rows, svec_rows
-from .solvers.semidefinite import SIDE, SVEC_SIZE, svec
+from .solvers.interior_point import InteriorPath
+from .solvers.triangle_vector import DIAGONAL, SIDE, SVEC_SIZE, smat, svec
 
 # Weights among which the evidence chooses, strongest first.
 EVIDENCE_GAMMAS = tuple(10.0 ** np.arange(3.0, -1.1, -0.5))
@@ -68,7 +68,7 @@ class Entropic:
         body = self._bodies.of(shape)
         rows = marginal.matrix @ body.to_phi
         mass = measured_mass(rows, marginal.target)
-        fit = Fit(smat_rows(mass * rows), marginal.target)
+        fit = Fit(smat(mass * rows), marginal.target)
         mode = fit.by_evidence() if self._by_evidence else fit.mode(self._gamma)
         pseudo = mode.factor @ mode.factor.T + SMALLEST * np.diag([1.0, 1.0, 1.0, 0.0])
         phi = body.with_extent(mass * (body.to_phi @ svec(pseudo)))
@@ -143,7 +143,7 @@ class Fit:
         """
         weight = np.sqrt(0.5 * gamma)
         for _ in range(_STEPS):
-            matrix = svec_rows(factor.T @ self._tensor @ factor)
+            matrix = svec(factor.T @ self._tensor @ factor)
             residual = matrix[:, DIAGONAL].sum(axis=1) - self._target
             pull = factor.T @ factor
             system = np.zeros((len(matrix) + SVEC_SIZE, SVEC_SIZE + 1))
@@ -152,7 +152,7 @@ class Fit:
             system[len(matrix):, -1] = weight * (_UNIT - svec(pull))
             upper = np.asarray(np.linalg.qr(system, mode="r"))[:SVEC_SIZE]
             z = np.linalg.solve(upper[:, :-1], upper[:, -1])
-            change = smat_rows(z[None])[0]
+            change = smat(z)
             values, vectors = np.linalg.eigh(change)
             across = matrix @ z
             linear = 2.0 * float(residual @ across) + gamma * float(np.sum(pull * change))
@@ -202,5 +202,5 @@ def line_search(linear: float, square: float, gamma: float, values: Array) -> fl
 def _curvature(factor: Array) -> Array:
     """Hessian (10, 10) of ``-log det`` at ``Z = factor factor'``: ``D -> Z^-1 D Z^-1``."""
     root = np.linalg.inv(factor)
-    map_ = svec_rows(root @ smat_rows(np.eye(SVEC_SIZE)) @ root.T)
+    map_ = svec(root @ smat(np.eye(SVEC_SIZE)) @ root.T)
     return map_ @ map_.T

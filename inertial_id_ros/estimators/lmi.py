@@ -25,7 +25,8 @@ from ..settings import Settings
 from .base import Solution
 from .reference_body import MASS, ReferenceBodies, ReferenceBody
 from .solvers.dual_newton import nearest
-from .solvers.semidefinite import SVEC_SIZE, LeastDistance, smat, svec
+from .solvers.semidefinite import LeastDistance
+from .solvers.triangle_vector import SVEC_SIZE, smat, svec
 from .weak_prior import Regularised, regularise
 
 # A mass below this part of the problem's mass scale counts as no mass.

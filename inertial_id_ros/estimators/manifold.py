@@ -32,8 +32,8 @@ from .base import Solution
 from .lmi import MASS_FLOOR
 from .manifold_step import Fit, Point, expand, next_body, seen_from
 from .reference_body import MASS, ReferenceBodies
-from .solvers.interior_point import DIAGONAL, InteriorPath, smat_rows
-from .solvers.semidefinite import SIDE, SVEC_SIZE, smat, svec
+from .solvers.interior_point import InteriorPath
+from .solvers.triangle_vector import DIAGONAL, SIDE, SVEC_SIZE, smat, svec
 from .weak_prior import Regularised, regularise
 
 TOLERANCE = 1e-9  # proven distance from the optimum, relative to 1 + objective
@@ -99,7 +99,7 @@ class Manifold:
         # A margin wider than the body (far from the reference body) needs more extent.
         point = replace(point, moments=np.maximum(point.moments, 0.1 * point.mass), zeros=0)
         matrix = data.matrix @ self._from_margin * scale
-        return Fit(smat_rows(matrix), data.target, low, high), point
+        return Fit(smat(matrix), data.target, low, high), point
 
 
 class Budget:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..inertia import Array
-from .solvers.interior_point import COLS, DIAGONAL, ROWS, svec_rows
-from .solvers.semidefinite import SIDE, SVEC_SIZE, smat, svec
+from .solvers.triangle_vector import COLS, DIAGONAL, ROWS, SIDE, SVEC_SIZE, smat, svec
 
 _SMALLEST = 1e-14  # part of the largest moment that counts as zero
 _RELEASE = 0.3  # share of a step's promise at which freeing a moment comes first
@@ -81,7 +80,7 @@ class Fit:
 
     def free_optimum(self) -> Point | None:
         """The unconstrained optimum if it is a body."""
-        matrix = svec_rows(self.tensor)
+        matrix = svec(self.tensor)
         pseudo = smat(np.linalg.solve(matrix, self.target))
         if not self.mass_low < pseudo[3, 3] <= self.mass_high:
             return None
@@ -137,7 +136,7 @@ def seen_from(fit: Fit, point: Point) -> Local:
 def expand(fit: Fit, point: Point) -> tuple[Array, Array, Array]:
     """Matrix (10, 10), residual (10,) and gradient (4, 4) in the frame of a body."""
     frame = point.frame
-    matrix = svec_rows(frame.T @ fit.tensor @ frame)
+    matrix = svec(frame.T @ fit.tensor @ frame)
     residual = matrix[:, DIAGONAL] @ point.levels - fit.target
     return matrix, residual, smat(2.0 * (matrix.T @ residual))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..geometry.shape import Shape
 from ..inertia import Array, is_consistent, phi_from_body, phi_from_pseudo_inertia, pseudo_inertia
-from .solvers.semidefinite import SIDE, SVEC_SIZE, smat, svec
+from .solvers.triangle_vector import SIDE, SVEC_SIZE, smat, svec
 
 # Without a shape: a ball at the sensor origin whose mass lies at 0.05 m (root mean square, each
 # axis), the size of a tool or of a part that an arm carries.

@@ -17,7 +17,7 @@ from ..settings import Settings
 from .base import Solution
 from .entropic import measured_mass
 from .reference_body import MASS, ReferenceBodies, weakened
-from .solvers.semidefinite import SVEC_SIZE, svec
+from .solvers.triangle_vector import SVEC_SIZE, svec
 
 # The shape is taken for granted: its parameters per kilogram are known to this part of the body.
 SHAPE_SD = 1e-6

@@ -19,7 +19,7 @@ from ..errors import NotEnoughData
 from ..inertia import Array
 from ..linalg import identity, solve, solve_upper, triangular_factor
 from .reference_body import FIRST, MASS, ReferenceBody
-from .solvers.semidefinite import SVEC_SIZE, svec
+from .solvers.triangle_vector import SVEC_SIZE, svec
 
 RELATIVE_SD = 1e4
 _UNIT = svec(np.eye(4))  # the reference body in its own coordinates

@@ -19,7 +19,7 @@ from inertial_id_ros.errors import InvalidShape
 from inertial_id_ros.estimators import cvxpy_statements, lmi
 from inertial_id_ros.estimators.reference_body import reference_body
 from inertial_id_ros.estimators.solvers import dual_newton
-from inertial_id_ros.estimators.solvers.semidefinite import smat, svec
+from inertial_id_ros.estimators.solvers.triangle_vector import smat, svec
 from inertial_id_ros.inertia import is_consistent, phi_from_points, pseudo_inertia, transform_phi
 
 

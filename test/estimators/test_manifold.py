@@ -14,8 +14,8 @@ from inertial_id_ros.estimators import create, cvxpy_statements
 from inertial_id_ros.estimators.manifold import Budget, Manifold, minimise
 from inertial_id_ros.estimators.manifold_step import Fit, Point, expand, seen_from
 from inertial_id_ros.estimators.reference_body import reference_body
-from inertial_id_ros.estimators.solvers.interior_point import InteriorPath, smat_rows, svec_rows
-from inertial_id_ros.estimators.solvers.semidefinite import smat, svec
+from inertial_id_ros.estimators.solvers.interior_point import InteriorPath
+from inertial_id_ros.estimators.solvers.triangle_vector import smat, svec
 from inertial_id_ros.estimators.weak_prior import regularise
 from inertial_id_ros.inertia import (
     is_consistent,
@@ -64,7 +64,7 @@ def small_fit(rng: np.random.Generator, columns: int = 10) -> Fit:
     """A well-scaled random problem whose unconstrained optimum is indefinite."""
     matrix = rng.normal(size=(columns, 10))
     indefinite = np.diag([-1.0, 0.5, 1.0, 2.0]) + 0.1 * np.ones((4, 4))
-    return Fit(smat_rows(matrix), matrix @ svec(indefinite), 1e-6, np.inf)
+    return Fit(smat(matrix), matrix @ svec(indefinite), 1e-6, np.inf)
 
 
 @pytest.mark.slow
@@ -186,7 +186,7 @@ def test_a_stationary_point_that_is_not_the_optimum_is_left() -> None:
     """A point mass at the best place is stationary for mass and centre, but not the optimum: the
     solve goes on to a body with extent, where coinciding moments give no direction to turn."""
     wanted = np.diag([1.0, 1.0, 1.0, 1.0])
-    fit = Fit(smat_rows(np.eye(10)), svec(wanted), 1e-6, np.inf)
+    fit = Fit(smat(np.eye(10)), svec(wanted), 1e-6, np.inf)
     point = Point(1.0, np.zeros(3), np.eye(3), np.zeros(3), 3)
     gradient = expand(fit, point)[2]
     assert np.all(np.abs(gradient[3]) < 1e-12)  # stationary in mass and centre
@@ -205,7 +205,7 @@ def test_the_gradient_is_the_derivative(rng: np.random.Generator) -> None:
 
     def along(t: float) -> float:
         moved = point.pseudo + t * frame @ direction @ frame.T
-        return float(np.sum((svec_rows(fit.tensor) @ svec(moved) - fit.target) ** 2))
+        return float(np.sum((svec(fit.tensor) @ svec(moved) - fit.target) ** 2))
 
     slope = (along(1e-5) - along(-1e-5)) / 2e-5
     assert slope == pytest.approx(float(np.sum(gradient * direction)), rel=1e-6)

@@ -20,7 +20,8 @@ from scipy.linalg import lapack
 
 from ...inertia import Array
 from ...linalg import eigen, identity
-from .semidefinite import SIDE, SVEC_SIZE, Nearest, smat, svec
+from .semidefinite import Nearest
+from .triangle_vector import SIDE, SVEC_SIZE, smat, svec
 
 _STEPS = 30
 _GAP = 1e-11  # relative; a step after that brings rounding

@@ -11,25 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...inertia import Array
-from .semidefinite import SIDE, SVEC_SIZE, smat, svec
+from .triangle_vector import DIAGONAL, SIDE, SVEC_SIZE, smat, svec
 
-# Row and column of the entries of a triangle vector (see `semidefinite`).
-ROWS, COLS = np.array([(i, j) for j in range(SIDE) for i in range(j + 1)]).T
-DIAGONAL = np.flatnonzero(ROWS == COLS)
-_SCALE = np.where(ROWS == COLS, 1.0, np.sqrt(2.0))
 _BACK = 0.99  # part of the way to the boundary of the cone
-
-
-def svec_rows(matrices: Array) -> Array:
-    """Triangle vectors (n, 10) of symmetric matrices (n, 4, 4)."""
-    return matrices[:, ROWS, COLS] * _SCALE
-
-
-def smat_rows(vectors: Array) -> Array:
-    """Symmetric matrices (n, 4, 4) of triangle vectors (n, 10)."""
-    out = np.empty((len(vectors), SIDE, SIDE))
-    out[:, ROWS, COLS] = out[:, COLS, ROWS] = vectors / _SCALE
-    return out
 
 
 class InteriorPath:
@@ -48,7 +32,7 @@ class InteriorPath:
         self._tensor, self._target, self.weight = tensor, target, weight
         self._step = 0.0
         self._factor = np.linalg.cholesky(start)
-        matrix = svec_rows(self._factor.T @ tensor @ self._factor)
+        matrix = svec(self._factor.T @ tensor @ self._factor)
         residual = matrix[:, DIAGONAL].sum(axis=1) - target
         slope = 2.0 * (matrix.T @ residual)
         center = max(abs(float(slope[DIAGONAL].mean())), 0.1 * float(np.abs(slope).max()), 1e-3,
@@ -86,7 +70,7 @@ class InteriorPath:
             return False
         s = np.sqrt(values)
         scaling = self._factor @ (axes / np.sqrt(s))  # Y = scaling s scaling', S likewise
-        matrix = svec_rows(scaling.T @ self._tensor @ scaling)
+        matrix = svec(scaling.T @ self._tensor @ scaling)
         level = svec(np.diag(s))
         linear = self.weight * svec(scaling.T @ scaling)
         residual = matrix @ level - self._target

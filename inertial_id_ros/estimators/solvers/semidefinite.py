@@ -1,8 +1,4 @@
-"""Least distance to a cone with one positive semidefinite block, by Clarabel called directly.
-
-Clarabel's triangle vector of a symmetric matrix stacks the columns of its upper triangle and
-multiplies the off-diagonal entries by sqrt(2), so that the inner product is the matrix one.
-"""
+"""Least distance to a cone with one positive semidefinite block, by Clarabel called directly."""
 
 from __future__ import annotations
 
@@ -11,32 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...inertia import Array
+from .triangle_vector import SIDE, SVEC_SIZE
 
 if TYPE_CHECKING:
     import clarabel
 
-SIDE = 4  # of the pseudo-inertia
-_ROWS, _COLS = np.array([(i, j) for j in range(SIDE) for i in range(j + 1)]).T
-SVEC_SIZE = len(_ROWS)
-_SCALE = np.where(_ROWS == _COLS, 1.0, np.sqrt(2.0))
-_UPPER = SIDE * _ROWS + _COLS  # entries of a matrix, row after row
-_ENTRY = np.empty((SIDE, SIDE), dtype=int)  # of the triangle vector
-_ENTRY[_ROWS, _COLS] = _ENTRY[_COLS, _ROWS] = np.arange(SVEC_SIZE)
-_SHARE = 1.0 / _SCALE[_ENTRY]
-
 # The objective is the excess over the unconstrained optimum, not the whole sum of squares, so this
 # is far below what any digit of the data supports.
 TOLERANCE = 1e-9
-
-
-def svec(matrix: Array) -> Array:
-    """Triangle vector (10,) of a symmetric matrix (4, 4)."""
-    return matrix.ravel()[_UPPER] * _SCALE
-
-
-def smat(vector: Array) -> Array:
-    """Symmetric matrix (4, 4) of a triangle vector (10,)."""
-    return vector[_ENTRY] * _SHARE
 
 
 class Nearest(NamedTuple):

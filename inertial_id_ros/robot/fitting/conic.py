@@ -16,8 +16,9 @@ from scipy import sparse
 
 from ...errors import InvalidData
 from ...estimators.solvers.semidefinite import TOLERANCE
+from ...estimators.solvers.triangle_vector import smat, svec
 from ...inertia import Array
-from .constraints import Cone, Kind, Stacked, triangle_matrix, triangle_vector
+from .constraints import Cone, Kind, Stacked
 
 _CONES = {Kind.ZERO: clarabel.ZeroConeT, Kind.LINEAR: clarabel.NonnegativeConeT,
           Kind.SECOND_ORDER: clarabel.SecondOrderConeT,
@@ -158,7 +159,7 @@ def _unit_of(cone: Cone) -> Array:
         return np.ones(cone.side)
     if cone.kind is Kind.SECOND_ORDER:
         return np.eye(cone.side)[0]
-    return triangle_vector(np.eye(cone.side))
+    return svec(np.eye(cone.side))
 
 
 def _row_scale(cone: Cone, at_reference: Array, rows: Array) -> Array:
@@ -169,11 +170,11 @@ def _row_scale(cone: Cone, at_reference: Array, rows: Array) -> Array:
     if cone.kind is Kind.SECOND_ORDER:
         size = max(abs(float(at_reference[0])), float(np.linalg.norm(rows)))
         return np.eye(cone.side) / size
-    middle = triangle_matrix(at_reference, cone.side)
+    middle = smat(at_reference)
     try:
         root = np.linalg.inv(np.linalg.cholesky(middle))
     except np.linalg.LinAlgError:  # the reference is outside, or the rows are not on phi
         size = max(float(np.linalg.norm(rows)), float(np.linalg.norm(at_reference)))
         root = np.eye(cone.side) / np.sqrt(size if size > 0.0 else 1.0)
-    units = triangle_matrix(np.eye(cone.rows), cone.side)
-    return triangle_vector(root @ units @ root.T).T
+    units = smat(np.eye(cone.rows))
+    return svec(root @ units @ root.T).T

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import InvalidData
+from ...estimators.solvers.triangle_vector import smat, svec
 from ...inertia import Array, point_columns, pseudo_inertia, skew, tensor_from_six
 from ..joint_terms import COULOMB, DRIVE, VISCOUS
 from ..model import BODY_SIZE, RobotModel
@@ -74,29 +75,6 @@ class Constraint:
     text: str
 
 
-def triangle_vector(matrices: Array) -> Array:
-    """Triangle vectors (..., s (s + 1) / 2) of symmetric (..., s, s), off-diagonals by sqrt(2).
-
-    The columns of the upper triangle, one after the other; the inner product is that of matrices.
-    """
-    rows, cols = _triangle(matrices.shape[-1])
-    return matrices[..., rows, cols] * np.where(rows == cols, 1.0, np.sqrt(2.0))
-
-
-def triangle_matrix(vectors: Array, side: int) -> Array:
-    """Symmetric (..., side, side) of triangle vectors."""
-    rows, cols = _triangle(side)
-    out = np.empty((*vectors.shape[:-1], side, side))
-    values = vectors / np.where(rows == cols, 1.0, np.sqrt(2.0))
-    out[..., rows, cols] = out[..., cols, rows] = values
-    return out
-
-
-def _triangle(side: int) -> tuple[np.ndarray, np.ndarray]:
-    cols, rows = np.tril_indices(side)
-    return rows, cols
-
-
 def spatial_inertia(phi: ArrayLike) -> Array:
     """``[[I, S(h)], [S(h)', m 1]]`` (6, 6) (Sousa and Cortesao 2014, eq. 17)."""
     p = np.asarray(phi, dtype=float)
@@ -108,8 +86,8 @@ def spatial_inertia(phi: ArrayLike) -> Array:
 
 
 _UNITS = np.eye(BODY_SIZE)
-_PSEUDO = np.stack([triangle_vector(pseudo_inertia(e)) for e in _UNITS], axis=1)
-_SPATIAL = np.stack([triangle_vector(spatial_inertia(e)) for e in _UNITS], axis=1)
+_PSEUDO = np.stack([svec(pseudo_inertia(e)) for e in _UNITS], axis=1)
+_SPATIAL = np.stack([svec(spatial_inertia(e)) for e in _UNITS], axis=1)
 
 
 def consistent(size: int, where: slice, form: str = "pseudo", epsilon: float = 0.0,
@@ -130,7 +108,7 @@ def consistent(size: int, where: slice, form: str = "pseudo", epsilon: float = 0
     rows, side = (_PSEUDO, 4) if form == "pseudo" else (_SPATIAL, 6)
     cones, text = [Cone(Kind.SEMIDEFINITE, side)], "a consistent body"
     if like is None:
-        return _of_body(size, where, rows, cones, text, -epsilon * triangle_vector(np.eye(side)))
+        return _of_body(size, where, rows, cones, text, -epsilon * svec(np.eye(side)))
     body = np.asarray(like, dtype=float)
     margin = epsilon * np.outer(rows @ body / body[0], _UNITS[0])
     return _of_body(size, where, rows - margin, cones, text)
@@ -193,7 +171,7 @@ def com_ellipsoid(size: int, where: slice, center: ArrayLike, shape: ArrayLike) 
         block[0, 0] = e[0]
         block[0, 1:] = block[1:, 0] = e[1:4] - e[0] * c
         block[1:, 1:] = e[0] * q
-        blocks.append(triangle_vector(block))
+        blocks.append(svec(block))
     return _of_body(size, where, np.stack(blocks, axis=1), [Cone(Kind.SEMIDEFINITE, 4)],
                     "centre of mass in its ellipsoid")
 
@@ -206,7 +184,7 @@ def inside_ellipsoid(size: int, where: slice, ellipsoid: ArrayLike) -> Constrain
 
     Together with `consistent` it implies the centre of mass in the ellipsoid.
     """
-    row = triangle_vector(np.asarray(ellipsoid, dtype=float)) @ _PSEUDO
+    row = svec(np.asarray(ellipsoid, dtype=float)) @ _PSEUDO
     return _of_body(size, where, row[None], [Cone(Kind.LINEAR, 1)], "mass within its ellipsoid")
 
 
@@ -224,7 +202,7 @@ def inside_union(size: int, where: slice, ellipsoids: Sequence[ArrayLike]) -> Co
     parts = len(ellipsoids)
     matrix, auxiliary, cones = [], [], []
     for k, ellipsoid in enumerate(ellipsoids):
-        row = triangle_vector(np.asarray(ellipsoid, dtype=float)) @ _PSEUDO
+        row = svec(np.asarray(ellipsoid, dtype=float)) @ _PSEUDO
         local = np.concatenate([row[None], _PSEUDO])
         own = np.zeros((len(local), BODY_SIZE * (parts - 1)))
         if k == 0:
@@ -339,7 +317,7 @@ def depth(values: Array, cone: Cone) -> float:
         return float(values.min())
     if cone.kind is Kind.SECOND_ORDER:
         return float(values[0] - np.linalg.norm(values[1:]))
-    return float(np.linalg.eigvalsh(triangle_matrix(values, cone.side))[0])
+    return float(np.linalg.eigvalsh(smat(values))[0])
 
 
 def stack(constraints: Sequence[Constraint], size: int) -> Stacked:

@@ -13,8 +13,7 @@ import numpy as np
 
 from ...errors import NotEnoughData
 from ...estimators.entropic import line_search
-from ...estimators.solvers.interior_point import smat_rows, svec_rows
-from ...estimators.solvers.semidefinite import SIDE, svec
+from ...estimators.solvers.triangle_vector import SIDE, smat, svec
 from ...inertia import Array
 from ..base_parameters import BaseParameters, noise_of_outputs
 from ..compression import Compressed
@@ -111,7 +110,7 @@ def _newton(matrix: Array, target: Array, gamma: float, blocks: _Blocks, factors
     if np.abs(np.diag(triangle)).min() <= 1e-13 * np.abs(np.diag(triangle)).max():
         raise NotEnoughData("the recording does not show the offset of every joint")
     z = np.linalg.solve(triangle, goal)
-    changes = smat_rows(z[:BODY_SIZE * blocks.bodies].reshape(-1, BODY_SIZE))
+    changes = smat(z[:BODY_SIZE * blocks.bodies].reshape(-1, BODY_SIZE))
     values, vectors = np.linalg.eigh(changes)
     across = local @ z
     linear = 2.0 * float(residual @ across) + gamma * float(pull @ z)
@@ -132,10 +131,10 @@ def _barred(blocks: _Blocks, size: int) -> np.ndarray:
 def _frame(blocks: _Blocks, factors: Array, u: Array) -> Array:
     """Matrix (p, p): changes of u from changes z in the frame of the factors, ``P (1 + Z) P'``."""
     out = np.eye(len(u))
-    units = smat_rows(np.eye(BODY_SIZE))
+    units = smat(np.eye(BODY_SIZE))
     for k, factor in enumerate(factors):
         where = slice(BODY_SIZE * k, BODY_SIZE * (k + 1))
-        out[where, where] = svec_rows(factor @ units @ factor.T).T
+        out[where, where] = svec(factor @ units @ factor.T).T
     out[blocks.positive, blocks.positive] = u[blocks.positive]
     return out
 
@@ -144,6 +143,6 @@ def _traces(blocks: _Blocks, factors: Array, u: Array) -> Array:
     """Gradient (p,) in the frame of the sum of traces of all blocks."""
     out = np.zeros(len(u))
     gram = factors.transpose(0, 2, 1) @ factors
-    out[:BODY_SIZE * blocks.bodies] = svec_rows(gram).ravel()
+    out[:BODY_SIZE * blocks.bodies] = svec(gram).ravel()
     out[blocks.positive] = u[blocks.positive]
     return out
