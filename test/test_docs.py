@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import runpy
+from pathlib import Path
 
 from conftest import ROOT
 
@@ -11,3 +13,32 @@ def test_settings_page_is_made_from_the_settings_table() -> None:
     """docs/settings.md is what its script writes today."""
     made = runpy.run_path(str(ROOT / "docs" / "make_settings_page.py"))["page"]()
     assert (ROOT / "docs" / "settings.md").read_text() == made
+
+
+def ends_of(path: Path) -> list[str]:
+    """The path with its folders, and with ever fewer of them."""
+    return ["/".join(path.parts[k:]) for k in range(len(path.parts))]
+
+
+def test_every_python_file_that_a_page_names_exists() -> None:
+    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "benchmarks" / "README.md"]
+    folders = ("inertial_id_ros", "test", "benchmarks", "docs", "launch", "scripts")
+    files = {part for folder in folders for path in (ROOT / folder).rglob("*.py")
+             for part in ends_of(path.relative_to(ROOT))}
+    missing = [f"{page.name}: {name}" for page in pages
+               for name in re.findall(r"(?<![\w./])[\w./]+\.py\b", page.read_text())
+               if name not in files]
+    assert missing == []
+
+
+def test_every_link_between_pages_leads_to_a_file_and_a_heading() -> None:
+    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+    for page in pages:
+        for target in re.findall(r"\]\((?!http)([^)]+)\)", page.read_text()):
+            name, _, anchor = target.partition("#")
+            file = (page.parent / name).resolve() if name else page
+            assert file.exists(), f"{page.name}: {target}"
+            headings = [re.sub(r"[^\w -]", "", line.lstrip("# ").lower()).replace(" ", "-")
+                        for line in file.read_text().splitlines()
+                        if line.startswith("#")] if anchor else []
+            assert not anchor or anchor in headings, f"{page.name}: {target}"
