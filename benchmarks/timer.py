@@ -33,8 +33,9 @@ from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.identification import solver
 from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.problem_builder import ProblemBuilder
 from inertial_id_ros.identification.provisional_rows import UnsettledBins
-from inertial_id_ros.regression.regressor_window import RegressorBuffer
+from inertial_id_ros.regression.regressor_window import RegressorWindow
 from inertial_id_ros.settings import Settings
 
 NO_ALIGNMENT = {"alignment.rotation_sd": 0.0, "alignment.tilt_sd": 0.0, "alignment.delay_sd": 0.0}
@@ -46,10 +47,10 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 # What is timed within a tick: owner and name of the functions of each part.
 PARTS: dict[str, list[tuple[Any, str]]] = {
     "provisional rows": [(UnsettledBins, "provisional_rows")],
-    "content": [(RegressorBuffer, "content")],
-    "problem": [(solver.Solver, "_prepare")],
-    "estimator": [(solver.Solver, "_answer")],
-    "covariance, verdict": [(solver, "judge"), (solver.Solver, "_alignment")]}
+    "content": [(RegressorWindow, "content")],
+    "problem": [(ProblemBuilder, "build")],
+    "estimator": [(solver.Solver, "answer")],
+    "covariance, verdict": [(solver, "judge"), (solver.Solver, "nuisance_values")]}
 WINDOWS = (1.0, 120.0)
 RATE = 500
 SOLVES, EVERY = 40, 0.05  # s of data between two solves

@@ -67,7 +67,7 @@ def recorded(phi: Array, seconds: float, speed: float, rng: np.random.Generator)
     noise = sensors.MODERATE.wrench * rng.normal(size=wrench.shape)
     settings = Settings().replace({"buffer.window": 40.0})
     data = from_recording(t, q, sensors.random_bias(rng) + noise - wrench, settings, None)
-    return Solver(settings, None, data.filtering, data.sign)._prepare(data.window)
+    return Solver(settings, None, data.low_pass).problems.build(data.window)
 
 
 def score(solution: Solution, problem: Problem, phi: Array) -> Array:

@@ -26,8 +26,10 @@ from inertial_id_ros.identification.identifier import Identifier
 from inertial_id_ros.identification.solver import Solver
 from inertial_id_ros.identification.verdict import judge
 from inertial_id_ros.inertia import Array
+from inertial_id_ros.regression.alignment import CLOCK_OFFSET
 from inertial_id_ros.regression.problem import Problem
-from inertial_id_ros.regression.regressor_window import Window, make_buffer
+from inertial_id_ros.regression.regressor_window import WindowContent, make_regressor_window
+from inertial_id_ros.regression.row_layout import NUISANCE_VALUES
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.signals.low_pass import ZeroPhaseFilter
 
@@ -43,12 +45,11 @@ AS_PUBLISHED: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A compressed recording: window, the filter that made it, sign of the reading, and the clock
-    offset [s] that was already taken out of the stamps."""
+    """A compressed recording: window, the low-pass of its rows, and the clock offset [s] that was
+    already removed from the stamps."""
 
-    window: Window
-    filtering: ZeroPhaseFilter
-    sign: float
+    window: WindowContent
+    low_pass: ZeroPhaseFilter
     early: float = 0.0
 
 
@@ -75,8 +76,7 @@ def from_recording(t: Array, q: Array, wrench: Array, settings: Settings,
     window = identifier._window()
     if window is None:
         raise NotEnoughData("the recording is shorter than the windows of the filters")
-    return Data(window, identifier._segments.filter, identifier._sign,
-                identifier._clock.seconds)
+    return Data(window, identifier._segments.filter, identifier._clock.seconds)
 
 
 def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,
@@ -87,7 +87,7 @@ def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,
     offset out of the stamps and rebuilds the window, which every estimator then gets.
     """
     identifier = Identifier(settings.replace({"wrench.sensor_frame": FRAME}), shape)
-    identifier._buffer = make_buffer(settings.replace(BLEND))
+    identifier._buffer = make_regressor_window(settings.replace(BLEND))
     identifier.set_robot_description(arm_urdf())
     identifier.add_static_transform(*mounting())
     stamps = (START_NS + np.round(np.asarray(t) * 1e9)).astype(np.int64).tolist()
@@ -118,7 +118,7 @@ def from_accelerations(motion: SensorMotion, wrench: Array, settings: Settings,
     recording = accelerations.Recording(
         period * np.arange(len(wrench)), motion.axes, motion.acceleration, motion.omega,
         sign * wrench, None if derive else motion.alpha)
-    return Data(*accelerations.window_of(recording, settings.replace(BLEND)), sign)
+    return Data(*accelerations.window_of(recording, settings.replace(BLEND)))
 
 
 class Answers:
@@ -145,21 +145,22 @@ class Answers:
             chosen = estimator_settings(settings, name)
             base = chosen.replace({"estimator.method": "uniform", "estimator.weighting": "noise"})
             if base not in problems:
-                solver = Solver(base, shape, data.filtering, data.sign)
-                problems[base] = solver, solver._prepare(data.window)
+                solver = Solver(base, shape, data.low_pass)
+                problems[base] = solver, solver.problems.build(data.window)
             out[name] = self._answer(self._estimator(name, chosen, shape), *problems[base], data)
         return out
 
     def _answer(self, estimator: Estimator, solver: Solver, problem: Problem, data: Data) -> Answer:
-        nothing = np.full(10, np.nan), np.full((10, 10), np.nan), np.full(6, np.nan)
+        nothing = np.full(10, np.nan), np.full((10, 10), np.nan), np.full(NUISANCE_VALUES, np.nan)
         started = time.perf_counter()
         try:
-            problem, solution = solver._answer(estimator, problem, data.window, solver.shape)
+            problem, solution = solver.answer(estimator, problem, data.window, solver.shape)
             elapsed = time.perf_counter() - started
             marginal = problem.marginal("noise")
             covariance = judge(solution, marginal).phi_covariance
-            alignment, _ = solver._alignment(marginal, marginal.states(solution.phi), covariance)
-            alignment[5] += data.early
+            alignment, _ = solver.nuisance_values(marginal, marginal.states(solution.phi),
+                                                  covariance)
+            alignment[CLOCK_OFFSET.values] += data.early
         except (InertialIdError, np.linalg.LinAlgError) as error:
             return Answer(*nothing, time.perf_counter() - started, str(error) or repr(error))
         return Answer(solution.phi, covariance, alignment, elapsed)

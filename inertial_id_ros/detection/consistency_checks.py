@@ -17,10 +17,12 @@ from ..estimators.base import Estimator
 from ..findings import FindingLog, named
 from ..geometry.shape import Shape
 from ..inertia import PARAMETERS, Array
+from ..regression.noise import datasheet_noise
 from ..regression.problem import Marginal, Problem
+from ..regression.row_layout import EstimatedStates
 from ..regression.tool import Tool
 from ..regression.unconstrained_fit import center_of_mass
-from ..settings import Settings, WrenchSettings
+from ..settings import Settings
 
 FINDING, INERTIA_FINDING = "com_outside_shape", "inertia_outside_shape"
 _SURE = 5.0  # standard deviations by which a centre of mass is outside
@@ -141,15 +143,10 @@ _UNEXPLAINED = 0.2  # share of the force that may be left where the residual is 
 _MISFIT = 5.0  # residual over data-sheet noise from which a wrong frame is suspected
 
 
-def datasheet_noise(settings: WrenchSettings) -> Array:
-    """Data-sheet noise (6,) of one raw sample [N, N m]."""
-    return np.array([*3 * (settings.force_noise,), *3 * (settings.torque_noise,)])
-
-
 def residual_rms(problem: Problem, phi: Array, states: Array) -> Array:
     """Root mean square (6,) of the low-passed residual [N, N m], with these biases, alignment and
     tool (6 + q,)."""
-    residual = (problem.aligned @ np.concatenate([phi, states, [-1.0]])).reshape(6, -1)
+    residual = (problem.with_states @ np.concatenate([phi, states, [-1.0]])).reshape(6, -1)
     return np.sqrt((residual * residual).sum(axis=1) / max(problem.samples, 1))
 
 
@@ -198,9 +195,7 @@ def check_settings(phi: Array, settings: Settings, log: FindingLog) -> None:
         log.set("mass_at_bound", "warning",
                 f"the mass is {phi[0]:.3f} kg, estimator.max_mass is {bound:g} kg: the bound "
                 "is too low, or something pulls at the payload")
-    alignment = settings.alignment
-    if settings.estimator.weighting == "dynamism" and (
-            alignment.rotation_sd or alignment.tilt_sd or alignment.delay_sd):
+    if settings.estimator.weighting == "dynamism" and len(EstimatedStates(settings)):
         log.set("blend_without_alignment", "info", "estimator.weighting 'dynamism' takes the "
                 "sensor's rotation, the tilt of gravity and the clock offset as zero; "
                 "alignment.* has an effect with weighting 'noise' only")

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..inertia import PARAMETERS, Array
-from ..regression.encoder_noise import solved, spurious
+from ..regression.encoder_noise import noise_information, solve_without_noise_information
 from ..regression.row_layout import PHI
 from .load_model import LoadModel
 
@@ -253,10 +253,11 @@ class RunningFit:
             for k, group in enumerate(self._groups):
                 whole += matrix.T @ self._gram[k] @ matrix / noise[group][0] ** 2
             information = whole[:-1, :-1] + self._prior
-            false = None
+            of_noise = None
             if self.acceleration_covariance.any():
-                false = spurious(self.acceleration_covariance, noise, self._samples)
-            self.mean, self.information = solved(information, whole[:-1, -1], false)
+                of_noise = noise_information(self.acceleration_covariance, noise, self._samples)
+            self.mean, self.information = solve_without_noise_information(
+                information, whole[:-1, -1], of_noise)
             self.covariance = np.linalg.inv(self.information)
             self.phi = self.mean[PHI]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..findings import FindingLog
 from ..inertia import Array
-from ..regression.regressor_window import Rows, joined
+from ..regression.regressor_window import Rows, concatenate_rows
 from ..settings import Settings
 from ..signals.bins import BIN_NS, BinColumns
 from ..signals.low_pass import FilteredRows
@@ -134,7 +134,7 @@ class Segments:
             if not self.detector.is_calm(fast, rotation_only):
                 return None
             bins = bins.part(bins.number <= fast.number[-1] + self._fast.reach)
-        return joined([*self._waiting, *self._window_rows(self.filter.preview(*bins))])
+        return concatenate_rows([*self._waiting, *self._window_rows(self.filter.preview(*bins))])
 
     def finish(self) -> list[Rows]:
         """The waiting rows and the last ones of the filter, when no bin will follow."""
@@ -144,7 +144,7 @@ class Segments:
     @property
     def waiting(self) -> Rows | None:
         """Rows that a later event may still withdraw, if any."""
-        return joined(self._waiting)
+        return concatenate_rows(self._waiting)
 
     @property
     def newest(self) -> int | None:

@@ -53,7 +53,8 @@ class Rtls:
         Raises:
             NotEnoughData: the motion does not excite all ten parameters.
         """
-        marginal = replace(problem, noisy=None).marginal("noise")  # its own way with that noise
+        # It has its own way with noise in the regressor.
+        marginal = replace(problem, known_marginal=None).marginal("noise")
         noise = column_noise(self._acceleration, self._angular, problem.noise)
         phi = total_least_squares(marginal.upper, noise)
         return Solution(phi, marginal.bias(phi), np.zeros((PARAMETERS, PARAMETERS)))

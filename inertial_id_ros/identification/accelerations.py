@@ -20,14 +20,15 @@ from ..geometry.shape import Shape
 from ..inertia import Array
 from ..kinematics.motion import Motion
 from ..kinematics.polynomial import fit, gather
-from ..regression.errors_in_variables import joint_rows
+from ..regression.errors_in_variables import compress_across_channels
 from ..regression.newton_euler import regressor
-from ..regression.regressor_window import Rows, Window, make_buffer
-from ..regression.rows import buffer_rows, filter_columns, make_filter
+from ..regression.regressor_window import Rows, WindowContent, make_regressor_window
+from ..regression.rows import filter_columns
 from ..settings import Settings
 from ..signals.bins import average_bins
 from ..signals.low_pass import ZeroPhaseFilter
 from .solver import Solver
+from .wrench_model import wrench_model
 
 _START_NS = 1_000_000_000_000  # of every recording, in the pipeline's own time
 _DERIVATIVE_SAMPLES = 10  # in the local quartic through the angular velocity
@@ -61,8 +62,8 @@ def identify(recording: Recording, settings: Settings, shape: Shape | None = Non
         NotEnoughData: the recording is too short or says too little.
         InvalidShape: as the estimators.
     """
-    window, filtering = window_of(recording, settings)
-    solver = Solver(settings, shape, filtering, settings.wrench.sign)
+    window, low_pass = window_of(recording, settings)
+    solver = Solver(settings, shape, low_pass)
     log = FindingLog()
     estimate = solver.solve(window, settings.wrench.sensor_frame, log)
     begin = round(float(recording.time[0]) * 1e9) - _START_NS
@@ -70,8 +71,8 @@ def identify(recording: Recording, settings: Settings, shape: Shape | None = Non
                    findings=tuple(f.text for f in log.all()))
 
 
-def window_of(recording: Recording, settings: Settings) -> tuple[Window, ZeroPhaseFilter]:
-    """The compressed recording, and the filter that made it.
+def window_of(recording: Recording, settings: Settings) -> tuple[WindowContent, ZeroPhaseFilter]:
+    """The compressed recording, and the low-pass that its rows went through.
 
     Raises:
         InvalidData: arrays that do not fit together, are not finite, or time that does not rise.
@@ -79,38 +80,39 @@ def window_of(recording: Recording, settings: Settings) -> tuple[Window, ZeroPha
     """
     _check(recording)
     stamps = _START_NS + np.round((recording.time - recording.time[0]) * 1e9).astype(np.int64)
-    filtering = make_filter(settings.kinematics.filter_window)
+    model = wrench_model(settings)
+    low_pass = model.make_filter(settings.kinematics.filter_window)
     alpha, angular_noise = _angular_acceleration(recording, stamps, settings,
-                                                 filtering.derivative_gain)
-    gravity, n = settings.gravity.acceleration, len(stamps)
-    motion = Motion(recording.axes, gravity, recording.acceleration, recording.omega, alpha,
-                    np.ones(n, dtype=bool))
+                                                 low_pass.derivative_gain)
+    motion = Motion(recording.axes, settings.gravity.acceleration, recording.acceleration,
+                    recording.omega, alpha, np.ones(len(stamps), dtype=bool))
     a = regressor(motion.proper_acceleration, motion.omega, alpha)
     columns = filter_columns(motion, a, settings.wrench.sign * recording.wrench,
                              settings.estimator.dynamism_c1)
     bins = average_bins(stamps, columns)
-    parts = [filtering.push(bins.number, bins.samples, bins.mean), filtering.flush()]
-    rows = [buffer_rows(part, gravity) for part in parts if len(part.number)]
+    parts = [low_pass.push(bins.number, bins.samples, bins.mean), low_pass.flush()]
+    rows = [model.make_rows(part) for part in parts if len(part.number)]
     if not rows:
         raise NotEnoughData(f"the recording lasts {(stamps[-1] - stamps[0]) * 1e-9:.2f} s; the "
                             f"filter needs {settings.kinematics.filter_window:g} s")
-    buffer = make_buffer(settings, (stamps[-1] - stamps[0]) * 1e-9 + 1.0)
+    window = make_regressor_window(settings, (stamps[-1] - stamps[0]) * 1e-9 + 1.0)
     for part in rows:
-        buffer.add(part)
+        window.add(part)
     noise = np.repeat([settings.accelerations.linear_noise, angular_noise], 3)
-    return _with_joint(buffer.content(), rows, noise, filtering), filtering
+    return _add_cross_channel_rows(window.content(), rows, noise, low_pass), low_pass
 
 
-def _with_joint(window: Window, rows: list[Rows], noise: Array,
-                filtering: ZeroPhaseFilter) -> Window:
+def _add_cross_channel_rows(window: WindowContent, rows: list[Rows], noise: Array,
+                            low_pass: ZeroPhaseFilter) -> WindowContent:
+    """The window with rows of all channels together, where the accelerations have noise (6,)."""
     if not noise.any():
         return window
     scaled = np.concatenate([part.full * np.sqrt(part.samples)[:, None, None] for part in rows])
-    kernel, step = filtering.kernel, filtering.step
+    kernel, step = low_pass.kernel, low_pass.step
     overlap = np.correlate(kernel, kernel, "full")[(len(kernel) - 1) % step::step]
     independent = len(scaled) / np.sum((overlap / overlap.max()) ** 2)
-    return window._replace(joint=joint_rows(
-        scaled, noise, len(scaled) * filtering.block_gain(1), float(independent)))
+    return window._replace(cross_channel=compress_across_channels(
+        scaled, noise, len(scaled) * low_pass.block_gain(1), float(independent)))
 
 
 def _angular_acceleration(recording: Recording, stamps: np.ndarray, settings: Settings,

@@ -7,6 +7,7 @@ a large offset is removed from the stamps, and the window is replayed with the n
 from __future__ import annotations
 
 from ..estimate import NoEstimate, Outcome
+from ..regression.alignment import CLOCK_OFFSET
 
 _MOST_TIMES, _WORTHWHILE = 3, 0.002  # replays of a window, and smallest offset to remove [s]
 _SIGNIFICANT = 5.0  # standard deviations
@@ -32,8 +33,9 @@ class ClockOffset:
         """
         if isinstance(outcome, NoEstimate) or outcome.stale or self._times == _MOST_TIMES:
             return 0
-        rest = outcome.alignment[5] - self.seconds
-        sigma = outcome.alignment_sigma[5]
+        (offset,) = outcome.alignment[CLOCK_OFFSET.values]
+        (sigma,) = outcome.alignment_sigma[CLOCK_OFFSET.values]
+        rest = offset - self.seconds
         if not _WORTHWHILE < abs(rest) > _SIGNIFICANT * sigma > 0.0:
             return 0
         return int(rest * 1e9)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..estimate import UNOBSERVED, Estimate
 from ..inertia import Array
+from ..regression.row_layout import NUISANCE_STATES
 
 
 class CompensatedWrenches(NamedTuple):
@@ -55,7 +56,6 @@ def compensate(a: Array, y: Array, estimate: Estimate, carried: Array, sign: flo
         sign: of the reading against ``A phi``.
     """
     measured = y - sign * estimate.bias
-    turn = estimate.alignment[:3]
-    measured -= np.concatenate(
-        [np.cross(measured[:, :3], turn), np.cross(measured[:, 3:], turn)], axis=1)
+    for state in NUISANCE_STATES:
+        measured = state.correct_wrench(measured, estimate.alignment[state.values])
     return sign * (measured - a @ carried)

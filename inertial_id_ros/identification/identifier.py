@@ -12,7 +12,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..detection.consistency_checks import datasheet_noise
 from ..detection.disturbance_findings import DisturbanceFindings
 from ..detection.segments import Segments
 from ..errors import InertialIdError, NotEnoughData
@@ -22,7 +21,7 @@ from ..inertia import Array
 from ..io.sample_blocks import Block
 from ..kinematics.motion import Motion
 from ..kinematics.motion_statistics import MotionStatistics
-from ..regression.regressor_window import Rows, Window, make_buffer
+from ..regression.regressor_window import Rows, WindowContent, make_regressor_window
 from ..regression.rows import bin_columns
 from ..settings import Settings
 from ..signals import inbox
@@ -43,7 +42,7 @@ from .wrench_model import wrench_model
 _RING = 65_536  # wrench samples kept until they settle
 
 
-class Identifier(Pipeline[Window]):
+class Identifier(Pipeline[WindowContent]):
     """Online payload identification from the wrenches of a sensor at the wrist.
 
     Raises:
@@ -58,15 +57,15 @@ class Identifier(Pipeline[Window]):
         self._gate = WrenchGate(settings.wrench, self._log)
         self._drops = DropCounters(self._log, "wrench", "wrench samples")
         self._ring = SampleRing(6, _RING)
-        model = wrench_model(settings, datasheet_noise(settings.wrench))
+        model = wrench_model(settings)
         self._segments = Segments(settings, model, settings.kinematics.filter_window, self._log)
         self._disturbances = DisturbanceFindings(self._log, model.texts)
-        self._buffer = make_buffer(settings)
+        self._buffer = make_regressor_window(settings)
         self._sign = settings.wrench.sign
         self._removed = RemovedPayload(settings)
         self._settling_from = SETTLED  # stamp from which on wrenches are ignored for a while [ns]
         shape = shape if shape is not None else shape_from_settings(settings.shape)
-        self._solver = Solver(settings, shape, self._segments.filter, self._sign)
+        self._solver = Solver(settings, shape, self._segments.filter)
         self._frame = SensorFrame(settings.wrench.sensor_frame, self._log)
         self._unsettled: UnsettledBins | None = None
         self._motion_statistics = MotionStatistics()
@@ -128,14 +127,14 @@ class Identifier(Pipeline[Window]):
         if change is not None:
             self._take_zeroing(change)
         elif values[0] > 0.0:
-            self._solver.drop_old_tare(f"the driver now removes a payload of {values[0]:.3f} kg",
+            self._solver.bias.drop_old(f"the driver now removes a payload of {values[0]:.3f} kg",
                                        self._log)
 
     def _take_zeroing(self, reason: str) -> None:
         """Forget all data from before the sensor was zeroed, and ignore the wrench for a while."""
         newest = self._ring.newest if len(self._ring) else SETTLED
         self._empty(reason)
-        self._solver.forget_tare()
+        self._solver.bias.forget()
         self._settling_from = newest
 
     def _take_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
@@ -207,7 +206,7 @@ class Identifier(Pipeline[Window]):
         self._row_count += len(rows.number)
 
     def _handle_moved_zero(self) -> None:
-        self._solver.forget_tare()
+        self._solver.bias.forget()
 
     def _compensate(self, stamps: np.ndarray, a: Array, y: Array) -> CompensatedWrenches:
         """Wrenches (k, 6) without the load, from regressors (k, 6, 10); none where the estimate
@@ -224,7 +223,8 @@ class Identifier(Pipeline[Window]):
             self._log.set("compensation_silent", "info", reason)
             return no_wrenches(self.sensor_frame)
         self._log.clear("compensation_silent")
-        wrench = compensate(a, y, self._last, self._solver.carried(self._last.phi), self._sign)
+        total = self._solver.problems.total(self._last.phi)
+        wrench = compensate(a, y, self._last, total, self._sign)
         return CompensatedWrenches(stamps, wrench, self.sensor_frame)
 
     # ---- from the window to an estimate --------------------------------------------------------
@@ -253,14 +253,14 @@ class Identifier(Pipeline[Window]):
         self._motion.rewind()
         self._process_settled()
 
-    def _window(self) -> Window | None:
+    def _window(self) -> WindowContent | None:
         """The rows of the window with the provisional ones; None without any."""
         provisional = self._unsettled and self._unsettled.provisional_rows(
             self._ring, self._segments, self._sign, self.settings.estimator.dynamism_c1,
             self._motion.rotation_only)
         return self._buffer.content(provisional) if self._buffer or provisional else None
 
-    def _require_window(self) -> Window:
+    def _require_window(self) -> WindowContent:
         if not len(self._ring):
             topic = self.settings.dynamic_joint_states.topic or self.settings.wrench.topic
             raise NotEnoughData(self._gate.why_none(topic, self._empty_reason))
@@ -274,10 +274,10 @@ class Identifier(Pipeline[Window]):
             raise self._too_short(window.duration)
         return window
 
-    def _extent(self, window: Window) -> tuple[int, int]:
+    def _extent(self, window: WindowContent) -> tuple[int, int]:
         return self._row_count, window.last
 
-    def _estimate(self, window: Window) -> Estimate:
+    def _estimate(self, window: WindowContent) -> Estimate:
         statistics = self._motion_statistics
         return self._solver.solve(
             window, self.sensor_frame, self._log,
@@ -318,23 +318,24 @@ class Identifier(Pipeline[Window]):
                 raise NotEnoughData("tare needs a second of wrench data; none was received")
             recent = self._ring.rows[self._ring.between(
                 self._ring.newest - 1_000_000_000, self._ring.newest + 1)]
-            text = self._solver.tare(recent, self._ring.newest, self.sensor_frame)
+            text = self._solver.bias.measure(recent, self._ring.newest, self.sensor_frame,
+                                             self.settings)
             self._flush_rows()
             return text
 
     def state(self) -> State:
         """What should outlive this run."""
         with self._lock:
-            return State(self._solver.tool, self._solver.tared, self._last or self._restored)
+            return State(self._solver.tool, self._solver.bias.tare, self._last or self._restored)
 
     def restore(self, state: State) -> None:
         """Go on from the state of an earlier run; `state` says what its parts then mean."""
         with self._lock:
             self._flush_rows()
             self._solver.tool = state.tool
-            self._solver.restore_tare(state.tare)
+            self._solver.bias.restore(state.tare)
             if state.tare is not None and (why := state.tare.why_unfit(self.settings)):
-                self._solver.drop_old_tare(why, self._log)
+                self._solver.bias.drop_old(why, self._log)
                 state = replace(state, tare=None)
             self._restored = state.estimate and replace(state.estimate, stale=True, restored=True)
             self._tell_restored(state)
@@ -364,13 +365,13 @@ class Identifier(Pipeline[Window]):
             before, self.settings = self.settings, settings
             self._solver.configure(settings)
             if settings.wrench != before.wrench:
-                self._segments.use_model(wrench_model(settings, datasheet_noise(settings.wrench)))
+                self._segments.use_model(wrench_model(settings))
             if settings.precompensated != before.precompensated:
                 self._removed = RemovedPayload(settings)
                 self._take_zeroing("the payload that the driver removes is set to "
                                    f"{settings.precompensated.mass:.3f} kg")
             self._must_solve()
             if settings.estimator.weighting != before.estimator.weighting:
-                self._buffer = make_buffer(settings)  # for another model of the wrench
+                self._buffer = make_regressor_window(settings)  # for another model of the wrench
                 if len(self._ring):
                     self._replay_window()

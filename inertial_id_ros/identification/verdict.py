@@ -40,7 +40,6 @@ from ..regression.unconstrained_fit import vague_information
 MASS_SHARE, COM_LENGTH, COM_SHARE, INERTIA_SHARE = 0.05, 0.005, 0.05, 0.20
 DATA_SHARE = 0.5
 _DIAGONAL = [4, 7, 9]  # of the tensor
-_LEVER = 0.3  # m; from the sensor to the centre it turns about, where that is not known
 
 
 class Verdict(NamedTuple):
@@ -59,24 +58,6 @@ class Verdict(NamedTuple):
     verdict: tuple[ParameterVerdict, ...]
     sentence: str
     condition_number: float
-
-
-def unknown_acceleration(phi: Array, turning: float, gravity: float) -> Array:
-    """Covariance (10, 10) of phi (10,) where the motion tells rotation only.
-
-    The sensor then turns about a centre it does not know, and an acceleration of lever times
-    `turning` is taken for gravity; the inertia is off by the first moment times that lever.
-
-    Args:
-        turning: root mean square of ``(|alpha|^2 + |omega|^4)^(1/2)`` [rad/s^2]; 0 where the
-            acceleration is known; gravity: [m/s^2].
-    """
-    if turning == 0.0:
-        return np.zeros((10, 10))
-    share = _LEVER * turning / gravity
-    first_moment = float(np.linalg.norm(phi[1:4]))
-    sd = np.r_[share * phi[0], np.full(3, share * first_moment), np.full(6, _LEVER * first_moment)]
-    return np.diag(sd**2)
 
 
 def judge(solution: Solution, marginal: Marginal, beyond: Array | float = 0.0) -> Verdict:

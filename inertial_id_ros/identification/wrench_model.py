@@ -6,18 +6,19 @@ import numpy as np
 
 from ..detection.load_model import DisturbanceTexts
 from ..inertia import PARAMETERS, Array, skew
-from ..regression.alignment import prior_sd
-from ..regression.encoder_noise import in_residual
+from ..regression.encoder_noise import motion_noise_covariance
+from ..regression.noise import datasheet_noise
 from ..regression.regressor_window import Rows
-from ..regression.row_layout import BIAS, BIASES, linearisation
-from ..regression.rows import buffer_rows, make_filter
+from ..regression.row_layout import BIAS, BIASES, EstimatedStates
+from ..regression.rows import make_filter, unpack_rows
 from ..regression.unconstrained_fit import vague_information
 from ..settings import Settings
 from ..signals.bins import BIN_NS
 from ..signals.low_pass import FilteredRows, ZeroPhaseFilter
+from .sensor_bias import prior_bias_sd
 
 FORCE, TORQUE = slice(0, 3), slice(3, 6)
-_LEVER = 0.3  # m; from the sensor to the centre it turns about, where TF does not tell
+_LEVER = 0.3  # m; from the sensor to the centre it turns about, where that is not known
 _ZERO_SD = np.repeat([200.0, 20.0], 3)  # N, N m: anything
 _FLOOR = 1.0  # data-sheet standard deviations of one sample: errors that no filter averages out
 _LASTS = round(1e9 / BIN_NS)  # bins; a push that turns with the sensor does not last as long
@@ -36,8 +37,7 @@ class WrenchModel:
 
     Args:
         noise: (6,) data-sheet noise of one sample [N, N m]; bias_sd: (6,) prior standard deviation
-            of the biases; alignment_sd: (6,) of the alignment states, zero for those that are not
-            estimated; gravity: [m/s^2].
+            of the biases; states: beside them; gravity: [m/s^2].
     """
 
     texts, detector_kernel = _TEXTS, 0.2
@@ -46,12 +46,13 @@ class WrenchModel:
     zero_columns, zero_sd = BIAS, _ZERO_SD
     shortest_zero, zeroed_under_load = _LASTS, True
 
-    def __init__(self, noise: Array, bias_sd: Array, alignment_sd: Array, gravity: float) -> None:
+    def __init__(self, noise: Array, bias_sd: Array, states: EstimatedStates,
+                 gravity: float) -> None:
         self.noise, self.floor, self.bias_sd = noise, _FLOOR * noise, bias_sd
         self._gravity = gravity
-        self._states = np.flatnonzero(alignment_sd)
-        rest = np.r_[bias_sd, alignment_sd[self._states]]
-        count = PARAMETERS + BIASES + len(self._states)
+        self._states = states
+        rest = np.r_[bias_sd, states.prior_sd]
+        count = PARAMETERS + BIASES + len(states)
         self.prior: Array = np.zeros((count, count))
         self.prior[:PARAMETERS, :PARAMETERS] = vague_information(1.0)
         self.prior[PARAMETERS:, PARAMETERS:] = np.diag(rest**-2.0)
@@ -62,7 +63,7 @@ class WrenchModel:
 
     def make_rows(self, filtered: FilteredRows) -> Rows:
         """See `LoadModel`."""
-        return buffer_rows(filtered, self._gravity)
+        return unpack_rows(filtered, self._gravity)
 
     def make_detector_rows(self, filtered: FilteredRows, step: int) -> Rows:
         """See `LoadModel`."""
@@ -71,7 +72,7 @@ class WrenchModel:
 
     def linearise(self, phi: Array) -> Array:
         """See `LoadModel`."""
-        return linearisation(phi, self._states)
+        return self._states.linearise(phi)
 
     def acceleration(self, rows: Array) -> Array:
         """See `LoadModel`."""
@@ -79,7 +80,7 @@ class WrenchModel:
 
     def motion_noise_covariance(self, phi: Array, acceleration_covariance: Array) -> Array:
         """See `LoadModel`."""
-        return in_residual(phi, acceleration_covariance)
+        return motion_noise_covariance(phi, acceleration_covariance)
 
     def unknown_motion_covariance(self, rows: Array, phi: Array) -> Array:
         """The sensor turns about a centre that is not known."""
@@ -89,8 +90,25 @@ class WrenchModel:
         return np.asarray(_LEVER**2 * force @ force.transpose(0, 2, 1))
 
 
-def wrench_model(settings: Settings, noise: Array) -> WrenchModel:
-    """The model of the settings; noise: (6,) of one sample."""
-    wrench = settings.wrench
-    return WrenchModel(noise, np.repeat([wrench.force_bias_sd, wrench.torque_bias_sd], 3),
-                       prior_sd(settings.alignment), settings.gravity.acceleration)
+def unknown_acceleration_covariance(phi: Array, turning: float, gravity: float) -> Array:
+    """Covariance (10, 10) of phi (10,) where the motion tells rotation only.
+
+    The sensor then turns about a centre it does not know, and an acceleration of lever times
+    `turning` is taken for gravity; the inertia is off by the first moment times that lever.
+
+    Args:
+        turning: root mean square of ``(|alpha|^2 + |omega|^4)^(1/2)`` [rad/s^2]; 0 where the
+            acceleration is known; gravity: [m/s^2].
+    """
+    if turning == 0.0:
+        return np.zeros((10, 10))
+    share = _LEVER * turning / gravity
+    first_moment = float(np.linalg.norm(phi[1:4]))
+    sd = np.r_[share * phi[0], np.full(3, share * first_moment), np.full(6, _LEVER * first_moment)]
+    return np.diag(sd**2)
+
+
+def wrench_model(settings: Settings) -> WrenchModel:
+    """The model that the settings ask for."""
+    return WrenchModel(datasheet_noise(settings.wrench), prior_bias_sd(settings.wrench),
+                       EstimatedStates(settings), settings.gravity.acceleration)

@@ -1,48 +1,123 @@
-"""Small errors of the set-up (sensor rotation, gravity tilt, clock offset), and their findings.
-
-A rotation of one degree and a tilt of half a degree cost more accuracy than any noise, so they are
-states with priors, estimated with the payload (see `row_layout` for their columns).
-"""
+"""The nuisance states of every set-up: sensor rotation, gravity tilt and clock offset."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..findings import FindingLog
-from ..inertia import Array
-from ..settings import AlignmentSettings
+from ..inertia import Array, skew
+from ..settings import Settings
+from .nuisance_state import NuisanceState, RowSignals
 
-_FAR = 3.0  # standard deviations from zero from which a state is worth a sentence
-# rad, s; smaller values are not worth one
-_WORTH = np.array([*5 * (np.deg2rad(0.3),), 0.005])
+_NOTEWORTHY_ANGLE = np.deg2rad(0.3)
 
 
-def prior_sd(settings: AlignmentSettings) -> Array:
-    """Prior standard deviations (6,) [rad, rad, s]; zero for groups that are switched off."""
-    return np.r_[np.full(3, np.deg2rad(settings.rotation_sd)),
-                 np.full(2, np.deg2rad(settings.tilt_sd)), settings.delay_sd]
+class SensorRotation(NuisanceState):
+    """Rotation of the sensor against its frame, about its own axes [rad]: ``[y]x rotation``."""
+
+    name, components, width = "rotation", ("x", "y", "z"), 3
+    finding, noteworthy = "sensor_rotated", _NOTEWORTHY_ANGLE
+
+    def prior_sd(self, settings: Settings) -> Array:
+        """The same about each axis."""
+        return np.full(3, np.deg2rad(settings.alignment.rotation_sd))
+
+    def channel_columns(self, channel: int) -> range:
+        """All of them."""
+        return range(3)
+
+    def fill(self, signals: RowSignals, out: Array) -> None:
+        """Force and torque as cross-product matrices."""
+        rows = len(signals.wrench)
+        out[:] = skew(signals.wrench.reshape(rows, 2, 3)).reshape(rows, 6, 3)
+
+    def linearise(self, phi: Array) -> Array:
+        """The columns are those of the values already."""
+        return np.eye(3)
+
+    def describe(self, values: Array, clear: np.ndarray) -> str:
+        """Angles about the sensor's axes."""
+        return "the sensor is turned against its frame by " + _angles(values, clear, "xyz")
+
+    def correct_wrench(self, wrench: Array, values: Array) -> Array:
+        """Turn wrenches (k, 6) back, to first order."""
+        return wrench - np.concatenate(
+            [np.cross(wrench[:, :3], values), np.cross(wrench[:, 3:], values)], axis=1)
+
+    def correct_bias(self, bias: Array, values: Array) -> Array:
+        """Turn the bias (6,) back: the columns hold the biased wrench."""
+        x, y, z = values.tolist()
+        # (1 + [r]x)^-1 = (1 - [r]x + r r') / (1 + r'r)
+        back = np.array([[1.0 + x * x, x * y + z, x * z - y], [x * y - z, 1.0 + y * y, y * z + x],
+                         [x * z + y, y * z - x, 1.0 + z * z]]) / (1.0 + x * x + y * y + z * z)
+        return (bias.reshape(2, 3) @ back.T).ravel()
 
 
-def report(values: Array, sigma: Array, log: FindingLog) -> None:
-    """Findings in words for alignment states (6,) that are clearly not zero."""
-    log.clear("sensor_rotated", "gravity_tilted", "clock_offset")
-    far = (sigma > 0.0) & (np.abs(values) > _FAR * sigma)
-    far &= np.abs(values) > _WORTH
-    if not far.any():
-        return
-    if far[:3].any():
-        log.set("sensor_rotated", "warning", "the sensor is turned against its frame by "
-                + _angles(values[:3], far[:3], "xyz"))
-    if far[3:5].any():
-        log.set("gravity_tilted", "warning", "gravity is tilted against its frame by "
-                + _angles(values[3:5], far[3:5], "xy"))
-    if far[5]:
-        word = "late" if values[5] < 0.0 else "early"
-        milliseconds = abs(values[5]) * 1e3
-        log.set("clock_offset", "warning", f"the stamps of the wrench are {milliseconds:.1f} ms "
-                f"too {word} against those of the motion")
+class GravityTilt(NuisanceState):
+    """Tilt of gravity about its frame's x and y axes [rad]: ``(T1 tilt_1 + T2 tilt_2) (m, h)``."""
+
+    name, components, width = "tilt", ("x", "y"), 8
+    finding, noteworthy = "gravity_tilted", _NOTEWORTHY_ANGLE
+
+    def prior_sd(self, settings: Settings) -> Array:
+        """The same about x and y."""
+        return np.full(2, np.deg2rad(settings.alignment.tilt_sd))
+
+    def channel_columns(self, channel: int) -> list[int]:
+        """Forces depend on the mass, torques on the first moment, for either tilt."""
+        return [0, 4] if channel < 3 else [1, 2, 3, 5, 6, 7]
+
+    def fill(self, signals: RowSignals, out: Array) -> None:
+        """Change of the wrench with each tilt, per mass and first moment."""
+        gravity = signals.gravity
+        # e_k x g for g = -gravity e_z: turning gravity about x moves it along y, about y along -x.
+        for first, change in ((0, gravity * signals.up_y), (4, -gravity * signals.up_x)):
+            out[:, :3, first] = -change
+            out[:, 3:, first + 1:first + 4] = skew(change)
+
+    def linearise(self, phi: Array) -> Array:
+        """Mass and first moment, for either tilt."""
+        out = np.zeros((8, 2))
+        out[:4, 0] = out[4:, 1] = phi[:4]
+        return out
+
+    def describe(self, values: Array, clear: np.ndarray) -> str:
+        """Angles about the axes of the gravity frame."""
+        return "gravity is tilted against its frame by " + _angles(values, clear, "xy")
 
 
-def _angles(values: Array, far: np.ndarray, names: str) -> str:
-    return ", ".join(f"{np.rad2deg(v):.1f}° about {n}"
-                     for v, f, n in zip(values, far, names, strict=True) if f)
+class ClockOffset(NuisanceState):
+    """Time by which stamps of the wrench are early [s]: ``dA/dt phi delay``."""
+
+    name, components, width = "delay", ("",), 10
+    finding, noteworthy = "clock_offset", 0.005
+
+    def prior_sd(self, settings: Settings) -> Array:
+        """Of the offset."""
+        return np.array([settings.alignment.delay_sd])
+
+    def channel_columns(self, channel: int) -> range:
+        """As in the regressor: mass and first moment for forces, all but the mass for torques."""
+        return range(4) if channel < 3 else range(1, 10)
+
+    def fill(self, signals: RowSignals, out: Array) -> None:
+        """The time derivative of the regressor."""
+        out[:] = signals.a_rate
+
+    def linearise(self, phi: Array) -> Array:
+        """The payload."""
+        return phi[:, None]
+
+    def describe(self, values: Array, clear: np.ndarray) -> str:
+        """Which way and by how much."""
+        direction = "late" if values[0] < 0.0 else "early"
+        return (f"the stamps of the wrench are {abs(values[0]) * 1e3:.1f} ms too {direction} "
+                "against those of the motion")
+
+
+def _angles(values: Array, clear: np.ndarray, axes: str) -> str:
+    """Those of the angles (n,) [rad] that are clear (n,), in degrees and with their axes."""
+    return ", ".join(f"{np.rad2deg(value):.1f}° about {axis}"
+                     for value, is_clear, axis in zip(values, clear, axes, strict=True) if is_clear)
+
+
+SENSOR_ROTATION, GRAVITY_TILT, CLOCK_OFFSET = SensorRotation(), GravityTilt(), ClockOffset()

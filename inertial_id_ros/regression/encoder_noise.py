@@ -1,4 +1,4 @@
-"""Noise of the motion is no excitation: what it adds to the information is taken out again.
+"""Noise of the motion is no excitation: the information that it seems to bring is removed.
 
 Positions of joints are noisy, and so are the accelerations in the regressor: a little, after the
 low-pass, but at rest there is nothing else. With noise N in it, independent of the wrench, the
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..inertia import PARAMETERS, Array
-from .errors_in_variables import DIRECTIONS
+from .newton_euler import ACCELERATION_REGRESSORS, acceleration_wrenches
 from .problem import Marginal
 
 # A direction in which the noise holds more than this share of the information is left open: the
@@ -20,71 +20,94 @@ from .problem import Marginal
 _LARGEST, _OPEN_WEIGHT = 0.5, 1e-3
 _RANK = 1e-9
 # Products (216, 100) of the regressor's changes, of two accelerations in each channel.
-_PRODUCTS = np.einsum("cik,dil->cdikl", DIRECTIONS, DIRECTIONS).reshape(216, -1)
-_NOTHING = 1e-3  # share of the information that nobody needs to take out
+_PRODUCTS = np.einsum("cik,dil->cdikl", ACCELERATION_REGRESSORS,
+                      ACCELERATION_REGRESSORS).reshape(216, -1)
+NO_MOTION_NOISE = np.zeros((6, 6))  # covariance of accelerations that are exact
+_NEGLIGIBLE = 1e-3  # share of the information that need not be removed
 
 
-def in_residual(phi: Array, shaking: Array) -> Array:
+def motion_noise_covariance(phi: Array, acceleration_covariance: Array) -> Array:
     """Covariance (6, 6) of what noise of the motion leaves in the residual at phi (10,).
 
     Args:
-        shaking: covariance (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in a row.
+        acceleration_covariance: (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in a
+            row; noise of joints moves and turns the sensor at once.
     """
-    levers = (DIRECTIONS @ phi).T
-    return np.asarray(levers @ shaking @ levers.T)
+    wrenches = acceleration_wrenches(phi)
+    return np.asarray(wrenches @ acceleration_covariance @ wrenches.T)
 
 
-def spurious(shaking: Array, wrench_noise: Array, samples: float) -> Array:
-    """M (10, 10): information that noise of the motion brings.
+def noise_information(acceleration_covariance: Array, wrench_noise: Array,
+                      samples: float) -> Array:
+    """M (10, 10): information that noise of the motion seems to bring.
 
     Args:
-        shaking: see `in_residual`. Noise of joints moves and turns the sensor at once.
+        acceleration_covariance: see `motion_noise_covariance`.
         wrench_noise: (6,) of one raw sample [N, N m]; samples: raw samples in the window.
     """
-    share = np.multiply.outer(shaking, samples / wrench_noise**2)
+    share = np.multiply.outer(acceleration_covariance, samples / wrench_noise**2)
     return (share.ravel() @ _PRODUCTS).reshape(PARAMETERS, PARAMETERS)
 
 
-def freed(marginal: Marginal, false: Array) -> Marginal:
-    """The marginal without false information M (10, 10).
+def remove_noise_information(marginal: Marginal, of_noise: Array) -> Marginal:
+    """The marginal without the information M (10, 10) of noise.
 
-    The free fit of the answer is ``H^-1 A'y``, of the covariance ``H^-1 S H^-1``.
+    The unconstrained fit of the answer is ``H^-1 A'y``, of the covariance ``H^-1 S H^-1``.
     """
-    if np.sum(marginal.unconstrained_fit[1] * false) < _NOTHING:  # the sum of all shares below
+    if np.sum(marginal.unconstrained_fit[1] * of_noise) < _NEGLIGIBLE:  # the sum of all shares
         return marginal
+    return remove_information(marginal, of_noise, np.zeros(PARAMETERS), _LARGEST, _OPEN_WEIGHT)
+
+
+def remove_information(marginal: Marginal, of_noise: Array, phi: Array, largest: float,
+                       open_weight: float) -> Marginal:
+    """The marginal without information M (10, 10), its gradient at phi (10,) kept.
+
+    With S the information of the marginal and ``H = S - M``, the optimum ``phi - H^-1 gradient``
+    has the covariance ``H^-1 S H^-1``.
+
+    Args:
+        largest: share of M in S above which a direction is left open: there the optimum stays at
+            phi, with next to no information; open_weight: the root of what it keeps.
+    """
     upper = marginal.matrix
     lengths = np.linalg.norm(upper, axis=0)
     floor = _RANK * np.diag(np.where(lengths > 0.0, lengths, 1.0))
     root = np.asarray(np.linalg.qr(np.concatenate([upper, floor]), mode="r"))
-    kept, vectors = _kept(np.linalg.solve(root.T, np.linalg.solve(root.T, false).T))
+    share = np.linalg.solve(root.T, np.linalg.solve(root.T, of_noise).T)
+    kept, is_open, vectors = _kept_shares(share, largest, open_weight)
     # S = root' root, H = root' V kept V' root, H S^-1 H = (kept V' root)' (kept V' root)
-    pulled = vectors.T @ np.linalg.solve(root.T, upper.T @ marginal.target)
-    pulled[kept == _OPEN_WEIGHT] = 0.0
-    new = np.column_stack([kept[:, None] * (vectors.T @ root), pulled])
+    new = kept[:, None] * (vectors.T @ root)
+    pull = vectors.T @ np.linalg.solve(root.T, upper.T @ (marginal.target - upper @ phi))
+    pull[is_open] = 0.0
     out = np.zeros_like(marginal.upper)
-    out[:PARAMETERS] = np.linalg.qr(new, mode="r")
+    out[:PARAMETERS] = np.linalg.qr(np.column_stack([new, new @ phi + pull]), mode="r")
     out[PARAMETERS, PARAMETERS] = marginal.upper[PARAMETERS, PARAMETERS]
     return Marginal(out, marginal.state_rows)
 
 
-def solved(information: Array, vector: Array, false: Array | None) -> tuple[Array, Array]:
-    """Answer (k,) of normal equations and the information (k, k) about it, without false
-    information M (10, 10) about the first ten states, if any.
+def solve_without_noise_information(information: Array, vector: Array,
+                                    of_noise: Array | None) -> tuple[Array, Array]:
+    """Answer (k,) of normal equations, and the information (k, k) about it, without information M
+    (10, 10) of noise about the first ten states, if any.
 
     In a direction that is left open the answer stays that of the noisy equations.
     """
-    if false is None:
+    if of_noise is None:
         return np.linalg.solve(information, vector), information
     root = np.linalg.cholesky(information)
-    half = np.linalg.solve(root, np.pad(false, (0, len(information) - PARAMETERS)))
-    kept, vectors = _kept(np.linalg.solve(root, half.T))
+    half = np.linalg.solve(root, np.pad(of_noise, (0, len(information) - PARAMETERS)))
+    kept, is_open, vectors = _kept_shares(np.linalg.solve(root, half.T), _LARGEST, _OPEN_WEIGHT)
     turned = root @ vectors
-    freed_of = np.where(kept == _OPEN_WEIGHT, 1.0, kept)
-    answer = np.linalg.solve(turned.T, np.linalg.solve(turned, vector) / freed_of)
+    divisor = np.where(is_open, 1.0, kept)
+    answer = np.linalg.solve(turned.T, np.linalg.solve(turned, vector) / divisor)
     return answer, (turned * kept**2) @ turned.T
 
 
-def _kept(share: Array) -> tuple[Array, Array]:
-    """What is kept (k,) of each direction, and the directions, in columns (k, k)."""
+def _kept_shares(share: Array, largest: float,
+                 open_weight: float) -> tuple[Array, np.ndarray, Array]:
+    """What is kept (k,) of each direction, which are left open (k,), and the directions, in columns
+    (k, k), for the noise's share (k, k) of the information."""
     values, vectors = np.linalg.eigh(0.5 * (share + share.T))
-    return np.where(values > _LARGEST, _OPEN_WEIGHT, 1.0 - np.maximum(values, 0.0)), vectors
+    is_open = values > largest
+    return np.where(is_open, open_weight, 1.0 - np.maximum(values, 0.0)), is_open, vectors

@@ -54,6 +54,17 @@ def static_regressor(gravity_sensor: ArrayLike) -> Array:
     return out
 
 
+# Regressor per unit of linear and angular acceleration along each axis (6, 6, 10).
+ACCELERATION_REGRESSORS = np.concatenate([
+    regressor(np.eye(3), np.zeros((3, 3)), np.zeros((3, 3))),
+    regressor(np.zeros((3, 3)), np.zeros((3, 3)), np.eye(3))])
+
+
+def acceleration_wrenches(phi: Array) -> Array:
+    """Wrench on a payload phi (10,) per unit of linear and angular acceleration: columns (6, 6)."""
+    return (ACCELERATION_REGRESSORS @ phi).T
+
+
 # Magnitudes of acceleration [m/s^2], angular acceleration [rad/s^2] and angular velocity [rad/s]
 # that count as one unit of dynamism (n1, n2, n3 of the paper).
 LINEAR_UNIT, ANGULAR_UNIT, VELOCITY_UNIT = 1.0, 1.0, 0.5

@@ -13,19 +13,25 @@ import numpy as np
 
 from ..inertia import Array
 from ..linalg import inverse
+from ..settings import WrenchSettings
 from ..signals.low_pass import ZeroPhaseFilter
-from .regressor_window import CHANNELS, Window
+from .regressor_window import CHANNELS, WindowContent
 
 _DATA_SHEET_SAMPLES = 3.0  # strength of the data sheet, in independent residuals of force or torque
 
 
-def refine(noise: Array, window: Window, solution: Array, filtering: ZeroPhaseFilter,
-           used: Array) -> Array:
+def datasheet_noise(settings: WrenchSettings) -> Array:
+    """Noise (6,) of one raw sample by the data sheet [N, N m]."""
+    return np.array([*3 * (settings.force_noise,), *3 * (settings.torque_noise,)])
+
+
+def correct_noise(noise: Array, window: WindowContent, solution: Array, low_pass: ZeroPhaseFilter,
+                  used: Array) -> Array:
     """Noise (6,) of one raw sample, corrected by the block means of the residual.
 
     Args:
         noise: (6,) from the data sheet [N, N m].
-        window: content of the buffer.
+        window: its content; low_pass: the filter of its rows.
         solution: (38,) such that ``rows @ solution`` is the residual (see `row_layout`).
         used: degrees of freedom that the fit takes from the three force and the three torque
             channels (2,).
@@ -34,7 +40,7 @@ def refine(noise: Array, window: Window, solution: Array, filtering: ZeroPhaseFi
     if len(rows) == 0:
         return noise
     residual = (sums.reshape(-1, sums.shape[-1]) @ solution).reshape(-1, CHANNELS)
-    normalised = (weights(window, filtering) @ residual**2 / noise**2).tolist()
+    normalised = (block_weights(window, low_pass) @ residual**2 / noise**2).tolist()
     factors = []
     for seen, taken in zip((sum(normalised[:3]), sum(normalised[3:])), used.tolist(), strict=True):
         freedom = max(3.0 * len(rows) - taken, 0.0)
@@ -43,13 +49,13 @@ def refine(noise: Array, window: Window, solution: Array, filtering: ZeroPhaseFi
     return noise * factors
 
 
-def weights(window: Window, filtering: ZeroPhaseFilter) -> Array:
+def block_weights(window: WindowContent, low_pass: ZeroPhaseFilter) -> Array:
     """Weights (b,) of the squared sums of blocks, for means with a variance of 1 / sample."""
     rows = window.blocks.rows
     samples = window.samples / window.rows  # in a row
     of_count = np.empty(int(rows.max(initial=0)) + 1)
     for count in set(rows.tolist()):
-        of_count[count] = samples / (count * filtering.block_gain(count))
+        of_count[count] = samples / (count * low_pass.block_gain(count))
     return of_count[rows]
 
 

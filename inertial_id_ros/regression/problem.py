@@ -26,7 +26,7 @@ class Problem:
     The squared norm ``|F [phi; bias; -1]|^2`` of each factor F is the sum of squared residuals of
     all raw samples it stands for. Factors are not whitened; each holds the same number of rows for
     each channel (fx, fy, fz [N], tx, ty, tz [N m]), one channel after the other. In ``full`` the
-    alignment states are fixed at their estimate; the two of the blend do not know them.
+    nuisance states are fixed at their estimate; the two of the blend do not know them.
 
     Attributes:
         full: (n, 17) full model, weight 1.
@@ -37,11 +37,11 @@ class Problem:
         bias_sd: (6,) prior standard deviation of the biases about bias_mean; zeros: no bias states.
         bias_mean: (6,) prior mean of the biases in y = A phi + bias.
         samples: raw samples in the window.
-        aligned: (n, 17 + q) full model with q more states, of the alignment and of a stored tool,
-            as columns ``[A | B | q | y]``; empty without such states.
-        alignment_sd: (q,) prior standard deviation of these states about zero.
-        noisy: the noise-weighted problem in phi alone, where it is there already: made on the way,
-            or with the noise of the regressor (see `errors_in_variables`), linearised at an answer.
+        with_states: (n, 17 + q) full model with q more states, nuisance states and those of a
+            stored tool, as columns ``[A | B | q | y]``; empty without such states.
+        state_sd: (q,) prior standard deviation of these states about zero.
+        known_marginal: the noise-weighted problem in phi alone, where it is not that of the
+            factors, or is there already.
     """
 
     full: Array
@@ -51,9 +51,16 @@ class Problem:
     bias_sd: Array
     bias_mean: Array
     samples: int
-    aligned: Array = field(default_factory=lambda: np.empty((0, COLUMNS)))
-    alignment_sd: Array = field(default_factory=lambda: np.empty(0))
-    noisy: Marginal | None = None
+    with_states: Array = field(default_factory=lambda: np.empty((0, COLUMNS)))
+    state_sd: Array = field(default_factory=lambda: np.empty(0))
+    known_marginal: Marginal | None = None
+
+    @classmethod
+    def of_marginal(cls, marginal: Marginal, samples: int) -> Problem:
+        """A problem that is known in phi alone, without factors and biases."""
+        nothing, zeros = np.empty((0, COLUMNS)), np.zeros(BIASES)
+        return cls(nothing, nothing, nothing, np.ones(BIASES), zeros, zeros, samples,
+                   known_marginal=marginal)
 
     @property
     def has_bias(self) -> bool:
@@ -65,45 +72,47 @@ class Problem:
         return state_prior(self.bias_sd, self.bias_mean, np.empty(0))
 
     def marginal(self, weighting: str) -> Marginal:
-        """The problem in phi alone, biases and alignment states eliminated with their priors.
+        """The problem in phi alone, all other states eliminated with their priors.
 
         Args:
             weighting: ``noise`` (full model) or ``dynamism`` (blend, squared).
         """
-        return self._of_noise if weighting == "noise" else self._of_blend
+        return self._noise_weighted if weighting == "noise" else self._blended
 
     @cached_property
-    def _of_noise(self) -> Marginal:
-        if self.noisy is not None:
-            return self.noisy
-        if len(self.alignment_sd):
-            return eliminate(whitened(self.aligned, self.noise), self.state_prior())
-        return eliminate(whitened(self.full, self.noise), self.bias_prior())
+    def _noise_weighted(self) -> Marginal:
+        """The marginal of the full model."""
+        if self.known_marginal is not None:
+            return self.known_marginal
+        if len(self.state_sd):
+            return eliminate(whiten(self.with_states, self.noise), self.state_prior())
+        return eliminate(whiten(self.full, self.noise), self.bias_prior())
 
     @cached_property
-    def _of_blend(self) -> Marginal:
-        return eliminate(whitened(self.dynamic, self.noise), whitened(self.static, self.noise),
+    def _blended(self) -> Marginal:
+        """The marginal of full and gravity-only model, each with its weight."""
+        return eliminate(whiten(self.dynamic, self.noise), whiten(self.static, self.noise),
                          self.bias_prior())
 
     def state_prior(self) -> Array:
-        """Whitened rows (6 + q, 17 + q) of the priors of biases and alignment states."""
-        return state_prior(self.bias_sd, self.bias_mean, self.alignment_sd)
+        """Whitened rows (6 + q, 17 + q) of the priors of biases and other states."""
+        return state_prior(self.bias_sd, self.bias_mean, self.state_sd)
 
 
-def whitened(factor: Array, noise: Array) -> Array:
+def whiten(factor: Array, noise: Array) -> Array:
     """A factor, one channel after the other, with each channel divided by its noise (6,)."""
     by_channel = factor.reshape(len(noise), factor.size // len(noise))
     return (by_channel * (1.0 / noise)[:, None]).reshape(factor.shape)
 
 
-def state_prior(bias_sd: Array, bias_mean: Array, alignment_sd: Array) -> Array:
+def state_prior(bias_sd: Array, bias_mean: Array, state_sd: Array) -> Array:
     """Whitened rows (6 + q, 17 + q) ``[A | B | q | y]`` of the priors of biases and other states.
 
     Args:
-        bias_sd, bias_mean: (6,); sd 0: known exactly. alignment_sd: (q,) about zero.
+        bias_sd, bias_mean: (6,); sd 0: known exactly. state_sd: (q,) about zero.
     """
-    states = BIASES + len(alignment_sd)
-    sd = np.concatenate([np.maximum(bias_sd, 1e-9), alignment_sd])
+    states = BIASES + len(state_sd)
+    sd = np.concatenate([np.maximum(bias_sd, 1e-9), state_sd])
     prior = np.zeros((states, PARAMETERS + states + 1))
     row = np.arange(states)
     prior[row, PARAMETERS + row] = 1.0 / sd
@@ -112,7 +121,7 @@ def state_prior(bias_sd: Array, bias_mean: Array, alignment_sd: Array) -> Array:
 
 
 def eliminate(*parts: Array) -> Marginal:
-    """Marginal of whitened rows ``[A | states | y]``, stacked."""
+    """The problem in phi alone of whitened rows ``[A | states | y]``, stacked."""
     width = parts[0].shape[1]
     states = width - PARAMETERS - 1
     rows = np.empty((sum(map(len, parts)), width), order="F")  # as LAPACK reads it
@@ -132,9 +141,9 @@ class Marginal:
     """Least squares in phi alone: ``|upper [phi; -1]|^2`` plus a constant already inside.
 
     Attributes:
-        upper: (11, 11) triangular factor of [A | y] after elimination of the biases.
-        state_rows: (6 + q, 17 + q) triangular rows in the order [B | alignment | A | y] that give
-            the eliminated states back.
+        upper: (11, 11) triangular factor of [A | y] after elimination of the states.
+        state_rows: (6 + q, 17 + q) triangular rows in the order [B | other states | A | y] that
+            give the eliminated states back.
     """
 
     upper: Array
@@ -162,7 +171,7 @@ class Marginal:
 
     @cached_property
     def unconstrained_fit(self) -> tuple[Array, Array]:
-        """phi (10,) of the data alone and its covariance (10, 10); see `unconstrained_fit`."""
+        """phi (10,) of the data alone, without shape and consistency; its covariance (10, 10)."""
         return unconstrained_fit(self.information, self.matrix.T @ self.target)
 
     def objective(self, phi: Array) -> float:
@@ -171,7 +180,7 @@ class Marginal:
         return float(r @ r) + self.constant
 
     def states(self, phi: Array) -> Array:
-        """The eliminated states (6 + q,) that go with phi: biases, then alignment."""
+        """The eliminated states (6 + q,) that go with phi: biases, then the others."""
         r = self.state_rows
         n = len(r)
         return solve_upper(r[:, :n], r[:, -1] - r[:, n:-1] @ phi)

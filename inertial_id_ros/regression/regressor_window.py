@@ -1,8 +1,8 @@
-"""Rolling regressor buffer in square-root form.
+"""Rolling window of regressor rows in square-root form.
 
 Regressor rows are kept as one small triangular factor per time slice and channel. The slices are
 the leaves of a binary tree whose inner nodes hold the combined factors of all finished slices, so
-that finishing or forgetting a slice costs a few small QR factorisations, forgetting is exact
+that finishing or dropping a slice costs a few small QR factorisations, dropping is exact
 (nothing is subtracted), and the factor of the whole window, one more factorisation with the slice
 that still grows, is there in the same time whatever the window's length.
 """
@@ -27,7 +27,7 @@ _MAX_SLICES = 512  # longer windows get longer slices
 
 
 class Rows(NamedTuple):
-    """Filtered rows on their way into the buffer.
+    """Filtered rows on their way into the window.
 
     Attributes:
         number: (r,) bin numbers; samples: (r,) raw samples that each stands for.
@@ -46,12 +46,12 @@ class Rows(NamedTuple):
         return Rows(*(field[which] for field in self))
 
 
-def joined(parts: list[Rows]) -> Rows | None:
+def concatenate_rows(parts: list[Rows]) -> Rows | None:
     """Rows one after the other; None where there are none."""
     return Rows(*(np.concatenate(fields) for fields in zip(*parts, strict=True))) if parts else None
 
 
-class JointRows(NamedTuple):
+class CrossChannelRows(NamedTuple):
     """All channels of a window together, for noise that several channels share.
 
     Attributes:
@@ -69,8 +69,8 @@ class JointRows(NamedTuple):
     independent: float
 
 
-class Window(NamedTuple):
-    """The content of the buffer.
+class WindowContent(NamedTuple):
+    """What the window holds at one time.
 
     Attributes:
         factors: per model (6, w, 38), triangular per channel up to the order of columns, each row
@@ -78,7 +78,7 @@ class Window(NamedTuple):
         blocks: sums (b, 6, 38) of the unscaled full rows over blocks of successive slices.
         samples: raw samples; first, last: bin numbers of oldest and newest row.
         rows: their number.
-        joint: where the motion comes as noisy accelerations.
+        cross_channel: where the motion comes as noisy accelerations.
     """
 
     factors: dict[str, Array]
@@ -87,7 +87,7 @@ class Window(NamedTuple):
     first: int
     last: int
     rows: int
-    joint: JointRows | None = None
+    cross_channel: CrossChannelRows | None = None
 
     @property
     def duration(self) -> float:
@@ -103,56 +103,57 @@ class _FactorTree:
     """Triangular factors of three channels over a ring of slices, combined in a binary tree, and
     beside it that of the slice which still grows."""
 
-    def __init__(self, leaves: int, torque: bool, aligned: bool) -> None:
+    def __init__(self, leaves: int, torque: bool, with_states: bool) -> None:
         self._leaves = leaves
-        self._columns = channel_columns(torque, aligned)
+        self._columns = channel_columns(torque, with_states)
         self.width = width = self._columns.shape[1]
         self._channels = np.arange(3)[:, None] + 3 * torque
         self._nodes = np.zeros((2 * leaves, 3, width, width))
         self._growing: Array = np.zeros((3, width, width))
 
     def empty(self, leaf: int) -> None:
-        """Forget a finished slice."""
+        """Empty a finished slice."""
         self._nodes[self._leaves + leaf] = 0.0
 
     def begin(self) -> None:
-        """A slice begins to grow; forget the one before."""
+        """Begin an empty slice in place of the growing one."""
         self._growing = np.zeros_like(self._growing)
 
     def finish(self, leaf: int) -> None:
-        """Put the slice that grew among the finished ones."""
+        """Put the growing slice among the finished ones, and begin another."""
         self._nodes[self._leaves + leaf] = self._growing
         self.begin()
 
     def add(self, rows: Array) -> None:
-        """Add scaled rows (r, 6, 38) to the slice that grows."""
-        self._growing = triangle(np.concatenate([self._growing, self._own(rows)], axis=1))
+        """Add scaled rows (r, 6, 38) to the growing slice."""
+        self._growing = triangle(np.concatenate([self._growing, self._select(rows)], axis=1))
 
-    def _own(self, rows: Array) -> Array:
+    def _select(self, rows: Array) -> Array:
+        """The channels and columns (3, r, w) of rows that the tree keeps."""
         return rows[:, self._channels, self._columns].transpose(1, 0, 2)
 
     def combine(self, nodes: np.ndarray) -> None:
-        """Bring inner nodes, all of one level, up to date."""
+        """Compute inner nodes, all of one level, from the two below each."""
         pairs = self._nodes[np.stack([2 * nodes, 2 * nodes + 1], axis=1)]
         width = pairs.shape[-1]
         stacked = pairs.transpose(0, 2, 1, 3, 4).reshape(len(nodes), 3, 2 * width, width)
         self._nodes[nodes] = triangle(stacked)
 
-    def total(self, more: Array, out: Array) -> None:
-        """Write the factors of the combined slices, of the one that grows and of more scaled rows
+    def write_total(self, provisional: Array, out: Array) -> None:
+        """Write the factors of the combined slices, the growing one and provisional scaled rows
         (r, 6, 38) into out (3, h, 38)."""
-        parts = [self._nodes[1], self._growing, self._own(more)]
+        parts = [self._nodes[1], self._growing, self._select(provisional)]
         together = np.concatenate(parts, axis=1)
         for channel in range(3):
             upper = triangular_factor(together[channel])
             out[channel, :len(upper), self._columns[channel]] = upper.T
 
 
-class RegressorBuffer:
+class RegressorWindow:
     """The last `window` seconds of regressor rows.
 
     Args:
-        window: length [s]; slice_length: granularity of forgetting [s].
+        window: length [s]; slice_length: granularity in which rows are dropped [s].
         blend: whether to keep the factors of the blend (DYNAMIC and STATIC) beside FULL.
     """
 
@@ -166,8 +167,8 @@ class RegressorBuffer:
         self.clear()
 
     def clear(self) -> None:
-        """Forget everything."""
-        self._trees = {model: [_FactorTree(self._leaves, torque, aligned=model == FULL)
+        """Drop all rows."""
+        self._trees = {model: [_FactorTree(self._leaves, torque, with_states=model == FULL)
                                for torque in (False, True)] for model in self._models}
         self._sums = SliceSums(self._leaves, (CHANNELS, STORED))
         self._samples = np.zeros(self._leaves)
@@ -176,13 +177,13 @@ class RegressorBuffer:
         self._dirty: set[int] = set()
         self._newest_slice = -1
         self._last = -1
-        self._content: Window | None = None
+        self._content: WindowContent | None = None
 
     def __bool__(self) -> bool:
         return bool(self._sums.rows.any())
 
     def add(self, rows: Rows) -> None:
-        """Add rows in order of time; slices older than the window are forgotten."""
+        """Add rows in order of time, and drop slices that are older than the window."""
         if len(rows.number) == 0:
             return
         of_row = rows.number // self._bins_per_slice
@@ -193,8 +194,7 @@ class RegressorBuffer:
         self._content = None
 
     def _advance_to(self, number: int) -> None:
-        """Finish the slice before, and forget those that fall out of the window, when slice
-        `number` begins."""
+        """Finish the slice before this one, and drop those that fall out of the window."""
         if number <= self._newest_slice:
             return
         if self._newest_slice >= 0:
@@ -203,16 +203,16 @@ class RegressorBuffer:
                 tree.finish(leaf)
             self._dirty.add(leaf)
         self._newest_slice = number
-        self._forget_before(number)
+        self._drop_before(number)
 
     def expire(self, number: int | None) -> None:
-        """Forget what falls out of a window that ends at this bin, if any: its rows will come.
-        What `content` would have to combine is combined."""
+        """Drop what falls out of a window that ends at this bin, whose rows will come, if any; and
+        combine slices ahead of the next `content`."""
         if number is not None:
-            self._forget_before(number // self._bins_per_slice)
+            self._drop_before(number // self._bins_per_slice)
         self._combine()
 
-    def _forget_before(self, number: int) -> None:
+    def _drop_before(self, number: int) -> None:
         """Empty the slices that fall out of a window whose newest slice is this one."""
         old = (self._number >= 0) & (self._number <= number - self._slices)
         for leaf in np.flatnonzero(old):
@@ -220,6 +220,7 @@ class RegressorBuffer:
             self._content = None
 
     def _empty(self, leaf: int) -> None:
+        """Drop the rows of the slice at a leaf."""
         for tree in self._all_trees():
             tree.empty(leaf)
             if self._number[leaf] == self._newest_slice:
@@ -230,12 +231,14 @@ class RegressorBuffer:
         self._dirty.add(leaf)
 
     def _all_trees(self) -> list[_FactorTree]:
+        """Those of every model, for forces and for torques."""
         return [tree for pair in self._trees.values() for tree in pair]
 
     def _add_to_slice(self, number: int, rows: Rows, mask: np.ndarray) -> None:
+        """Add the rows under a mask (r,), all of one slice, to it."""
         leaf = number % self._leaves
-        part = Rows(*(field[mask] for field in rows))
-        scaled = self._scaled(part)
+        part = rows.part(mask)
+        scaled = self._scale(part)
         for model, trees in self._trees.items():
             for tree in trees:
                 tree.add(scaled[model])
@@ -245,7 +248,7 @@ class RegressorBuffer:
         self._sums.add(leaf, part.full)
         self._samples[leaf] += part.samples.sum()
 
-    def _scaled(self, rows: Rows) -> dict[str, Array]:
+    def _scale(self, rows: Rows) -> dict[str, Array]:
         """Per model, rows (r, 6, 38) as they enter its factors."""
         root_count = np.sqrt(rows.samples)[:, None, None]
         weight = rows.weight[:, None, None]
@@ -256,7 +259,7 @@ class RegressorBuffer:
                 STATIC: rows.static * root_count * (1.0 - weight)}
 
     def _combine(self) -> None:
-        """Bring the inner nodes above finished and forgotten slices up to date, level by level."""
+        """Compute the inner nodes above finished and emptied slices anew, level by level."""
         if not self._dirty:
             return
         nodes = np.unique([(self._leaves + leaf) >> 1 for leaf in self._dirty])
@@ -266,44 +269,45 @@ class RegressorBuffer:
                 tree.combine(nodes)
             nodes = np.unique(nodes >> 1)
 
-    def content(self, more: Rows | None = None) -> Window:
+    def content(self, provisional: Rows | None = None) -> WindowContent:
         """The combined factors of the window; there must be rows.
 
         Args:
-            more: rows after those of the buffer that belong to this content alone.
+            provisional: rows after those of the window, which belong to this content alone.
         """
         self._combine()
-        if more is not None:
-            return self._combined(more)
+        if provisional is not None:
+            return self._make_content(provisional)
         if self._content is None:
-            self._content = self._combined(_NO_ROWS)
+            self._content = self._make_content(_NO_ROWS)
         return self._content
 
-    def _combined(self, more: Rows) -> Window:
+    def _make_content(self, provisional: Rows) -> WindowContent:
+        """The factors and sums of the rows held and of provisional ones."""
         used = np.flatnonzero(self._sums.rows)
         newest = self._newest_slice % self._leaves
         used = np.concatenate([used[used > newest], used[used <= newest]])  # oldest first
-        scaled = self._scaled(more)
+        scaled = self._scale(provisional)
         factors = {model: self._total(pair, scaled[model]) for model, pair in self._trees.items()}
-        first = int(self._first[used[0]] if len(used) else more.number[0])
-        last = int(more.number[-1]) if len(more.number) else self._last
+        first = int(self._first[used[0]] if len(used) else provisional.number[0])
+        last = int(provisional.number[-1]) if len(provisional.number) else self._last
         size = block_slices((last + 1 - first) * BIN_NS * 1e-9, self.slice_length)
         # The slices of the additional rows, of which the first may have begun already.
-        slots = more.number // self._bins_per_slice - self._newest_slice
-        return Window(
-            factors, self._sums.blocks(used, size, more.full, slots),
-            round(float(self._samples.sum() + more.samples.sum())), first, last,
-            int(self._sums.rows.sum()) + len(more.number))
+        slots = provisional.number // self._bins_per_slice - self._newest_slice
+        return WindowContent(
+            factors, self._sums.blocks(used, size, provisional.full, slots),
+            round(float(self._samples.sum() + provisional.samples.sum())), first, last,
+            int(self._sums.rows.sum()) + len(provisional.number))
 
-    def _total(self, pair: list[_FactorTree], more: Array) -> Array:
+    def _total(self, pair: list[_FactorTree], provisional: Array) -> Array:
         """Factors (6, h, 38) of force and torque channels, padded with zero rows to one height."""
         out = np.zeros((CHANNELS, max(tree.width for tree in pair), STORED))
         for tree, channels in zip(pair, (out[:3], out[3:]), strict=True):
-            tree.total(more, channels)
+            tree.write_total(provisional, channels)
         return out
 
 
-def make_buffer(settings: Settings, seconds: float = 0.0) -> RegressorBuffer:
-    """The buffer that the settings ask for, of at least this length."""
-    return RegressorBuffer(max(settings.buffer.window, seconds), settings.buffer.slice,
+def make_regressor_window(settings: Settings, seconds: float = 0.0) -> RegressorWindow:
+    """The window that the settings ask for, of at least this length."""
+    return RegressorWindow(max(settings.buffer.window, seconds), settings.buffer.slice,
                            blend=settings.estimator.weighting == "dynamism")

@@ -13,6 +13,7 @@ from ..kinematics.motion import Motion
 from ..signals.bins import Bins
 from ..signals.low_pass import FilteredRows, ZeroPhaseFilter, make_low_pass
 from .newton_euler import dynamism, full_model_weight, regressor, static_regressor
+from .nuisance_state import RowSignals
 from .regressor_window import Rows
 from .row_layout import PHI, stored_rows
 
@@ -44,13 +45,13 @@ def bin_columns(bins: Bins, motion: Motion, removed: Array, sign: float,
     return a, y, filter_columns(motion, a, y, c1)
 
 
-def buffer_rows(rows: FilteredRows, gravity: float) -> Rows:
+def unpack_rows(rows: FilteredRows, gravity: float) -> Rows:
     """Rows for the buffer from what the filter gave; gravity [m/s^2]."""
     r = len(rows.number)
     axes = rows.columns[:, _AXES].reshape(r, 3, 3)
-    full = stored_rows(rows.columns[:, _A].reshape(r, 6, PARAMETERS),
-                       rows.rates.reshape(r, 6, PARAMETERS),
-                       axes[:, 0], axes[:, 1], gravity, rows.columns[:, _Y])
+    full = stored_rows(RowSignals(
+        rows.columns[:, _A].reshape(r, 6, PARAMETERS), rows.rates.reshape(r, 6, PARAMETERS),
+        axes[:, 0], axes[:, 1], gravity, rows.columns[:, _Y]))
     static = full.copy()
     static[..., PHI] = static_regressor(-gravity * axes[:, 2])
     return Rows(rows.number, rows.samples, full, static, rows.columns[:, _W])

@@ -1,7 +1,7 @@
 """Sums of rows over blocks of successive slices, at a cost that hardly grows with the window.
 
 A block of finished slices is summed once and kept as long as the slice that ends it. Nothing is
-subtracted, so that what is forgotten leaves no trace.
+subtracted, so that dropped slices leave no trace.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class SliceSums:
         self.rows = np.zeros(slices, dtype=int)
 
     def empty(self, position: int) -> None:
-        """Forget the slice at that position of the ring."""
+        """Empty the slice at that position of the ring."""
         self._sums[position], self.rows[position], self._sizes[position] = 0.0, 0, 0
 
     def add(self, position: int, rows: Array) -> None:
@@ -51,14 +51,14 @@ class SliceSums:
         self.rows[position] += len(rows)
 
     def blocks(self, used: np.ndarray, size: int, later: Array, slots: np.ndarray) -> Blocks:
-        """Blocks of `size` slices with rows, from the oldest on; what fills no block is left out.
+        """Blocks of `size` slices with rows, from the oldest on, without the rest that fills none.
 
         Args:
             used: (s,) positions of the slices with rows, oldest first.
             later: (r, ...) rows after those of the ring; slots: (r,) the slice of each, rising;
                 0: the newest of the ring, which may have begun.
         """
-        sums, rows = _by_slice(later, slots)
+        sums, rows = _sum_by_slice(later, slots)
         growing = used[-1:]
         if len(used) and len(slots) and slots[0] == 0:
             sums[0] += self._sums[growing[0]]
@@ -72,11 +72,11 @@ class SliceSums:
         whole = min(len(old) // size, blocks)  # blocks of finished slices alone
         rest = np.concatenate([self._sums[old[whole * size:]], sums])[:(blocks - whole) * size]
         out = np.empty((blocks, *rest.shape[1:]))
-        self._finished(old[:whole * size].reshape(whole, size), out[:whole])
+        self._write_finished(old[:whole * size].reshape(whole, size), out[:whole])
         rest.reshape(-1, size, *rest.shape[1:]).sum(axis=1, out=out[whole:])
         return Blocks(out, count[:blocks * size].reshape(blocks, size).sum(axis=1))
 
-    def _finished(self, members: np.ndarray, out: Array) -> None:
+    def _write_finished(self, members: np.ndarray, out: Array) -> None:
         """Write sums of blocks of finished slices, members (b, size), into out (b, ...)."""
         size, ends = members.shape[1], members[:, -1]
         missing = self._sizes[ends] != size
@@ -86,7 +86,7 @@ class SliceSums:
         self._blocks.take(ends, axis=0, out=out, mode="clip")  # else it is copied once more
 
 
-def _by_slice(rows: Array, slots: np.ndarray) -> tuple[Array, np.ndarray]:
+def _sum_by_slice(rows: Array, slots: np.ndarray) -> tuple[Array, np.ndarray]:
     """Sums (t, ...) of rows (r, ...) with the same slot, and how many they are (t,)."""
     if len(slots) == 0:
         return rows, np.empty(0, dtype=int)

@@ -102,11 +102,11 @@ def load_tool(path: Path) -> Tool:
         raise InvalidSetting(f"tool file {path} cannot be used: {error}") from error
 
 
-def tool_apart(matrix: Array, tool: Tool) -> Array:
+def add_tool_states(matrix: Array, tool: Tool) -> Array:
     """Columns ``[A | ... | A root | y - A mean]`` from columns ``[A | ... | y]`` of stored rows.
 
     Args:
-        matrix: (38, n) as `row_layout.linearisation` gives it.
+        matrix: (38, n) as `EstimatedStates.linearise` gives it.
     """
     states = np.zeros((len(matrix), PARAMETERS))
     states[PHI] = tool.root

@@ -10,7 +10,9 @@ from inertial_id_ros.detection.running_fit import RunningFit
 from inertial_id_ros.identification.wrench_model import WrenchModel
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.regression.newton_euler import regressor
-from inertial_id_ros.regression.row_layout import stored_rows
+from inertial_id_ros.regression.nuisance_state import RowSignals
+from inertial_id_ros.regression.row_layout import EstimatedStates, stored_rows
+from inertial_id_ros.settings import Settings
 
 NOISE = np.repeat([0.1, 0.005], 3)
 BIAS_SD = np.repeat([5.0, 0.5], 3)
@@ -20,8 +22,15 @@ PERIOD = 0.02
 
 
 def _running_fit(alignment: float = 0.0) -> RunningFit:
-    model = WrenchModel(NOISE, BIAS_SD, np.full(6, alignment), 9.81)
-    return RunningFit(model, 1.0, PERIOD)
+    return RunningFit(_model(NOISE, BIAS_SD, alignment), 1.0, PERIOD)
+
+
+def _model(noise: Array, bias_sd: Array, alignment: float = 0.0) -> WrenchModel:
+    angle = float(np.rad2deg(alignment))
+    states = EstimatedStates(Settings().replace({
+        "alignment.rotation_sd": angle, "alignment.tilt_sd": angle,
+        "alignment.delay_sd": alignment}))
+    return WrenchModel(noise, bias_sd, states, 9.81)
 
 
 def _rows(n: int, rng: np.random.Generator, noise: float = 1.0) -> tuple[Array, Array]:
@@ -33,7 +42,8 @@ def _rows(n: int, rng: np.random.Generator, noise: float = 1.0) -> tuple[Array, 
     a = regressor(9.81 * up + rng.normal(size=(n, 3)), rng.normal(size=(n, 3)),
                   3.0 * rng.normal(size=(n, 3)))
     y = a @ PHI + BIAS + noise * rng.normal(size=(n, 6)) * NOISE
-    return stored_rows(a, np.zeros_like(a), side, np.cross(up, side), 9.81, y), a
+    return stored_rows(
+        RowSignals(a, np.zeros_like(a), side, np.cross(up, side), 9.81, y)), a
 
 
 def _learn(running_fit: RunningFit, rows: Array, size: int = 12) -> None:
@@ -95,7 +105,7 @@ def test_the_noise_is_that_of_the_residual(noise: float, rng: np.random.Generato
 @pytest.mark.parametrize("bias_sd", [0.1, 10.0])
 def test_another_noise_or_prior_counts_as_if_it_had_been_known_from_the_start(
         noise: float, bias_sd: float, rng: np.random.Generator) -> None:
-    model = WrenchModel(noise * NOISE, bias_sd * BIAS_SD, np.zeros(6), 9.81)
+    model = _model(noise * NOISE, bias_sd * BIAS_SD)
     changed, known = _running_fit(), RunningFit(model, 1.0, PERIOD)
     rows, _ = _rows(480, rng)
     for fit in (changed, known):
@@ -133,7 +143,7 @@ def test_an_unknown_centre_of_turning_is_part_of_the_spread(rng: np.random.Gener
     _learn(running_fit, _rows(480, rng)[0])
     omega, alpha = np.array([0.3, -0.9, 0.5]), np.array([1.0, 2.0, -1.5])
     a = regressor(np.array([0.0, 0.0, 9.81]), omega, alpha)[None]
-    row = stored_rows(a, np.zeros_like(a), np.eye(3)[:1], np.eye(3)[1:2], 9.81, a @ PHI)
+    row = stored_rows(RowSignals(a, np.zeros_like(a), np.eye(3)[:1], np.eye(3)[1:2], 9.81, a @ PHI))
     known, unknown = (running_fit.expect(row, np.ones(1), flag).spread[0] for flag in (False, True))
     drawn = []
     for lever in 0.3 * rng.normal(size=(4000, 3)):
@@ -152,7 +162,8 @@ def _near_rest(n: int, turned: float, noise: float, rng: np.random.Generator) ->
     true = regressor(9.81 * up, still, still)
     a = regressor(9.81 * up + noise * rng.normal(size=(n, 3)), still, still)
     y = true @ PHI + BIAS + 0.1 * NOISE * rng.normal(size=(n, 6))
-    return stored_rows(a, np.zeros_like(a), side, np.cross(up, side), 9.81, y)
+    return stored_rows(
+        RowSignals(a, np.zeros_like(a), side, np.cross(up, side), 9.81, y))
 
 
 def test_the_first_move_after_a_rest_is_as_expected_as_it_can_be(
@@ -194,7 +205,8 @@ def _shaken_rows(n: int, moved: float, covariance_sd: Array, rng: np.random.Gene
     y = regressor(push, still, alpha) @ PHI + BIAS + NOISE * rng.normal(size=(n, 6))
     a = regressor(push + covariance_sd[:3] * rng.normal(size=(n, 3)), still,
                   alpha + covariance_sd[3:] * rng.normal(size=(n, 3)))
-    return stored_rows(a, np.zeros_like(a), side, np.cross(up, side), 9.81, y)
+    return stored_rows(
+        RowSignals(a, np.zeros_like(a), side, np.cross(up, side), 9.81, y))
 
 
 def test_channels_that_the_noise_of_the_motion_ties_together_do_not_count_twice(

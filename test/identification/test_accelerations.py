@@ -92,8 +92,8 @@ def test_least_squares_reaches_the_optimum_of_the_likelihood_of_all_filtered_row
     made = noisy(rng, moving(rng))
     found = identify(made, settings)
     window, _ = window_of(made, settings)
-    assert window.joint is not None
-    rows = window.joint.rows
+    assert window.cross_channel is not None
+    rows = window.cross_channel.rows
     sd = np.sqrt(np.diag(found.phi_covariance))
 
     def likelihood(x: Array) -> float:
@@ -112,10 +112,10 @@ def test_noise_of_a_derivative_after_the_low_pass_is_as_stated(rng: np.random.Ge
                      sd * rng.normal(size=(n, 3)), np.zeros((n, 6)))
     window, filtering = window_of(rest, KNOWN.replace({
         "accelerations.angular_velocity_noise": sd, "buffer.window": 600.0}))
-    assert window.joint is not None
-    stated = window.joint.acceleration_noise[3:]
+    assert window.cross_channel is not None
+    stated = window.cross_channel.acceleration_noise[3:]
     # Column Ixx of the torque about x is the angular acceleration about x.
-    seen = np.sum(window.joint.rows[:, 3, 4] ** 2) / window.joint.energy
+    seen = np.sum(window.cross_channel.rows[:, 3, 4] ** 2) / window.cross_channel.energy
     np.testing.assert_allclose(np.sqrt(seen), stated, rtol=0.05)
 
 
@@ -140,7 +140,7 @@ def test_at_rest_noise_is_not_taken_for_motion(rng: np.random.Generator) -> None
         made = noisy(rng, Recording(np.arange(n) / 100.0, axes, zero, zero, -a @ PHI_TRUE, zero))
         found = identify(made, settings)
         np.testing.assert_allclose(found.phi[:4], PHI_TRUE[:4], atol=0.01)
-        joint = window_of(made, settings)[0].joint
+        joint = window_of(made, settings)[0].cross_channel
         assert joint is not None
         weight = np.linalg.inv(residual_covariance(found.phi, NOISE, ACCELERATION))
         seeming = np.einsum("nik,ij,njl->kl", joint.rows[..., 4:10], weight, joint.rows[..., 4:10])

@@ -16,7 +16,7 @@ from inertial_id_ros.identification.verdict import Verdict, judge, sentence
 from inertial_id_ros.inertia import phi_from_body, report_from_phi, report_jacobian, transform_phi
 from inertial_id_ros.regression.newton_euler import regressor
 from inertial_id_ros.regression.problem import Problem
-from inertial_id_ros.regression.regressor_window import RegressorBuffer, Rows
+from inertial_id_ros.regression.regressor_window import RegressorWindow, Rows
 from inertial_id_ros.regression.row_layout import BIAS, STORED, WRENCH
 from inertial_id_ros.signals.low_pass import ZeroPhaseHannFilter
 
@@ -215,9 +215,9 @@ def _estimate(config: object, a: np.ndarray, wrench: np.ndarray, per_bin: int) -
     full[:, :, :10] = rows.columns[:, :60].reshape(-1, 6, 10)
     full[:, :, BIAS] = np.eye(6)
     full[:, :, WRENCH] = rows.columns[:, 60:]
-    buffer = RegressorBuffer(30.0, 0.25)
+    buffer = RegressorWindow(30.0, 0.25)
     buffer.add(Rows(rows.number, rows.samples, full, full, np.ones(len(full))))
-    solver = Solver(config, None, filtering, -1.0)  # type: ignore[arg-type]
+    solver = Solver(config, None, filtering)  # type: ignore[arg-type]
     return solver.solve(buffer.content(), "sensor", FindingLog())
 
 

@@ -26,8 +26,8 @@ from synthetic import (
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.findings import FindingLog
 from inertial_id_ros.inertia import tensor_from_six
-from inertial_id_ros.regression.alignment import prior_sd, report
-from inertial_id_ros.settings import AlignmentSettings
+from inertial_id_ros.regression.row_layout import NUISANCE_STATES, EstimatedStates
+from inertial_id_ros.settings import Settings
 
 BIAS = np.array([2.0, -3.0, 1.0, 0.1, -0.2, 0.15])
 DEGREE = np.deg2rad(1.0)
@@ -146,16 +146,23 @@ def test_a_group_that_is_switched_off_is_zero_and_says_nothing(
 
 
 def test_prior_deviations_are_in_radians_and_seconds() -> None:
-    np.testing.assert_allclose(prior_sd(AlignmentSettings(1.0, 0.5, 0.03)),
+    settings = Settings().replace({
+        "alignment.rotation_sd": 1.0, "alignment.tilt_sd": 0.5, "alignment.delay_sd": 0.03})
+    np.testing.assert_allclose(EstimatedStates(settings).prior_sd,
                                [*[np.pi / 180.0] * 3, *[np.pi / 360.0] * 2, 0.03])
+
+
+def _report(values: np.ndarray, sigma: np.ndarray, log: FindingLog) -> None:
+    for state in NUISANCE_STATES:
+        state.report(values[state.values], sigma[state.values], log)
 
 
 def test_findings_go_when_the_errors_go_and_small_or_uncertain_ones_are_not_named() -> None:
     log, sigma = FindingLog(), np.r_[np.full(5, 0.1 * DEGREE), 0.001]
-    report(np.r_[np.full(5, DEGREE), 0.02], sigma, log)
+    _report(np.r_[np.full(5, DEGREE), 0.02], sigma, log)
     assert {f.name for f in log.all()} == {"sensor_rotated", "gravity_tilted", "clock_offset"}
     assert "1.0° about x, 1.0° about y, 1.0° about z" in log.all()[0].text
-    report(np.r_[np.full(5, DEGREE), 0.02], 10.0 * sigma, log)
+    _report(np.r_[np.full(5, DEGREE), 0.02], 10.0 * sigma, log)
     assert not log.all()
-    report(np.r_[np.full(5, 0.2 * DEGREE), 0.004], 0.01 * sigma, log)
+    _report(np.r_[np.full(5, 0.2 * DEGREE), 0.004], 0.01 * sigma, log)
     assert not log.all()

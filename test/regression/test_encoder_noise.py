@@ -7,7 +7,7 @@ import pytest
 
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.kinematics.polynomial import acceleration_gain, covered, fit, gather, scatter
-from inertial_id_ros.regression.encoder_noise import freed, spurious
+from inertial_id_ros.regression.encoder_noise import noise_information, remove_noise_information
 from inertial_id_ros.regression.errors_in_variables import residual_covariance
 from inertial_id_ros.regression.newton_euler import regressor
 from inertial_id_ros.regression.problem import Marginal, eliminate
@@ -59,17 +59,23 @@ def test_rates_are_not_much_noisier_where_a_stream_begins(period: float) -> None
     assert noise[0] < 8.0 * noise[-1]
 
 
-def _residual(shaking: Array) -> Array:
+def _residual(noise_sd: Array) -> Array:
     """Noise (6,) of the residual, which shows that of the motion as well."""
-    return np.sqrt(np.diag(residual_covariance(PHI, NOISE, shaking)))
+    return np.sqrt(np.diag(residual_covariance(PHI, NOISE, noise_sd)))
 
 
-def _freed(marginal: Marginal, shaking: Array) -> Marginal:
+def _corrected(marginal: Marginal, noise_sd: Array) -> Marginal:
     """Of noise (6,) of accelerations that do not depend on one another."""
-    return freed(marginal, spurious(np.diag(shaking**2), _residual(shaking), 3000))
+    return _without(marginal, np.diag(noise_sd**2), noise_sd)
 
 
-def _rows(excitation: float, shaking: Array, rng: np.random.Generator,
+def _without(marginal: Marginal, covariance: Array, noise_sd: Array) -> Marginal:
+    """The marginal without the information of noise of this covariance (6, 6)."""
+    return remove_noise_information(
+        marginal, noise_information(covariance, _residual(noise_sd), 3000))
+
+
+def _rows(excitation: float, noise_sd: Array, rng: np.random.Generator,
           lever: float = 0.0) -> Array:
     """Whitened rows ``[A | bias | y]`` (6 n, 17) of poses near one another, with a noisy A; lever
     [m]: from the joints, whose noise turns the sensor, to where that moves it along x."""
@@ -77,32 +83,32 @@ def _rows(excitation: float, shaking: Array, rng: np.random.Generator,
     push = 9.81 * np.array([0.0, 0.6, 0.8]) + excitation * rng.normal(size=(n, 3))
     alpha = excitation * rng.normal(size=(n, 3))
     y = regressor(push, np.zeros((n, 3)), alpha) @ PHI + NOISE * rng.normal(size=(n, 6))
-    linear, angular = rng.normal(size=(2, n, 3)) * shaking.reshape(2, 1, 3)
+    linear, angular = rng.normal(size=(2, n, 3)) * noise_sd.reshape(2, 1, 3)
     linear[:, 0] += lever * angular[:, 1]
     a = regressor(push + linear, np.zeros((n, 3)), alpha + angular)
     bias = np.broadcast_to(np.eye(6), (n, 6, 6))
-    rows = np.concatenate([a, bias, y[..., None]], axis=2) / _residual(shaking)[:, None]
+    rows = np.concatenate([a, bias, y[..., None]], axis=2) / _residual(noise_sd)[:, None]
     prior = np.zeros((6, 17))
     prior[:, 10:16] = np.eye(6) / 5.0
     return np.concatenate([rows.reshape(-1, 17), prior])
 
 
 def test_an_arm_at_rest_is_not_sure_to_carry_nothing() -> None:
-    shaking = np.full(6, 0.1)
-    marginal = eliminate(_rows(0.0, shaking, np.random.default_rng(3)))
+    noise_sd = np.full(6, 0.1)
+    marginal = eliminate(_rows(0.0, noise_sd, np.random.default_rng(3)))
     phi, covariance = marginal.unconstrained_fit
     assert phi[0] < 0.2 and np.sqrt(covariance[0, 0]) < 0.05  # which it would be
-    phi, covariance = _freed(marginal, shaking).unconstrained_fit
+    phi, covariance = _corrected(marginal, noise_sd).unconstrained_fit
     assert abs(phi[0] - PHI[0]) < 3.0 * np.sqrt(covariance[0, 0])
 
 
 def test_the_fit_is_not_pulled_to_zero_and_its_intervals_hold() -> None:
     """Where noise holds a fifth of the information."""
-    shaking, scores, pulled = np.full(6, 0.1), [], []
+    noise_sd, scores, pulled = np.full(6, 0.1), [], []
     for seed in range(40):
-        marginal = eliminate(_rows(0.2, shaking, np.random.default_rng(seed)))
+        marginal = eliminate(_rows(0.2, noise_sd, np.random.default_rng(seed)))
         pulled.append(marginal.unconstrained_fit[0][0])
-        phi, covariance = _freed(marginal, shaking).unconstrained_fit
+        phi, covariance = _corrected(marginal, noise_sd).unconstrained_fit
         scores.append((phi - PHI) / np.sqrt(np.diag(covariance)))
     assert np.mean(pulled) < 0.85 * PHI[0]
     assert np.abs(np.mean(scores, axis=0)).max() < 1.0
@@ -111,22 +117,21 @@ def test_the_fit_is_not_pulled_to_zero_and_its_intervals_hold() -> None:
 
 def test_noise_that_moves_and_turns_the_sensor_at_once_is_taken_out_as_such() -> None:
     """A fifth of the information; taken for two noises it would leave a wrong centre of mass."""
-    shaking, lever = np.repeat([0.02, 0.1], 3), 0.8
-    root = np.diag(shaking)
-    root[0, 4] = lever * shaking[4]
+    noise_sd, lever = np.repeat([0.02, 0.1], 3), 0.8
+    root = np.diag(noise_sd)
+    root[0, 4] = lever * noise_sd[4]
     full = root @ root.T
     scores = []
     for seed in range(20):
-        marginal = eliminate(_rows(0.2, shaking, np.random.default_rng(seed), lever))
+        marginal = eliminate(_rows(0.2, noise_sd, np.random.default_rng(seed), lever))
         for known in (full, np.diag(np.diag(full))):
-            without = freed(marginal, spurious(known, _residual(shaking), 3000))
-            phi, covariance = without.unconstrained_fit
+            phi, covariance = _without(marginal, known, noise_sd).unconstrained_fit
             scores.append((phi - PHI) / np.sqrt(np.diag(covariance)))
     right, wrong = np.mean(scores[::2], axis=0), np.mean(scores[1::2], axis=0)
     assert np.abs(right).max() < 1.0 < np.abs(wrong).max(), (right, wrong)
 
 
 def test_motion_far_above_the_noise_is_left_as_it_is() -> None:
-    shaking = np.full(6, 1e-3)
-    marginal = eliminate(_rows(1.0, shaking, np.random.default_rng(4)))
-    assert _freed(marginal, shaking) is marginal
+    noise_sd = np.full(6, 1e-3)
+    marginal = eliminate(_rows(1.0, noise_sd, np.random.default_rng(4)))
+    assert _corrected(marginal, noise_sd) is marginal

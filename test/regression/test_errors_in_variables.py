@@ -10,19 +10,21 @@ from problems import NOISE, compress, motion, random_phi
 
 from inertial_id_ros.estimators.cvxpy_statements import Rows
 from inertial_id_ros.inertia import Array
+from inertial_id_ros.regression.encoder_noise import remove_information
 from inertial_id_ros.regression.errors_in_variables import (
-    joint_rows,
-    linearised,
+    compress_across_channels,
+    linearise,
     residual_covariance,
-    without,
 )
 from inertial_id_ros.regression.newton_euler import regressor, static_regressor
 from inertial_id_ros.regression.problem import Marginal, Problem
-from inertial_id_ros.regression.row_layout import PHI, STORED, WRENCH, linearisation
+from inertial_id_ros.regression.row_layout import PHI, STORED, WRENCH, EstimatedStates
+from inertial_id_ros.settings import Settings
 
 ACCELERATION = np.repeat([0.1, 1.0], 3)
 SAMPLES = 120
-ALONE = np.empty(0, dtype=int)  # no alignment states
+EXACT_SET_UP = EstimatedStates(Settings().replace({
+    "alignment.rotation_sd": 0.0, "alignment.tilt_sd": 0.0, "alignment.delay_sd": 0.0}))
 
 
 class Case:
@@ -48,8 +50,8 @@ class Case:
         rows[..., 10:16] = np.eye(6)
         plain = Rows(a, static_regressor(self.gravity), wrench, np.ones(SAMPLES))
         problem = compress(plain, bias_sd=np.zeros(6))
-        return linearised(problem, joint_rows(rows, ACCELERATION, energy, SAMPLES),
-                          linearisation(at, ALONE), np.r_[at, np.zeros(6)],
+        return linearise(problem, compress_across_channels(rows, ACCELERATION, energy, SAMPLES),
+                          EXACT_SET_UP.linearise(at), np.r_[at, np.zeros(6)],
                           residual_covariance(at, NOISE, ACCELERATION))
 
 
@@ -79,7 +81,7 @@ def test_few_joint_rows_have_the_products_of_all_rows_across_channels(
         case: Case, rng: np.random.Generator) -> None:
     a, wrench = case.measured()
     rows = np.concatenate([a, wrench[..., None]], axis=2)
-    few = joint_rows(rows, ACCELERATION, 1.0, 1.0).rows
+    few = compress_across_channels(rows, ACCELERATION, 1.0, 1.0).rows
     assert len(few) < 25 < SAMPLES  # as many as there are independent signals
     wanted = np.einsum("nia,njb->iajb", rows, rows)
     found = np.einsum("nia,njb->iajb", few, few)
@@ -148,10 +150,10 @@ def test_exact_accelerations_leave_whitened_least_squares(case: Case) -> None:
     problem = compress(plain, bias_sd=np.zeros(6))
     rows = np.zeros((SAMPLES, 6, STORED))
     rows[..., PHI], rows[..., 10:16], rows[..., WRENCH] = a, np.eye(6), wrench
-    joint = joint_rows(rows, np.zeros(6), SAMPLES, SAMPLES)
-    noisy = linearised(problem, joint, linearisation(case.phi, ALONE),
+    joint = compress_across_channels(rows, np.zeros(6), SAMPLES, SAMPLES)
+    noisy = linearise(problem, joint, EXACT_SET_UP.linearise(case.phi),
                        np.r_[case.phi, np.zeros(6)], np.diag(NOISE**2))
-    found, wanted = (p.marginal("noise") for p in (noisy, replace(noisy, noisy=None)))
+    found, wanted = (p.marginal("noise") for p in (noisy, replace(noisy, known_marginal=None)))
     np.testing.assert_allclose(found.information, wanted.information, rtol=1e-8, atol=1e-6)
     np.testing.assert_allclose(found.matrix.T @ found.target, wanted.matrix.T @ wanted.target,
                                rtol=1e-8, atol=1e-6)
@@ -161,7 +163,7 @@ def test_a_direction_that_is_nearly_all_noise_keeps_its_value_and_no_information
         rng: np.random.Generator) -> None:
     upper = np.linalg.qr(rng.normal(size=(30, 11)), mode="r")
     marginal, phi = Marginal(upper, np.zeros((6, 17))), rng.normal(size=10)
-    left = without(marginal, 0.9 * marginal.information, phi, 0.8)
+    left = remove_information(marginal, 0.9 * marginal.information, phi, 0.8, 0.05)
     np.testing.assert_allclose(np.linalg.solve(left.matrix, left.target), phi, rtol=1e-9)
     np.testing.assert_allclose(left.information, 0.05**2 * marginal.information, atol=1e-9)
 
@@ -173,22 +175,23 @@ def test_taking_information_away_keeps_the_optimum_and_never_goes_below_zero(
     marginal, phi = Marginal(upper, np.zeros((6, 17))), rng.normal(size=10)
     root = rng.normal(size=(10, 10))
     small = 1e-2 * root @ root.T
-    left = without(marginal, small, phi, 0.8)
+    left = remove_information(marginal, small, phi, 0.8, 0.05)
     curvature = marginal.information - small
     inverse = np.linalg.inv(curvature)
     np.testing.assert_allclose(np.linalg.inv(left.information),
                                inverse @ marginal.information @ inverse, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(np.linalg.solve(left.matrix, left.target),
                                phi - inverse @ gradient(marginal, phi), rtol=1e-6, atol=1e-9)
-    assert np.linalg.eigvalsh(without(marginal, 1e3 * small, phi, 0.8).information)[0] > 0.0
+    much = remove_information(marginal, 1e3 * small, phi, 0.8, 0.05)
+    assert np.linalg.eigvalsh(much.information)[0] > 0.0
 
 
 def test_directions_without_any_information_do_not_matter(rng: np.random.Generator) -> None:
     upper = np.zeros((11, 11))
     upper[:4, :] = np.linalg.qr(rng.normal(size=(30, 11)), mode="r")[:4]
     upper[:, 4:10] = 0.0
-    spurious = np.diag(np.r_[np.full(4, 1e-3), np.zeros(6)])
-    left = without(Marginal(upper, np.zeros((6, 17))), spurious, np.zeros(10), 0.8)
+    of_noise = np.diag(np.r_[np.full(4, 1e-3), np.zeros(6)])
+    left = remove_information(Marginal(upper, np.zeros((6, 17))), of_noise, np.zeros(10), 0.8, 0.05)
     assert np.isfinite(left.upper).all()
     np.testing.assert_allclose(left.information[:4, :4], (upper.T @ upper)[:4, :4]
-                               - 2.0 * spurious[:4, :4], atol=1e-5)
+                               - 2.0 * of_noise[:4, :4], atol=1e-5)

@@ -11,9 +11,9 @@ from inertial_id_ros.regression.regressor_window import (
     DYNAMIC,
     FULL,
     STATIC,
-    RegressorBuffer,
+    RegressorWindow,
     Rows,
-    Window,
+    WindowContent,
 )
 from inertial_id_ros.regression.row_layout import STORED, channel_columns
 from inertial_id_ros.regression.slice_sums import block_slices
@@ -51,7 +51,7 @@ def _in_window(rows: Rows, window: float, slice_length: float) -> Rows:
     return _part(rows, number > number[-1] - slices)
 
 
-def _assert_equal_to_dense(content: Window, rows: Rows, slice_length: float = 0.25) -> None:
+def _assert_equal_to_dense(content: WindowContent, rows: Rows, slice_length: float = 0.25) -> None:
     root = np.sqrt(rows.samples)[:, None]
     for model, matrix, weight in ((FULL, rows.full, 1.0), (DYNAMIC, rows.full, rows.weight),
                                   (STATIC, rows.static, 1.0 - rows.weight)):
@@ -71,7 +71,7 @@ def _assert_equal_to_dense(content: Window, rows: Rows, slice_length: float = 0.
     _assert_blocks(content, rows, slice_length)
 
 
-def _assert_blocks(content: Window, rows: Rows, slice_length: float) -> None:
+def _assert_blocks(content: WindowContent, rows: Rows, slice_length: float) -> None:
     """Sums over as many successive slices with rows as make a twelfth of the window."""
     bins = round(slice_length * 100)
     slices = np.unique(rows.number // bins)
@@ -95,7 +95,7 @@ def test_the_factors_are_those_of_the_rows_in_the_window(
     for gap in gaps:
         number[rng.integers(count):] += gap
     rows = _rows(rng, number)
-    buffer = RegressorBuffer(window, slice_length, blend=True)
+    buffer = RegressorWindow(window, slice_length, blend=True)
     cuts = np.sort(rng.integers(0, count + 1, rng.integers(0, 8)))
     for low, high in zip([0, *cuts], [*cuts, count], strict=True):
         buffer.add(_part(rows, slice(low, high)))
@@ -113,7 +113,7 @@ def test_forgetting_ahead_of_the_rows_counts_none_twice(
         seed: int, slices: int, ahead: list[int]) -> None:
     """The window may end in bins whose rows are still to come."""
     rng, bins = np.random.default_rng(seed), 10
-    buffer = RegressorBuffer(0.1 * slices, 0.1, blend=True)
+    buffer = RegressorWindow(0.1 * slices, 0.1, blend=True)
     left = _rows(rng, np.empty(0, dtype=int))
     for k, further in enumerate(ahead):
         new = _rows(rng, START + STEP * np.arange(15 * k, 15 * (k + 1)))
@@ -128,7 +128,7 @@ def test_forgetting_ahead_of_the_rows_counts_none_twice(
 
 
 def test_forgetting_stays_exact_after_hundreds_of_windows(rng: np.random.Generator) -> None:
-    buffer = RegressorBuffer(1.0, 0.1, blend=True)
+    buffer = RegressorWindow(1.0, 0.1, blend=True)
     kept = []
     for k in range(400):  # 200 s through a window of 1 s
         kept.append(_rows(rng, START + STEP * np.arange(10 * k, 10 * k + 10)))
@@ -138,7 +138,7 @@ def test_forgetting_stays_exact_after_hundreds_of_windows(rng: np.random.Generat
 
 
 def test_huge_rows_leave_no_trace_once_forgotten(rng: np.random.Generator) -> None:
-    buffer = RegressorBuffer(1.0, 0.25, blend=True)
+    buffer = RegressorWindow(1.0, 0.25, blend=True)
     buffer.add(_rows(rng, START + STEP * np.arange(40), scale=1e9))
     after = _rows(rng, START + STEP * np.arange(40, 100), scale=1e-3)
     buffer.add(after)
@@ -147,7 +147,7 @@ def test_huge_rows_leave_no_trace_once_forgotten(rng: np.random.Generator) -> No
 
 def test_the_solution_is_the_dense_least_squares_solution(rng: np.random.Generator) -> None:
     rows = _rows(rng, START + STEP * np.arange(300))
-    buffer = RegressorBuffer(2.0, 0.25, blend=True)
+    buffer = RegressorWindow(2.0, 0.25, blend=True)
     buffer.add(rows)
     window = _in_window(rows, 2.0, 0.25)
     dense = (window.full * np.sqrt(window.samples)[:, None, None]).reshape(-1, STORED)
@@ -159,7 +159,7 @@ def test_the_solution_is_the_dense_least_squares_solution(rng: np.random.Generat
 
 def test_a_gap_longer_than_the_window_leaves_only_what_came_after(
         rng: np.random.Generator) -> None:
-    buffer = RegressorBuffer(2.0, 0.25, blend=True)
+    buffer = RegressorWindow(2.0, 0.25, blend=True)
     buffer.add(_rows(rng, START + STEP * np.arange(40)))
     after = _rows(rng, START + 5000 + STEP * np.arange(3))
     buffer.add(after)
@@ -171,7 +171,7 @@ def test_a_gap_longer_than_the_window_leaves_only_what_came_after(
 def test_sums_of_blocks_are_those_of_the_rows_however_often_they_are_asked_for(
         rng: np.random.Generator, window: float, slice_length: float) -> None:
     """Blocks of one slice and of several; the newest slices wrap around to low leaf numbers."""
-    buffer, kept = RegressorBuffer(window, slice_length), []
+    buffer, kept = RegressorWindow(window, slice_length), []
     for k in range(60):
         # Rows 50 ms apart, and a hole after each second of them.
         kept.append(_rows(rng, START + 100 * k + STEP * np.arange(10 + 10 * (k % 3 == 0))))
@@ -186,7 +186,7 @@ def test_sums_of_blocks_are_those_of_the_rows_however_often_they_are_asked_for(
 
 
 def test_an_empty_buffer_says_so_and_clear_empties_it(rng: np.random.Generator) -> None:
-    buffer = RegressorBuffer(1.0, 0.1, blend=True)
+    buffer = RegressorWindow(1.0, 0.1, blend=True)
     assert not buffer
     buffer.add(_rows(rng, np.empty(0, np.int64)))
     assert not buffer
@@ -200,7 +200,7 @@ def test_an_empty_buffer_says_so_and_clear_empties_it(rng: np.random.Generator) 
 
 
 def test_one_slice_for_the_whole_window_works(rng: np.random.Generator) -> None:
-    buffer = RegressorBuffer(0.5, 0.5, blend=True)
+    buffer = RegressorWindow(0.5, 0.5, blend=True)
     rows = _rows(rng, START + STEP * np.arange(57))
     buffer.add(rows)
     _assert_equal_to_dense(buffer.content(), _in_window(rows, 0.5, 0.5), 0.5)
@@ -213,7 +213,7 @@ def test_rows_of_one_content_alone_count_there_and_leave_no_trace(
         seed: int, count: int, more: int, slice_length: float) -> None:
     rng = np.random.default_rng(seed)
     rows = _rows(rng, START + STEP * np.arange(count + more))
-    buffer = RegressorBuffer(6.0, slice_length, blend=True)
+    buffer = RegressorWindow(6.0, slice_length, blend=True)
     buffer.add(_part(rows, slice(count)))
     content = buffer.content(_part(rows, slice(count, None)))
     _assert_equal_to_dense(content, rows, slice_length)

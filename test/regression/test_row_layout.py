@@ -11,22 +11,34 @@ from synthetic import BODY, GRAVITY, Placement, PointMasses, Scene
 
 from inertial_id_ros.inertia import phi_from_points
 from inertial_id_ros.regression.newton_euler import regressor
+from inertial_id_ros.regression.nuisance_state import RowSignals
 from inertial_id_ros.regression.row_layout import (
-    ALIGNMENT_NAMES,
     BIAS,
+    NUISANCE_STATES,
     PHI,
     STORED,
     WRENCH,
+    EstimatedStates,
     channel_columns,
-    linearisation,
     stored_rows,
 )
+from inertial_id_ros.settings import Settings
 
 TRUTH = phi_from_points(BODY.points, BODY.masses)
 TIMES = np.linspace(0.5, 6.0, 40)
 BIASES = np.array([2.0, -3.0, 1.0, 0.1, -0.2, 0.15])
 ERRORS = np.r_[np.deg2rad([1.0, -0.7, 0.8, 0.5, -0.6]), 0.01]  # rad, rad, s
-ALL = np.arange(6)
+NAMES = [f"{state.name}.{part}" for state in NUISANCE_STATES for part in state.components]
+
+
+def _states(**sd: float) -> EstimatedStates:
+    """Those of these standard deviations; the others are switched off."""
+    off = {"rotation_sd": 0.0, "tilt_sd": 0.0, "delay_sd": 0.0}
+    return EstimatedStates(Settings().replace(
+        {f"alignment.{name}": value for name, value in (off | sd).items()}))
+
+
+ALL, NONE = _states(rotation_sd=1.0, tilt_sd=1.0, delay_sd=0.1), _states()
 
 
 def _nominal(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -56,25 +68,25 @@ def _rows(errors: np.ndarray) -> np.ndarray:
     h = 1e-3
     a, axes = _nominal(TIMES)
     rate = (_nominal(TIMES + h)[0] - _nominal(TIMES - h)[0]) / (2.0 * h)
-    return stored_rows(a, rate, axes[:, 0], axes[:, 1], 9.81, _measured(errors))
+    return stored_rows(RowSignals(a, rate, axes[:, 0], axes[:, 1], 9.81, _measured(errors)))
 
 
-def _residual(errors: np.ndarray, states: np.ndarray) -> np.ndarray:
+def _residual(errors: np.ndarray, states: EstimatedStates) -> np.ndarray:
     """What the linear model at the truth leaves of the wrench, in standard scales (n, 6)."""
-    matrix = linearisation(TRUTH, states)
+    matrix = states.linearise(TRUTH)
     turned = Rotation.from_rotvec(errors[:3])  # the columns hold the wrench with its bias
     bias = np.r_[turned.apply(BIASES[:3]), turned.apply(BIASES[3:])]
-    values = np.r_[TRUTH, bias, errors[states], -1.0]
+    values = np.r_[TRUTH, bias, errors if len(states) else [], -1.0]
     return (_rows(errors) @ matrix @ values) / np.repeat([10.0, 1.0], 3)
 
 
-@pytest.mark.parametrize("which", [*range(6), slice(0, 6)], ids=[*ALIGNMENT_NAMES, "all"])
+@pytest.mark.parametrize("which", [*range(6), slice(0, 6)], ids=[*NAMES, "all"])
 def test_rows_linearised_at_the_truth_are_exact_to_second_order(which: int | slice) -> None:
     """Half the errors leave a quarter of the residual, and little beside what they change."""
     errors = np.zeros(6)
     errors[which] = ERRORS[which]
     whole, half = (_residual(k * errors, ALL) for k in (1.0, 0.5))
-    without = _residual(errors, np.empty(0, dtype=int))
+    without = _residual(errors, NONE)
     assert np.abs(whole).max() < 0.1 * np.abs(without).max()
     ratio = np.linalg.norm(whole) / np.linalg.norm(half)
     assert 3.5 < ratio < 4.5
@@ -85,16 +97,21 @@ def test_without_errors_nothing_is_left() -> None:
 
 
 def test_states_that_are_left_out_have_no_columns() -> None:
-    full = linearisation(TRUTH, ALL)
-    some = linearisation(TRUTH, np.array([3, 5]))
-    assert full.shape == (STORED, 23) and some.shape == (STORED, 19)
-    np.testing.assert_array_equal(some[:, 16:18], full[:, [19, 21]])
-    np.testing.assert_array_equal(some[:, [*range(16), 18]], full[:, [*range(16), 22]])
+    full = ALL.linearise(TRUTH)
+    some = _states(rotation_sd=1.0, delay_sd=0.1).linearise(TRUTH)
+    assert full.shape == (STORED, 23) and some.shape == (STORED, 21)
+    np.testing.assert_array_equal(some[:, 16:20], full[:, [16, 17, 18, 21]])
+    np.testing.assert_array_equal(some[:, [*range(16), 20]], full[:, [*range(16), 22]])
+
+
+def test_values_of_states_that_are_left_out_are_zero() -> None:
+    some = _states(rotation_sd=1.0, delay_sd=0.1)
+    np.testing.assert_array_equal(some.expand(np.arange(1.0, 5.0)), [1.0, 2.0, 3.0, 0.0, 0.0, 4.0])
 
 
 def test_columns_of_parameters_biases_and_wrench_pass_unchanged() -> None:
     rows = _rows(ERRORS)
-    plain = rows @ linearisation(TRUTH, np.empty(0, dtype=int))
+    plain = rows @ NONE.linearise(TRUTH)
     np.testing.assert_array_equal(plain, rows[..., [*range(16), WRENCH]])
     np.testing.assert_array_equal(rows[..., PHI], _nominal(TIMES)[0])
     np.testing.assert_array_equal(rows[..., BIAS], np.tile(np.eye(6), (len(rows), 1, 1)))

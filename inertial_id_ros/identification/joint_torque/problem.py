@@ -104,10 +104,8 @@ class TorqueProblem:
             left = _left(linear, data, matrix, noise)
             noise = np.maximum(independent_noise(left, least) / full, least)
         marginal = _marginal(data, matrix, noise)
-        nothing = np.zeros((0, PARAMETERS + BIASES + 1))
-        problem = Problem(nothing, nothing, nothing, np.ones(BIASES), np.zeros(BIASES),
-                          np.zeros(BIASES), len(rows), noisy=marginal)
-        return TorqueFit(problem, _rms(left), _rms(linear[..., -1]))
+        return TorqueFit(Problem.of_marginal(marginal, len(rows)), _rms(left),
+                         _rms(linear[..., -1]))
 
 
 def _left(linear: Array, data: Compressed, matrix: Array, noise: Array) -> Array:

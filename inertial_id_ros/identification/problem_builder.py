@@ -1,0 +1,208 @@
+"""From the content of the window to the problem of the estimators: linearised, its noise known."""
+
+from __future__ import annotations
+
+from operator import is_not
+from typing import NamedTuple
+
+import numpy as np
+
+from ..inertia import PARAMETERS, Array
+from ..regression.encoder_noise import (
+    NO_MOTION_NOISE,
+    noise_information,
+    remove_noise_information,
+)
+from ..regression.errors_in_variables import linearise, residual_covariance
+from ..regression.noise import correct_noise, datasheet_noise, degrees_of_freedom
+from ..regression.problem import COLUMNS, Marginal, Problem, eliminate, state_prior, whiten
+from ..regression.regressor_window import DYNAMIC, FULL, STATIC, WindowContent
+from ..regression.row_layout import BIASES, STORED, EstimatedStates
+from ..regression.tool import Tool, add_tool_states
+from ..regression.unconstrained_fit import vague_information
+from ..settings import Settings
+from ..signals.low_pass import ZeroPhaseFilter
+from .sensor_bias import SensorBias
+from .state import Tare
+
+_NO_ROWS = np.empty((0, COLUMNS))
+_ROUNDS = 3
+_STEADY, _STEADY_NOISE = 0.1, 0.01  # of phi in standard deviations, of the noise by itself
+
+
+class ProblemBuilder:
+    """Makes the problem of a window, with the settings, the tare and the tool of the moment.
+
+    Args:
+        low_pass: the filter that made the rows.
+
+    Attributes:
+        bias: what is known of the sensor's biases; tool: stored and known, or None.
+        states: the nuisance states that the settings switch on.
+    """
+
+    def __init__(self, settings: Settings, low_pass: ZeroPhaseFilter) -> None:
+        self.bias = SensorBias()
+        self.tool: Tool | None = None
+        self._low_pass = low_pass
+        self.configure(settings)
+
+    def configure(self, settings: Settings) -> None:
+        """Use these settings from now on."""
+        self._settings = settings
+        self.states = EstimatedStates(settings)
+        self._prior: _Prior | None = None
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin the rounds of the next window at the data sheet."""
+        self._start: _Start | None = None
+
+    def total(self, phi: Array) -> Array:
+        """phi (10,) of all that hangs on the sensor, the tool included."""
+        return phi if self.tool is None else phi + self.tool.phi
+
+    def nuisance_states(self, states: Array) -> Array:
+        """Values of the nuisance states among all states (6 + q,): those after the biases."""
+        return states[BIASES:BIASES + len(self.states)]
+
+    def build(self, window: WindowContent,
+              acceleration_covariance: Array = NO_MOTION_NOISE) -> Problem:
+        """The problem, linearised and with its noise corrected, in a few cheap rounds.
+
+        They start where those of the window before ended, and stop when nothing moves.
+
+        Args:
+            acceleration_covariance: (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in
+                a row.
+        """
+        datasheet = datasheet_noise(self._settings.wrench)
+        if self._start is None:
+            self._start = _Start(np.zeros(PARAMETERS), np.zeros(len(self.states)), datasheet)
+        rows, prior = window.factors[FULL].reshape(-1, STORED), self._state_prior()
+
+        def linearise_at(start: _Start) -> _Linearised:
+            linearised = _Linearised(rows, self._matrix(start.phi), start.noise, prior.rows)
+            if acceleration_covariance.any():
+                linearised.marginal = remove_noise_information(
+                    linearised.marginal,
+                    noise_information(acceleration_covariance, start.noise, window.samples))
+            return linearised
+
+        for _ in range(_ROUNDS):
+            start = self._start
+            linearised = linearise_at(start)
+            phi, _ = linearised.marginal.unconstrained_fit
+            states = linearised.marginal.states(phi)
+            noise = start.noise
+            if self._settings.estimator.estimate_noise:
+                used = degrees_of_freedom(linearised.whitened[:, :-1], prior.information)
+                solution = linearised.matrix @ np.concatenate([phi, states, [-1.0]])
+                noise = correct_noise(datasheet, window, solution, self._low_pass, used)
+            self._start = _Start(phi, self.nuisance_states(states), noise)
+            moved = float(np.linalg.norm(linearised.marginal.matrix @ (phi - start.phi)))
+            if moved < _STEADY and np.abs(noise / start.noise - 1.0).max() < _STEADY_NOISE:
+                return self._problem(window, start, linearised)
+        return self._problem(window, self._start, linearise_at(self._start))
+
+    def add_regressor_noise(self, problem: Problem, window: WindowContent, phi: Array) -> Problem:
+        """The problem with the noise of measured accelerations in its regressor, at phi (10,)."""
+        assert window.cross_channel is not None
+        states = problem.marginal("noise").states(phi)
+        matrix = self._matrix(phi)
+        covariance = residual_covariance(self.total(phi), datasheet_noise(self._settings.wrench),
+                                         window.cross_channel.acceleration_noise)
+        if self._settings.estimator.estimate_noise:
+            expected = np.sqrt(covariance.diagonal())
+            used = degrees_of_freedom(whiten(problem.with_states, problem.noise)[:, :-1],
+                                      _information(problem.state_prior()))
+            solution = matrix @ np.concatenate([phi, states, [-1.0]])
+            scale = correct_noise(expected, window, solution, self._low_pass, used) / expected
+            covariance = covariance * np.outer(scale, scale)
+        return linearise(problem, window.cross_channel, matrix, np.concatenate([phi, states]),
+                         covariance)
+
+    def _matrix(self, phi: Array) -> Array:
+        """Matrix from stored columns to ``[A | B | nuisance | tool | y]`` at phi (10,)."""
+        matrix = self.states.linearise(self.total(phi))
+        return matrix if self.tool is None else add_tool_states(matrix, self.tool)
+
+    def _state_prior(self) -> _Prior:
+        """What is known of the states before the data; computed anew after a tare or a new tool."""
+        sources = self.bias.tare, self.bias.is_old, self.tool
+        if self._prior is None or any(map(is_not, self._prior.sources, sources)):
+            sd, mean = self.bias.prior(self._settings, self._settings.wrench.sign)
+            others = self.states.prior_sd
+            if self.tool is not None:
+                others = np.concatenate([others, np.ones(PARAMETERS)])
+            rows = state_prior(sd, mean, others)
+            self._prior = _Prior(sources, sd, mean, others, rows, _information(rows))
+        return self._prior
+
+    def _problem(self, window: WindowContent, start: _Start, linearised: _Linearised) -> Problem:
+        """The compressed problem, linearised at the start of a round."""
+        dynamic, static = (
+            self._fix_states((window.factors[model] @ linearised.matrix).reshape(
+                -1, linearised.matrix.shape[1]), start.nuisance)
+            if model in window.factors else _NO_ROWS for model in (DYNAMIC, STATIC))
+        prior = self._state_prior()
+        return Problem(self._fix_states(linearised.rows, start.nuisance), dynamic, static,
+                       start.noise, prior.bias_sd, prior.bias_mean, window.samples,
+                       linearised.rows, prior.state_sd, linearised.marginal)
+
+    def _fix_states(self, rows: Array, nuisance: Array) -> Array:
+        """Rows (n, 17) ``[A | B | y]``: nuisance states at these values, the tool as stored."""
+        known = PARAMETERS + BIASES
+        out = np.empty((len(rows), COLUMNS))
+        out[:, :-1] = rows[:, :known]
+        out[:, -1] = rows[:, -1] - rows[:, known:known + len(nuisance)] @ nuisance
+        return out
+
+
+class _Start(NamedTuple):
+    """Where a round begins: payload phi (10,), values of the nuisance states, noise (6,)."""
+
+    phi: Array
+    nuisance: Array
+    noise: Array
+
+
+class _Prior(NamedTuple):
+    """What is known of the states before the data.
+
+    Attributes:
+        sources: what it was made from: tare, whether that is old, tool.
+        bias_sd, bias_mean: (6,) of the biases; state_sd: (q,) of the states beside them.
+        rows: (6 + q, 17 + q) whitened; information: (16 + q, 16 + q).
+    """
+
+    sources: tuple[Tare | None, bool, Tool | None]
+    bias_sd: Array
+    bias_mean: Array
+    state_sd: Array
+    rows: Array
+    information: Array
+
+
+class _Linearised:
+    """The rows of a window, linearised at one phi and whitened with one noise.
+
+    Args:
+        stored: (n, 38); matrix: (38, 17 + q) to ``[A | B | q | y]``; noise: (6,).
+        prior: (6 + q, 17 + q) whitened rows of the prior of the states.
+
+    Attributes:
+        rows: (n, 17 + q); whitened: the same; marginal: in phi alone.
+    """
+
+    def __init__(self, stored: Array, matrix: Array, noise: Array, prior: Array) -> None:
+        self.matrix, self.rows = matrix, stored @ matrix
+        self.whitened = whiten(self.rows, noise)
+        self.marginal: Marginal = eliminate(self.whitened, prior)
+
+
+def _information(prior: Array) -> Array:
+    """Information (16 + q, 16 + q) of parameters and states before the data, from prior rows."""
+    out = prior[:, :-1].T @ prior[:, :-1]
+    out[:PARAMETERS, :PARAMETERS] += vague_information(1.0)
+    return out

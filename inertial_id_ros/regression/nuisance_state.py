@@ -1,0 +1,104 @@
+"""What a nuisance state is: a small error of the set-up that is estimated with the payload.
+
+A rotation of one degree and a tilt of half a degree cost more accuracy than any noise, so such
+errors are states with priors. An object of `NuisanceState` is all that the package knows of one of
+them: name, columns in a stored row, prior, finding. A further one is a subclass in a file of its
+own, its setting, and its place in `row_layout.NUISANCE_STATES`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from ..findings import FindingLog
+from ..inertia import Array
+from ..settings import Settings
+
+_CLEAR = 3.0  # standard deviations from zero from which a value is worth a finding
+
+
+class RowSignals(NamedTuple):
+    """What the columns of r rows are made of, all of it through the same low-pass.
+
+    Attributes:
+        a, a_rate: regressor and its time derivative (r, 6, 10).
+        up_x, up_y: horizontal axes of the gravity frame in sensor axes (r, 3).
+        gravity: [m/s^2]; wrench: y (r, 6) [N, N m].
+    """
+
+    a: Array
+    a_rate: Array
+    up_x: Array
+    up_y: Array
+    gravity: float
+    wrench: Array
+
+
+class NuisanceState(ABC):
+    """One error of the set-up, of one or several values.
+
+    A stored row holds `width` columns of it that are known when the row comes. They become one
+    column a value with a matrix that may depend on the payload. A state whose columns are products
+    with the wrench stores multiples of y, one of products with the payload the factors of phi.
+
+    Attributes:
+        name: of the state; components: names of its values.
+        width: number of its columns in a stored row.
+        finding: name of its finding; noteworthy: values below this are not worth one.
+        columns: its place in a stored row; values: its place among the values of all states.
+    """
+
+    name: ClassVar[str]
+    components: ClassVar[tuple[str, ...]]
+    width: ClassVar[int]
+    finding: ClassVar[str]
+    noteworthy: ClassVar[float]
+    columns: slice
+    values: slice
+
+    def place(self, first_column: int, first_value: int) -> None:
+        """Give the state its place in a stored row and among the values of all states."""
+        self.columns = slice(first_column, first_column + self.width)
+        self.values = slice(first_value, first_value + len(self.components))
+
+    @abstractmethod
+    def prior_sd(self, settings: Settings) -> Array:
+        """Prior standard deviation (n,) of its values about zero; all zero: not estimated."""
+
+    @abstractmethod
+    def channel_columns(self, channel: int) -> Sequence[int]:
+        """Which of its columns are not always zero in rows of a channel (0 to 5: fx .. tz); as
+        many for each force, and as many for each torque."""
+
+    @abstractmethod
+    def fill(self, signals: RowSignals, out: Array) -> None:
+        """Write its columns into out (r, 6, width), which holds zeros."""
+
+    @abstractmethod
+    def linearise(self, phi: Array) -> Array:
+        """Matrix (width, n) from its columns to those of its values, at a payload phi (10,)."""
+
+    @abstractmethod
+    def describe(self, values: Array, clear: np.ndarray) -> str:
+        """The finding as a sentence; clear (n,): which of the values (n,) are clearly not zero."""
+
+    def report(self, values: Array, sigma: Array, log: FindingLog) -> None:
+        """Log a finding where values (n,), of these standard deviations, are clearly not zero."""
+        log.clear(self.finding)
+        clear = (sigma > 0.0) & (np.abs(values) > np.maximum(_CLEAR * sigma, self.noteworthy))
+        if clear.any():
+            log.set(self.finding, "warning", self.describe(values, clear))
+
+    def correct_wrench(self, wrench: Array, values: Array) -> Array:
+        """Wrenches (k, 6) without what a state with these values (n,) adds in proportion."""
+        del values
+        return wrench
+
+    def correct_bias(self, bias: Array, values: Array) -> Array:
+        """The reading (6,) at zero load: columns in proportion to the wrench hold its bias too."""
+        del values
+        return bias
