@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torque_arm
 from synthetic import (
     BODY,
     JOINTS,
@@ -38,6 +40,7 @@ from inertial_id_ros.errors import (
     NotEnoughData,
     RecordingError,
 )
+from inertial_id_ros.identification.joint_torque.identifier import TorqueIdentifier
 
 T = stamps(6.0, 200.0)
 STAMPS = nanoseconds(T)
@@ -164,7 +167,30 @@ def test_bad_samples_are_left_out_and_named() -> None:
         "wrench samples with NaN or infinity dropped (10 times)"]
 
 
+def test_joint_torques_serve_instead_of_wrenches(tmp_path: Path) -> None:
+    robot, recorded = torque_arm.write_robot(tmp_path / "robot"), torque_arm.loaded(2.0, 1, 6.0)
+    asked = Settings().replace({"load.source": "joint_torque", "load.robot": str(robot),
+                                "wrench.sensor_frame": torque_arm.FRAME})
+    made, reference = Identifier(asked), TorqueIdentifier(asked)
+    made.set_robot_description(torque_arm.URDF)
+    reference.set_robot_description(torque_arm.URDF)
+    for stamp, q, effort in torque_arm.joint_states(recorded):
+        reference.add_joint_state(stamp, torque_arm.NAMES, q, effort)
+    reference.advance()
+    made.add_joint_states([stamp for stamp, _, _ in torque_arm.joint_states(recorded)],
+                          torque_arm.NAMES, recorded.q, recorded.effort)
+    result, expected = made.solve(), reference.solve()
+    np.testing.assert_array_equal(result.phi, expected.phi)
+    np.testing.assert_allclose(result.body.mass, 2.0, rtol=0.03)
+    with pytest.raises(InvalidSetting, match="uses no wrenches; add joint states with efforts"):
+        made.add_wrenches(STAMPS, "tool0", WRENCH)
+
+
 # ---- results -----------------------------------------------------------------------------------
+
+
+def test_the_example_of_the_class_holds() -> None:
+    assert doctest.testmod(api) == (0, 2)
 
 
 def test_a_result_prints_as_numbers_and_words() -> None:
@@ -198,9 +224,10 @@ def test_a_tool_is_taken_out(tmp_path: Path) -> None:
     empty = make()
     empty.add_joint_states(STAMPS, JOINTS, POSITIONS)
     empty.add_wrenches(STAMPS, "tool0", 0.25 * WRENCH)
-    api.save_tool(tmp_path / "tool", api.tool_from_estimate(empty.solve()))
-    made, named = make(), make(tool__file=str(tmp_path / "tool"))
-    made.set_tool(api.load_tool(tmp_path / "tool"))
+    file = str(tmp_path / "tool")
+    api.save_tool(file, api.tool_from_estimate(empty.solve()))
+    made, named = make(), make(tool__file=file)
+    made.set_tool(api.load_tool(file))
     for one in (made, named):
         add(one)
         result = one.solve()

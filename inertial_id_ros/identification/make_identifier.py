@@ -8,7 +8,6 @@ from ..errors import InvalidShape
 from ..estimators import create
 from ..geometry.resources import package_roots
 from ..geometry.shape import Shape, shape_from_settings
-from ..io.files import user_path
 from ..regression.tool import load_tool
 from ..settings import Settings
 from .identifier import Identifier
@@ -36,7 +35,7 @@ def identifier_from_settings(settings: Settings) -> AnyIdentifier:
     """
     identifier = make_identifier(settings, required_shape(settings))
     if settings.tool.file:
-        identifier.set_tool(load_tool(user_path(settings.tool.file)))
+        identifier.set_tool(load_tool(settings.tool.file))
     return identifier
 
 

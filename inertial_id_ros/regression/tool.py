@@ -19,7 +19,7 @@ from ..errors import DamagedFile, InvalidSetting
 from ..estimate import Estimate
 from ..inertia import PARAMETERS, Array, body_from_phi
 from ..io import fields
-from ..io.files import document, read_document, write_whole
+from ..io.files import document, read_document, user_path, write_whole
 from .row_layout import PHI
 
 FORMAT, VERSION = "inertial_id_ros tool", 1
@@ -83,19 +83,19 @@ def tool_from_content(content: dict[str, Any]) -> Tool:
                 fields.covariance(content, "covariance"), fields.stamp(content, "stamp_ns"))
 
 
-def save_tool(path: Path, tool: Tool) -> None:
+def save_tool(path: str | Path, tool: Tool) -> None:
     """Write a tool file (raises OSError)."""
-    write_whole(path, document(FORMAT, VERSION, tool.content()))
+    write_whole(user_path(path), document(FORMAT, VERSION, tool.content()))
 
 
-def load_tool(path: Path) -> Tool:
+def load_tool(path: str | Path) -> Tool:
     """Read a tool file.
 
     Raises:
         InvalidSetting: not readable, or not a tool.
     """
     try:
-        return tool_from_content(read_document(path, FORMAT, VERSION))
+        return tool_from_content(read_document(user_path(path), FORMAT, VERSION))
     except OSError as error:
         raise InvalidSetting(f"tool file {path} cannot be read: {error.strerror}") from error
     except DamagedFile as error:

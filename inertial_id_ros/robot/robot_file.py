@@ -12,7 +12,7 @@ import pinocchio as pin
 
 from ..errors import DamagedFile, InvalidData, InvalidModel, InvalidSetting
 from ..inertia import Array
-from ..io.files import document, read_document, write_whole
+from ..io.files import document, read_document, user_path, write_whole
 from ..kinematics.joint_motion import parse_urdf
 from .joint_terms import JointTerms
 from .model import RobotModel
@@ -89,7 +89,7 @@ def reduced_model(urdf: str, joints: Collection[str] | None) -> pin.Model:
     return pin.buildReducedModel(full, locked, pin.neutral(full)) if locked else full
 
 
-def save_robot(path: Path, robot: IdentifiedRobot) -> None:
+def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:
     """Write a robot file (raises InvalidSetting where it cannot be written)."""
     t = robot.terms
     content: dict[str, Any] = {
@@ -100,19 +100,19 @@ def save_robot(path: Path, robot: IdentifiedRobot) -> None:
         "low_pass": robot.low_pass, "phi": robot.phi.tolist(),
         "covariance": robot.covariance.tolist(), "noise": robot.noise.tolist()}
     try:
-        write_whole(path, document(_KIND, _VERSION, content))
+        write_whole(user_path(path), document(_KIND, _VERSION, content))
     except OSError as error:
         raise InvalidSetting(f"{path} cannot be written: {error.strerror or error}") from error
 
 
-def load_robot(path: Path) -> IdentifiedRobot:
+def load_robot(path: str | Path) -> IdentifiedRobot:
     """Read a robot file.
 
     Raises:
         InvalidSetting: not readable. InvalidData: not such a file, or damaged.
     """
     try:
-        tree = read_document(path, _KIND, _VERSION)
+        tree = read_document(user_path(path), _KIND, _VERSION)
     except OSError as error:
         raise InvalidSetting(f"robot file {path} cannot be read: {error.strerror}") from error
     except DamagedFile as error:

@@ -24,7 +24,6 @@ from ..geometry.resources import package_roots
 from ..geometry.shape import Shape, shape_from_settings
 from ..identification.make_identifier import make_identifier
 from ..identification.state import State, StateFile
-from ..io.files import user_path
 from ..regression.tool import load_tool
 from ..settings import Settings
 from . import compat
@@ -118,7 +117,7 @@ class InertialIdNode(SettingsNode):
             if complaint:
                 self._set_finding("state_damaged", complaint)
         if self.settings.tool.file:
-            state = State(load_tool(user_path(self.settings.tool.file)), state.tare)
+            state = State(load_tool(self.settings.tool.file), state.tare)
         self.identifier.restore(state)
 
     def _state_file(self) -> StateFile:

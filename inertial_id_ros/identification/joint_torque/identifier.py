@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from ...detection.disturbance_findings import DisturbanceFindings
 from ...detection.segments import Segments
@@ -46,7 +45,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
 
     def __init__(self, settings: Settings, shape: Shape | None = None) -> None:
         super().__init__(settings)
-        self._robot = load_robot(Path(settings.load.robot).expanduser())
+        self._robot = load_robot(settings.load.robot)
         self._solver = TorqueSolver(settings, shape)
         if shape is None:
             self._solver.shape = shape_from_settings(settings.shape)
