@@ -1,7 +1,8 @@
 """Entry points of the executables: they load the program, and say what is missing if they cannot.
 
 Nothing heavy is imported here, so that a signal during the second that the libraries take to load
-ends the process quietly, and a missing library is one sentence. How a tool ends is said here, too.
+ends the process quietly, and a missing library is reported in one sentence. `exit_status` holds how
+every program reports its errors.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .errors import InertialIdError, NotEnoughData
 OK, NO_ESTIMATE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130  # exit statuses
 _LONGEST = 2000  # characters of a message, which may hold names out of a file
 # Where the package on PyPI has another name than the module.
-_PIP_NAMES = {"pinocchio": "pin", "yaml": "PyYAML"}
+_PIP_NAMES = {"backports": "backports-zstd", "pinocchio": "pin", "yaml": "PyYAML"}
 _ROS_ENDINGS = ("_msgs", "_interfaces", "_srvs")
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _ROS_MODULES = ("rclpy", "rpyutils", "tf_transformations", "ament_index_python")
@@ -26,15 +27,13 @@ _ROS_MODULES = ("rclpy", "rpyutils", "tf_transformations", "ament_index_python")
 
 def identify_bag() -> int:
     """Identify the payload of a recording; returns the exit status."""
-    exit_at_once(INTERRUPTED, signal.SIGINT)
     compute_in_one_thread()
-    return _run("inertial_id_ros.apps.bag.identify_bag", interruptible=True)
+    return _run_tool("inertial_id_ros.apps.bag.identify_bag")
 
 
 def identify_robot() -> int:
     """Identify a robot from its joint torques; returns the exit status."""
-    exit_at_once(INTERRUPTED, signal.SIGINT)
-    return _run("inertial_id_ros.apps.robot.identify_robot", interruptible=True)
+    return _run_tool("inertial_id_ros.apps.robot.identify_robot")
 
 
 def inertial_id_demo() -> int:
@@ -50,8 +49,7 @@ def inertial_id_node() -> int:
 
 def plan_excitation() -> int:
     """Plan a motion that shows inertial parameters; returns the exit status."""
-    exit_at_once(INTERRUPTED, signal.SIGINT)
-    return _run("inertial_id_ros.apps.excitation.plan_excitation", interruptible=True)
+    return _run_tool("inertial_id_ros.apps.excitation.plan_excitation")
 
 
 def replay_bag() -> int:
@@ -66,20 +64,21 @@ def simulate_cobot() -> int:
 
 def _run_node(module: str) -> int:
     """Run a ROS program, which takes over the signals itself; stopping it early is no failure."""
-    exit_at_once()
+    _exit_on_signals(OK, signal.SIGINT, signal.SIGTERM)
     return _run(module)
 
 
-def _run(module: str, interruptible: bool = False) -> int:
-    """Load a module and run its `main`.
+def _run_tool(module: str) -> int:
+    """Run a program that an interrupt ends: with KeyboardInterrupt, once it is loaded."""
+    _exit_on_signals(INTERRUPTED, signal.SIGINT)
+    return _run(module, lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
 
-    Args:
-        interruptible: `main` expects KeyboardInterrupt.
-    """
+
+def _run(module: str, when_loaded: Callable[[], object] = lambda: None) -> int:
+    """Load a module and run its `main`; returns the exit status."""
     try:
         main = import_module(module).main
-        if interruptible:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        when_loaded()
         return int(main())
     except ModuleNotFoundError as error:
         print(f"error: {_missing(error)}", file=sys.stderr)
@@ -110,19 +109,20 @@ def exit_status(run: Callable[[], int]) -> int:
         return USER_ERROR
 
 
-def exit_at_once(status: int = 0, *numbers: signal.Signals) -> None:
-    """From now on these signals (default: SIGINT, SIGTERM) end the process; nothing is open yet."""
+def _exit_on_signals(status: int, *signals: signal.Signals) -> None:
+    """Have these signals end the process at once with this status: nothing is open yet."""
 
     def leave(number: int, frame: FrameType | None) -> None:
         os._exit(status)
 
-    for number in numbers or (signal.SIGINT, signal.SIGTERM):
+    for number in signals:
         signal.signal(number, leave)
 
 
 def compute_in_one_thread() -> None:
-    """Keep the linear algebra that is loaded later from threads, unless the user asks for them: its
-    matrices are so small that threads wait for each other longer than they compute."""
+    """Have the linear algebra that is loaded later use one thread, unless the user sets another
+    number: matrices are so small that threads wait for each other longer than they compute, and
+    only take processor time that the robot's driver needs."""
     for name in _THREADS:
         os.environ.setdefault(name, "1")
 

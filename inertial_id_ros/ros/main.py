@@ -1,17 +1,15 @@
-"""Entry point of ``inertial_id_node``; the node itself is `node.InertialIdNode`.
+"""Main program of ``inertial_id_node``; the node itself is `node.InertialIdNode`.
 
-Nothing heavy is imported before signals are taken care of: the libraries load for a second, and a
-launch file may stop the node within that time.
+It prints its help without loading the libraries, which takes a second.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from itertools import takewhile
 
-from ..cli import exit_at_once
+from ..cli import exit_status, inertial_id_node
 
 HELP = """usage: inertial_id_node [--help] [--ros-args ROS_ARGUMENTS]
 
@@ -42,14 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if {"-h", "--help"} & set(takewhile(lambda word: word != "--ros-args", words)):
         print(HELP)
         return 0
-    exit_at_once()
-    # Our matrices are small: more threads only cost processor time that the robot's driver needs.
-    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(variable, "1")
     from .node import run
 
-    return run(words)
+    return exit_status(lambda: run(words))
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(inertial_id_node())

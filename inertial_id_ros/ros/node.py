@@ -6,7 +6,6 @@ does all the rest, and services have the worker do what they need.
 
 from __future__ import annotations
 
-import sys
 import time
 import traceback
 from collections import deque
@@ -39,7 +38,7 @@ from .settings.arguments import start_ros, without_ros_arguments
 from .settings.configuration import Configuration
 from .settings.parameter_files import Section, read_parameter_files
 from .settings.settings_node import SettingsNode
-from .signals import ignore, stop_flag
+from .signals import ignore_signals, stop_flag
 from .worker import Worker
 
 _NAME = "inertial_id_node"
@@ -328,8 +327,11 @@ def _load_topic(settings: Settings) -> str:
 
 
 def run(words: list[str]) -> int:
-    """Run the node with these arguments until SIGINT or SIGTERM; returns the exit status (2: a bad
-    setting)."""
+    """Run the node with these arguments until SIGINT or SIGTERM; returns the exit status.
+
+    Raises:
+        InertialIdError: a setting or an argument that cannot be used.
+    """
     stop = stop_flag()
     node, executor, ended = None, None, True
     try:
@@ -337,12 +339,11 @@ def run(words: list[str]) -> int:
         executor = compat.make_executor()
         executor.add_node(node)
         compat.spin(executor, stop)
-    except (InertialIdError, ParameterException) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    except ParameterException as error:
+        raise InvalidSetting(str(error)) from error
     finally:
         if stop.is_set():
-            ignore()
+            ignore_signals()
         if node is not None:
             if executor is not None and compat.is_running():
                 node.end_goal(executor)

@@ -2,7 +2,7 @@
 
 rclpy's own handlers raise KeyboardInterrupt in whatever Python runs at that moment; with a plain
 flag nothing is interrupted half-way, and a second signal (launch sends two) does no harm.
-Until a program calls `stop_flag`, `cli.exit_at_once` holds.
+Until a program calls `stop_flag`, a signal ends it at once (`cli`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def stop_flag() -> threading.Event:
-    """An event that a signal sets, from now on and as often as it comes."""
+    """An event that is set by every SIGINT and SIGTERM from now on."""
     stop = threading.Event()
 
     def ask(number: int, frame: FrameType | None) -> None:
@@ -26,7 +26,8 @@ def stop_flag() -> threading.Event:
     return stop
 
 
-def ignore() -> None:
-    """No signal does anything any more: for the end, where Python puts the default action back."""
+def ignore_signals() -> None:
+    """Have signals do nothing any more: while Python ends, it puts the default actions back, and a
+    launch file sends SIGINT twice."""
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)

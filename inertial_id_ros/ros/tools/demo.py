@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...arguments import Parser
-from ...cli import exit_at_once
-from ...errors import InertialIdError, InvalidSetting
-from ..signals import ignore, stop_flag
+from ...cli import exit_status, inertial_id_demo
+from ...errors import InvalidSetting
+from ..signals import ignore_signals, stop_flag
 
 if TYPE_CHECKING:
     import threading
@@ -53,18 +52,18 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demo; returns the exit status (see --help)."""
-    exit_at_once()
-    try:
-        options = make_parser().parse_args(arguments)
-        if not 5.0 <= options.seconds <= 45.0:
-            raise InvalidSetting(f"--seconds is {options.seconds:g} s; allowed: at least 5 and at "
-                                 "most 45 s")
-        if not options.plot.absolute().parent.is_dir():
-            raise InvalidSetting(f"--plot is '{options.plot}'; its folder does not exist")
-        return _run(options)
-    except InertialIdError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    return exit_status(lambda: _run(_parse(arguments)))
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Checked options (raises InvalidSetting)."""
+    options = make_parser().parse_args(arguments)
+    if not 5.0 <= options.seconds <= 45.0:
+        raise InvalidSetting(f"--seconds is {options.seconds:g} s; allowed: at least 5 and at "
+                             "most 45 s")
+    if not options.plot.absolute().parent.is_dir():
+        raise InvalidSetting(f"--plot is '{options.plot}'; its folder does not exist")
+    return options
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -87,7 +86,7 @@ def _run(options: argparse.Namespace) -> int:
             return _conclude(client, console, options)
         finally:
             if stop.is_set():
-                ignore()
+                ignore_signals()
             if client is not None:
                 client.close()
 
@@ -147,4 +146,4 @@ def _conclude(client: DemoClient, console: Console, options: argparse.Namespace)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(inertial_id_demo())

@@ -8,7 +8,6 @@ with ``use_sim_time``.
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import threading
 import time
@@ -27,10 +26,11 @@ from rosgraph_msgs.msg import Clock
 from ...apps.bag.reader import Recording, Topic
 from ...apps.bag.topics import describe_topics
 from ...arguments import Parser
-from ...errors import InertialIdError, InvalidSetting, RecordingError
+from ...cli import exit_status, replay_bag
+from ...errors import InvalidSetting, RecordingError
 from .. import compat
 from ..settings.arguments import start_ros, without_ros_arguments
-from ..signals import stop_flag
+from ..signals import ignore_signals, stop_flag
 
 CLOCK_TOPIC = "/clock"
 _NAME = "replay_bag"
@@ -78,19 +78,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     stop = stop_flag()
     try:
-        options = parse(words)
-        with Recording(options.recording) as recording:
-            chosen = choose_topics(recording.topics, options.topics)
-            start_ros(_NAME, words)
-            replay(recording, chosen, options, stop)
-        return 0
-    except InertialIdError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        return exit_status(lambda: run(words, stop))
     finally:
         compat.shutdown()
-        for number in (signal.SIGINT, signal.SIGTERM):  # launch sends SIGINT twice
-            signal.signal(number, signal.SIG_IGN)
+        ignore_signals()
+
+
+def run(words: Sequence[str], stop: threading.Event) -> int:
+    """Replay what the words of the command line ask for; returns the exit status.
+
+    Raises:
+        InertialIdError: it cannot be done.
+    """
+    options = parse(words)
+    with Recording(options.recording) as recording:
+        chosen = choose_topics(recording.topics, options.topics)
+        start_ros(_NAME, words)
+        replay(recording, chosen, options, stop)
+    return 0
 
 
 def choose_topics(topics: Sequence[Topic], names: Sequence[str] | None) -> list[Topic]:
@@ -280,4 +285,4 @@ def _say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(replay_bag())

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 import rclpy
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import InertiaStamped, Quaternion, TransformStamped, Vector3, WrenchStamped
+from geometry_msgs.msg import InertiaStamped, Quaternion, TransformStamped, WrenchStamped
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.duration import Duration
 from rclpy.exceptions import InvalidParameterValueException
@@ -34,12 +34,14 @@ from ...apps.simulation.command_line import Options, parse, write_simulation
 from ...apps.simulation.description import Transform
 from ...apps.simulation.payload import Payload
 from ...apps.simulation.settings import CobotSettings
-from ...errors import InertialIdError, InvalidSetting
-from ...inertia import six_from_tensor
+from ...cli import INTERRUPTED, exit_status, simulate_cobot
+from ...errors import InvalidSetting
+from ...inertia import Body
 from ...setting_spec import allowed_range, settings_of
 from .. import compat
+from ..conversions import inertia_message, time_message, vector
 from ..settings.arguments import start_ros, without_ros_arguments
-from ..signals import stop_flag
+from ..signals import ignore_signals, stop_flag
 
 _NAME = "simulate_cobot"
 _DEPTH = 100  # samples kept for a receiver on a machine that is busy for a moment
@@ -83,10 +85,10 @@ class SimulateCobotNode(Node):
         now = self.get_clock().now().nanoseconds
         publish = self._publishers_by_name
         publish["tf_static"].publish(TFMessage(transforms=[
-            _transform_message(t, _time(now)) for t in self.cobot.static_transforms()]))
+            _transform_message(t, time_message(now)) for t in self.cobot.static_transforms()]))
         publish["robot_description"].publish(String(data=self.cobot.urdf))
         publish["truth"].publish(
-            _truth_message(self.cobot.payload, self.cobot.sensor_frame, _time(now)))
+            _truth_message(self.cobot.payload, self.cobot.sensor_frame, time_message(now)))
         settings = self.cobot.settings
         self.get_logger().info(
             f"{settings.motion} with payload '{self.cobot.payload.name}' "
@@ -226,27 +228,28 @@ class _SampleMessages:
 def main(args: Sequence[str] | None = None) -> int:
     """Runs the node, or writes a bag; returns the exit status (2: a setting is not allowed)."""
     arguments = list(sys.argv[1:] if args is None else args)
-    try:
-        options = parse(without_ros_arguments(_NAME, arguments))
-        if not options.write:
-            return _spin(arguments, options.settings)
-        if {"-p", "--param", "--params-file"} & set(arguments):
-            raise InvalidSetting(
-                "--write takes settings as options (--payload drill), not as ROS parameters")
-        return _write(options)
-    except InertialIdError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    return exit_status(lambda: _run(arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    options = parse(without_ros_arguments(_NAME, arguments))
+    if not options.write:
+        return _spin(arguments, options.settings)
+    if {"-p", "--param", "--params-file"} & set(arguments):
+        raise InvalidSetting(
+            "--write takes settings as options (--payload drill), not as ROS parameters")
+    return _write(options)
 
 
 def _write(options: Options) -> int:
+    """Write the bag; an interrupt leaves none behind."""
     for number in (signal.SIGINT, signal.SIGTERM):  # the writer then removes its unfinished bag
         signal.signal(number, signal.default_int_handler)
     try:
         write_simulation(options)
     except KeyboardInterrupt:
         print("error: interrupted; the unfinished bag was removed", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     return 0
 
 
@@ -268,43 +271,28 @@ def _spin(arguments: list[str], defaults: CobotSettings) -> int:
             node.stop()
             node.destroy_node()
         compat.shutdown()
-        # A launch file sends SIGINT twice, and while Python ends, a handler of its own is gone.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
+        ignore_signals()
     if node is not None and node.failure is not None:
         print(f"error: {type(node.failure).__name__}: {node.failure}", file=sys.stderr)
         return 1
     return 0
 
 
-def _time(nanoseconds: int) -> Time:
-    seconds, rest = divmod(nanoseconds, 1_000_000_000)
-    return Time(sec=seconds, nanosec=rest)
-
-
-def _vector(values: Sequence[float] | np.ndarray) -> Vector3:
-    x, y, z = (float(v) for v in values)
-    return Vector3(x=x, y=y, z=z)
-
-
 def _transform_message(transform: Transform, stamp: Time) -> TransformStamped:
     message = TransformStamped(child_frame_id=transform.child)
     message.header.frame_id, message.header.stamp = transform.parent, stamp
-    message.transform.translation = _vector(transform.translation)
+    message.transform.translation = vector(transform.translation)
     x, y, z, w = (float(v) for v in transform.quaternion)
     message.transform.rotation = Quaternion(x=x, y=y, z=z, w=w)
     return message
 
 
 def _truth_message(payload: Payload, frame: str, stamp: Time) -> InertiaStamped:
-    message = InertiaStamped()
+    body = Body(payload.mass, payload.com, payload.inertia_com)
+    message = InertiaStamped(inertia=inertia_message(body))
     message.header.frame_id, message.header.stamp = frame, stamp
-    inertia = message.inertia
-    inertia.m, inertia.com = float(payload.mass), _vector(payload.com)
-    (inertia.ixx, inertia.ixy, inertia.ixz, inertia.iyy, inertia.iyz, inertia.izz) = (
-        six_from_tensor(payload.inertia_com).tolist())
     return message
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(simulate_cobot())
