@@ -1,9 +1,10 @@
-"""Whether the region that is said to hold the object can hold what was measured.
+"""Checks whether settings, shape and measurements agree, and names what does not as findings.
 
-The centre of mass lies in the convex hull. And where the hull reaches from `low` to `high` along a
-direction n, ``(n . x - low) (high - n . x)`` is nowhere negative in it, and neither is its integral
-over the mass, which is linear in phi: what bounds the second moments, as the variance of what lies
-in an interval is bounded (Bhatia and Davis, A better bound on the variance, 2000).
+A shape can hold the object only if the measured centre of mass lies in its convex hull, and the
+second moments are small enough. Where the hull extends from `low` to `high` along a direction n,
+``(n . x - low) (high - n . x)`` is nowhere negative in it, and neither is its integral over the
+mass, which is linear in phi. That bounds the second moments as the variance of a variable in an
+interval is bounded (Bhatia and Davis, A better bound on the variance, 2000).
 """
 
 from __future__ import annotations
@@ -24,90 +25,106 @@ from ..regression.tool import Tool
 from ..regression.unconstrained_fit import center_of_mass
 from ..settings import Settings
 
-FINDING, INERTIA_FINDING = "com_outside_shape", "inertia_outside_shape"
-_SURE = 5.0  # standard deviations by which a centre of mass is outside
-# m, and share of the longest side: a shape may be placed or measured wrongly by this much
-_LENGTH, _SHARE = 0.005, 0.05
-_DIRECTIONS = 100  # along which second moments are looked at
+COM_FINDING, INERTIA_FINDING = "com_outside_shape", "inertia_outside_shape"
+_SIGNIFICANT = 5.0  # standard deviations
+_LENGTH, _SHARE = 0.005, 0.05  # tolerance of a shape [m], and as a share of its longest side
+_DIRECTIONS = 100  # along which second moments are checked
+_UNEXPLAINED = 0.2  # share of the force that a correct set-up may leave unexplained
+_MISFIT = 5.0  # residual over data-sheet noise from which the set-up may be wrong
 
 
-def usable_shape(shape: Shape | None, reach: float, marginal: Marginal, estimator: Estimator,
-                 log: FindingLog) -> Shape | None:
-    """The shape, or None where the measured centre of mass lies outside of it, or it is too small
-    for the measured inertia.
+def check_shape(shape: Shape | None, max_reach: float, marginal: Marginal, estimator: Estimator,
+                log: FindingLog) -> Shape | None:
+    """Check whether the shape can hold the measured centre of mass and inertia.
 
     Args:
-        reach: of an object of unknown shape from the sensor [m].
+        max_reach: largest distance from the sensor of an object of unknown shape [m].
+        marginal: the problem, with states eliminated.
+        log: gets or loses the findings.
+
+    Returns:
+        the shape; None where it cannot hold them, or there is none.
 
     Raises:
-        InvalidShape: it lies outside, and the estimator needs the shape.
+        InvalidShape: it cannot hold them, and the estimator needs a shape.
     """
     phi, covariance = marginal.unconstrained_fit
-    log.clear(FINDING, INERTIA_FINDING)
-    if not phi[0] > _SURE * np.sqrt(covariance[0, 0]):
+    log.clear(COM_FINDING, INERTIA_FINDING)
+    if not phi[0] > _SIGNIFICANT * np.sqrt(covariance[0, 0]):
         return shape
     com = phi[1:4] / phi[0]
     if shape is None:
-        if estimator.name == "density" and _outside_ball(*center_of_mass(phi, covariance), reach):
-            log.set(FINDING, "warning", f"{_where(com)} {np.linalg.norm(com):.3f} m from the "
-                    f"sensor, but shape.max_reach is {reach:g} m: raise it, or give the shape; if "
-                    "the payload is nowhere near, the sensor frame is wrong")
+        if estimator.name == "density" and _is_outside_ball(
+                *center_of_mass(phi, covariance), max_reach):
+            log.set(COM_FINDING, "warning", f"{_com_text(com)} {np.linalg.norm(com):.3f} m from "
+                    f"the sensor, but shape.max_reach is {max_reach:g} m: raise it, or give the "
+                    "shape; if the payload is nowhere near, the sensor frame is wrong")
         return None
-    distance = _outside_hull(com, phi, covariance, shape)
+    distance = _distance_outside_hull(com, phi, covariance, shape)
     if distance > 0.0:
-        name = FINDING
-        text = (f"{_where(com)} {distance:.3f} m outside of the shape '{shape.name}': correct its "
-                "size or its pose in the sensor frame")
+        name = COM_FINDING
+        text = (f"{_com_text(com)} {distance:.3f} m outside of the shape '{shape.name}': correct "
+                "its size or its pose in the sensor frame")
     else:
-        name, text = INERTIA_FINDING, _too_large(phi, covariance, shape)
-    if not text:
-        return shape
+        worst = _most_exceeded_direction(phi, covariance, shape)
+        if worst is None:
+            return shape
+        name, text = INERTIA_FINDING, _inertia_text(phi, shape, worst)
     if estimator.needs_shape:
         raise InvalidShape(f"{text} (estimator '{estimator.name}' needs it)")
     log.set(name, "warning", f"{text}; it is not used until then")
     return None
 
 
-def _where(com: Array) -> str:
+def _com_text(com: Array) -> str:
+    """Beginning of a sentence about the measured centre of mass (3,) [m]."""
     return "the measured centre of mass [" + ", ".join(f"{v:.3f}" for v in com) + "] m lies"
 
 
-def _outside_ball(com: Array, spread: Array, radius: float) -> bool:
+def _is_outside_ball(com: Array, covariance: Array, radius: float) -> bool:
+    """Whether a centre of mass (3,) is significantly farther from the sensor than `radius` [m]."""
     length = float(np.linalg.norm(com))
     along = com / length
-    return length - _SURE * float(np.sqrt(along @ spread @ along)) > radius
+    return length - _SIGNIFICANT * float(np.sqrt(along @ covariance @ along)) > radius
 
 
-def _outside_hull(com: Array, phi: Array, covariance: Array, shape: Shape) -> float:
-    """How far [m] the centre of mass is outside of the convex hull; 0 where that is not sure."""
+def _distance_outside_hull(com: Array, phi: Array, covariance: Array, shape: Shape) -> float:
+    """How far a centre of mass (3,) is outside of the convex hull [m]; 0 where not significantly.
+    """
     normals = shape.hull[:, :3]
     distance = normals @ com + shape.hull[:, 3]
-    allowed = _allowed(shape)
-    if not distance.max() > allowed:
+    tolerance = _tolerance(shape)
+    if not distance.max() > tolerance:
         return 0.0
-    _, spread = center_of_mass(phi, covariance)
-    sd = np.sqrt(((normals @ spread) * normals).sum(axis=1))
-    sure = distance > np.maximum(_SURE * sd, allowed)
-    return float(distance[sure].max()) if sure.any() else 0.0
+    _, com_covariance = center_of_mass(phi, covariance)
+    sd = np.sqrt(((normals @ com_covariance) * normals).sum(axis=1))
+    outside = distance > np.maximum(_SIGNIFICANT * sd, tolerance)
+    return float(distance[outside].max()) if outside.any() else 0.0
 
 
-def _allowed(shape: Shape) -> float:
+def _tolerance(shape: Shape) -> float:
+    """By how much a shape may be placed or measured wrongly [m]."""
     return max(_LENGTH, _SHARE * float(shape.lengths.max()))
 
 
-def _too_large(phi: Array, covariance: Array, shape: Shape) -> str:
-    """Why the measured inertia does not fit into the shape; empty where that is not sure."""
-    directions, low, high, room = _reach(shape)
-    left = room @ phi
+def _most_exceeded_direction(phi: Array, covariance: Array, shape: Shape) -> int | None:
+    """Index of the direction along which the second moment exceeds the shape most significantly;
+    None where it exceeds it along none."""
+    *_, rows = _second_moment_bounds(shape)
+    left = rows @ phi
     if not left.min() < 0.0:
-        return ""
-    sd = np.sqrt(((room @ covariance) * room).sum(axis=1))
+        return None
+    sd = np.sqrt(((rows @ covariance) * rows).sum(axis=1))
     worst = int(np.argmin(left / sd))
-    if left[worst] > -_SURE * sd[worst]:
-        return ""
+    return None if left[worst] > -_SIGNIFICANT * sd[worst] else worst
+
+
+def _inertia_text(phi: Array, shape: Shape, worst: int) -> str:
+    """By how much the second moment along a direction, given by its index, exceeds the shape."""
+    directions, low, high, _ = _second_moment_bounds(shape)
     com = directions[worst] @ phi[1:4] / phi[0]
     most = np.sqrt(max((high[worst] - com) * (com - low[worst]), 0.0))
-    second = -_room(directions[[worst]], np.zeros(1), np.zeros(1))[0] @ phi
+    second = -_bound_rows(directions[[worst]], np.zeros(1), np.zeros(1))[0] @ phi
     gyration = np.sqrt(max(second / phi[0] - com**2, 0.0))
     axis = ", ".join(f"{v:.2f}" for v in directions[worst])
     return (f"the measured inertia is too large for the shape '{shape.name}': along [{axis}] the "
@@ -116,7 +133,7 @@ def _too_large(phi: Array, covariance: Array, shape: Shape) -> str:
             "shape.rpy, shape.mesh_scale)")
 
 
-def _room(directions: Array, low: Array, high: Array) -> Array:
+def _bound_rows(directions: Array, low: Array, high: Array) -> Array:
     """Rows (k, 10) whose product with phi is the integral of ``(n . x - low) (high - n . x)``."""
     x, y, z = directions.T
     return np.column_stack([
@@ -125,37 +142,38 @@ def _room(directions: Array, low: Array, high: Array) -> Array:
 
 
 @lru_cache(maxsize=8)
-def _reach(shape: Shape) -> tuple[Array, Array, Array, Array]:
-    """Directions (k, 3), how far (k,) the shape reaches along each [m], and the rows of `_room`
-    with what is allowed beyond."""
-    k = np.arange(_DIRECTIONS) + 0.5  # a spiral over half a sphere, evenly
+def _second_moment_bounds(shape: Shape) -> tuple[Array, Array, Array, Array]:
+    """Directions (k, 3), the lowest and highest points (k,) of the shape along each [m], and rows
+    (k, 10) whose product with phi is not negative for a body within the shape and its tolerance."""
+    k = np.arange(_DIRECTIONS) + 0.5  # an even spiral over half a sphere
     height, turn = k / _DIRECTIONS, k * np.pi * (1.0 + np.sqrt(5.0))
     flat = np.sqrt(1.0 - height**2)
     spiral = np.column_stack([flat * np.cos(turn), flat * np.sin(turn), height])
     faces = np.unique(np.round(shape.hull[:, :3], 6), axis=0)[:_DIRECTIONS]
     directions = np.concatenate([np.eye(3), faces, spiral])
     along = shape.surface @ directions.T
-    low, high, allowed = along.min(axis=0), along.max(axis=0), _allowed(shape)
-    return directions, low, high, _room(directions, low - allowed, high + allowed)
-
-
-_UNEXPLAINED = 0.2  # share of the force that may be left where the residual is that large
-_MISFIT = 5.0  # residual over data-sheet noise from which a wrong frame is suspected
+    low, high, tolerance = along.min(axis=0), along.max(axis=0), _tolerance(shape)
+    return directions, low, high, _bound_rows(directions, low - tolerance, high + tolerance)
 
 
 def residual_rms(problem: Problem, phi: Array, states: Array) -> Array:
-    """Root mean square (6,) of the low-passed residual [N, N m], with these biases, alignment and
-    tool (6 + q,)."""
+    """Root mean square (6,) of the low-passed residual [N, N m].
+
+    Args:
+        phi: (10,) of the payload; states: (6 + q,) biases, alignment and tool.
+    """
     residual = (problem.with_states @ np.concatenate([phi, states, [-1.0]])).reshape(6, -1)
     return np.sqrt((residual * residual).sum(axis=1) / max(problem.samples, 1))
 
 
 def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: FindingLog) -> None:
-    """A clearly negative mass means that the sign of the wrench is wrong; a wrong frame leaves
-    a plausible mass, and only what no payload explains tells.
+    """Check for a wrong sign of the wrench and for a wrong sensor or gravity frame.
+
+    A significantly negative mass means a wrong sign. A wrong frame leaves a plausible mass, and
+    shows only in a force that no payload explains.
 
     Raises:
-        InvalidData: one of the two, which the log then names.
+        InvalidData: one of the two is wrong; the log names it.
     """
     log.clear("sign_wrong", "frame_wrong")
     marginal = problem.marginal("noise")
@@ -163,7 +181,7 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
     mass, states = float(phi[0]), marginal.states(phi)
     rms = residual_rms(problem, phi, states)
     is_large = _misfit(rms, datasheet_noise(settings.wrench)) > _MISFIT
-    if mass < -5.0 * np.sqrt(covariance[0, 0]):
+    if mass < -_SIGNIFICANT * np.sqrt(covariance[0, 0]):
         if tool is not None:
             raise InvalidData(
                 f"what hangs on the sensor is {-mass:.3f} kg lighter than the stored tool "
@@ -188,7 +206,7 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
 
 
 def check_settings(phi: Array, settings: Settings, log: FindingLog) -> None:
-    """Say where a setting and the data disagree, or a setting has no effect."""
+    """Name settings that disagree with the payload phi (10,), or have no effect."""
     log.clear("mass_at_bound", "blend_without_alignment")
     bound = settings.estimator.max_mass
     if 0.0 < bound <= phi[0] * (1.0 + 1e-6):
@@ -202,7 +220,7 @@ def check_settings(phi: Array, settings: Settings, log: FindingLog) -> None:
 
 
 def check_residual(rms: Array, noise: Array, log: FindingLog) -> None:
-    """Say where the residual (6,) is far larger than the noise (6,) that it must have [N, N m]."""
+    """Name a residual (6,) that is far larger than its expected noise (6,) [N, N m]."""
     ratio = _misfit(rms, noise)
     if ratio > _MISFIT:
         log.set("residual_large", "warning",
@@ -213,5 +231,5 @@ def check_residual(rms: Array, noise: Array, log: FindingLog) -> None:
 
 
 def _misfit(rms: Array, noise: Array) -> float:
-    """Largest residual over the noise."""
+    """Largest ratio of a residual (6,) to its noise (6,)."""
     return float((rms / noise).max())

@@ -6,31 +6,12 @@ found does not depend on what measures the load; everything that does is in this
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from ..inertia import Array
 from ..regression.regressor_window import Rows
 from ..signals.low_pass import FilteredRows, ZeroPhaseFilter
-
-
-class DisturbanceTexts(NamedTuple):
-    """Texts and names of the findings about disturbances of one kind of measurement.
-
-    Attributes:
-        contact: a contact lasts; doubted: nothing explains the load in motion.
-        zeroed: the zero moved; lost: the load has not fitted for, followed by a time.
-        gap: samples are missing for more than, followed by a time.
-        zeroed_name, gap_name, doubted_name: names of the findings.
-    """
-
-    contact: str
-    doubted: str
-    zeroed: str
-    lost: str
-    gap: str
-    zeroed_name: str
-    gap_name: str
-    doubted_name: str
+from .disturbance_texts import DisturbanceTexts
 
 
 class LoadModel(Protocol):

@@ -1,4 +1,4 @@
-"""How well somebody wants to know the payload, and what an estimate still lacks, in words."""
+"""The accuracy that a client asks for, and what an estimate still lacks, in words."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _TILT = "tilt the sensor by 20 to 30 degrees about two axes"
 
 
 @dataclass(frozen=True)
-class WantedAccuracy:
-    """Largest half widths of 95 % intervals (two standard deviations).
+class AccuracyGoal:
+    """Largest half widths of 95 % intervals (two standard deviations) that a client accepts.
 
     Attributes:
-        mass: [kg]; com: of each coordinate [m]; zero: as the verdict asks.
-        inertia: of each entry, as share of the mean principal moment; zero: it is not asked for.
+        mass: [kg]; com: of each coordinate [m]; zero: the threshold of the verdict.
+        inertia: of each entry, as share of the mean principal moment; zero: not asked for.
 
     Raises:
         InvalidData: a value is negative or not finite.
@@ -39,8 +39,8 @@ class WantedAccuracy:
                 raise InvalidData(f"{item.name}_accuracy is {value:g}; it must be finite and not "
                                   "negative")
 
-    def missing(self, outcome: Outcome) -> str:
-        """What an outcome lacks, and which motion tells it; empty where it lacks nothing."""
+    def describe_missing(self, outcome: Outcome) -> str:
+        """What an outcome lacks, and which motion provides it; empty where it lacks nothing."""
         if not isinstance(outcome, Estimate):
             return outcome.reason
         if outcome.stale:
@@ -48,20 +48,21 @@ class WantedAccuracy:
         mass, com, inertia = sentence(outcome.verdict).split("; ")
         width, moment = 2.0 * outcome.sigma, _mean_moment(outcome)
         parts = [
-            _lack(mass, outcome, _MASS, float(width[_MASS].max()), self.mass, "{:.3g} kg"),
-            _lack(com, outcome, _COM, 1e3 * float(width[_COM].max()), 1e3 * self.com, "{:.3g} mm")]
+            _lack_text(mass, outcome, _MASS, float(width[_MASS].max()), self.mass, "{:.3g} kg"),
+            _lack_text(com, outcome, _COM, 1e3 * float(width[_COM].max()), 1e3 * self.com,
+                       "{:.3g} mm")]
         hints = [_TILT] if any(parts) else []
         if self.inertia > 0.0:
             share = width[_INERTIA] / moment
-            parts.append(_lack(inertia, outcome, _INERTIA, 100.0 * float(share.max()),
-                               100.0 * self.inertia, "{:.3g} % of the mean moment"))
+            parts.append(_lack_text(inertia, outcome, _INERTIA, 100.0 * float(share.max()),
+                                    100.0 * self.inertia, "{:.3g} % of the mean moment"))
             lacking = (share > self.inertia) | (np.array(outcome.verdict[_INERTIA]) == UNOBSERVED)
             if lacking.any():
-                hints.append(_faster(lacking))
+                hints.append(_rotation_hint(lacking))
         return "; ".join([p for p in parts if p] + hints)
 
-    def reached(self, estimate: Estimate) -> str:
-        """How well an estimate knows what is asked, in words."""
+    def describe_reached(self, estimate: Estimate) -> str:
+        """How accurate an estimate is in what is asked for, in words."""
         width = 2.0 * estimate.sigma
         text = (f"mass {estimate.body.mass:.3f} ± {width[0]:.2g} kg, centre of mass "
                 f"± {1e3 * width[_COM].max():.2g} mm")
@@ -72,12 +73,18 @@ class WantedAccuracy:
 
 
 def _mean_moment(estimate: Estimate) -> float:
+    """Mean principal moment of inertia [kg m^2]."""
     return float(np.trace(estimate.body.inertia_com)) / 3.0
 
 
-def _lack(verdict: str, estimate: Estimate, group: slice, width: float, wanted: float,
-          unit: str) -> str:
-    """What a group of parameters lacks, in the words of its verdict; empty for nothing."""
+def _lack_text(verdict: str, estimate: Estimate, group: slice, width: float, wanted: float,
+               unit: str) -> str:
+    """What a group of parameters lacks, in the words of its verdict; empty where nothing.
+
+    Args:
+        verdict: of the group, in words; width: half of its 95 % interval; wanted: largest width.
+        unit: format of both.
+    """
     if UNOBSERVED in estimate.verdict[group]:
         return verdict
     if 0.0 < wanted < width:
@@ -85,8 +92,8 @@ def _lack(verdict: str, estimate: Estimate, group: slice, width: float, wanted: 
     return ""
 
 
-def _faster(lacking: np.ndarray) -> str:
-    """The turns that tell the lacking entries (6,) of the tensor: those about its two axes."""
+def _rotation_hint(lacking: np.ndarray) -> str:
+    """Which rotations identify the lacking entries (6,) of the tensor: those about its two axes."""
     names = [name for name, lacks in zip(PARAMETER_NAMES[_INERTIA], lacking, strict=True) if lacks]
     axes = sorted({letter for name in names for letter in name[1:]})
     return f"turn faster, to and fro, about {', '.join(axes)} of the sensor"

@@ -10,8 +10,8 @@ from ..detection.consistency_checks import (
     check_model,
     check_residual,
     check_settings,
+    check_shape,
     residual_rms,
-    usable_shape,
 )
 from ..errors import InvalidData, InvalidShape, NotEnoughData
 from ..estimate import UNOBSERVED, Estimate
@@ -117,8 +117,8 @@ class Solver:
         self._check_frames(frame_id, log)
         problem = self.problems.build(window, acceleration_covariance)
         check_model(problem, self._settings, self.tool, log)
-        shape = usable_shape(self.shape, self._settings.shape.max_reach,
-                             problem.marginal("noise"), self._estimator, log)
+        shape = check_shape(self.shape, self._settings.shape.max_reach,
+                            problem.marginal("noise"), self._estimator, log)
         problem, solution = self.answer(self._estimator, problem, window, shape)
         elapsed = time.perf_counter() - started
         if not is_consistent(solution.phi):

@@ -9,7 +9,7 @@ import pytest
 from problems import box, compress, make_rows, motion
 from synthetic import BODY, identifier, recording, texts
 
-from inertial_id_ros.detection.consistency_checks import FINDING, INERTIA_FINDING, usable_shape
+from inertial_id_ros.detection.consistency_checks import COM_FINDING, INERTIA_FINDING, check_shape
 from inertial_id_ros.errors import InvalidShape
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.estimators import create
@@ -32,7 +32,7 @@ def _data(com: Array | list[float], seconds: float = 3.0) -> Marginal:
 def _check(com: list[float], shape: Shape | None, method: str = "density",
            seconds: float = 3.0) -> tuple[Shape | None, dict[str, str]]:
     log = FindingLog()
-    used = usable_shape(shape, 0.5, _data(com, seconds), create(Settings(), method), log)
+    used = check_shape(shape, 0.5, _data(com, seconds), create(Settings(), method), log)
     return used, {f.name: f.text for f in log.all()}
 
 
@@ -49,9 +49,9 @@ def test_inside_or_just_outside_the_shape_is_used(com: list[float]) -> None:
 def test_outside_it_is_named_and_left_out(com: list[float], distance: float) -> None:
     used, said = _check(com, box(SIZE, (0.0, 0.0, 0.1)))
     assert used is None
-    found = re.search(r"lies (\S+) m outside of the shape 'box'", said[FINDING])
+    found = re.search(r"lies (\S+) m outside of the shape 'box'", said[COM_FINDING])
     assert found and float(found[1]) == pytest.approx(distance, abs=0.003)
-    assert "correct its size or its pose" in said[FINDING]
+    assert "correct its size or its pose" in said[COM_FINDING]
 
 
 def test_an_estimator_that_needs_the_shape_refuses() -> None:
@@ -66,7 +66,7 @@ def test_a_centre_of_mass_that_is_hardly_known_is_no_reason() -> None:
 
 def test_beyond_the_reach_the_setting_is_named() -> None:
     used, said = _check([0.0, 0.3, 0.5], None)
-    assert used is None and "shape.max_reach is 0.5 m: raise it" in said[FINDING]
+    assert used is None and "shape.max_reach is 0.5 m: raise it" in said[COM_FINDING]
     assert not _check([0.0, 0.3, 0.3], None)[1]
     assert not _check([0.0, 0.3, 0.5], None, "lmi")[1]  # has no region
 
@@ -79,13 +79,13 @@ def test_with_a_misplaced_box_the_estimate_is_that_without_and_the_finding_goes_
         recording(5.0).feed(made, 0.1)
         outcome = made.solve()
         assert isinstance(outcome, Estimate)
-        assert (FINDING in texts(made)) == bool(extra)
+        assert (COM_FINDING in texts(made)) == bool(extra)
         assert any("outside of the shape" in text for text in outcome.findings) == bool(extra)
         results.append(outcome)
     np.testing.assert_array_equal(results[0].phi, results[1].phi)
     np.testing.assert_allclose(results[0].report[:4], BODY.report[:4], atol=1e-3)
     made.set_shape(box((0.3, 0.3, 0.3), (0.0, 0.0, 0.1)))
-    assert isinstance(made.solve(), Estimate) and FINDING not in texts(made)
+    assert isinstance(made.solve(), Estimate) and COM_FINDING not in texts(made)
 
 
 def test_a_bound_on_the_mass_that_acts_is_named() -> None:
@@ -132,7 +132,7 @@ def _of_points(points: Array, masses: Array, seconds: float, seed: int) -> Margi
 def _judge(data: Marginal, shape: Shape, method: str = "density"
            ) -> tuple[Shape | None, dict[str, str]]:
     log = FindingLog()
-    used = usable_shape(shape, 0.5, data, create(Settings(), method), log)
+    used = check_shape(shape, 0.5, data, create(Settings(), method), log)
     return used, {f.name: f.text for f in log.all()}
 
 
@@ -162,7 +162,7 @@ def test_a_shape_that_is_too_short_is_named_and_left_out(axis: int) -> None:
     masses[[axis, axis + 3]] = 0.6
     data = _of_points(points, masses, 6.0, 1)
     used, said = _judge(data, box(tuple(size), (0.0, 0.0, 0.1)))
-    assert used is None and FINDING not in said
+    assert used is None and COM_FINDING not in said
     assert "shape.size" in said[INERTIA_FINDING] and "is not used" in said[INERTIA_FINDING]
     direction = re.search(r"along \[(.*?)\]", said[INERTIA_FINDING])
     assert direction and np.argmax(np.abs([float(v) for v in direction[1].split(",")])) == axis

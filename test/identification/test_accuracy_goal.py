@@ -9,7 +9,7 @@ import pytest
 
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, Estimate, NoEstimate
-from inertial_id_ros.identification.accuracy_goal import WantedAccuracy
+from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
 from inertial_id_ros.inertia import phi_from_body, report_jacobian
 
 PHI = phi_from_body(2.0, [0.0, 0.0, 0.1], np.diag([0.01, 0.02, 0.015]))
@@ -27,10 +27,10 @@ def estimate(verdict: dict[int, int] | None = None, sigma: np.ndarray = SIGMA) -
 
 
 def test_where_nothing_is_asked_the_verdict_on_mass_and_centre_counts():
-    assert WantedAccuracy().missing(estimate()) == ""
-    assert WantedAccuracy().missing(estimate({4: UNOBSERVED})) == ""
-    assert WantedAccuracy().missing(estimate({2: PRIOR_DOMINATED})) == ""
-    text = WantedAccuracy().missing(estimate({2: UNOBSERVED}))
+    assert AccuracyGoal().describe_missing(estimate()) == ""
+    assert AccuracyGoal().describe_missing(estimate({4: UNOBSERVED})) == ""
+    assert AccuracyGoal().describe_missing(estimate({2: PRIOR_DOMINATED})) == ""
+    text = AccuracyGoal().describe_missing(estimate({2: UNOBSERVED}))
     assert text == ("centre of mass is not identified by this motion in com.y; tilt the sensor by "
                     "20 to 30 degrees about two axes")
 
@@ -41,35 +41,35 @@ def test_where_nothing_is_asked_the_verdict_on_mass_and_centre_counts():
     ("inertia", 2.0 * 3e-4 / 0.015,
      "inertia is identified to 4 % of the mean moment, where 3.96 % of the mean moment is wanted")])
 def test_the_widest_interval_of_a_group_decides(name, width, said):
-    assert WantedAccuracy(**{name: 1.01 * width}).missing(estimate()) == ""
-    assert said in WantedAccuracy(**{name: 0.99 * width}).missing(estimate())
+    assert AccuracyGoal(**{name: 1.01 * width}).describe_missing(estimate()) == ""
+    assert said in AccuracyGoal(**{name: 0.99 * width}).describe_missing(estimate())
 
 
 def test_the_hint_names_the_axes_that_tell_the_lacking_entries():
-    wanted = WantedAccuracy(inertia=0.2)
-    assert "about z of" in wanted.missing(estimate({9: UNOBSERVED}))
-    assert "about y, z of" in wanted.missing(estimate({8: UNOBSERVED}))
+    wanted = AccuracyGoal(inertia=0.2)
+    assert "about z of" in wanted.describe_missing(estimate({9: UNOBSERVED}))
+    assert "about y, z of" in wanted.describe_missing(estimate({8: UNOBSERVED}))
     wide = SIGMA.copy()
     wide[5] = 0.01  # ixy, by its interval alone
-    assert "about x, y of" in wanted.missing(estimate(sigma=wide))
+    assert "about x, y of" in wanted.describe_missing(estimate(sigma=wide))
 
 
 def test_no_narrow_interval_makes_up_for_a_verdict():
-    assert WantedAccuracy(mass=1.0).missing(estimate({0: UNOBSERVED}, 1e-6 * SIGMA))
-    assert WantedAccuracy(inertia=1.0).missing(estimate({4: UNOBSERVED}, 1e-6 * SIGMA))
+    assert AccuracyGoal(mass=1.0).describe_missing(estimate({0: UNOBSERVED}, 1e-6 * SIGMA))
+    assert AccuracyGoal(inertia=1.0).describe_missing(estimate({4: UNOBSERVED}, 1e-6 * SIGMA))
 
 
 def test_held_and_absent_estimates_do_not_do():
-    assert "new data" in WantedAccuracy().missing(replace(estimate(), stale=True))
-    assert WantedAccuracy().missing(NoEstimate(0, "", "tilt the arm")) == "tilt the arm"
+    assert "new data" in AccuracyGoal().describe_missing(replace(estimate(), stale=True))
+    assert AccuracyGoal().describe_missing(NoEstimate(0, "", "tilt the arm")) == "tilt the arm"
 
 
 def test_what_was_reached_is_told_with_its_width():
-    text = WantedAccuracy(inertia=0.1).reached(estimate())
+    text = AccuracyGoal(inertia=0.1).describe_reached(estimate())
     assert text == "mass 2.000 ± 0.02 kg, centre of mass ± 4 mm, inertia ± 4 % of the mean moment"
 
 
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
 def test_an_impossible_accuracy_is_refused(value):
     with pytest.raises(InvalidData, match="com_accuracy is"):
-        WantedAccuracy(com=value)
+        AccuracyGoal(com=value)

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from ...detection.consistency_checks import usable_shape
+from ...detection.consistency_checks import check_shape
 from ...errors import InvalidData, InvalidSetting, InvalidShape, NotEnoughData
 from ...estimate import UNOBSERVED, Estimate
 from ...estimators import Estimator, create
@@ -75,7 +75,7 @@ class TorqueSolver:
         fit = problem.build(rows, self.tool)
         check_model(problem, fit, rows, self.tool, log)
         marginal = fit.problem.marginal("noise")
-        shape = usable_shape(self.shape, self._max_reach, marginal, self._estimator, log)
+        shape = check_shape(self.shape, self._max_reach, marginal, self._estimator, log)
         solution = self._estimator.solve(fit.problem, shape)
         if not is_consistent(solution.phi):
             raise InvalidData(f"'{self._estimator.name}' gives a body that cannot exist; choose an "

@@ -21,7 +21,7 @@ from inertial_id_ros.action import Identify
 from ...errors import InertialIdError, InvalidData
 from ...estimate import Estimate, NoEstimate, Outcome
 from ...geometry.shape import Shape
-from ...identification.accuracy_goal import WantedAccuracy
+from ...identification.accuracy_goal import AccuracyGoal
 from ...identification.make_identifier import AnyIdentifier
 from ..conversions import NAN, parameters_message
 from ..settings.configuration import Configuration
@@ -51,7 +51,7 @@ class Backend(Protocol):
 class _Goal(NamedTuple):
     """A goal as checked."""
 
-    wanted: WantedAccuracy
+    wanted: AccuracyGoal
     method: str
     shape: Shape | None
     keep_data: bool
@@ -125,8 +125,8 @@ class IdentifyAction:
             left = self._run.goal.timeout - (time.monotonic() - self._run.since)
             raise InvalidData(f"another goal runs (for {max(left, 0.0):.0f} s more at most); "
                               "cancel it first")
-        wanted = WantedAccuracy(request.mass_accuracy, request.com_accuracy,
-                                request.inertia_accuracy)
+        wanted = AccuracyGoal(request.mass_accuracy, request.com_accuracy,
+                              request.inertia_accuracy)
         timeout = request.timeout
         if not (math.isfinite(timeout) and 0.0 <= timeout <= _LONGEST):
             raise InvalidData(f"timeout is {timeout:g} s; allowed: 0 to {_LONGEST:g} s, 0 for "
@@ -178,13 +178,14 @@ class IdentifyAction:
         if news is not None:
             self._shown = news
             run.handle.publish_feedback(_feedback(news, run.goal.wanted, elapsed))
-        missing = run.goal.wanted.missing(self._shown)
+        missing = run.goal.wanted.describe_missing(self._shown)
         if run.handle.is_cancel_requested:
             self._finish(_CANCELED, f"cancelled after {elapsed:.1f} s" + _then(missing))
         elif run.begun.done() and (error := run.begun.exception()) is not None:
             self._finish(_ABORTED, str(error))
         elif isinstance(news, Estimate) and not missing:
-            self._finish(_SUCCEEDED, f"{run.goal.wanted.reached(news)} after {elapsed:.1f} s")
+            self._finish(_SUCCEEDED,
+                         f"{run.goal.wanted.describe_reached(news)} after {elapsed:.1f} s")
         elif elapsed > run.goal.timeout:
             self._finish(_ABORTED, f"timeout of {run.goal.timeout:g} s" + _then(missing))
 
@@ -219,10 +220,10 @@ def _then(missing: str) -> str:
     return f": {missing}" if missing else ""
 
 
-def _feedback(outcome: Outcome, wanted: WantedAccuracy, elapsed: float) -> Identify.Feedback:
+def _feedback(outcome: Outcome, wanted: AccuracyGoal, elapsed: float) -> Identify.Feedback:
     sigma = outcome.sigma.tolist() if isinstance(outcome, Estimate) else [NAN] * 10
     return Identify.Feedback(parameters=parameters_message(outcome), sigma=sigma,
-                             missing=wanted.missing(outcome), elapsed=elapsed)
+                             missing=wanted.describe_missing(outcome), elapsed=elapsed)
 
 
 def _unused(handle: Any) -> Identify.Result:
