@@ -17,13 +17,14 @@ GREY, BLUE, RED, GREEN = "#9aa4ad", "#2563a8", "#b4442e", "#2f7d4f"
 
 def _arrow(ax: Axes, tail: tuple[float, float], head: tuple[float, float], colour: str,
            width: float = 2.2) -> None:
+    """Draw an arrow between two points."""
     ax.annotate("", xy=head, xytext=tail,
                 arrowprops={"arrowstyle": "-|>", "color": colour, "lw": width,
                             "shrinkA": 0, "shrinkB": 0, "mutation_scale": 16})
 
 
 def _arm(ax: Axes) -> None:
-    """Flange pointing down, sensor below it, payload below that."""
+    """Draw a flange that points down, with sensor and payload below it."""
     ax.add_patch(Rectangle((-0.28, 2.35), 0.56, 0.55, color="#d5dade"))
     ax.text(0.36, 2.66, "flange (tool0)", va="center", color="#444444")
     ax.add_patch(Rectangle((-0.34, 2.0), 0.68, 0.35, color=GREY))
@@ -35,6 +36,7 @@ def _arm(ax: Axes) -> None:
 
 
 def _sensor_axes(ax: Axes) -> None:
+    """Draw x and z of the sensor frame."""
     _arrow(ax, (0.0, 2.0), (0.0, 1.2), BLUE)
     _arrow(ax, (0.0, 2.0), (-0.8, 2.0), BLUE)
     ax.text(0.05, 1.42, "z", color=BLUE, fontsize=11)
@@ -43,6 +45,7 @@ def _sensor_axes(ax: Axes) -> None:
 
 
 def _frame_panel(ax: Axes) -> None:
+    """Draw the panel that shows the frame of the results."""
     _arm(ax)
     _sensor_axes(ax)
     ax.text(-1.9, 3.25, "All results: origin and axes of the sensor frame", fontsize=11,
@@ -55,6 +58,7 @@ def _frame_panel(ax: Axes) -> None:
 
 
 def _sign_panel(ax: Axes, title: str, formula: str, direction: float, drivers: str) -> None:
+    """Draw the panel of one sign convention; direction: +1 where the force at rest points up."""
     _arm(ax)
     _arrow(ax, (0.0, 2.18), (0.0, 2.18 + direction * 0.95), GREEN, 3.0)
     ax.text(-1.9, 3.25, title, fontsize=11, weight="bold")
@@ -64,7 +68,7 @@ def _sign_panel(ax: Axes, title: str, formula: str, direction: float, drivers: s
 
 
 def conventions(path: Path) -> None:
-    """Frames and signs of the wrench."""
+    """Draw the figure of frames and signs of the wrench into a file."""
     figure, axes = plt.subplots(1, 3, figsize=(13.5, 4.2))
     for ax in axes:
         ax.set_xlim(-1.95, 1.95)

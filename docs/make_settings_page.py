@@ -14,10 +14,11 @@ from inertial_id_ros.settings import Settings, iter_settings  # noqa: E402
 PAGE = ROOT / "docs" / "settings.md"
 HEAD = """# Settings
 
-Parameters of `inertial_id_node`, keys of the YAML that `identify_bag --config` reads. Nested and
-dotted names, and ROS parameter files, are all accepted. Made by `python docs/make_settings_page.py`
-from `inertial_id_ros/settings.py`. Those with "run time" in the column "set" may be
-changed while the node runs (`ros2 param set`), the others are fixed when it starts.
+Parameters of `inertial_id_node`, keys of the YAML file of `identify_bag --config`, and names for
+`Settings().replace(...)` in Python. YAML may be nested, dotted, or a ROS parameter file. Settings
+with "run time" in the column "set" may be changed while the node runs (`ros2 param set`); the
+others are fixed when it starts. This page is made from `inertial_id_ros/settings.py` by
+`python docs/make_settings_page.py`.
 
 | name | default | allowed | set | meaning |
 |---|---|---|---|---|
@@ -25,7 +26,7 @@ changed while the node runs (`ros2 param set`), the others are fixed when it sta
 
 
 def page() -> str:
-    """The page as Markdown."""
+    """The settings page as Markdown: a row of the table for each setting."""
     rows = []
     for name, value, spec in iter_settings(Settings()):
         if isinstance(value, str):

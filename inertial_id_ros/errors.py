@@ -1,8 +1,8 @@
-"""Every error this package raises on purpose, under one root."""
+"""The exceptions of this package, all below `InertialIdError`."""
 
 
 class InertialIdError(Exception):
-    """Root of all errors of this package; its text is one sentence for the user."""
+    """Base of all exceptions of this package; the text is one sentence for the user."""
 
 
 class InvalidSetting(InertialIdError):
@@ -10,7 +10,7 @@ class InvalidSetting(InertialIdError):
 
 
 class InvalidData(InertialIdError):
-    """Samples or arrays of the wrong shape, not finite, or not physical."""
+    """Arrays of the wrong shape or type, or numbers that no payload or robot explains."""
 
 
 class InvalidShape(InertialIdError):
@@ -18,7 +18,7 @@ class InvalidShape(InertialIdError):
 
 
 class InvalidModel(InertialIdError):
-    """A robot description that cannot be used."""
+    """A robot description, or the model made of it, that cannot be used."""
 
 
 class UnknownFrame(InertialIdError):
@@ -30,12 +30,12 @@ class RecordingError(InertialIdError):
 
 
 class UnknownEstimator(InertialIdError):
-    """An estimator name that is not registered."""
+    """A name of no estimator."""
 
 
 class NotEnoughData(InertialIdError):
-    """Too few samples, or too little motion, for the estimator that was asked."""
+    """Too few samples, or too little motion, for what was asked."""
 
 
 class DamagedFile(InertialIdError):
-    """A file that does not hold what it should; the text says what is wrong with it."""
+    """A file whose content cannot be used; the text says what is wrong with it."""

@@ -1,4 +1,4 @@
-"""What went wrong or deserves attention, by name, counted, as sentences for a person."""
+"""Findings: what went wrong or deserves attention, by name, counted, one sentence each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LEVELS = ("info", "warning", "error")
 
 @dataclass(frozen=True)
 class Finding:
-    """A named finding: level is ``info``, ``warning`` or ``error``; text is one sentence."""
+    """What the user should know: level is ``info``, ``warning`` or ``error``; text one sentence."""
 
     name: str
     level: str
@@ -20,46 +20,45 @@ class Finding:
 
 @dataclass(frozen=True)
 class Missing:
-    """What an input still lacks before it can be used: one sentence for a person."""
+    """What an input still lacks before it can be used, in one sentence."""
 
     text: str
 
 
 class FindingLog:
-    """Findings by name: the last text of each, and how often it was counted."""
+    """The present findings by name: the last text of each, and how often it was counted."""
 
     def __init__(self) -> None:
         self._findings: dict[str, Finding] = {}
         self._counts: dict[str, int] = {}
 
     def set(self, name: str, level: str, text: str) -> None:
-        """Record a state; replaces the earlier finding of that name."""
+        """Record a finding in place of the earlier one of that name."""
         self._findings[name] = Finding(name, level, text)
 
     def count(self, name: str, text: str, level: str = "warning") -> None:
-        """Count an event; the text is followed by the number of times so far."""
+        """Record a finding about an event, with how often the event has happened so far."""
         self._counts[name] = self._counts.get(name, 0) + 1
         n = self._counts[name]
         times = "once" if n == 1 else f"{n} times"
         self._findings[name] = Finding(name, level, f"{text} ({times})")
 
+    def error(self, name: str, text: str) -> InvalidData:
+        """Record a finding of level ``error``; returns the exception to raise with its text."""
+        self.set(name, "error", text)
+        return InvalidData(text)
+
     def clear(self, *names: str) -> None:
-        """Forget findings by name."""
+        """Remove findings and their counts by name."""
         for name in names:
             self._findings.pop(name, None)
             self._counts.pop(name, None)
 
     def clear_all(self) -> None:
-        """Forget everything."""
+        """Remove all findings and their counts."""
         self._findings.clear()
         self._counts.clear()
 
     def all(self) -> tuple[Finding, ...]:
         """All findings, errors first."""
         return tuple(sorted(self._findings.values(), key=lambda f: -LEVELS.index(f.level)))
-
-
-def named(log: FindingLog, name: str, text: str) -> InvalidData:
-    """An error that is a finding as well."""
-    log.set(name, "error", text)
-    return InvalidData(text)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import InvalidData, InvalidShape
 from ..estimators.base import Estimator
-from ..findings import FindingLog, named
+from ..findings import FindingLog
 from ..geometry.shape import Shape
 from ..inertia import PARAMETERS, Array
 from ..regression.noise import datasheet_noise
@@ -187,12 +187,12 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
                 f"what hangs on the sensor is {-mass:.3f} kg lighter than the stored tool "
                 f"({tool.phi[0]:.3f} kg); clear the tool, or store it again")
         if is_large:
-            raise named(log, "frame_wrong", f"the mass fits as {mass:.3f} kg with a large "
-                        "residual: the sensor frame or the gravity frame is wrong")
+            raise log.error("frame_wrong", f"the mass fits as {mass:.3f} kg with a large "
+                            "residual: the sensor frame or the gravity frame is wrong")
         now = settings.wrench.convention
         other = "on_environment" if now == "on_sensor" else "on_sensor"
-        raise named(log, "sign_wrong", f"the mass fits as {mass:.3f} kg: the wrench has the "
-                    f"opposite sign; wrench.convention is '{now}', set it to '{other}'")
+        raise log.error("sign_wrong", f"the mass fits as {mass:.3f} kg: the wrench has the "
+                        f"opposite sign; wrench.convention is '{now}', set it to '{other}'")
     if not is_large:
         return
     nothing = np.zeros(PARAMETERS) if tool is None else -tool.phi
@@ -200,9 +200,9 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
     left = float(np.linalg.norm(rms[:3])) / max(float(np.linalg.norm(load[:3])), 1e-12)
     if left > _UNEXPLAINED:
         check_residual(rms, datasheet_noise(settings.wrench), log)
-        raise named(log, "frame_wrong", f"no payload explains the wrench ({left:.0%} of the "
-                     "force is left): the sensor frame or the gravity frame is wrong, its "
-                     "rotation may be transposed, or something touches the payload")
+        raise log.error("frame_wrong", f"no payload explains the wrench ({left:.0%} of the "
+                        "force is left): the sensor frame or the gravity frame is wrong, its "
+                        "rotation may be transposed, or something touches the payload")
 
 
 def check_settings(phi: Array, settings: Settings, log: FindingLog) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...errors import InvalidData
-from ...findings import FindingLog, named
+from ...findings import FindingLog
 from ...inertia import Array
 from ...regression.tool import Tool
 from .problem import TorqueFit, TorqueProblem
@@ -36,11 +36,11 @@ def check_model(problem: TorqueProblem, fit: TorqueFit, rows: Array, tool: Tool 
     if ratio[worst] > _MISFIT:
         text = _wrong_sign_text(problem, rows)
         if text is not None:
-            raise named(log, "sign_wrong", text)
+            raise log.error("sign_wrong", text)
         share = float(np.linalg.norm(fit.left) / np.linalg.norm(fit.bare + 1e-12))
         if share > _UNEXPLAINED or phi[0] < -_SIGNIFICANT * np.sqrt(covariance[0, 0]):
-            raise named(
-                log, "robot_wrong", f"no payload explains the joint torques (residual {large}): "
+            raise log.error(
+                "robot_wrong", f"no payload explains the joint torques (residual {large}): "
                 "the robot file is of another robot or out of date, wrench.sensor_frame is carried "
                 "by another body, or something touches the arm")
         log.set("residual_large", "warning", f"the residual is {large}: contact, friction that "
@@ -49,9 +49,9 @@ def check_model(problem: TorqueProblem, fit: TorqueFit, rows: Array, tool: Tool 
         if tool is not None:
             raise InvalidData(f"what the arm carries is {-phi[0]:.3f} kg lighter than the stored "
                               f"tool ({tool.phi[0]:.3f} kg); clear the tool, or store it again")
-        raise named(log, "mass_negative", f"the mass fits as {phi[0]:.3f} kg: the robot "
-                          "carried a payload when it was identified, or its description has "
-                          "another hand; identify it again without payload")
+        raise log.error("mass_negative", f"the mass fits as {phi[0]:.3f} kg: the robot "
+                        "carried a payload when it was identified, or its description has "
+                        "another hand; identify it again without payload")
 
 
 def _wrong_sign_text(problem: TorqueProblem, rows: Array) -> str | None:
