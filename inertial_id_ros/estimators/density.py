@@ -17,8 +17,7 @@ from ..regression.unconstrained_fit import center_of_mass, unconstrained_fit
 from ..settings import Settings
 from .base import Solution
 from .density_mode import Mode, most_probable
-from .reference_body import ReferenceBodies
-from .weak_prior import regularise
+from .reference_body import ReferenceBodies, regularise
 
 UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
 _WEIGHTLESS = 18.0  # by which a log evidence is too small to matter

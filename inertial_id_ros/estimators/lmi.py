@@ -23,11 +23,17 @@ from ..linalg import eigen, identity, solve_upper
 from ..regression.problem import Marginal, Problem
 from ..settings import Settings
 from .base import Solution
-from .reference_body import MASS, ReferenceBodies, ReferenceBody
+from .reference_body import (
+    MASS,
+    ReferenceBodies,
+    ReferenceBody,
+    Regularised,
+    margin_matrix,
+    regularise,
+)
 from .solvers.dual_newton import nearest
 from .solvers.semidefinite import LeastDistance
 from .solvers.triangle_vector import SVEC_SIZE, smat, svec
-from .weak_prior import Regularised, regularise
 
 # A mass below this part of the problem's mass scale counts as no mass.
 MASS_FLOOR = 1e-4
@@ -48,7 +54,6 @@ class Lmi:
     def __init__(self, settings: Settings) -> None:
         self._weighting = settings.estimator.weighting
         self._max_mass = settings.estimator.max_mass
-        self._epsilon = settings.lmi.epsilon
         self._support = settings.lmi.support
         self.needs_shape = self._support != "none"
         self._bodies = ReferenceBodies()
@@ -56,9 +61,7 @@ class Lmi:
         self._solver = LeastDistance(linear, SVEC_SIZE)
         self._rows: tuple[ReferenceBody, Array, Array] | None = None  # cone, lengths of linear rows
         self._dual: Array | None = None  # factor of the dual of the last answer
-        # x -> svec of J - epsilon m 1, in the coordinates of the reference body
-        self._margin = np.eye(SVEC_SIZE) - self._epsilon * np.outer(
-            svec(np.eye(4)), np.eye(SVEC_SIZE)[MASS])
+        self._margin = margin_matrix(settings.lmi.epsilon)
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The consistent body nearest to the data.

@@ -1,7 +1,7 @@
 """`ols`: ordinary least squares (Atkeson, An, Hollerbach 1986), a reference row.
 
 Force and torque rows count alike, in N and N m; the biases are known (zero, or a tare); nothing
-keeps the answer physical. Directions that the data leave open are filled as `weak_prior` says.
+keeps the answer physical. Directions that the data leave open are filled as `reference_body` says.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from ..regression.problem import Problem
 from ..regression.row_layout import BIASES
 from ..settings import Settings
 from .base import Solution
-from .reference_body import ReferenceBodies
-from .weak_prior import regularise
+from .reference_body import ReferenceBodies, regularise
 
 
 class Ols:

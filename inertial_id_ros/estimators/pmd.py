@@ -19,15 +19,13 @@ import numpy as np
 from ..errors import InvalidShape, NotEnoughData
 from ..geometry.shape import Shape
 from ..inertia import PARAMETERS, Array, point_columns
+from ..linalg import triangular_factor
 from ..regression.problem import COLUMNS, Problem
 from ..regression.row_layout import BIASES
 from ..settings import Settings
 from .base import Solution
-from .reference_body import ReferenceBody, reference_body
-from .solvers.elimination import bias_of, eliminate_bias, triangular_factor
-from .solvers.nonnegative import nonnegative_least_squares
-from .solvers.sum_of_norms import Optimum, least_sum_of_norms
-from .weak_prior import regularise
+from .reference_body import ReferenceBody, reference_body, regularise
+from .solvers.point_masses import least_sum_of_norms, least_sum_of_squares
 
 # lambda [N/kg] that stands for none: without any the masses are not unique.
 SMALLEST_REGULARIZATION = 1e-6
@@ -74,10 +72,8 @@ class Pmd:
         marginal = problem.marginal(self._weighting)
         regularise(marginal.matrix, marginal.target, points.body).require_mass()
         factors = self._factors(problem)
-        if self._form == "norm":
-            found = least_sum_of_norms(factors, points.columns, self._regularization)
-        else:
-            found = self._squares(factors, points)
+        solve = least_sum_of_norms if self._form == "norm" else least_sum_of_squares
+        found = solve(factors, points.columns, self._regularization)
         phi = points.columns @ found.masses
         if not phi[0] > 0.0:
             raise NotEnoughData("no mass inside the shape fits the data; does the shape lie where "
@@ -107,13 +103,6 @@ class Pmd:
         stacks[0] = np.concatenate([stacks[0], prior])
         order = np.r_[PARAMETERS:COLUMNS - 1, 0:PARAMETERS, COLUMNS - 1]
         return [triangular_factor(s[:, order]) for s in stacks]
-
-    def _squares(self, factors: list[Array], points: _Points) -> Optimum:
-        """The optimum of all norms squared."""
-        matrix, target, above = eliminate_bias(np.concatenate(factors))
-        masses, _ = nonnegative_least_squares(matrix @ points.columns, target,
-                                              self._regularization)
-        return Optimum(masses, bias_of(above, points.columns @ masses), self._regularization)
 
 
 def _force_noise(problem: Problem) -> float:

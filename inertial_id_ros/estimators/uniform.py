@@ -15,9 +15,7 @@ from ..regression.problem import Problem
 from ..regression.unconstrained_fit import vague_information
 from ..settings import Settings
 from .base import Solution
-from .entropic import measured_mass
-from .reference_body import MASS, ReferenceBodies, weakened
-from .solvers.triangle_vector import SVEC_SIZE, svec
+from .reference_body import LIKE_REFERENCE, MASS, ReferenceBodies, measure_mass, weakened
 
 # The shape is taken for granted: its parameters per kilogram are known to this part of the body.
 SHAPE_SD = 1e-6
@@ -48,12 +46,9 @@ class Uniform:
         marginal = problem.marginal(self._weighting)
         body = self._bodies.of(shape)
         # The torque would pull the mass of a wrong centre: the mass is measured with a free one.
-        mass = measured_mass(marginal.matrix @ body.to_phi, marginal.target)
+        mass = measure_mass(marginal.matrix @ body.to_phi, marginal.target)
         phi = shape.uniform(mass)
-        # x - m x(unit) = 0 in the nine coordinates that are not the mass
-        unit = np.eye(SVEC_SIZE)
-        rows = (unit - np.outer(svec(np.eye(4)), unit[MASS]))[:MASS]
-        rows = rows @ body.from_phi / (SHAPE_SD * mass)
+        rows = LIKE_REFERENCE @ body.from_phi / (SHAPE_SD * mass)
         pose = shape.pose_states(self._shape_settings)
         errors = np.column_stack([SHAPE_SD * mass * body.to_phi[:, :MASS], pose.slope(phi)])
         before = vague_information(mass)

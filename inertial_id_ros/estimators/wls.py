@@ -1,7 +1,7 @@
 """`wls`: least squares whitened by the sensor noise, with six bias states; a reference row.
 
 The biases have their prior (or are known) and are eliminated; nothing keeps the answer physical.
-Directions that the data leave open are filled as `weak_prior` says.
+Directions that the data leave open are filled as `reference_body` says.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from ..geometry.shape import Shape
 from ..regression.problem import Problem
 from ..settings import Settings
 from .base import Solution
-from .reference_body import ReferenceBodies
-from .weak_prior import regularise
+from .reference_body import ReferenceBodies, regularise
 
 
 class Wls:

@@ -9,8 +9,8 @@ from scipy.stats import wishart
 
 from inertial_id_ros.errors import InvalidSetting, InvalidShape, NotEnoughData
 from inertial_id_ros.estimators import create, cvxpy_statements
-from inertial_id_ros.estimators.entropic import Fit, measured_mass
-from inertial_id_ros.estimators.reference_body import reference_body
+from inertial_id_ros.estimators.reference_body import measure_mass, reference_body
+from inertial_id_ros.estimators.solvers.log_det import Fit
 from inertial_id_ros.estimators.solvers.triangle_vector import smat, svec
 from inertial_id_ros.geometry.shape import Shape
 from inertial_id_ros.inertia import (
@@ -51,7 +51,7 @@ def test_agrees_with_cvxpy_on_all_rows(rng: np.random.Generator, gamma: float,
     rows = make_rows(rng, body_in_the_box(rng), motion(rng, 60, speed=0.7), bias=0.05)
     problem = compress(rows)
     marginal = problem.marginal(weighting)
-    mass = measured_mass(marginal.matrix @ reference_body(SHAPE).to_phi, marginal.target)
+    mass = measure_mass(marginal.matrix @ reference_body(SHAPE).to_phi, marginal.target)
     prior = SHAPE.uniform(mass)
     sensor = cvxpy_statements.Sensor(problem.noise, problem.bias_sd, problem.bias_mean)
     wanted = cvxpy_statements.entropic(rows, sensor, weighting, prior, gamma)
@@ -72,7 +72,7 @@ def test_the_gradient_vanishes_at_the_answer(rng: np.random.Generator, gamma: fl
         moving = motion(rng, 100, speed=10.0 ** rng.uniform(-1.0, 0.5))
         marginal = compress(make_rows(rng, random_phi(rng, points), moving)).marginal("noise")
         rows = marginal.matrix @ body.to_phi
-        mass = measured_mass(rows, marginal.target)
+        mass = measure_mass(rows, marginal.target)
         factor = Fit(smat(mass * rows), marginal.target).mode(gamma).factor
         z = factor @ factor.T
         data = smat(2.0 * mass * rows.T @ (mass * rows @ svec(z) - marginal.target))

@@ -19,11 +19,10 @@ from scipy.optimize import nnls
 
 from inertial_id_ros.errors import InvalidShape, NotEnoughData, UnknownEstimator
 from inertial_id_ros.estimators import cvxpy_statements, names
-from inertial_id_ros.estimators.reference_body import reference_body
+from inertial_id_ros.estimators.reference_body import reference_body, regularise
 from inertial_id_ros.estimators.solvers.nonnegative import nonnegative_least_squares
 from inertial_id_ros.estimators.solvers.semidefinite import LeastDistance
 from inertial_id_ros.estimators.solvers.triangle_vector import smat, svec
-from inertial_id_ros.estimators.weak_prior import regularise
 from inertial_id_ros.inertia import is_consistent, phi_from_points, pseudo_inertia
 from inertial_id_ros.regression.problem import COLUMNS, Problem
 from inertial_id_ros.settings import Settings, iter_settings

@@ -11,12 +11,18 @@ from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.estimators import create, cvxpy_statements
-from inertial_id_ros.estimators.manifold import Budget, Manifold, minimise
-from inertial_id_ros.estimators.manifold_step import Fit, Point, expand, seen_from
-from inertial_id_ros.estimators.reference_body import reference_body
+from inertial_id_ros.estimators.manifold import Manifold
+from inertial_id_ros.estimators.reference_body import reference_body, regularise
+from inertial_id_ros.estimators.solvers.body_manifold import (
+    Budget,
+    Fit,
+    Point,
+    expand,
+    minimise,
+    seen_from,
+)
 from inertial_id_ros.estimators.solvers.interior_point import InteriorPath
 from inertial_id_ros.estimators.solvers.triangle_vector import smat, svec
-from inertial_id_ros.estimators.weak_prior import regularise
 from inertial_id_ros.inertia import (
     is_consistent,
     min_eigenvalue,
@@ -174,7 +180,7 @@ def test_the_interior_path_alone_reaches_the_optimum(rng: np.random.Generator,
                                                      monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the steps over bodies are cut off early, the interior path leads to the optimum."""
     lmi, manifold = create(Settings(), "lmi"), create(Settings(), "manifold")
-    monkeypatch.setattr("inertial_id_ros.estimators.manifold.PATIENCE", 2)
+    monkeypatch.setattr("inertial_id_ros.estimators.solvers.body_manifold.PATIENCE", 2)
     for problem in active(rng, 20):
         marginal = problem.marginal("noise")
         wanted = sum_of_squares(marginal, lmi.solve(problem, None).phi)

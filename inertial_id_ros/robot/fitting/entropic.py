@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import NotEnoughData
-from ...estimators.entropic import line_search
+from ...estimators.solvers.log_det import line_search
 from ...estimators.solvers.triangle_vector import SIDE, smat, svec
 from ...inertia import Array
 from ..base_parameters import BaseParameters, noise_of_outputs

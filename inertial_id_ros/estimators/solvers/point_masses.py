@@ -1,6 +1,7 @@
-"""Least sum of Euclidean norms over nonnegative masses and free biases.
+"""Nonnegative masses and free biases that fit small triangular factors, norms squared or not.
 
-``min sum_i |F_i [b; P m; -1]| + lambda |m|,  m >= 0``, F_i small triangular factors. A norm is
+``min sum_i |F_i [b; P m; -1]| + lambda |m|,  m >= 0``. Squared, that is one nonnegative
+least-squares problem once the biases are eliminated. A norm that is not squared is
 ``min over t of |r|^2 / (2 t) + t / 2`` with t = |r| at the optimum, so reweighted least squares
 descends; the residual norms hardly depend on m, so a handful of rounds suffice. Each round gives
 a dual point too (the residuals over their weights), which bounds the distance to the optimum.
@@ -12,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...inertia import Array
-from .elimination import bias_of, eliminate_bias
+from ...inertia import PARAMETERS, Array
+from ...linalg import triangular_factor
 from .nonnegative import nonnegative_least_squares
 
 # Rounds end when primal and dual objective agree to this part.
@@ -33,8 +34,18 @@ class Optimum(NamedTuple):
     tikhonov: float
 
 
+def least_sum_of_squares(factors: list[Array], columns: Array, regularization: float) -> Optimum:
+    """The optimum of all norms squared.
+
+    Args: as of `least_sum_of_norms`.
+    """
+    matrix, target, above = _eliminate_bias(np.concatenate(factors))
+    masses, _ = nonnegative_least_squares(matrix @ columns, target, regularization)
+    return Optimum(masses, _bias_of(above, columns @ masses), regularization)
+
+
 def least_sum_of_norms(factors: list[Array], columns: Array, regularization: float) -> Optimum:
-    """The optimum.
+    """The optimum of the norms as they are.
 
     Args:
         factors: each (rows, k + 11) with columns ``[B (k) | A (10) | y]``; k may be zero.
@@ -69,10 +80,30 @@ def least_sum_of_norms(factors: list[Array], columns: Array, regularization: flo
 def _weighted(factors: list[Array], columns: Array, norms: Array, mu: float,
               start: Array | None) -> tuple[Array, Array, Array]:
     """Masses, biases and residual of ``sum |F_i ...|^2 / (2 t_i) + mu |m|^2 / 2``."""
-    matrix, target, above = eliminate_bias(
+    matrix, target, above = _eliminate_bias(
         np.concatenate([f / np.sqrt(t) for f, t in zip(factors, norms, strict=True)]))
     masses, residual = nonnegative_least_squares(matrix @ columns, target, mu, start)
-    return masses, bias_of(above, columns @ masses), residual
+    return masses, _bias_of(above, columns @ masses), residual
+
+
+def _eliminate_bias(rows: Array) -> tuple[Array, Array, Array]:
+    """Least squares in phi alone from rows (n, k + 11), columns ``[B (k) | A (10) | y]``.
+
+    Returns:
+        matrix (10, 10) and target (10,) in phi, and the rows (k, k + 11) that give the biases.
+    """
+    upper = triangular_factor(rows)
+    k = rows.shape[1] - PARAMETERS - 1
+    inside = slice(k, k + PARAMETERS)
+    return upper[inside, inside], upper[inside, -1], upper[:k]
+
+
+def _bias_of(above: Array, phi: Array) -> Array:
+    """The biases (k,) that go with phi; above is what `_eliminate_bias` returned."""
+    k = len(above)
+    if k == 0:
+        return np.zeros(0)
+    return np.linalg.solve(above[:, :k], above[:, -1] - above[:, k:-1] @ phi)
 
 
 def _dual(factors: list[Array], rows: list[Array], norms: Array, found: Array, size: float,

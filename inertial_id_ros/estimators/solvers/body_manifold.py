@@ -1,18 +1,34 @@
-"""Bodies (m, c, Q, L) and the steps of sequential quadratic programming between them.
+"""Least squares over bodies (m, c, Q, L), by sequential quadratic programming on their manifold.
 
-The manifold is R x R3 x SO(3) x R3 of Traversaro et al. 2016; the objective is least squares in the
-pseudo-inertia. See `manifold` for the estimator.
+The manifold is R x R3 x SO(3) x R3 of Traversaro et al. 2016: mass, centre of mass, principal axes,
+second moments of mass along them; the objective is least squares in the pseudo-inertia.
+
+A step moves, in the frame of the body, its mass (dm), centre (m dc), axes ((L_j - L_i) dw_k) and
+moments (dL): the chart of eq. 26, scaled so that coinciding moments are no special case. While
+moments are zero, the plane or line that the body occupies turns, which is where the curvature of
+the chart counts; a moment that reaches zero stays there until the gradient asks for it.
+
+The problem is convex in phi, which gives a certificate: with S the part of the gradient that zero
+moments hold, made positive, ``f - optimum <= |A^-T (gradient - S)|^2 / 4``. Where steps end or
+tarry without it, the iterate is left along an interior path (`interior_point`).
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..inertia import Array
-from .solvers.triangle_vector import COLS, DIAGONAL, ROWS, SIDE, SVEC_SIZE, smat, svec
+from ...inertia import Array
+from .interior_point import InteriorPath
+from .triangle_vector import COLS, DIAGONAL, ROWS, SIDE, SVEC_SIZE, smat, svec
 
+TOLERANCE = 1e-9  # proven distance from the optimum, relative to 1 + objective
+PATIENCE = 20  # steps without proof before the interior path
+INTERIOR_GAPS = (1e-3, 1e-6, 1e-9)  # how far to follow it, relative to 1 + objective
+INTERIOR_STEPS = 25
 _SMALLEST = 1e-14  # part of the largest moment that counts as zero
 _RELEASE = 0.3  # share of a step's promise at which freeing a moment comes first
 
@@ -235,3 +251,81 @@ def _retract(point: Point, change: Array, step: float) -> Array:
     out[n:, n:], out[n:, :n], out[:n, n:] = block, across, across.T
     out[:n, :n] = turn @ across
     return out
+
+
+class Budget:
+    """What is left of iterations and time."""
+
+    def __init__(self, iterations: int, until: float) -> None:
+        self.left, self._until = iterations, until
+
+    def spend(self) -> bool:
+        """Take one iteration; False when none is left."""
+        self.left = self.left - 1 if time.perf_counter() < self._until else -1
+        return self.left >= 0
+
+
+def minimise(fit: Fit, start: Point, budget: Budget,
+             watch: Callable[[Point], None] = lambda point: None) -> Point:
+    """The best body found within the budget; proven optimal unless that ran out.
+
+    Args:
+        watch: called with every iterate.
+    """
+    best, proven = _descend(fit, start, budget, watch)
+    if proven or budget.left < 0:
+        return best
+    lowest = fit.objective(best)
+    path = _interior(fit, start, best)
+    for wanted in INTERIOR_GAPS:
+        for _ in range(INTERIOR_STEPS):
+            near = path.gap <= wanted * (1.0 + lowest)
+            if near or not budget.spend() or not path.advance():
+                break
+        found, proven = _descend(fit, _flattened(fit, path), budget, watch)
+        value = fit.objective(found)
+        if value < lowest:
+            best, lowest = found, value
+        if proven or budget.left < 0:
+            break
+    return best
+
+
+def _descend(fit: Fit, point: Point, budget: Budget,
+             watch: Callable[[Point], None]) -> tuple[Point, bool]:
+    """Steps from a body while they lead on; the last body, and whether it is proven optimal."""
+    for _ in range(PATIENCE):
+        watch(point)
+        local = seen_from(fit, point)
+        if local.gap <= TOLERANCE * (1.0 + local.objective):
+            return local.point, True
+        following = next_body(fit, local) if budget.spend() else None
+        if following is None:
+            return local.point, False
+        point = following
+    return point, False
+
+
+def _interior(fit: Fit, start: Point, best: Point) -> InteriorPath:
+    """An interior path from the first body; a mass that rests on its upper limit is kept there."""
+    tensor, target = fit.tensor, fit.target
+    if best.mass >= fit.mass_high:
+        row = np.zeros((1, SIDE, SIDE))
+        row[0, 3, 3] = 1e3 * np.linalg.norm(tensor[:, 3, 3])
+        tensor = np.concatenate([tensor, row])
+        target = np.append(target, row[0, 3, 3] * fit.mass_high)
+    return InteriorPath(tensor, target, start.pseudo)
+
+
+def _flattened(fit: Fit, path: InteriorPath) -> Point:
+    """The path's present body, without the moments that it can lose for no more than its gap."""
+    point = Point.of(path.point)
+    mass = min(max(point.mass, fit.mass_low), fit.mass_high)
+    matrix, _, gradient = expand(fit, point)
+    size = np.sum(matrix[:, DIAGONAL[:3]] ** 2, axis=0)
+    moments = point.moments
+    rise = size * moments**2 - gradient.diagonal()[:3] * moments
+    flat = rise <= path.gap
+    order = np.argsort(~flat, kind="stable")
+    return Point(mass, point.center, point.axes[:, order],
+                 np.where(flat, 0.0, moments)[order], int(flat.sum()))
