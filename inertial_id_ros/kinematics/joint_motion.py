@@ -198,7 +198,7 @@ class JointMotion:
         self._orders: dict[tuple[str, ...], list[int] | None] = {}
 
     def add(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float]) -> str:
-        """Add a joint state; returns what happened to it (a result of `SampleRing.append`, or MISSING_JOINT)."""
+        """Add a joint state; gives what `SampleRing.append` does, or MISSING_JOINT."""
         key = tuple(names)
         if key not in self._orders:
             if len(self._orders) > 100:  # a publisher that invents names must not grow memory
