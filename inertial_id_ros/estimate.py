@@ -40,8 +40,8 @@ class ParameterVerdict(IntEnum):
 UNOBSERVED, PRIOR_DOMINATED, IDENTIFIED = ParameterVerdict
 
 
-def _numbers(*shape: int, low: float = -math.inf) -> dict[str, Any]:
-    """Metadata of a field: it holds finite numbers of this shape, none below `low`.
+def _numbers(*shape: int | None, low: float = -math.inf) -> dict[str, Any]:
+    """Metadata of a field: it holds finite numbers of this shape (None: any), none below `low`.
 
     JSON report, state file and, where its definition has a field of that name, the message hold it.
     """
@@ -64,9 +64,10 @@ class Estimate:
         method: estimator that made it; weighting: of its rows (`estimator.weighting`).
         data_share: share of each reported parameter that comes from the data (10,), 0 to 1.
         verdict: UNOBSERVED, PRIOR_DOMINATED or IDENTIFIED for each reported parameter (10,).
-        alignment: (6,) rotation of the sensor about its axes [rad], tilt of gravity about its
-            frame's x and y [rad], time by which wrench stamps are early [s]; alignment_sigma: (6,)
-            their standard deviations, zero for those not estimated.
+        alignment: values (n,) of the nuisance states (`row_layout.NUISANCE_STATES`): rotation of
+            the sensor about its axes [rad], tilt of gravity about its frame's x and y [rad], time
+            by which wrench stamps are early [s]; alignment_sigma: (n,) their standard deviations,
+            zero for those not estimated.
         residual_rms: per channel (6,) [N, N m], of the low-passed rows.
         samples: raw wrench samples in the window; window: its length [s].
         condition_number: of the regressor with its columns scaled to unit length.
@@ -88,8 +89,8 @@ class Estimate:
     weighting: str
     data_share: Array = field(metadata=_numbers(10))
     verdict: tuple[ParameterVerdict, ...]
-    alignment: Array = field(metadata=_numbers(6))
-    alignment_sigma: Array = field(metadata=_numbers(6))
+    alignment: Array = field(metadata=_numbers(None))
+    alignment_sigma: Array = field(metadata=_numbers(None))
     residual_rms: Array = field(metadata=_numbers(6))
     samples: int
     window: float = field(metadata=_numbers(low=0.0))

@@ -30,14 +30,16 @@ def stamp(content: Mapping[str, Any], name: str) -> int:
     return value
 
 
-def numbers(content: Mapping[str, Any], name: str, *shape: int) -> Array:
-    """An array of this shape of finite numbers (raises DamagedFile)."""
-    wanted = " x ".join(str(n) for n in shape)
+def numbers(content: Mapping[str, Any], name: str, *shape: int | None) -> Array:
+    """An array of this shape, None for any length, of finite numbers (raises DamagedFile)."""
+    wanted = " x ".join("n" if n is None else str(n) for n in shape)
     try:
         value = np.array(content.get(name), dtype=float)
     except (TypeError, ValueError, OverflowError):
         value = np.empty(0)
-    if value.shape != shape or not np.isfinite(value).all():
+    fits = value.ndim == len(shape) and all(
+        n in (None, length) for n, length in zip(shape, value.shape, strict=True))
+    if not fits or not np.isfinite(value).all():
         raise DamagedFile(f"its '{name}' does not hold {wanted or 'one'} finite number"
                           + ("s" if shape else ""))
     return value

@@ -63,6 +63,17 @@ def test_nothing_is_kept_as_nothing(tmp_path: Path) -> None:
     assert file.load() == (State(), "")
 
 
+def test_files_of_versions_with_other_nuisance_states_can_be_read(
+        state: State, tmp_path: Path) -> None:
+    assert state.estimate is not None
+    more = np.append(state.estimate.alignment, 0.5)
+    file = StateFile(tmp_path / "x.state.json")
+    file.save(replace(state, estimate=replace(state.estimate, alignment=more)))
+    read, complaint = file.load()
+    assert complaint == "" and read.estimate is not None
+    np.testing.assert_array_equal(read.estimate.alignment, more)
+
+
 def test_any_damage_is_reported_and_set_aside(state: State, tmp_path: Path) -> None:
     """One byte changed, or the file cut off: the whole file is refused and kept for inspection."""
     file = StateFile(tmp_path / "x.state.json")

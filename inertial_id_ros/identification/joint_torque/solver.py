@@ -14,6 +14,7 @@ from ...findings import FindingLog
 from ...geometry.shape import Shape
 from ...inertia import is_consistent, min_eigenvalue
 from ...regression.regressor_window import Rows
+from ...regression.row_layout import NUISANCE_VALUES
 from ...regression.tool import Tool
 from ...settings import Settings
 from ...signals.bins import BIN_NS
@@ -89,12 +90,12 @@ class TorqueSolver:
         log.set("joint_residual", "info", "residual torques: " + ", ".join(
             f"{name} {value:.3f}"
             for name, value in zip(problem.robot.joints, fit.left, strict=True)) + " N m")
-        nothing = np.zeros(6)
+        nothing, set_up = np.zeros(6), np.zeros(NUISANCE_VALUES)  # no sensor, nothing estimated
         return Estimate(
             stamp_ns=int((parts[-1].number[-1] + 1) * BIN_NS), frame_id=frame_id,
             phi=solution.phi, phi_covariance=verdict.phi_covariance, bias=nothing,
             method=self._estimator.name, weighting="noise", data_share=verdict.data_share,
-            verdict=verdict.verdict, alignment=nothing, alignment_sigma=nothing,
+            verdict=verdict.verdict, alignment=set_up, alignment_sigma=set_up,
             residual_rms=nothing, samples=int(sum(part.samples.sum() for part in parts)),
             window=window_duration(parts), condition_number=verdict.condition_number,
             min_eigenvalue=min_eigenvalue(solution.phi),
