@@ -118,7 +118,7 @@ def from_accelerations(motion: SensorMotion, wrench: Array, settings: Settings,
     recording = accelerations.Recording(
         period * np.arange(len(wrench)), motion.axes, motion.acceleration, motion.omega,
         sign * wrench, None if derive else motion.alpha)
-    return Data(*accelerations.window_of(recording, settings.replace(BLEND)))
+    return Data(*accelerations.compress_recording(recording, settings.replace(BLEND)))
 
 
 class Answers:

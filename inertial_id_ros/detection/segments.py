@@ -246,5 +246,5 @@ class Segments:
         rows = []
         if waiting is not None and (clean := waiting.number + self.filter.reach < first).any():
             rows.append(waiting.part(clean))
-        self.filter.forget_from(first)
+        self.filter.drop_from(first)
         return rows + self._window_rows(self.filter.flush())

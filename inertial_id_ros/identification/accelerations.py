@@ -23,7 +23,7 @@ from ..kinematics.polynomial import fit, gather
 from ..regression.errors_in_variables import compress_across_channels
 from ..regression.newton_euler import regressor
 from ..regression.regressor_window import Rows, WindowContent, make_regressor_window
-from ..regression.rows import filter_columns
+from ..regression.rows import pack_columns
 from ..settings import Settings
 from ..signals.bins import average_bins
 from ..signals.low_pass import ZeroPhaseFilter
@@ -55,14 +55,14 @@ class Recording(NamedTuple):
 
 
 def identify(recording: Recording, settings: Settings, shape: Shape | None = None) -> Estimate:
-    """The payload of a recording.
+    """Identify the payload of a recording.
 
     Raises:
         InvalidData: arrays that do not fit together, or an answer that is not physical.
         NotEnoughData: the recording is too short or says too little.
         InvalidShape: as the estimators.
     """
-    window, low_pass = window_of(recording, settings)
+    window, low_pass = compress_recording(recording, settings)
     solver = Solver(settings, shape, low_pass)
     log = FindingLog()
     estimate = solver.solve(window, settings.wrench.sensor_frame, log)
@@ -71,14 +71,15 @@ def identify(recording: Recording, settings: Settings, shape: Shape | None = Non
                    findings=tuple(f.text for f in log.all()))
 
 
-def window_of(recording: Recording, settings: Settings) -> tuple[WindowContent, ZeroPhaseFilter]:
-    """The compressed recording, and the low-pass that its rows went through.
+def compress_recording(recording: Recording,
+                       settings: Settings) -> tuple[WindowContent, ZeroPhaseFilter]:
+    """Compress a recording into a window; also gives the low-pass that its rows went through.
 
     Raises:
         InvalidData: arrays that do not fit together, are not finite, or time that does not rise.
         NotEnoughData: shorter than the filter's kernel.
     """
-    _check(recording)
+    _check_arrays(recording)
     stamps = _START_NS + np.round((recording.time - recording.time[0]) * 1e9).astype(np.int64)
     model = wrench_model(settings)
     low_pass = model.make_filter(settings.kinematics.filter_window)
@@ -87,7 +88,7 @@ def window_of(recording: Recording, settings: Settings) -> tuple[WindowContent, 
     motion = Motion(recording.axes, settings.gravity.acceleration, recording.acceleration,
                     recording.omega, alpha, np.ones(len(stamps), dtype=bool))
     a = regressor(motion.proper_acceleration, motion.omega, alpha)
-    columns = filter_columns(motion, a, settings.wrench.sign * recording.wrench,
+    columns = pack_columns(motion, a, settings.wrench.sign * recording.wrench,
                              settings.estimator.dynamism_c1)
     bins = average_bins(stamps, columns)
     parts = [low_pass.push(bins.number, bins.samples, bins.mean), low_pass.flush()]
@@ -104,7 +105,7 @@ def window_of(recording: Recording, settings: Settings) -> tuple[WindowContent, 
 
 def _add_cross_channel_rows(window: WindowContent, rows: list[Rows], noise: Array,
                             low_pass: ZeroPhaseFilter) -> WindowContent:
-    """The window with rows of all channels together, where the accelerations have noise (6,)."""
+    """Add the rows with all channels together, where the accelerations have noise (6,)."""
     if not noise.any():
         return window
     scaled = np.concatenate([part.full * np.sqrt(part.samples)[:, None, None] for part in rows])
@@ -117,7 +118,7 @@ def _add_cross_channel_rows(window: WindowContent, rows: list[Rows], noise: Arra
 
 def _angular_acceleration(recording: Recording, stamps: np.ndarray, settings: Settings,
                           derivative_gain: float) -> tuple[Array, float]:
-    """Angular acceleration (n, 3) [rad/s^2] and the noise of one sample that it amounts to.
+    """Angular acceleration (n, 3) [rad/s^2], measured or derived, and the noise of one sample.
 
     Args:
         derivative_gain: of the low-pass that follows.
@@ -133,7 +134,8 @@ def _angular_acceleration(recording: Recording, stamps: np.ndarray, settings: Se
     return alpha, noise.angular_velocity_noise * derivative_gain / settings.kinematics.filter_window
 
 
-def _check(recording: Recording) -> None:
+def _check_arrays(recording: Recording) -> None:
+    """Raise InvalidData or NotEnoughData where the arrays of a recording cannot be used."""
     n = len(recording.time)
     shapes = {"time": (n,), "axes": (n, 3, 3), "acceleration": (n, 3), "omega": (n, 3),
               "wrench": (n, 6), "alpha": (n, 3)}

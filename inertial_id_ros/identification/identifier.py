@@ -22,7 +22,7 @@ from ..io.sample_blocks import Block
 from ..kinematics.motion import Motion
 from ..kinematics.motion_statistics import MotionStatistics
 from ..regression.regressor_window import Rows, WindowContent, make_regressor_window
-from ..regression.rows import bin_columns
+from ..regression.rows import make_bin_columns
 from ..settings import Settings
 from ..signals import inbox
 from ..signals.bins import BIN_NS, BinColumns, Bins, bin_samples
@@ -189,7 +189,7 @@ class Identifier(Pipeline[WindowContent]):
         Args:
             removed: (10,) payload that the driver removes.
         """
-        a, y, columns = bin_columns(bins, motion, removed, self._sign,
+        a, y, columns = make_bin_columns(bins, motion, removed, self._sign,
                                     self.settings.estimator.dynamism_c1)
         valid = motion.valid
         self._motion_statistics.add(motion)

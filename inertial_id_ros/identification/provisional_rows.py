@@ -22,7 +22,7 @@ from ..findings import FindingLog
 from ..inertia import Array
 from ..kinematics.motion import MotionSource
 from ..regression.regressor_window import Rows
-from ..regression.rows import bin_columns
+from ..regression.rows import make_bin_columns
 from ..signals.bins import BIN_NS, BinColumns, bin_samples
 from ..signals.ring_buffer import SampleRing
 
@@ -53,7 +53,7 @@ class UnsettledBins(NamedTuple):
             return segments.waiting
         motion = self.source.newest_motion(bins.stamps + self.early_ns,
                                            self.end * BIN_NS + self.early_ns)
-        _, _, columns = bin_columns(bins, motion, self.removed, sign, c1)
+        _, _, columns = make_bin_columns(bins, motion, self.removed, sign, c1)
         return segments.preview(BinColumns(bins.number, bins.samples, columns).part(motion.valid),
                                 rotation_only)
 

@@ -43,7 +43,7 @@ _DIAGONAL = [4, 7, 9]  # of the tensor
 
 
 class Verdict(NamedTuple):
-    """What can be said of an estimate.
+    """How far each parameter of an estimate can be trusted.
 
     Attributes:
         phi_covariance: (10, 10) of phi.
@@ -61,7 +61,7 @@ class Verdict(NamedTuple):
 
 
 def judge(solution: Solution, marginal: Marginal, beyond: Array | float = 0.0) -> Verdict:
-    """Covariance and verdict of an estimator's answer.
+    """Compute the covariance of an estimator's answer and judge each parameter by it.
 
     Args:
         marginal: the noise-weighted full problem.
@@ -86,11 +86,12 @@ def judge(solution: Solution, marginal: Marginal, beyond: Array | float = 0.0) -
     verdict = tuple(
         UNOBSERVED if not ok else IDENTIFIED if s >= DATA_SHARE else PRIOR_DOMINATED
         for ok, s in zip(within.tolist(), share.tolist(), strict=True))
-    return Verdict(covariance, share, verdict, sentence(verdict), _condition(marginal.matrix))
+    return Verdict(covariance, share, verdict, sentence(verdict),
+                   _condition_number(marginal.matrix))
 
 
 def _variances(jacobian: Array, covariance: Array) -> Array:
-    """Diagonal (n,) of ``J C J'``."""
+    """Variances (n,) of what has this Jacobian J (n, k): the diagonal of ``J C J'``."""
     return ((jacobian @ covariance) * jacobian).sum(axis=1)
 
 
@@ -105,7 +106,7 @@ def _limits(report: Array, sd: Array, trace_sd: float) -> Array:
 
 @lru_cache(maxsize=64)
 def sentence(verdict: tuple[ParameterVerdict, ...]) -> str:
-    """The verdict in one sentence: mass, centre of mass, inertia."""
+    """Sum up the verdict (10,) in one sentence: mass, centre of mass, inertia."""
     parts = []
     for name, members in (("mass", [0]), ("centre of mass", [1, 2, 3]),
                           ("inertia", [4, 5, 6, 7, 8, 9])):
@@ -120,7 +121,8 @@ def sentence(verdict: tuple[ParameterVerdict, ...]) -> str:
     return "; ".join(parts)
 
 
-def _condition(matrix: Array) -> float:
+def _condition_number(matrix: Array) -> float:
+    """Condition number of a matrix with its columns scaled to unit length; infinite if singular."""
     lengths = np.sqrt((matrix * matrix).sum(axis=0))
     if not lengths.min() > 0.0:
         return float("inf")

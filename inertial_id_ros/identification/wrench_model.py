@@ -10,7 +10,7 @@ from ..regression.encoder_noise import motion_noise_covariance
 from ..regression.noise import datasheet_noise
 from ..regression.regressor_window import Rows
 from ..regression.row_layout import BIAS, BIASES, EstimatedStates
-from ..regression.rows import make_filter, unpack_rows
+from ..regression.rows import make_row_filter, unpack_rows
 from ..regression.unconstrained_fit import vague_information
 from ..settings import Settings
 from ..signals.bins import BIN_NS
@@ -51,7 +51,7 @@ class WrenchModel:
 
     def make_filter(self, length: float) -> ZeroPhaseFilter:
         """See `LoadModel`."""
-        return make_filter(length)
+        return make_row_filter(length)
 
     def make_rows(self, filtered: FilteredRows) -> Rows:
         """See `LoadModel`."""

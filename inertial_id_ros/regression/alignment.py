@@ -18,33 +18,33 @@ class SensorRotation(NuisanceState):
     finding, noteworthy = "sensor_rotated", _NOTEWORTHY_ANGLE
 
     def prior_sd(self, settings: Settings) -> Array:
-        """The same about each axis."""
+        """Prior standard deviation of the rotation (3,), the same about each axis [rad]."""
         return np.full(3, np.deg2rad(settings.alignment.rotation_sd))
 
     def channel_columns(self, channel: int) -> range:
-        """All of them."""
+        """All columns: any component of the wrench may matter to any channel."""
         return range(3)
 
     def fill(self, signals: RowSignals, out: Array) -> None:
-        """Force and torque as cross-product matrices."""
+        """Write the cross-product matrices of force and torque into out (r, 6, 3)."""
         rows = len(signals.wrench)
         out[:] = skew(signals.wrench.reshape(rows, 2, 3)).reshape(rows, 6, 3)
 
     def linearise(self, phi: Array) -> Array:
-        """The columns are those of the values already."""
+        """The identity (3, 3): the stored columns are those of the rotation itself."""
         return np.eye(3)
 
     def describe(self, values: Array, clear: np.ndarray) -> str:
-        """Angles about the sensor's axes."""
+        """Say about which axes, and by how much, the sensor is rotated."""
         return "the sensor is turned against its frame by " + _angles(values, clear, "xyz")
 
     def correct_wrench(self, wrench: Array, values: Array) -> Array:
-        """Turn wrenches (k, 6) back, to first order."""
+        """Rotate wrenches (k, 6) back into the axes of the frame, to first order."""
         return wrench - np.concatenate(
             [np.cross(wrench[:, :3], values), np.cross(wrench[:, 3:], values)], axis=1)
 
     def correct_bias(self, bias: Array, values: Array) -> Array:
-        """Turn the bias (6,) back: the columns hold the biased wrench."""
+        """The bias (6,) of the rotated sensor; its columns are made of the wrench with its bias."""
         x, y, z = values.tolist()
         # (1 + [r]x)^-1 = (1 - [r]x + r r') / (1 + r'r)
         back = np.array([[1.0 + x * x, x * y + z, x * z - y], [x * y - z, 1.0 + y * y, y * z + x],
@@ -59,15 +59,15 @@ class GravityTilt(NuisanceState):
     finding, noteworthy = "gravity_tilted", _NOTEWORTHY_ANGLE
 
     def prior_sd(self, settings: Settings) -> Array:
-        """The same about x and y."""
+        """Prior standard deviation of the tilt (2,), the same about x and y [rad]."""
         return np.full(2, np.deg2rad(settings.alignment.tilt_sd))
 
     def channel_columns(self, channel: int) -> list[int]:
-        """Forces depend on the mass, torques on the first moment, for either tilt."""
+        """For each tilt, the column of the mass in forces, those of the first moment in torques."""
         return [0, 4] if channel < 3 else [1, 2, 3, 5, 6, 7]
 
     def fill(self, signals: RowSignals, out: Array) -> None:
-        """Change of the wrench with each tilt, per mass and first moment."""
+        """Write the change of the wrench with each tilt, per mass and first moment, into out."""
         gravity = signals.gravity
         # e_k x g for g = -gravity e_z: turning gravity about x moves it along y, about y along -x.
         for first, change in ((0, gravity * signals.up_y), (4, -gravity * signals.up_x)):
@@ -75,13 +75,13 @@ class GravityTilt(NuisanceState):
             out[:, 3:, first + 1:first + 4] = skew(change)
 
     def linearise(self, phi: Array) -> Array:
-        """Mass and first moment, for either tilt."""
+        """Matrix (8, 2): mass and first moment of the payload, for each tilt."""
         out = np.zeros((8, 2))
         out[:4, 0] = out[4:, 1] = phi[:4]
         return out
 
     def describe(self, values: Array, clear: np.ndarray) -> str:
-        """Angles about the axes of the gravity frame."""
+        """Say about which axes, and by how much, gravity is tilted."""
         return "gravity is tilted against its frame by " + _angles(values, clear, "xy")
 
 
@@ -92,30 +92,30 @@ class ClockOffset(NuisanceState):
     finding, noteworthy = "clock_offset", 0.005
 
     def prior_sd(self, settings: Settings) -> Array:
-        """Of the offset."""
+        """Prior standard deviation of the offset (1,) [s]."""
         return np.array([settings.alignment.delay_sd])
 
     def channel_columns(self, channel: int) -> range:
-        """As in the regressor: mass and first moment for forces, all but the mass for torques."""
+        """Those of the regressor: mass and first moment in forces, all but the mass in torques."""
         return range(4) if channel < 3 else range(1, 10)
 
     def fill(self, signals: RowSignals, out: Array) -> None:
-        """The time derivative of the regressor."""
+        """Write the time derivative of the regressor into out (r, 6, 10)."""
         out[:] = signals.a_rate
 
     def linearise(self, phi: Array) -> Array:
-        """The payload."""
+        """The payload phi itself, as the one column (10, 1) of the offset."""
         return phi[:, None]
 
     def describe(self, values: Array, clear: np.ndarray) -> str:
-        """Which way and by how much."""
+        """Say by how many milliseconds the stamps are late or early."""
         direction = "late" if values[0] < 0.0 else "early"
         return (f"the stamps of the wrench are {abs(values[0]) * 1e3:.1f} ms too {direction} "
                 "against those of the motion")
 
 
 def _angles(values: Array, clear: np.ndarray, axes: str) -> str:
-    """Those of the angles (n,) [rad] that are clear (n,), in degrees and with their axes."""
+    """The angles (n,) [rad] that are clearly not zero (n,), in degrees and with their axes."""
     return ", ".join(f"{np.rad2deg(value):.1f}° about {axis}"
                      for value, is_clear, axis in zip(values, clear, axes, strict=True) if is_clear)
 

@@ -1,4 +1,4 @@
-"""Noise of the motion is no excitation: the information that it seems to bring is removed.
+"""Removes the information that noise of the motion seems to bring.
 
 Positions of joints are noisy, and so are the accelerations in the regressor: a little, after the
 low-pass, but at rest there is nothing else. With noise N in it, independent of the wrench, the
@@ -27,7 +27,7 @@ _NEGLIGIBLE = 1e-3  # share of the information that need not be removed
 
 
 def motion_noise_covariance(phi: Array, acceleration_covariance: Array) -> Array:
-    """Covariance (6, 6) of what noise of the motion leaves in the residual at phi (10,).
+    """Covariance (6, 6) of the wrench residual due to noise of the motion, at phi (10,).
 
     Args:
         acceleration_covariance: (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in a
@@ -50,7 +50,7 @@ def noise_information(acceleration_covariance: Array, wrench_noise: Array,
 
 
 def remove_noise_information(marginal: Marginal, of_noise: Array) -> Marginal:
-    """The marginal without the information M (10, 10) of noise.
+    """The marginal less the information M (10, 10) that noise of the motion seems to bring.
 
     The unconstrained fit of the answer is ``H^-1 A'y``, of the covariance ``H^-1 S H^-1``.
     """
@@ -61,7 +61,7 @@ def remove_noise_information(marginal: Marginal, of_noise: Array) -> Marginal:
 
 def remove_information(marginal: Marginal, of_noise: Array, phi: Array, largest: float,
                        open_weight: float) -> Marginal:
-    """The marginal without information M (10, 10), its gradient at phi (10,) kept.
+    """The marginal less information M (10, 10), with the same gradient at phi (10,).
 
     With S the information of the marginal and ``H = S - M``, the optimum ``phi - H^-1 gradient``
     has the covariance ``H^-1 S H^-1``.
@@ -88,10 +88,15 @@ def remove_information(marginal: Marginal, of_noise: Array, phi: Array, largest:
 
 def solve_without_noise_information(information: Array, vector: Array,
                                     of_noise: Array | None) -> tuple[Array, Array]:
-    """Answer (k,) of normal equations, and the information (k, k) about it, without information M
-    (10, 10) of noise about the first ten states, if any.
+    """Solve normal equations less the information M of noise about their first ten states.
 
-    In a direction that is left open the answer stays that of the noisy equations.
+    In a direction that is left open the solution stays that of the noisy equations.
+
+    Args:
+        information: (k, k); vector: (k,) right-hand side; of_noise: M (10, 10), None: none.
+
+    Returns:
+        solution (k,) and the information (k, k) about it.
     """
     if of_noise is None:
         return np.linalg.solve(information, vector), information
@@ -106,8 +111,11 @@ def solve_without_noise_information(information: Array, vector: Array,
 
 def _kept_shares(share: Array, largest: float,
                  open_weight: float) -> tuple[Array, np.ndarray, Array]:
-    """What is kept (k,) of each direction, which are left open (k,), and the directions, in columns
-    (k, k), for the noise's share (k, k) of the information."""
+    """Split the noise's share (k, k) of the information into directions.
+
+    Returns:
+        the share (k,) that is kept of each, which are left open (k,), and they as columns (k, k).
+    """
     values, vectors = np.linalg.eigh(0.5 * (share + share.T))
     is_open = values > largest
     return np.where(is_open, open_weight, 1.0 - np.maximum(values, 0.0)), is_open, vectors

@@ -44,7 +44,7 @@ _CHANCE, _OPEN_WEIGHT = 3.0, 0.05
 
 def compress_across_channels(rows: Array, noise: Array, energy: float,
                              independent: float) -> CrossChannelRows:
-    """The fewest rows with the same sums of products, also across channels.
+    """Compress rows into the fewest with the same sums of products, also across channels.
 
     Args:
         rows: (r, 6, 38) scaled stored rows; noise: (6,) of the accelerations.
@@ -69,7 +69,7 @@ def residual_covariance(phi: Array, wrench_noise: Array, acceleration_noise: Arr
 
 def linearise(problem: Problem, window: CrossChannelRows, matrix: Array, x: Array,
               covariance: Array) -> Problem:
-    """The problem with the errors-in-variables likelihood, linearised at x.
+    """Linearise the errors-in-variables likelihood at x, as a problem that estimators can solve.
 
     Args:
         matrix: (38, 17 + q) from stored columns to ``[A | B | states (q) | y]``.

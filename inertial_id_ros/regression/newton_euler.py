@@ -18,7 +18,8 @@ _ROTATION[0, [0, 7, 14]] = _ROTATION[1, [1, 9, 16]] = _ROTATION[2, [2, 10, 17]] 
 
 
 def rotation_columns(omega: ArrayLike) -> Array:
-    """Matrices L (..., 3, 6) with ``tensor @ omega == L @ six_from_tensor(tensor)``."""
+    """Matrices L (..., 3, 6) that multiply an inertia tensor, as six entries, with omega (..., 3):
+    ``tensor @ omega == L @ six_from_tensor(tensor)``."""
     w = np.asarray(omega, dtype=float)
     return np.asarray(w @ _ROTATION).reshape(*w.shape[:-1], 3, 6)
 
@@ -71,7 +72,11 @@ LINEAR_UNIT, ANGULAR_UNIT, VELOCITY_UNIT = 1.0, 1.0, 0.5
 
 
 def dynamism(acceleration: ArrayLike, alpha: ArrayLike, omega: ArrayLike) -> Array:
-    """Dynamism (...,) of motions (..., 3); acceleration is without gravity."""
+    """Dynamism (...,) of motions: how far they are from rest, in the units above.
+
+    Args:
+        acceleration: without gravity, alpha, omega: (..., 3).
+    """
 
     def squared(v: ArrayLike, unit: float) -> Array:
         return np.sum((np.asarray(v, dtype=float) / unit) ** 2, axis=-1)
@@ -81,6 +86,8 @@ def dynamism(acceleration: ArrayLike, alpha: ArrayLike, omega: ArrayLike) -> Arr
 
 
 def full_model_weight(nu: ArrayLike, c1: float) -> Array:
-    """Weight in [0, 1) of the full model, ``tanh(3 nu / c1)`` of dynamism nu (...,); the
-    gravity-only model has the rest (Nadeau et al. 2022, Section IV)."""
+    """Weight (...,) in [0, 1) of the full model against the gravity-only one in the blend.
+
+    It is ``tanh(3 nu / c1)`` of the dynamism nu (...,) (Nadeau et al. 2022, Section IV).
+    """
     return np.tanh(3.0 * np.asarray(nu, dtype=float) / c1)

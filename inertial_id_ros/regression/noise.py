@@ -50,7 +50,7 @@ def correct_noise(noise: Array, window: WindowContent, solution: Array, low_pass
 
 
 def block_weights(window: WindowContent, low_pass: ZeroPhaseFilter) -> Array:
-    """Weights (b,) of the squared sums of blocks, for means with a variance of 1 / sample."""
+    """Weights (b,) that turn squared sums over blocks into estimates of one sample's variance."""
     rows = window.blocks.rows
     samples = window.samples / window.rows  # in a row
     of_count = np.empty(int(rows.max(initial=0)) + 1)
@@ -60,7 +60,9 @@ def block_weights(window: WindowContent, low_pass: ZeroPhaseFilter) -> Array:
 
 
 def degrees_of_freedom(rows: Array, prior: Array) -> Array:
-    """What a fit of all states takes from force and from torque (2,): the traces of their leverage.
+    """Degrees of freedom (2,) that a fit of all states takes from the forces and from the torques.
+
+    They are the traces of the leverage of the rows.
 
     Args:
         rows: (6 n, k) whitened rows of the states, channel after channel.

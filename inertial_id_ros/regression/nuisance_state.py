@@ -22,7 +22,7 @@ _CLEAR = 3.0  # standard deviations from zero from which a value is worth a find
 
 
 class RowSignals(NamedTuple):
-    """What the columns of r rows are made of, all of it through the same low-pass.
+    """Low-passed signals of r rows, from which the stored columns are computed.
 
     Attributes:
         a, a_rate: regressor and its time derivative (r, 6, 10).
@@ -39,11 +39,11 @@ class RowSignals(NamedTuple):
 
 
 class NuisanceState(ABC):
-    """One error of the set-up, of one or several values.
+    """One kind of error in the set-up, with one or several values.
 
-    A stored row holds `width` columns of it that are known when the row comes. They become one
-    column a value with a matrix that may depend on the payload. A state whose columns are products
-    with the wrench stores multiples of y, one of products with the payload the factors of phi.
+    A stored row holds `width` columns of it, known when the row arrives. A matrix, which may depend
+    on the payload, turns them into one column for each value. A state that multiplies the wrench
+    stores multiples of y; one that multiplies the payload stores the factors of phi.
 
     Attributes:
         name: of the state; components: names of its values.
@@ -61,7 +61,7 @@ class NuisanceState(ABC):
     values: slice
 
     def place(self, first_column: int, first_value: int) -> None:
-        """Give the state its place in a stored row and among the values of all states."""
+        """Set its place in a stored row and among the values of all states."""
         self.columns = slice(first_column, first_column + self.width)
         self.values = slice(first_value, first_value + len(self.components))
 
@@ -71,34 +71,46 @@ class NuisanceState(ABC):
 
     @abstractmethod
     def channel_columns(self, channel: int) -> Sequence[int]:
-        """Which of its columns are not always zero in rows of a channel (0 to 5: fx .. tz); as
-        many for each force, and as many for each torque."""
+        """Its columns that are not always zero in rows of a channel (0 to 5: fx .. tz).
+
+        All forces have the same number of them, and so have all torques.
+        """
 
     @abstractmethod
     def fill(self, signals: RowSignals, out: Array) -> None:
-        """Write its columns into out (r, 6, width), which holds zeros."""
+        """Write its columns of stored rows into out (r, 6, width), which holds zeros."""
 
     @abstractmethod
     def linearise(self, phi: Array) -> Array:
-        """Matrix (width, n) from its columns to those of its values, at a payload phi (10,)."""
+        """Matrix (width, n) from its stored columns to one for each value, at phi (10,)."""
 
     @abstractmethod
     def describe(self, values: Array, clear: np.ndarray) -> str:
-        """The finding as a sentence; clear (n,): which of the values (n,) are clearly not zero."""
+        """The text of the finding.
+
+        Args:
+            values: (n,) of the state; clear: (n,) which of them are clearly not zero.
+        """
 
     def report(self, values: Array, sigma: Array, log: FindingLog) -> None:
-        """Log a finding where values (n,), of these standard deviations, are clearly not zero."""
+        """Log a finding where values (n,) with these standard deviations are clearly not zero."""
         log.clear(self.finding)
         clear = (sigma > 0.0) & (np.abs(values) > np.maximum(_CLEAR * sigma, self.noteworthy))
         if clear.any():
             log.set(self.finding, "warning", self.describe(values, clear))
 
     def correct_wrench(self, wrench: Array, values: Array) -> Array:
-        """Wrenches (k, 6) without what a state with these values (n,) adds in proportion."""
+        """Wrenches (k, 6) without the error that values (n,) of this state put into them.
+
+        Only states whose error is proportional to the wrench override this.
+        """
         del values
         return wrench
 
     def correct_bias(self, bias: Array, values: Array) -> Array:
-        """The reading (6,) at zero load: columns in proportion to the wrench hold its bias too."""
+        """Bias (6,) at values (n,) of this state.
+
+        Only states whose columns are made of the wrench, with its bias, override this.
+        """
         del values
         return bias

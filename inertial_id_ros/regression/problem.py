@@ -56,8 +56,8 @@ class Problem:
     known_marginal: Marginal | None = None
 
     @classmethod
-    def of_marginal(cls, marginal: Marginal, samples: int) -> Problem:
-        """A problem that is known in phi alone, without factors and biases."""
+    def from_marginal(cls, marginal: Marginal, samples: int) -> Problem:
+        """A problem without factors and biases, of which only the marginal in phi is known."""
         nothing, zeros = np.empty((0, COLUMNS)), np.zeros(BIASES)
         return cls(nothing, nothing, nothing, np.ones(BIASES), zeros, zeros, samples,
                    known_marginal=marginal)
@@ -81,7 +81,7 @@ class Problem:
 
     @cached_property
     def _noise_weighted(self) -> Marginal:
-        """The marginal of the full model."""
+        """Marginal of the full model, every row weighted by the noise alone."""
         if self.known_marginal is not None:
             return self.known_marginal
         if len(self.state_sd):
@@ -90,7 +90,7 @@ class Problem:
 
     @cached_property
     def _blended(self) -> Marginal:
-        """The marginal of full and gravity-only model, each with its weight."""
+        """Marginal of the blend of full and gravity-only model."""
         return eliminate(whiten(self.dynamic, self.noise), whiten(self.static, self.noise),
                          self.bias_prior())
 
@@ -100,7 +100,7 @@ class Problem:
 
 
 def whiten(factor: Array, noise: Array) -> Array:
-    """A factor, one channel after the other, with each channel divided by its noise (6,)."""
+    """Divide the rows of a factor (n, k) by the noise (6,) of their channel."""
     by_channel = factor.reshape(len(noise), factor.size // len(noise))
     return (by_channel * (1.0 / noise)[:, None]).reshape(factor.shape)
 
@@ -121,7 +121,7 @@ def state_prior(bias_sd: Array, bias_mean: Array, state_sd: Array) -> Array:
 
 
 def eliminate(*parts: Array) -> Marginal:
-    """The problem in phi alone of whitened rows ``[A | states | y]``, stacked."""
+    """Eliminate all states but phi from whitened rows ``[A | states | y]``, given in parts."""
     width = parts[0].shape[1]
     states = width - PARAMETERS - 1
     rows = np.empty((sum(map(len, parts)), width), order="F")  # as LAPACK reads it
@@ -138,7 +138,7 @@ def eliminate(*parts: Array) -> Marginal:
 
 @dataclass(frozen=True)
 class Marginal:
-    """Least squares in phi alone: ``|upper [phi; -1]|^2`` plus a constant already inside.
+    """A least-squares problem in phi alone: minimise ``|upper [phi; -1]|^2``.
 
     Attributes:
         upper: (11, 11) triangular factor of [A | y] after elimination of the states.
@@ -161,7 +161,7 @@ class Marginal:
 
     @property
     def constant(self) -> float:
-        """Sum of squares that no phi can remove."""
+        """The least sum of squares that any phi can reach."""
         return float(self.upper[PARAMETERS, PARAMETERS] ** 2)
 
     @cached_property
@@ -175,18 +175,18 @@ class Marginal:
         return unconstrained_fit(self.information, self.matrix.T @ self.target)
 
     def objective(self, phi: Array) -> float:
-        """Sum of squares at phi, biases at their best."""
+        """Sum of squares at phi (10,), with the biases that fit it best."""
         r = self.matrix @ phi - self.target
         return float(r @ r) + self.constant
 
     def states(self, phi: Array) -> Array:
-        """The eliminated states (6 + q,) that go with phi: biases, then the others."""
+        """The most probable eliminated states (6 + q,) at phi (10,): biases, then the others."""
         r = self.state_rows
         n = len(r)
         return solve_upper(r[:, :n], r[:, -1] - r[:, n:-1] @ phi)
 
     def state_covariance(self, phi_covariance: Array) -> Array:
-        """Covariance (6 + q, 6 + q) of the states, that of phi (10, 10) included."""
+        """Covariance (6 + q, 6 + q) of the eliminated states, given that of phi (10, 10)."""
         r = self.state_rows
         n = len(r)
         root = solve_upper(r[:, :n], identity(n))
@@ -194,5 +194,5 @@ class Marginal:
         return root @ root.T + slope @ phi_covariance @ slope.T
 
     def bias(self, phi: Array) -> Array:
-        """The biases (6,) that go with phi."""
+        """The most probable biases (6,) at phi (10,) [N, N m]."""
         return self.states(phi)[:BIASES]

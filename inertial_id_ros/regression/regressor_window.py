@@ -47,20 +47,21 @@ class Rows(NamedTuple):
 
 
 def concatenate_rows(parts: list[Rows]) -> Rows | None:
-    """Rows one after the other; None where there are none."""
+    """Concatenate parts in order of time; None where there are none."""
     return Rows(*(np.concatenate(fields) for fields in zip(*parts, strict=True))) if parts else None
 
 
 class CrossChannelRows(NamedTuple):
-    """All channels of a window together, for noise that several channels share.
+    """Rows of a window with all channels together, for noise that several channels share.
 
     Attributes:
         rows: (k, 6, 38) few rows with the same sums of products, across channels too, as all the
             stored rows, scaled by the square root of the raw samples they stand for.
         acceleration_noise: (6,) standard deviation of one raw sample of linear [m/s^2] and angular
             acceleration [rad/s^2].
-        energy: sum over the rows of what is left of one sample's variance, times samples.
-        independent: independent rows that would tell a variance as well as the rows do.
+        energy: sum over the rows of the variance that the low-pass leaves of one sample, times
+            samples.
+        independent: number of independent rows that would tell a variance as well.
     """
 
     rows: Array
@@ -231,7 +232,7 @@ class RegressorWindow:
         self._dirty.add(leaf)
 
     def _all_trees(self) -> list[_FactorTree]:
-        """Those of every model, for forces and for torques."""
+        """The trees of every model, for forces and for torques."""
         return [tree for pair in self._trees.values() for tree in pair]
 
     def _add_to_slice(self, number: int, rows: Rows, mask: np.ndarray) -> None:
@@ -249,7 +250,7 @@ class RegressorWindow:
         self._samples[leaf] += part.samples.sum()
 
     def _scale(self, rows: Rows) -> dict[str, Array]:
-        """Per model, rows (r, 6, 38) as they enter its factors."""
+        """Scale rows for the factors of each model: (r, 6, 38) by the model's name."""
         root_count = np.sqrt(rows.samples)[:, None, None]
         weight = rows.weight[:, None, None]
         full = rows.full * root_count
@@ -283,12 +284,13 @@ class RegressorWindow:
         return self._content
 
     def _make_content(self, provisional: Rows) -> WindowContent:
-        """The factors and sums of the rows held and of provisional ones."""
+        """Combine the rows of the window with provisional ones."""
         used = np.flatnonzero(self._sums.rows)
         newest = self._newest_slice % self._leaves
         used = np.concatenate([used[used > newest], used[used <= newest]])  # oldest first
         scaled = self._scale(provisional)
-        factors = {model: self._total(pair, scaled[model]) for model, pair in self._trees.items()}
+        factors = {model: self._total_factors(pair, scaled[model])
+                   for model, pair in self._trees.items()}
         first = int(self._first[used[0]] if len(used) else provisional.number[0])
         last = int(provisional.number[-1]) if len(provisional.number) else self._last
         size = block_slices((last + 1 - first) * BIN_NS * 1e-9, self.slice_length)
@@ -299,8 +301,12 @@ class RegressorWindow:
             round(float(self._samples.sum() + provisional.samples.sum())), first, last,
             int(self._sums.rows.sum()) + len(provisional.number))
 
-    def _total(self, pair: list[_FactorTree], provisional: Array) -> Array:
-        """Factors (6, h, 38) of force and torque channels, padded with zero rows to one height."""
+    def _total_factors(self, pair: list[_FactorTree], provisional: Array) -> Array:
+        """Factors (6, h, 38) of the whole window, padded with zero rows to one height.
+
+        Args:
+            pair: trees of forces and torques; more: provisional scaled rows (r, 6, 38).
+        """
         out = np.zeros((CHANNELS, max(tree.width for tree in pair), STORED))
         for tree, channels in zip(pair, (out[:3], out[3:]), strict=True):
             tree.write_total(provisional, channels)

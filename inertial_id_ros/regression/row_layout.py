@@ -25,7 +25,11 @@ NUISANCE_STATES: tuple[NuisanceState, ...] = (SENSOR_ROTATION, GRAVITY_TILT, CLO
 
 
 def _place_states() -> tuple[int, int]:
-    """Place the nuisance states one after the other; the first column and value after them."""
+    """Give each nuisance state its columns and values; returns how many there are in all.
+
+    Returns:
+        the first column after them, and the number of values.
+    """
     column, value = BIAS.stop, 0
     for state in NUISANCE_STATES:
         state.place(column, value)
@@ -50,7 +54,7 @@ def channel_columns(torque: bool, with_states: bool) -> np.ndarray:
 
 
 def stored_rows(signals: RowSignals) -> Array:
-    """Rows (r, 6, 38) of the full model."""
+    """Stored rows (r, 6, 38) of the full model, from the signals of r rows."""
     rows = np.zeros((len(signals.a), 6, STORED))
     rows[..., PHI], rows[..., BIAS], rows[..., WRENCH] = signals.a, np.eye(6), signals.wrench
     for state in NUISANCE_STATES:
@@ -59,7 +63,7 @@ def stored_rows(signals: RowSignals) -> Array:
 
 
 class EstimatedStates:
-    """The nuisance states that the settings switch on.
+    """The nuisance states that the settings switch on, and the linear model with them.
 
     Attributes:
         prior_sd: (q,) prior standard deviation of their values about zero.

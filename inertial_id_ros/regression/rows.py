@@ -1,4 +1,4 @@
-"""From motion and wrench to the rows of the buffer, through the two-sided filter.
+"""From motion and wrench to the rows of the window, through the zero-phase filter.
 
 The filter takes, for each bin, the columns A (60), axes of the gravity frame (9), wrench (6) and
 dynamism weight (1); what it gives back is unpacked into stored rows (see `row_layout`).
@@ -20,33 +20,38 @@ from .row_layout import PHI, stored_rows
 _A, _AXES, _Y, _W = slice(0, 60), slice(60, 69), slice(69, 75), 75
 
 
-def make_filter(length: float) -> ZeroPhaseFilter:
-    """The filter of these columns; length of its kernel [s]."""
+def make_row_filter(length: float) -> ZeroPhaseFilter:
+    """A low-pass for the columns that `pack_columns` gives; length of its kernel [s]."""
     return make_low_pass(length, _W + 1, rates=_A.stop)
 
 
-def filter_columns(motion: Motion, a: Array, wrench: Array, c1: float) -> Array:
-    """Columns (k, 76) of bins: regressor a (k, 6, 10), wrench ``y = A phi + bias`` (k, 6)."""
+def pack_columns(motion: Motion, a: Array, wrench: Array, c1: float) -> Array:
+    """Columns (k, 76) of bins for the low-pass: regressor, axes of gravity, wrench and weight.
+
+    Args:
+        a: regressor (k, 6, 10); wrench: ``y = A phi + bias`` (k, 6); c1: of the dynamism weight.
+    """
     nu = dynamism(motion.acceleration, motion.alpha, motion.omega)
     weight = full_model_weight(nu, c1)
     return np.concatenate(
         [a.reshape(len(a), _A.stop), motion.axes.reshape(-1, 9), wrench, weight[:, None]], axis=1)
 
 
-def bin_columns(bins: Bins, motion: Motion, removed: Array, sign: float,
+def make_bin_columns(bins: Bins, motion: Motion, removed: Array, sign: float,
                 c1: float) -> tuple[Array, Array, Array]:
-    """Regressor (k, 6, 10), wrench ``y = A phi + bias`` (k, 6) and the columns of bins.
+    """Compute regressor (k, 6, 10) and wrench ``y = A phi + bias`` (k, 6) of bins, and pack them
+    into columns (k, 76) for the low-pass.
 
     Args:
         removed: (10,) payload that the driver takes out; sign: of the reading against ``A phi``.
     """
     a = regressor(motion.proper_acceleration, motion.omega, motion.alpha)
     y = sign * bins.mean + a @ removed
-    return a, y, filter_columns(motion, a, y, c1)
+    return a, y, pack_columns(motion, a, y, c1)
 
 
 def unpack_rows(rows: FilteredRows, gravity: float) -> Rows:
-    """Rows for the buffer from what the filter gave; gravity [m/s^2]."""
+    """Turn low-passed columns into rows for the window; gravity [m/s^2]."""
     r = len(rows.number)
     axes = rows.columns[:, _AXES].reshape(r, 3, 3)
     full = stored_rows(RowSignals(

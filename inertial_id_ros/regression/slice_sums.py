@@ -17,7 +17,7 @@ _BLOCKS = 12.0  # in a window of average length
 
 
 def block_slices(duration: float, slice_length: float) -> int:
-    """Slices per block: blocks of a twelfth of the window [s], between 0.15 s and 1 s."""
+    """Number of slices in a block: a twelfth of the window [s], between 0.15 s and 1 s long."""
     return max(round(min(max(duration / _BLOCKS, _SHORTEST), _LONGEST) / slice_length), 1)
 
 
@@ -77,7 +77,11 @@ class SliceSums:
         return Blocks(out, count[:blocks * size].reshape(blocks, size).sum(axis=1))
 
     def _write_finished(self, members: np.ndarray, out: Array) -> None:
-        """Write sums of blocks of finished slices, members (b, size), into out (b, ...)."""
+        """Write the sums of blocks of finished slices into out (b, ...).
+
+        Args:
+            members: (b, size) positions of the slices of each block.
+        """
         size, ends = members.shape[1], members[:, -1]
         missing = self._sizes[ends] != size
         if missing.any():
@@ -87,7 +91,7 @@ class SliceSums:
 
 
 def _sum_by_slice(rows: Array, slots: np.ndarray) -> tuple[Array, np.ndarray]:
-    """Sums (t, ...) of rows (r, ...) with the same slot, and how many they are (t,)."""
+    """Sum rows (r, ...) of the same slot: sums (t, ...) and numbers of rows (t,)."""
     if len(slots) == 0:
         return rows, np.empty(0, dtype=int)
     starts = np.flatnonzero(np.concatenate([[True], slots[1:] != slots[:-1]]))

@@ -1,4 +1,4 @@
-"""A stored tool, whose effect is taken out so that the object in it is estimated alone.
+"""A stored tool, whose effect is removed so that the object in it is estimated alone.
 
 The data see the sum ``phi = phi_tool + phi_object``. The stored estimate of the tool has a
 covariance, ``phi_tool = mean + root u`` with u standard normal; so with columns ``A root`` for the
@@ -67,7 +67,7 @@ def covariance_root(covariance: Array) -> Array:
 
 
 def tool_from_estimate(estimate: Estimate, before: Tool | None = None) -> Tool:
-    """The tool that an estimate is of: what was told apart, and the tool before, together.
+    """The tool of an estimate: what was estimated, together with the tool before, if any.
 
     The two are taken as independent, which overstates the covariance of the sum.
     """
@@ -78,7 +78,7 @@ def tool_from_estimate(estimate: Estimate, before: Tool | None = None) -> Tool:
 
 
 def tool_from_content(content: dict[str, Any]) -> Tool:
-    """The inverse of `Tool.content` (raises DamagedFile)."""
+    """A tool from the fields that `Tool.content` gives (raises DamagedFile)."""
     return Tool(fields.text(content, "frame_id"), fields.body(content, "phi"),
                 fields.covariance(content, "covariance"), fields.stamp(content, "stamp_ns"))
 
@@ -103,7 +103,9 @@ def load_tool(path: str | Path) -> Tool:
 
 
 def add_tool_states(matrix: Array, tool: Tool) -> Array:
-    """Columns ``[A | ... | A root | y - A mean]`` from columns ``[A | ... | y]`` of stored rows.
+    """Extend a linear model by the states of a stored tool.
+
+    Columns ``[A | ... | y]`` become ``[A | ... | A root | y - A mean]``.
 
     Args:
         matrix: (38, n) as `EstimatedStates.linearise` gives it.

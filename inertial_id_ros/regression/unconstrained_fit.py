@@ -1,4 +1,4 @@
-"""What the data say of the payload by themselves, without shape or consistency."""
+"""The least-squares fit of the data alone, without shape or consistency."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ _OF_PLACE = np.diag([0.0, *3 * (_REACH**-2,), *6 * (_REACH**-4,)])
 
 
 def vague_information(mass: float) -> Array:
-    """Information (10, 10) of knowing only that a payload is light and near the sensor."""
+    """Information (10, 10) of a vague prior: the payload is light and near the sensor.
+
+    Args:
+        mass: of the payload, about [kg].
+    """
     return np.asarray(_OF_MASS + _OF_PLACE / max(mass, 0.1) ** 2)
 
 
@@ -23,7 +27,11 @@ _VAGUE = vague_information(1.0)
 
 
 def unconstrained_fit(information: Array, vector: Array) -> tuple[Array, Array]:
-    """phi (10,) and its covariance (10, 10) from information matrix and vector of the data."""
+    """Solve normal equations of the data under the vague prior: phi (10,), covariance (10, 10).
+
+    Args:
+        information: (10, 10) of the data; vector: (10,) right-hand side.
+    """
     covariance = inverse(information + _VAGUE)
     return covariance @ vector, covariance
 

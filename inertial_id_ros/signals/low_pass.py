@@ -1,4 +1,4 @@
-"""The same Hann low-pass on wrench and regressor, then fewer rows.
+"""The zero-phase low-pass on wrench and regressor alike, and the choice of fewer rows.
 
 A wrench that is linear in the parameters stays so under any weighted mean over time, as long as
 both sides get the same weights. The filter therefore costs no bias, however slow it is, and it
@@ -92,20 +92,21 @@ class ZeroPhaseFilter(ABC):
             number: (k,) increasing bin numbers; samples: (k,) raw samples; columns: (k, d).
         """
         self._append(number, samples, columns)
-        return self._take(self.reach + 1)
+        return self._take_rows(self.reach + 1)
 
     def preview(self, number: np.ndarray, samples: np.ndarray, columns: Array,
                 whole: bool = False) -> FilteredRows:
-        """What pushing these bins and then `flush` would give; nothing changes.
+        """The rows that pushing these bins and then `flush` would give; changes nothing.
 
         Args:
             whole: only rows with the whole kernel, as `push` alone would give them.
         """
         other = copy(self)  # arrays are replaced, never written to
         other._append(number, samples, columns)
-        return other._take(self.reach + 1 if whole else self._shortest)
+        return other._take_rows(self.reach + 1 if whole else self._shortest)
 
     def _append(self, number: np.ndarray, samples: np.ndarray, columns: Array) -> None:
+        """Hold further bins (see `push`); the first ones set where rows begin."""
         if len(self._number) == 0 and len(number):
             self._first = int(number[0])
             self._next = -(-(self._first + self._shortest) // self.step) * self.step
@@ -113,37 +114,39 @@ class ZeroPhaseFilter(ABC):
         self._samples = np.concatenate([self._samples, samples])
         self._columns = np.concatenate([self._columns, columns])
 
-    def forget_from(self, number: int) -> None:
-        """Forget the bins from this number on that no row has used up."""
+    def drop_from(self, number: int) -> None:
+        """Drop the bins from this number on, as far as they are not used up by rows."""
         keep = int(np.searchsorted(self._number, number))
         self._number, self._samples = self._number[:keep], self._samples[:keep]
         self._columns = self._columns[:keep]
 
     def flush(self) -> FilteredRows:
-        """The last rows of the segment, whose kernels its end cuts off; then a new segment."""
-        rows = self._take(self._shortest)
+        """End the segment: take its last rows, whose kernels are narrower, and start a new one."""
+        rows = self._take_rows(self._shortest)
         self.restart()
         return rows
 
-    def _take(self, ahead: int) -> FilteredRows:
-        """The rows not yet given that have at least `ahead` bins after their middle."""
+    def _take_rows(self, ahead: int) -> FilteredRows:
+        """Take the rows that have at least `ahead` bins after their middle."""
         last = int(self._number[-1]) if len(self._number) else self._next
         middles = np.arange(self._next, last + 1 - ahead, self.step)
         if len(middles) == 0:
-            return self._none()
+            return self._no_rows()
         self._next = int(middles[-1]) + self.step
-        rows = self._rows(middles)
+        rows = self._filter_rows(middles)
         # One bin before the kernel as well, however far: rates need a neighbour on either side.
         keep = max(int(np.searchsorted(self._number, self._next - self.reach)) - 1, 0)
         self._number, self._samples = self._number[keep:], self._samples[keep:]
         self._columns = self._columns[keep:]
         return rows
 
-    def _none(self) -> FilteredRows:
+    def _no_rows(self) -> FilteredRows:
+        """Filtered rows of length zero."""
         return FilteredRows(np.empty(0, np.int64), np.empty(0), np.empty((0, self._width)),
                             np.empty((0, self._rates)))
 
-    def _rows(self, middles: np.ndarray) -> FilteredRows:
+    def _filter_rows(self, middles: np.ndarray) -> FilteredRows:
+        """Weighted means around these bins (r,), without rows that lack too many of their bins."""
         low, span = int(middles[0]) - self.reach, int(middles[-1] - middles[0]) + 2 * self.reach + 1
         inside = slice(*np.searchsorted(self._number, (low, low + span)).tolist())
         position, counts = self._number[inside] - low, self._samples[inside]
@@ -151,10 +154,10 @@ class ZeroPhaseFilter(ABC):
         present[position] = counts
         weighted = np.zeros((span, self._width + self._rates))
         weighted[position, :self._width] = self._columns[inside] * counts[:, None]
-        weighted[position, self._width:] = self._differences()[inside] * counts[:, None]
+        weighted[position, self._width:] = self._time_derivatives()[inside] * counts[:, None]
         half = np.minimum(middles - self._first, int(self._number[-1]) - middles)
         kernels = self._kernels[np.minimum(half, self.reach)]
-        under = self._windows(present, len(middles))
+        under = self._kernel_views(present, len(middles))
         own = self.reach - self.step // 2
         samples = under[:, own:own + self.step].sum(axis=1)
         good = samples > 0
@@ -162,14 +165,17 @@ class ZeroPhaseFilter(ABC):
             covered = (((under > 0) @ self._near > 0) * kernels).sum(axis=1)
             good &= covered >= _MIN_COVERAGE * kernels.sum(axis=1)
         total = (under * kernels).sum(axis=1)
-        sums = (kernels[:, None] @ self._windows(weighted, len(middles)))[:, 0]
+        sums = (kernels[:, None] @ self._kernel_views(weighted, len(middles)))[:, 0]
         means = sums[good] / total[good, None]
         return FilteredRows(middles[good], samples[good], means[:, :self._width],
                             means[:, self._width:])
 
-    def _windows(self, values: Array, rows: int) -> Array:
-        """What lies under the kernels of successive rows (r, taps, ...), a view of values (n, ...)
-        of bins from the first kernel's on."""
+    def _kernel_views(self, values: Array, rows: int) -> Array:
+        """View (r, taps, ...) of the values (n, ...) under the kernels of successive rows.
+
+        Args:
+            values: of all bins, from the first one under the first kernel on.
+        """
         stride = values.strides[0]
         return as_strided(values, (rows, 2 * self.reach + 1, *values.shape[1:]),
                           (self.step * stride, *values.strides), writeable=False)
@@ -179,8 +185,8 @@ class ZeroPhaseFilter(ABC):
         """Whether no bin is missing between the first and the last of those that are held."""
         return int(self._number[-1] - self._number[0]) == len(self._number) - 1
 
-    def _differences(self) -> Array:
-        """Time derivatives (k, rates) [1/s]; one bin more is held than kernels reach."""
+    def _time_derivatives(self) -> Array:
+        """Central differences (k, rates) of the first columns of the held bins [1/s]."""
         part = self._columns[:, :self._rates]
         if len(part) < 2 or not self._rates:
             return np.zeros_like(part)
@@ -195,8 +201,11 @@ class ZeroPhaseFilter(ABC):
 
     @cache  # noqa: B019  (one filter lives as long as its pipeline; a few block sizes)
     def block_gain(self, rows: int) -> float:
-        """Variance of the mean of `rows` successive rows of filtered white noise, times the raw
-        samples they stand for, over the variance of one sample (1 for independent rows)."""
+        """Noise of the mean of `rows` successive rows, against that of independent rows.
+
+        It is the variance of that mean of filtered white noise, times the raw samples behind it,
+        over the variance of one sample.
+        """
         shape = self.kernel / self.kernel.sum()
         length = 2 * self.reach + 1 + (rows - 1) * self.step
         combined = np.zeros(length)
@@ -218,5 +227,10 @@ class ZeroPhaseHannFilter(ZeroPhaseFilter):
 
 
 def make_low_pass(length: float, width: int, rates: int = 0) -> ZeroPhaseFilter:
-    """The low-pass of every road: wrenches, joint torques, recordings (see `ZeroPhaseFilter`)."""
+    """The low-pass for wrenches, joint torques and recordings alike.
+
+    Args:
+        length: of the kernel [s].
+        width: number of columns; rates: number of first columns to differentiate as well.
+    """
     return ZeroPhaseHannFilter(length, width, rates)

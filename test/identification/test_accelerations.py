@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from benchmarks.accuracy.product import Answers, Data
 from inertial_id_ros.errors import InvalidData, NotEnoughData
-from inertial_id_ros.identification.accelerations import Recording, identify, window_of
+from inertial_id_ros.identification.accelerations import Recording, compress_recording, identify
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.regression.errors_in_variables import residual_covariance
 from inertial_id_ros.regression.newton_euler import regressor
@@ -91,7 +91,7 @@ def test_least_squares_reaches_the_optimum_of_the_likelihood_of_all_filtered_row
     settings = KNOWN.replace({"estimator.estimate_noise": False})
     made = noisy(rng, moving(rng))
     found = identify(made, settings)
-    window, _ = window_of(made, settings)
+    window, _ = compress_recording(made, settings)
     assert window.cross_channel is not None
     rows = window.cross_channel.rows
     sd = np.sqrt(np.diag(found.phi_covariance))
@@ -110,7 +110,7 @@ def test_noise_of_a_derivative_after_the_low_pass_is_as_stated(rng: np.random.Ge
     n, sd = 15_000, 0.01
     rest = Recording(np.arange(n) / 100.0, np.tile(np.eye(3), (n, 1, 1)), np.zeros((n, 3)),
                      sd * rng.normal(size=(n, 3)), np.zeros((n, 6)))
-    window, filtering = window_of(rest, KNOWN.replace({
+    window, filtering = compress_recording(rest, KNOWN.replace({
         "accelerations.angular_velocity_noise": sd, "buffer.window": 600.0}))
     assert window.cross_channel is not None
     stated = window.cross_channel.acceleration_noise[3:]
@@ -140,7 +140,7 @@ def test_at_rest_noise_is_not_taken_for_motion(rng: np.random.Generator) -> None
         made = noisy(rng, Recording(np.arange(n) / 100.0, axes, zero, zero, -a @ PHI_TRUE, zero))
         found = identify(made, settings)
         np.testing.assert_allclose(found.phi[:4], PHI_TRUE[:4], atol=0.01)
-        joint = window_of(made, settings)[0].cross_channel
+        joint = compress_recording(made, settings)[0].cross_channel
         assert joint is not None
         weight = np.linalg.inv(residual_covariance(found.phi, NOISE, ACCELERATION))
         seeming = np.einsum("nik,ij,njl->kl", joint.rows[..., 4:10], weight, joint.rows[..., 4:10])
@@ -151,7 +151,7 @@ def test_at_rest_noise_is_not_taken_for_motion(rng: np.random.Generator) -> None
 def test_the_benchmark_answers_as_the_product_does(rng: np.random.Generator) -> None:
     made, settings = noisy(rng, moving(rng)), KNOWN.replace({"estimator.method": "density"})
     wanted = identify(made, settings, SHAPE)
-    answer = Answers().solve(Data(*window_of(made, settings), -1.0), SHAPE, settings,
+    answer = Answers().solve(Data(*compress_recording(made, settings)), SHAPE, settings,
                              ["density"])["density"]
     np.testing.assert_allclose(answer.phi, wanted.phi, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(answer.covariance, wanted.phi_covariance, rtol=1e-9, atol=1e-14)

@@ -29,7 +29,7 @@ def check_model(problem: TorqueProblem, fit: TorqueFit, rows: Array, tool: Tool 
     """
     log.clear("sign_wrong", "robot_wrong", "mass_negative", "residual_large")
     phi, covariance = fit.problem.marginal("noise").unconstrained_fit
-    ratio = fit.left / problem.robot.noise
+    ratio = fit.residual_rms / problem.robot.noise
     worst = int(np.argmax(ratio))
     large = (f"{ratio[worst]:.0f} times the noise of the identified robot in joint "
              f"'{problem.robot.joints[worst]}'")
@@ -37,7 +37,7 @@ def check_model(problem: TorqueProblem, fit: TorqueFit, rows: Array, tool: Tool 
         text = _wrong_sign_text(problem, rows)
         if text is not None:
             raise log.error("sign_wrong", text)
-        share = float(np.linalg.norm(fit.left) / np.linalg.norm(fit.bare + 1e-12))
+        share = float(np.linalg.norm(fit.residual_rms) / np.linalg.norm(fit.bare_rms + 1e-12))
         if share > _UNEXPLAINED or phi[0] < -_SIGNIFICANT * np.sqrt(covariance[0, 0]):
             raise log.error(
                 "robot_wrong", f"no payload explains the joint torques (residual {large}): "

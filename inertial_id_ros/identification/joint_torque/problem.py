@@ -1,4 +1,4 @@
-"""Ten parameters of a payload from joint torques, relative to an identified robot without it.
+"""The problem of a payload in joint torques, relative to an identified robot without it.
 
 ``tau - Y phi_robot = Y d + Y_last T phi + z``: Y_last are the columns of the body that carries the
 payload, T moves the payload's parameters from its frame into that body's, d is what is wrong with
@@ -37,16 +37,17 @@ class TorqueFit(NamedTuple):
 
     Attributes:
         problem: for the estimators.
-        left: (joints,) root mean square of what it leaves [N m]; bare: of what no payload leaves.
+        residual_rms: (joints,) root mean square of the torques that it does not explain [N m].
+        bare_rms: (joints,) the same of the robot without payload [N m].
     """
 
     problem: Problem
-    left: Array
-    bare: Array
+    residual_rms: Array
+    bare_rms: Array
 
 
 class TorqueProblem:
-    """The payload's problem, for one robot and one frame.
+    """Builds the payload's problem, for one robot and one frame.
 
     Args:
         robot: identified; urdf: its description; frame: link, fixed to a body of the robot.
@@ -64,14 +65,14 @@ class TorqueProblem:
         self.model = robot.model(urdf)
         self.robot = robot
         self.zero_moved = False
-        where, placement = _body_of(self.model, urdf, frame)
+        where, placement = _find_body(self.model, urdf, frame)
         n, p = self.model.nv, self.model.size
         self._payload = np.zeros((p + n, PARAMETERS))
         self._payload[self.model.body_slice(where)] = transform_matrix(placement.rotation,
                                                                        placement.translation)
         self._robot_errors = np.zeros((p + n, p))
         self._robot_errors[:p] = covariance_root(
-            robot.covariance + np.diag(_drift(self.model, robot.phi, drift)**2))
+            robot.covariance + np.diag(_friction_drift_sd(self.model, robot.phi, drift)**2))
         self._known = np.concatenate([robot.phi, np.zeros(n)])
 
     def matrix(self, tool: Tool | None = None) -> Array:
@@ -79,7 +80,7 @@ class TorqueProblem:
         ``[payload | unit errors (s) | torque not known]``.
 
         Args:
-            tool: taken out, as known to its covariance; None: none.
+            tool: removed, as known to its covariance; None: none.
         """
         n = self.model.nv
         zero = np.zeros((len(self._known), n))
@@ -93,7 +94,12 @@ class TorqueProblem:
         return np.concatenate([np.column_stack([columns, -known]), bottom[None]])
 
     def build(self, rows: Array, tool: Tool | None) -> TorqueFit:
-        """The problem of rows (r, joints, p + joints + 1), which may be scaled; see `matrix`."""
+        """Build the problem of a window.
+
+        Args:
+            rows: ``[Y | 1 | tau]`` (r, joints, p + joints + 1), which may be scaled.
+            tool: removed, as known to its covariance; None: none.
+        """
         matrix = self.matrix(tool)
         data = compress_rows(rows[..., :-1], rows[..., -1])
         linear = rows @ matrix
@@ -101,15 +107,15 @@ class TorqueProblem:
         scale = np.einsum("rjj->rj", rows[..., self.model.size:-1])
         full = np.maximum(_rms(scale), _LEAST)  # of a row that was not scaled down
         for _ in range(_ROUNDS):
-            left = _left(linear, data, matrix, noise)
-            noise = np.maximum(independent_noise(left, least) / full, least)
+            residual = _residual_torques(linear, data, matrix, noise)
+            noise = np.maximum(independent_noise(residual, least) / full, least)
         marginal = _marginal(data, matrix, noise)
-        return TorqueFit(Problem.of_marginal(marginal, len(rows)), _rms(left),
+        return TorqueFit(Problem.from_marginal(marginal, len(rows)), _rms(residual),
                          _rms(linear[..., -1]))
 
 
-def _left(linear: Array, data: Compressed, matrix: Array, noise: Array) -> Array:
-    """What the best payload and the most probable errors leave of the torques (r, joints)."""
+def _residual_torques(linear: Array, data: Compressed, matrix: Array, noise: Array) -> Array:
+    """Torques (r, joints) that the best payload and the most probable errors do not explain."""
     marginal = _marginal(data, matrix, noise)
     phi, _ = unconstrained_fit(marginal.information, marginal.matrix.T @ marginal.target)
     errors = marginal.states(phi)[BIASES:]
@@ -117,11 +123,12 @@ def _left(linear: Array, data: Compressed, matrix: Array, noise: Array) -> Array
 
 
 def _rms(rows: Array) -> Array:
+    """Root mean square (k,) of each column of rows (r, k)."""
     return np.asarray(np.sqrt(np.mean(rows**2, axis=0)))
 
 
 def _marginal(data: Compressed, matrix: Array, noise: Array) -> Marginal:
-    """Errors eliminated; there is no sensor, and so its biases are zero."""
+    """The problem in phi alone, unit errors eliminated; the biases of a sensor are zero."""
     wide = np.concatenate([matrix[:, :PARAMETERS], np.zeros((len(matrix), BIASES)),
                            matrix[:, PARAMETERS:]], axis=1)
     states = wide.shape[1] - 1 - PARAMETERS
@@ -130,8 +137,12 @@ def _marginal(data: Compressed, matrix: Array, noise: Array) -> Marginal:
     return eliminate(np.concatenate([data.stacked(noise) @ wide, prior]))
 
 
-def _drift(model: RobotModel, phi: Array, share: float) -> Array:
-    """Standard deviations (p,) by which friction may have changed; offsets as Coulomb friction."""
+def _friction_drift_sd(model: RobotModel, phi: Array, share: float) -> Array:
+    """Standard deviations (p,) by which friction may have changed since identification.
+
+    Args:
+        share: of the friction itself; offsets change by that share of the Coulomb friction.
+    """
     out = np.zeros(model.size)
     for joint in model.joint_names:
         for term, like in ((VISCOUS, VISCOUS), (COULOMB, COULOMB), (OFFSET, COULOMB)):
@@ -140,8 +151,8 @@ def _drift(model: RobotModel, phi: Array, share: float) -> Array:
     return out
 
 
-def _body_of(model: RobotModel, urdf: str, frame: str) -> tuple[str, pin.SE3]:
-    """The body that carries a link, and the link's place in the body's frame."""
+def _find_body(model: RobotModel, urdf: str, frame: str) -> tuple[str, pin.SE3]:
+    """Find the body that carries a link, and the pose of the link in the frame of that body."""
     full = reduced_model(urdf, model.joint_names)
     if not full.existFrame(frame, pin.FrameType.BODY):
         raise UnknownFrame(f"the robot description has no link '{frame}', in which the payload is "

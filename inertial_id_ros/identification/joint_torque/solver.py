@@ -89,7 +89,7 @@ class TorqueSolver:
         log.set("verdict", "info", verdict.sentence)
         log.set("joint_residual", "info", "residual torques: " + ", ".join(
             f"{name} {value:.3f}"
-            for name, value in zip(problem.robot.joints, fit.left, strict=True)) + " N m")
+            for name, value in zip(problem.robot.joints, fit.residual_rms, strict=True)) + " N m")
         nothing, set_up = np.zeros(6), np.zeros(NUISANCE_VALUES)  # no sensor, nothing estimated
         return Estimate(
             stamp_ns=int((parts[-1].number[-1] + 1) * BIN_NS), frame_id=frame_id,
