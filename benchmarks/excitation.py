@@ -42,8 +42,10 @@ from inertial_id_ros.apps.simulation.timing import SmoothStart
 from inertial_id_ros.errors import InertialIdError
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.estimators.reference_body import body_coordinates
+from inertial_id_ros.identification.array_samples import push
 from inertial_id_ros.identification.identifier import Identifier
 from inertial_id_ros.inertia import Array, phi_from_body
+from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.recording import LOW_PASS, filter_recording
 from inertial_id_ros.robot.reference_robot import description_reference
@@ -169,13 +171,9 @@ def identified(recording: Recording, cobot: SimulatedCobot, method: str) -> Arra
     settings = Settings().replace({"wrench.sensor_frame": SENSOR_FRAME, "estimator.method": method})
     identifier = Identifier(settings)
     identifier.set_robot_description(cobot.urdf)
-    stamps = (START_NS + np.round(recording.t * 1e9)).astype(np.int64).tolist()
-    for k, stamp in enumerate(stamps):
-        identifier.add_joint_state(stamp, cobot.joint_names, recording.q[k].tolist())
-        identifier.add_wrench(stamp, SENSOR_FRAME, recording.wrench[k, :3].tolist(),
-                              recording.wrench[k, 3:].tolist())
-        if k % 1000 == 999:
-            identifier.advance()
+    stamps = (START_NS + np.round(recording.t * 1e9)).astype(np.int64)
+    push(identifier, [JointStates(stamps, cobot.joint_names, recording.q),
+                      Wrenches(stamps, SENSOR_FRAME, recording.wrench)])
     identifier.finish()
     outcome = identifier.solve()
     if not isinstance(outcome, Estimate):

@@ -32,8 +32,10 @@ from inertial_id_ros.apps.simulation.motion import START_POSE, Motion
 from inertial_id_ros.apps.simulation.payload import Part, Payload
 from inertial_id_ros.errors import InertialIdError
 from inertial_id_ros.estimate import Estimate
+from inertial_id_ros.identification.array_samples import push
 from inertial_id_ros.identification.joint_torque.identifier import TorqueIdentifier
 from inertial_id_ros.inertia import Array, report_from_phi
+from inertial_id_ros.io.sample_blocks import JointStates
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import LOW_PASS, JointRecording
@@ -151,9 +153,9 @@ def identified(recorded: SimulatedTorques, robot_file: str, method: str) -> Esti
         "load.source": "joint_torque", "load.robot": robot_file, "estimator.method": method,
         "wrench.sensor_frame": SENSOR_FRAME}))
     identifier.set_robot_description(load_description().urdf)
-    for t, q, effort in zip(*recorded, strict=True):
-        identifier.add_joint_state(START_NS + round(float(t) * 1e9),
-                                   load_description().joint_names, q.tolist(), effort.tolist())
+    stamps = START_NS + np.round(recorded.t * 1e9).astype(np.int64)
+    push(identifier, [JointStates(stamps, load_description().joint_names, recorded.q,
+                                  recorded.effort)])
     identifier.finish()
     outcome = identifier.solve()
     if not isinstance(outcome, Estimate):

@@ -22,10 +22,12 @@ from inertial_id_ros.errors import InertialIdError, NotEnoughData
 from inertial_id_ros.estimators import Estimator, create
 from inertial_id_ros.geometry.shape import Shape
 from inertial_id_ros.identification import accelerations
+from inertial_id_ros.identification.array_samples import push
 from inertial_id_ros.identification.identifier import Identifier
 from inertial_id_ros.identification.solver import Solver
 from inertial_id_ros.identification.verdict import judge
 from inertial_id_ros.inertia import Array
+from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
 from inertial_id_ros.regression.alignment import CLOCK_OFFSET
 from inertial_id_ros.regression.problem import Problem
 from inertial_id_ros.regression.regressor_window import WindowContent, make_regressor_window
@@ -90,17 +92,15 @@ def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,
     identifier._buffer = make_regressor_window(settings.replace(BLEND))
     identifier.set_robot_description(arm_urdf())
     identifier.add_static_transform(*mounting())
-    stamps = (START_NS + np.round(np.asarray(t) * 1e9)).astype(np.int64).tolist()
-    names, angles, readings = joint_names(), q.tolist(), wrench.tolist()
-    chunk = max(int(_CHUNK / (t[1] - t[0])), 1)
+    stamps = (START_NS + np.round(np.asarray(t) * 1e9)).astype(np.int64)
+    names, chunk = tuple(joint_names()), max(int(_CHUNK / (t[1] - t[0])), 1)
     clock_unknown = settings.alignment.delay_sd > 0.0
-    for k, stamp in enumerate(stamps):
-        identifier.add_joint_state(stamp, names, angles[k])
-        identifier.add_wrench(stamp, FRAME, readings[k][:3], readings[k][3:])
-        if k % chunk == chunk - 1:
-            identifier.advance()
-            if clock_unknown:
-                identifier.solve()
+    for begin in range(0, len(stamps), chunk):
+        part = slice(begin, begin + chunk)
+        push(identifier, [JointStates(stamps[part], names, q[part]),
+                          Wrenches(stamps[part], FRAME, wrench[part])])
+        if clock_unknown:
+            identifier.solve()
     identifier.finish()
     if clock_unknown:
         identifier.solve()
