@@ -21,7 +21,7 @@ import numpy as np
 from ..errors import DamagedFile
 from ..estimate import Estimate, ParameterVerdict
 from ..io import fields
-from ..io.files import document, read_document, write_whole
+from ..io.files import format_document, read_document, write_atomically
 from ..regression.tool import Tool, tool_from_content
 from ..settings import Settings
 
@@ -105,7 +105,7 @@ class StateFile:
     def save(self, state: State) -> None:
         """Write the state, whole or not at all (raises OSError)."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(self.path, document(FORMAT, VERSION, _to_content(state)))
+        write_atomically(self.path, format_document(FORMAT, VERSION, _to_content(state)))
 
     def load(self) -> tuple[State, str]:
         """The state, empty where there is none, and a sentence about what was wrong, if anything.

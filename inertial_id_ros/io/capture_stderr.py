@@ -13,7 +13,7 @@ _lock = threading.Lock()  # there is one standard error
 
 
 @contextmanager
-def taken_aside() -> Iterator[list[str]]:
+def capture_stderr() -> Iterator[list[str]]:
     """Lines that are printed on the process's standard error meanwhile, filled in at the end."""
     lines: list[str] = []
     with _lock, tempfile.TemporaryFile() as file:

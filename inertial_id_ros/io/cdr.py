@@ -32,7 +32,7 @@ _NUMBERS = {"i": "i4", "I": "u4", "d": "f8"}  # formats of `struct` and of NumPy
 T = TypeVar("T")
 
 
-class Mixed(ValueError):
+class MixedLayouts(ValueError):
     """Messages that differ in more than stamps and numbers."""
 
 
@@ -181,14 +181,14 @@ class _Template(Generic[T]):
         """As `read`, with columns (n,) in place of the numbers of n messages of one length.
 
         Raises:
-            Mixed: bytes between the numbers are others.
+            MixedLayouts: bytes between the numbers are others.
         """
         kind = _row_type(self._struct.format, len(messages[0]))
         rows = np.frombuffer(b"".join(messages), dtype=kind)
         fields = [rows[name] for name in kind.names or ()]
         for field in fields:
             if field.ndim > 1 and (field != field[0]).any():
-                raise Mixed
+                raise MixedLayouts
         return self._build(tuple(
             field.astype(np.int64) if field.dtype.kind in "iu" else field for field in fields))
 
@@ -235,16 +235,16 @@ class Decoder(Generic[T]):
         place of its numbers.
 
         Raises:
-            Mixed: they differ in more than stamps and numbers.
+            MixedLayouts: they differ in more than stamps and numbers.
             ValueError: the first one is damaged.
         """
         first = messages[0]
         if any(len(data) != len(first) for data in messages):
-            raise Mixed
+            raise MixedLayouts
         self(first)
         template = self._templates.get(len(first))
         if template is None:
-            raise Mixed
+            raise MixedLayouts
         return template.columns(messages)
 
     def _read_first(self, data: bytes) -> T:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import stat
 import tempfile
@@ -38,7 +39,7 @@ def user_path(path: str | Path) -> Path:
         raise InvalidSetting(f"path {text!r} begins with the name of no user") from None
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> None:
     """Replace a file by a complete one, also across a loss of power (raises OSError)."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -78,7 +79,7 @@ def read_text(path: Path, limit: int) -> str:
         raise DamagedFile("it is not text") from None
 
 
-def document(kind: str, version: int, content: dict[str, Any]) -> str:
+def format_document(kind: str, version: int, content: dict[str, Any]) -> str:
     """The text of a document."""
     return json.dumps({"format": kind, "version": version, "sha256": _digest(content),
                        "content": content}, indent=1, allow_nan=False) + "\n"
@@ -106,6 +107,19 @@ def read_document(path: Path, kind: str, version: int) -> dict[str, Any]:
     if "sha256" in tree and tree["sha256"] != _digest(content):
         raise DamagedFile("its content does not match its checksum")
     return content
+
+
+def strict_json(tree: Any, indent: int) -> str:
+    """A tree as JSON text, with null in place of numbers that JSON cannot hold."""
+    return json.dumps(_replace_nonfinite(tree), indent=indent, allow_nan=False) + "\n"
+
+
+def _replace_nonfinite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _replace_nonfinite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_replace_nonfinite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _digest(content: dict[str, Any]) -> str:

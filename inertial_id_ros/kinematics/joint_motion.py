@@ -15,7 +15,7 @@ import pinocchio as pin
 
 from ..errors import InvalidModel, UnknownFrame
 from ..inertia import Array
-from ..io.capture_stderr import taken_aside
+from ..io.capture_stderr import capture_stderr
 from ..io.sample_blocks import JointStates
 from ..limits import MAX_URDF_BYTES, MAX_URDF_LINKS
 from ..signals.ring_buffer import HELD, LATE, REPEATED, SampleRing
@@ -51,7 +51,7 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None,
         count = sum(1 for _ in tree.iter("link"))
         if count > MAX_URDF_LINKS:
             raise ValueError(f"it has {count} links; at most {MAX_URDF_LINKS} are allowed")
-        with taken_aside() as complaints:  # its error says nothing, these lines do
+        with capture_stderr() as complaints:  # its error says nothing, these lines do
             model = (pin.buildModelFromXML(urdf) if root_joint is None
                      else pin.buildModelFromXML(urdf, root_joint))
         _check_numbers(model)

@@ -19,7 +19,7 @@ from ..errors import DamagedFile, InvalidSetting
 from ..estimate import Estimate
 from ..inertia import PARAMETERS, Array, body_from_phi
 from ..io import fields
-from ..io.files import document, read_document, user_path, write_whole
+from ..io.files import format_document, read_document, user_path, write_atomically
 from .row_layout import PHI
 
 FORMAT, VERSION = "inertial_id_ros tool", 1
@@ -85,7 +85,7 @@ def tool_from_content(content: dict[str, Any]) -> Tool:
 
 def save_tool(path: str | Path, tool: Tool) -> None:
     """Write a tool file (raises OSError)."""
-    write_whole(user_path(path), document(FORMAT, VERSION, tool.content()))
+    write_atomically(user_path(path), format_document(FORMAT, VERSION, tool.content()))
 
 
 def load_tool(path: str | Path) -> Tool:

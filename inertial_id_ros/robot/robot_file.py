@@ -12,7 +12,7 @@ import pinocchio as pin
 
 from ..errors import DamagedFile, InvalidData, InvalidModel, InvalidSetting
 from ..inertia import Array
-from ..io.files import document, read_document, user_path, write_whole
+from ..io.files import format_document, read_document, user_path, write_atomically
 from ..kinematics.joint_motion import parse_urdf
 from .joint_terms import JointTerms
 from .model import RobotModel
@@ -100,7 +100,7 @@ def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:
         "low_pass": robot.low_pass, "phi": robot.phi.tolist(),
         "covariance": robot.covariance.tolist(), "noise": robot.noise.tolist()}
     try:
-        write_whole(user_path(path), document(_KIND, _VERSION, content))
+        write_atomically(user_path(path), format_document(_KIND, _VERSION, content))
     except OSError as error:
         raise InvalidSetting(f"{path} cannot be written: {error.strerror or error}") from error
 

@@ -20,7 +20,7 @@ _WAKE = 0.2  # seconds until a stop request is seen when nothing else happens
 
 
 def init(arguments: list[str] | None = None) -> None:
-    """Start rclpy without its signal handlers: see `signals`."""
+    """Start rclpy without its signal handlers, in place of which there are those of `signals`."""
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
 
 
@@ -89,8 +89,8 @@ def message_type(name: str, required_by: str = "") -> Any:
                              f"({' '.join(str(error).split())})") from error
 
 
-def leave(status: int) -> None:
-    """End the process at once, whatever other threads do."""
+def exit_process(status: int) -> None:
+    """End the process at once, even while other threads run."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)

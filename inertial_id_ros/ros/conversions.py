@@ -89,7 +89,7 @@ def inertia_message(body: Body) -> Inertia:
 
 
 def in_frame(estimate: Estimate, frame_id: str, rotation: Array, translation: Array) -> Estimate:
-    """The estimate in another frame, where ``x_new = rotation (3, 3) x + translation (3,)``.
+    """Transform an estimate to another frame: ``x_new = rotation (3, 3) x + translation (3,)``.
 
     The bias stays in the sensor frame: it belongs to the sensor's channels. A rotation mixes the
     entries of the centre of mass, and of the tensor, among themselves; each then counts as no
@@ -105,8 +105,9 @@ def in_frame(estimate: Estimate, frame_id: str, rotation: Array, translation: Ar
     return dataclasses.replace(moved, data_share=share, verdict=tuple(verdict))
 
 
-def checked(outcome: Outcome) -> Outcome:
-    """The outcome, or a refusal in its place where it is not physical: the last line of defence."""
+def refuse_unphysical(outcome: Outcome) -> Outcome:
+    """Replace an estimate that no rigid body has by a `NoEstimate`: a last safeguard before it is
+    published."""
     if isinstance(outcome, NoEstimate) or is_consistent(outcome.phi):
         return outcome
     return NoEstimate(outcome.stamp_ns, outcome.frame_id,
@@ -133,7 +134,7 @@ def parameters_message(outcome: Outcome) -> InertialParameters:
 
 
 def _fill_plain_fields(message: InertialParameters, outcome: Outcome) -> None:
-    """Numbers and texts that the estimate has under the names of the message's fields."""
+    """Set the numbers and texts that the estimate has under the names of the message's fields."""
     for name, ros_type in message.get_fields_and_field_types().items():
         element, _, array = ros_type.partition("[")
         if name in _COMPOSED_FIELDS:

@@ -19,11 +19,11 @@ _LOADS = {"wrench": "wrench", "dynamic_joint_states": "dynamic joint state",
           "joint_states": "joint state"}
 _LEVELS = {"info": DiagnosticStatus.OK, "warning": DiagnosticStatus.WARN,
            "error": DiagnosticStatus.ERROR}
-_QUIET = 10.0  # s between log lines of one finding
+_LOG_PERIOD = 10.0  # s between log lines of one finding
 
 
 class TopicRate:
-    """Messages of one topic: how many, and how many a second."""
+    """Counts the messages of one topic, and tells their rate."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -104,7 +104,7 @@ class FindingLogger:
         self._present: dict[str, str] = {}
 
     def update(self, findings: Iterable[Finding]) -> bool:
-        """Log what is new; True where a finding came, went or changed its level."""
+        """Log new findings; True where one appeared, disappeared or changed its level."""
         now, present = time.monotonic(), {}
         for finding in findings:
             present[finding.name] = finding.level
@@ -112,15 +112,16 @@ class FindingLogger:
                 self._write(finding.level, finding.text)
                 self._logged[finding.name] = (finding, now)
         for name in [n for n, (_, at) in self._logged.items()
-                     if n not in present and now - at >= _QUIET]:
+                     if n not in present and now - at >= _LOG_PERIOD]:
             del self._logged[name]
         changed, self._present = present != self._present, present
         return changed
 
     def _is_due(self, finding: Finding, now: float) -> bool:
+        """Whether to log a finding: it is new, it got worse, or it changed some time ago."""
         if finding.name not in self._logged:
             return True
         last, at = self._logged[finding.name]
         if LEVELS.index(finding.level) > LEVELS.index(last.level):
             return True
-        return finding != last and now - at >= _QUIET
+        return finding != last and now - at >= _LOG_PERIOD

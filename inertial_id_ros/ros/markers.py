@@ -1,4 +1,4 @@
-"""What a person sees in RViz: a ball at the centre of mass, and the equivalent-inertia box."""
+"""Markers for RViz: a ball at the centre of mass, and the equivalent-inertia box."""
 
 from __future__ import annotations
 

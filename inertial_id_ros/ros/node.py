@@ -26,7 +26,7 @@ from ..identification.state import State, StateFile
 from ..regression.tool import load_tool
 from ..settings import Settings
 from . import compat
-from .conversions import checked
+from .conversions import refuse_unphysical
 from .diagnostics import FindingLogger, NodeCounters, statuses
 from .inputs import Inputs
 from .publishing import Publishing
@@ -42,20 +42,21 @@ from .signals import ignore_signals, stop_flag
 from .worker import Worker
 
 _NAME = "inertial_id_node"
-_HOUSEKEEPING = 0.05  # s: samples settle, so that compensated wrenches flow
-_UNHEARD = 4  # rounds of it in one go where nobody listens to those: it costs half as much
+_HOUSEKEEPING = 0.05  # s between two rounds, in which new samples become compensated wrenches
+# While nobody subscribes to those, samples are processed in every n-th round: at half the cost.
+_ROUNDS_UNSUBSCRIBED = 4
 _REPORT = 1.0  # s between diagnostics
-_PATIENCE = 3.0  # s after the start before missing data, or a missing /clock, are worth a word
-_BETWEEN_SETTINGS = 0.5  # s
-_LAST_WORDS = 0.2  # s for the result of a goal that the end of the node cuts short
-_FAREWELL = 2.0  # s that the last solve may take
+_PATIENCE = 3.0  # s after the start before missing data, or a missing /clock, are reported
+_BETWEEN_SETTINGS = 0.5  # s between two changes of settings
+_RESULT_TIME = 0.2  # s to deliver the result of a goal that is aborted because the node stops
+_STOP_TIME = 2.0  # s that the last solve may take
 
 
 class InertialIdNode(SettingsNode):
     """The identification node.
 
     Args:
-        files: see `SettingsNode`.
+        files: parameter files of the command line, as `SettingsNode` takes them.
 
     Raises:
         InertialIdError: a setting is not allowed, or names a file that cannot be used.
@@ -69,7 +70,7 @@ class InertialIdNode(SettingsNode):
         self.flush_limit = FlushLimit()
         self._own_findings: dict[str, Finding] = {}
         self._state = self._state_file()
-        self.tell("parameters_not_used", "; ".join(self.file_complaints))
+        self.update_finding("parameters_not_used", "; ".join(self.unused_in_files))
         self._restore()
         self._findings: tuple[Finding, ...] = ()
         self._outcome: Outcome = NoEstimate(0, "", "waiting for the first estimate")
@@ -81,15 +82,15 @@ class InertialIdNode(SettingsNode):
         self._started = time.monotonic()
         self._configured = -_BETWEEN_SETTINGS
         self.worker = Worker(
-            {"configure": self._configure, "describe": self._describe, "advance": self._advance,
-             "solve": self._solve}, self._worker_failed)
+            {"configure": self._use_settings, "describe": self._use_description,
+             "advance": self._advance, "solve": self._solve}, self._worker_failed)
         self._out = Publishing(self)
         self._logger_of_findings = FindingLogger(self._write_log)
         self._inputs = Inputs(self, self.settings, self.identifier, self._on_description)
         self._identify = IdentifyAction(self, self, Services(self, self).requested_shape)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(_HOUSEKEEPING, self._keep_house, clock=steady)
-        self.create_timer(_REPORT, self._ask_report, clock=steady)
+        self.create_timer(_HOUSEKEEPING, self._do_housekeeping, clock=steady)
+        self.create_timer(_REPORT, self._request_report, clock=steady)
         self._timer = self._solve_timer(self.settings)
         self.worker.start()
         self.get_logger().info(
@@ -97,19 +98,20 @@ class InertialIdNode(SettingsNode):
             f"{self.resolve_topic_name(_load_topic(self.settings))}")
 
     def end_goal(self, executor: Any) -> None:
-        """Tell the client of a goal that the node stops."""
+        """Abort a goal that runs, and give its client the time to receive the result."""
         if self._identify.close():
-            end = time.monotonic() + _LAST_WORDS
+            end = time.monotonic() + _RESULT_TIME
             while (left := end - time.monotonic()) > 0.0:
                 executor.spin_once(timeout_sec=left)
 
     def stop(self) -> bool:
         """End the worker; False where it could not end in time."""
-        return self.worker.stop(_FAREWELL)
+        return self.worker.stop(_STOP_TIME)
 
-    # ---- what outlives a run -------------------------------------------------------------------
+    # ---- state of an earlier run -----------------------------------------------------------------
 
     def _restore(self) -> None:
+        """Go on with the state of an earlier run, and with the tool that the settings name."""
         state = State()
         if self.settings.state.restore:
             state, complaint = self._state.load()
@@ -120,55 +122,57 @@ class InertialIdNode(SettingsNode):
         self.identifier.restore(state)
 
     def _state_file(self) -> StateFile:
-        """Where the state is kept. A default folder that cannot be written is no mistake of the
-        user's: then nothing outlives the run."""
+        """The file that keeps the state. Where the default folder cannot be written, the user has
+        made no mistake: the node runs, and says that nothing is kept."""
         directory = self.settings.state.directory
         try:
             require_writable(directory)
         except InvalidSetting as error:
             if directory != Settings().state.directory:
                 raise
-            self.tell("state_not_kept", f"nothing outlives this run: {error}")
+            self.update_finding("state_not_kept", f"nothing outlives this run: {error}")
         return StateFile(state_path(directory, self.get_fully_qualified_name()))
 
     def keep_state(self) -> None:
-        """Write what should outlive this run; in the worker (raises CannotSave)."""
+        """Write the state, for the next run; in the worker (raises CannotSave)."""
         try:
             self._state.save(self.identifier.state())
         except OSError as error:
             raise CannotSave(f"cannot write {self._state.path}: "
                              f"{error.strerror or error}") from error
 
-    # ---- timers: in the executor's thread ------------------------------------------------------
+    # ---- timers: in the executor's thread --------------------------------------------------------
 
     def _solve_timer(self, settings: Settings) -> Any:
-        return self.create_timer(1.0 / settings.estimator.rate, self._tick)
+        return self.create_timer(1.0 / settings.estimator.rate, self._request_solve)
 
-    def _tick(self) -> None:
-        if not self.worker.ask("solve"):
+    def _request_solve(self) -> None:
+        """Ask the worker for an estimate; skipped while the one before is not finished."""
+        if not self.worker.request("solve"):
             self._skipped += 1
 
-    def _ask_configure(self) -> None:
-        """Put waiting settings to use, but not just after others: they may send the whole window
-        through the pipeline again."""
+    def _request_configuration(self) -> None:
+        """Have the worker use changed settings, but not just after others: a change may send the
+        whole window through the pipeline again."""
         if (self._newest_settings is not None
                 and time.monotonic() - self._configured >= _BETWEEN_SETTINGS
-                and self.worker.ask("configure")):
+                and self.worker.request("configure")):
             self._configured = time.monotonic()
 
     def _on_description(self, urdf: str) -> None:
         self._newest_description = urdf
-        self.worker.ask("describe")
+        self.worker.request("describe")
 
-    def _keep_house(self) -> None:
-        self._ask_configure()
+    def _do_housekeeping(self) -> None:
+        """Hand work to the worker, and publish what it has left: goals, parameters, findings."""
+        self._request_configuration()
         if self._newest_description is not None:
-            self.worker.ask("describe")
+            self.worker.request("describe")
         self._rounds += 1
-        if self._rounds % _UNHEARD == 0 or self._out.compensated_is_heard:
-            self.worker.ask("advance")
+        if self._rounds % _ROUNDS_UNSUBSCRIBED == 0 or self._out.compensated_is_subscribed:
+            self.worker.request("advance")
         self._identify.step()
-        self.tell("forgotten_too_often", self.flush_limit.complaint())
+        self.update_finding("forgotten_too_often", self.flush_limit.warning())
         if self._outbox:
             self.write_payload(self._outbox.pop())
         if self._logger_of_findings.update(self._all_findings()):
@@ -177,10 +181,11 @@ class InertialIdNode(SettingsNode):
             self._report_due = False
             self._report()
 
-    def _ask_report(self) -> None:
+    def _request_report(self) -> None:
         self._report_due = True
 
     def _report(self) -> None:
+        """Publish diagnostics."""
         now = time.monotonic()
         counters = NodeCounters(
             {name: rate.per_second(now) for name, rate in self._inputs.rates.items()},
@@ -198,13 +203,15 @@ class InertialIdNode(SettingsNode):
         else:
             self._own_findings.pop("clock_silent", None)
 
-    # ---- the worker ----------------------------------------------------------------------------
+    # ---- the worker ------------------------------------------------------------------------------
 
     def _advance(self) -> None:
+        """Process new samples, and publish the compensated wrenches."""
         self._out.compensated(self.identifier.advance())
         self._findings = self.identifier.findings()
 
     def _solve(self) -> None:
+        """Process new samples, solve and publish, and measure how long that takes."""
         started = time.monotonic()
         self._advance()
         self.solve_now()
@@ -212,8 +219,8 @@ class InertialIdNode(SettingsNode):
         self._own_findings.pop("internal_error", None)
 
     def solve_now(self) -> Outcome:
-        """Solve and publish; in the worker."""
-        outcome = checked(self.identifier.solve())
+        """Solve with the samples so far, and publish; in the worker."""
+        outcome = refuse_unphysical(self.identifier.solve())
         self._findings = self.identifier.findings()
         self._publish(outcome)
         return outcome
@@ -221,21 +228,21 @@ class InertialIdNode(SettingsNode):
     def _publish(self, outcome: Outcome) -> None:
         if isinstance(outcome, Estimate) != isinstance(self._outcome, Estimate):
             self._report_due = True
-        if isinstance(outcome, Estimate) or self._is_found(outcome.reason):
+        if isinstance(outcome, Estimate) or self._is_reported(outcome.reason):
             self._own_findings.pop("no_estimate", None)
         elif time.monotonic() - self._started > _PATIENCE:
             self._set_finding("no_estimate", f"no estimate: {outcome.reason}", "warning")
         self._outcome = outcome
-        self._identify.see(outcome)
+        self._identify.take_outcome(outcome)
         self._out.outcome(outcome)
         self._outbox.append(outcome)
 
-    def _is_found(self, reason: str) -> bool:
-        """Whether a finding says this already, under its own name."""
+    def _is_reported(self, reason: str) -> bool:
+        """Whether a finding of the pipeline already gives this reason."""
         return any(f.level != "info" and f.text in reason for f in self._findings)
 
-    def _describe(self) -> None:
-        """Use the newest robot description; those that it overtook are never looked at."""
+    def _use_description(self) -> None:
+        """Use the newest robot description; older ones that still wait are skipped."""
         urdf, self._newest_description = self._newest_description, None
         if urdf is None:
             return
@@ -245,7 +252,7 @@ class InertialIdNode(SettingsNode):
         except InertialIdError as error:
             self._set_finding("robot_description_invalid", str(error))
 
-    def _configure(self) -> None:
+    def _use_settings(self) -> None:
         settings, self._newest_settings = self._newest_settings, None
         if settings is not None:
             self.configuration.use_settings(settings)
@@ -258,7 +265,7 @@ class InertialIdNode(SettingsNode):
         self._set_finding("internal_error", text)
         self._publish(NoEstimate(self._outcome.stamp_ns, self._outcome.frame_id, text))
 
-    # ---- findings ------------------------------------------------------------------------------
+    # ---- findings --------------------------------------------------------------------------------
 
     def _all_findings(self) -> tuple[Finding, ...]:
         return (*tuple(self._own_findings.values()), *self._findings)
@@ -266,8 +273,8 @@ class InertialIdNode(SettingsNode):
     def _set_finding(self, name: str, text: str, level: str = "error") -> None:
         self._own_findings[name] = Finding(name, level, text)
 
-    def tell(self, name: str, text: str, level: str = "warning") -> None:
-        """Set a finding of the node's own; an empty text takes it back."""
+    def update_finding(self, name: str, text: str, level: str = "warning") -> None:
+        """Set a finding of the node's own; an empty text removes it."""
         if text:
             self._set_finding(name, text, level)
         else:
@@ -282,7 +289,7 @@ class InertialIdNode(SettingsNode):
         else:
             self.get_logger().info(text)
 
-    # ---- what services and parameters ask ------------------------------------------------------
+    # ---- for services and parameters -------------------------------------------------------------
 
     @property
     def outcome(self) -> Outcome:
@@ -295,7 +302,8 @@ class InertialIdNode(SettingsNode):
         return self.settings.state.directory
 
     def check_settings(self, settings: Settings) -> None:
-        """Refuse an estimator that could not answer, such as one that lacks its shape."""
+        """Raise an InertialIdError where these settings could not be used, as that of an estimator
+        which needs a shape where none is given."""
         self.identifier.check_settings(settings)
 
     @property
@@ -307,7 +315,7 @@ class InertialIdNode(SettingsNode):
     def on_settings(self, before: Settings, after: Settings) -> None:
         """Hand changed settings to the worker; another rate needs another timer."""
         self._newest_settings = after
-        self._ask_configure()
+        self._request_configuration()
         if after.estimator.rate != before.estimator.rate:
             self.destroy_timer(self._timer)
             self._timer = self._solve_timer(after)
@@ -351,12 +359,12 @@ def run(words: list[str]) -> int:
             node.destroy_node()
         compat.shutdown()
     if not ended:  # a solver that does not return must not keep the process
-        compat.leave(0)
+        compat.exit_process(0)
     return 0
 
 
 def _init(words: list[str]) -> list[list[Section]]:
-    """Start ROS; the parameter files of the command line."""
+    """Start ROS; returns the parameter files of the command line (raises InvalidSetting)."""
     files = read_parameter_files(words)
     rest = without_ros_arguments(_NAME, words)
     if rest:

@@ -1,4 +1,4 @@
-"""The node's topics out."""
+"""The topics that the node publishes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
 
 
 class Publishing:
-    """Publishers of a node, and what goes through them; may be used from any thread."""
+    """Publishers of a node; may be used from any thread."""
 
     def __init__(self, node: Node) -> None:
         self._parameters = node.create_publisher(
             InertialParameters, "~/inertial_parameters", _LATCHED)
-        # Without a verdict or a mark that says stale: nobody may be given one from long ago.
+        # Not latched: without verdict and stale mark, an old one would be taken for a new one.
         self._inertia = node.create_publisher(InertiaStamped, "~/inertia", 10)
         self._markers = node.create_publisher(MarkerArray, "~/markers", _LATCHED)
         self._compensated = node.create_publisher(WrenchStamped, "~/wrench_compensated", 100)
@@ -48,13 +48,13 @@ class Publishing:
             self._inertia.publish(message)
 
     @property
-    def compensated_is_heard(self) -> bool:
-        """Whether anybody listens to the compensated wrenches."""
+    def compensated_is_subscribed(self) -> bool:
+        """Whether anybody subscribes to the compensated wrenches."""
         return self._compensated.get_subscription_count() > 0
 
     def compensated(self, wrenches: CompensatedWrenches) -> None:
         """Publish wrenches without bias and payload, one message for each stamp."""
-        if not len(wrenches.stamps_ns) or not self.compensated_is_heard:
+        if not len(wrenches.stamps_ns) or not self.compensated_is_subscribed:
             return
         message = WrenchStamped()
         message.header.frame_id = wrenches.frame_id
@@ -65,7 +65,7 @@ class Publishing:
             self._compensated.publish(message)
 
     def diagnostics(self, statuses: Sequence[DiagnosticStatus]) -> None:
-        """Publish diagnostic statuses with the time of now."""
+        """Publish diagnostic statuses, stamped with the present time."""
         message = DiagnosticArray(status=list(statuses))
         message.header.stamp = self._clock.now().to_msg()
         self._diagnostics.publish(message)

@@ -1,4 +1,4 @@
-"""A clean exit on SIGINT and SIGTERM at any moment, also while the heavy imports still run.
+"""A clean exit on SIGINT and SIGTERM at any moment.
 
 rclpy's own handlers raise KeyboardInterrupt in whatever Python runs at that moment; with a plain
 flag nothing is interrupted half-way, and a second signal (launch sends two) does no harm.

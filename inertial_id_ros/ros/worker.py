@@ -1,7 +1,7 @@
-"""One thread that owns the Identifier: periodic work by name, and jobs that services post.
+"""One thread that owns the identifier: it runs periodic work by name, and jobs that services post.
 
-Who waits for whom: the executor thread may wait (bounded) for the worker, the worker never waits
-for the executor, so the two cannot lock each other.
+The executor's thread may wait for the worker, for a limited time; the worker never waits for the
+executor. So the two cannot lock each other.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Worker:
     """Runs periodic work and jobs in turn, so that neither keeps the other waiting for long.
 
     Args:
-        routines: periodic work by name; what was asked for first runs first.
+        routines: periodic work by name; what was requested first runs first.
         failed: called in the worker with what a routine raised; the worker lives on.
     """
 
@@ -35,7 +35,7 @@ class Worker:
         self._routines, self._failed = routines, failed
         self._changed = threading.Condition()
         self._jobs: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
-        self._asked: dict[str, None] = {}  # an ordered set
+        self._requested: dict[str, None] = {}  # an ordered set
         self._running = ""
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="identifier", daemon=True)
@@ -60,17 +60,17 @@ class Worker:
         """Whether `stop` was called."""
         return self._stopping
 
-    def ask(self, routine: str) -> bool:
-        """Ask for a run of a routine; False, and nothing asked, where one still waits or runs."""
+    def request(self, routine: str) -> bool:
+        """Request a run of a routine; False, and no request, where one already waits or runs."""
         with self._changed:
-            if routine in self._asked or routine == self._running:
+            if routine in self._requested or routine == self._running:
                 return False
-            self._asked[routine] = None
+            self._requested[routine] = None
             self._changed.notify()
             return True
 
     def post(self, job: Callable[[], T]) -> Future[T]:
-        """Have the worker run a job; do not wait for it."""
+        """Have the worker run a job, without waiting for it."""
         future: Future[T] = Future()
         with self._changed:
             if self._stopping:
@@ -103,14 +103,14 @@ class Worker:
         had_job = False
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._stopping or self._jobs or self._asked)
+                self._changed.wait_for(lambda: self._stopping or self._jobs or self._requested)
                 if self._stopping:
                     return
-                had_job = bool(self._jobs) and not (had_job and self._asked)
+                had_job = bool(self._jobs) and not (had_job and self._requested)
                 job = self._jobs.popleft() if had_job else None
                 if job is None:
-                    self._running = next(iter(self._asked))
-                    del self._asked[self._running]
+                    self._running = next(iter(self._requested))
+                    del self._requested[self._running]
             if job is not None:
                 _carry_out(*job)
             else:

@@ -14,7 +14,7 @@ import pytest
 
 from inertial_id_ros.apps.bag.identify_bag import main
 from inertial_id_ros.apps.bag.offline import ADVANCE_PERIOD, identify
-from inertial_id_ros.apps.bag.output import replacing, write_json
+from inertial_id_ros.apps.bag.output import replace_when_complete, write_json
 from inertial_id_ros.apps.bag.reader import Recording
 from inertial_id_ros.apps.bag.topics import select_topics
 from inertial_id_ros.errors import InvalidSetting
@@ -305,7 +305,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path):
     path = tmp_path / "o.json"
     path.write_text("old")
     with pytest.raises(InvalidSetting, match="o.json cannot be written: no space"), \
-            replacing(path) as temporary:
+            replace_when_complete(path) as temporary:
         temporary.write_text("half")
         raise OSError("no space")
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]

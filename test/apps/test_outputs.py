@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inertial_id_ros.apps.bag.output import outputs
+from inertial_id_ros.apps.bag.output import check_outputs
 from inertial_id_ros.errors import InvalidSetting
 
 
@@ -23,16 +23,16 @@ def test_a_file_of_the_recording_is_not_overwritten(recording: Path, name: str) 
     (recording.parent / "other").mkdir()
     (recording.parent / "link.mcap").symlink_to(recording / "bag.mcap")
     with pytest.raises(InvalidSetting, match="--json .* would overwrite the recording"):
-        outputs({"--json": recording.parent / name}, {"the recording": recording})
+        check_outputs({"--json": recording.parent / name}, {"the recording": recording})
 
 
 def test_the_same_file_is_not_written_twice(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     with pytest.raises(InvalidSetting, match="--plot .* would overwrite the file of --json"):
-        outputs({"--json": tmp_path / "a", "--plot": tmp_path / "b" / ".." / "a"}, {})
+        check_outputs({"--json": tmp_path / "a", "--plot": tmp_path / "b" / ".." / "a"}, {})
 
 
 def test_other_files_come_back_in_order_and_nothing_stays_nothing(recording: Path) -> None:
     new = recording / "result.json"
-    assert outputs({"--json": None, "--plot": new}, {"the recording": recording, "a URDF": None}) \
-        == [None, new]
+    read = {"the recording": recording, "a URDF": None}
+    assert check_outputs({"--json": None, "--plot": new}, read) == [None, new]

@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 from inertial_id_ros.errors import InvalidSetting
-from inertial_id_ros.ros.settings.parameter_files import Section, complaints, read_parameter_files
+from inertial_id_ros.ros.settings.parameter_files import (
+    Section,
+    check_parameter_files,
+    read_parameter_files,
+)
 
 NODE = "/inertial_id_node"
 
@@ -62,31 +66,31 @@ def test_a_missing_file_is_named():
 
 def test_a_file_for_other_nodes_only_is_told():
     file = [Section("a.yaml", "/other", frozenset({"x"}))]
-    assert complaints(NODE, [], [file]) == [
+    assert check_parameter_files(NODE, [], [file]) == [
         "parameter file 'a.yaml' has nothing for /inertial_id_node; it is for /other"]
     both = [*file, Section("a.yaml", NODE, frozenset())]
-    assert complaints(NODE, [], [both]) == []
+    assert check_parameter_files(NODE, [], [both]) == []
 
 
 def test_an_unknown_name_for_this_node_is_refused_and_its_file_named():
     file = [Section("a.yaml", NODE, frozenset({"bogus.setting"}))]
     with pytest.raises(InvalidSetting, match="'a.yaml': unknown setting 'bogus.setting'"):
-        complaints(NODE, ["bogus.setting"], [file])
+        check_parameter_files(NODE, ["bogus.setting"], [file])
     with pytest.raises(InvalidSetting, match="^unknown setting 'bogus.setting'"):
-        complaints(NODE, ["bogus.setting"], [])  # from the command line
+        check_parameter_files(NODE, ["bogus.setting"], [])  # from the command line
 
 
 def test_an_unknown_name_for_every_node_is_told_unless_it_is_misspelt():
     file = [Section("a.yaml", "/**", frozenset({"camera.exposure", "wrench.topci"}))]
-    assert complaints(NODE, ["camera.exposure"], [file]) == [
+    assert check_parameter_files(NODE, ["camera.exposure"], [file]) == [
         "parameter file 'a.yaml' sets 'camera.exposure' for /**; this node has no such setting"]
     with pytest.raises(InvalidSetting, match="'a.yaml': unknown setting 'wrench.topci'"):
-        complaints(NODE, ["wrench.topci"], [file])
+        check_parameter_files(NODE, ["wrench.topci"], [file])
 
 
 def test_parameters_of_every_ros_node_and_our_settings_are_no_matter():
     given = ["use_sim_time", "qos_overrides./tf.subscription.depth", "wrench.topic"]
-    assert complaints(NODE, given, []) == []
+    assert check_parameter_files(NODE, given, []) == []
 
 
 def test_a_node_without_arguments_has_no_files():

@@ -9,7 +9,7 @@ import pytest
 
 from inertial_id_ros.errors import InertialIdError, InvalidSetting
 from inertial_id_ros.ros.services.saving import (
-    path_in,
+    path_in_folder,
     require_writable,
     save_json,
     state_path,
@@ -27,7 +27,7 @@ def test_home_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert state_path("~/x", "n").parent == tmp_path / "x"
     assert save_json("~/x", "a.json", {}) == tmp_path / "x" / "a.json"
-    assert path_in("~/x", "a.json").is_file()
+    assert path_in_folder("~/x", "a.json").is_file()
 
 
 @pytest.mark.parametrize(("name", "said"), [
@@ -60,6 +60,6 @@ def test_no_folder_and_a_folder_of_others_are_told(
 
 @pytest.mark.parametrize("folder", ["~nobody-of-this-name", "a\0b"])
 def test_a_service_gets_a_sentence_for_a_folder_that_no_system_has(folder: str) -> None:
-    for ask in (lambda: save_json(folder, "a.json", {}), lambda: path_in(folder, "a.json")):
+    for ask in (lambda: save_json(folder, "a.json", {}), lambda: path_in_folder(folder, "a.json")):
         with pytest.raises(InertialIdError):
             ask()

@@ -18,9 +18,10 @@ def running(routines) -> Worker:
 
 def test_two_routines_that_are_asked_without_end_leave_a_third_its_turn():
     done = threading.Event()
-    worker = running({"a": lambda: worker.ask("b"), "b": lambda: worker.ask("a"), "c": done.set})
-    worker.ask("a")
-    worker.ask("c")
+    worker = running({"a": lambda: worker.request("b"), "b": lambda: worker.request("a"),
+                      "c": done.set})
+    worker.request("a")
+    worker.request("c")
     assert done.wait(2.0)
     assert worker.stop(2.0)
 
@@ -34,7 +35,7 @@ def test_jobs_without_end_leave_routines_their_turn():
             enough.set()
 
     def again() -> None:
-        worker.ask("work")
+        worker.request("work")
         if not enough.is_set():
             worker.post(again)
 
@@ -60,23 +61,23 @@ def test_the_limit_refuses_a_loop_and_obeys_again_after_its_span():
     clock = [100.0]
     limit = FlushLimit(lambda: clock[0])
     for _ in range(LIMIT):
-        limit.take()
-    assert limit.complaint() == ""
+        limit.admit()
+    assert limit.warning() == ""
     for _ in range(3):
         clock[0] += 0.1
         with pytest.raises(TooOften, match="so that estimates can be made"):
-            limit.take()
-    assert "and 3 were refused" in limit.complaint()
+            limit.admit()
+    assert "and 3 were refused" in limit.warning()
     clock[0] = 100.0 + SPAN
-    limit.take()
+    limit.admit()
     clock[0] += SPAN
-    assert limit.complaint() == ""
+    assert limit.warning() == ""
 
 
 def test_requests_at_a_gentle_pace_are_all_obeyed():
     clock = [0.0]
     limit = FlushLimit(lambda: clock[0])
     for _ in range(50):
-        limit.take()
+        limit.admit()
         clock[0] += SPAN / LIMIT
-    assert limit.complaint() == ""
+    assert limit.warning() == ""

@@ -14,7 +14,7 @@ from ...estimate import Estimate
 from ...regression.tool import tool_from_estimate
 from .config import Options, parse_options
 from .offline import Identification, identify_recording
-from .output import outputs, result_json, write_json, write_tool
+from .output import check_outputs, result_json, write_json, write_tool
 from .report import print_report, summary
 
 
@@ -29,7 +29,7 @@ def run(options: Options) -> int:
     Raises:
         InertialIdError: the request cannot be carried out.
     """
-    json_path, plot_path, tool_path = outputs(
+    json_path, plot_path, tool_path = check_outputs(
         {"--json": options.json, "--plot": options.plot, "--save-tool": options.save_tool},
         {"the recording": options.recording})
     if plot_path is not None:

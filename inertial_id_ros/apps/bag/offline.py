@@ -238,7 +238,7 @@ class _Run:
             self._add(self._decode(message))
 
     def _decode(self, raw: RawMessage) -> Message:
-        return self._recording.decoded(raw, self._selection.topics[raw.topic].type, DECODERS)
+        return self._recording.decode(raw, self._selection.topics[raw.topic].type, DECODERS)
 
     def _add(self, message: Message) -> None:
         """Add a message to the pipeline, and remember what the report tells of it."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,12 +11,12 @@ from typing import Any
 
 from ...errors import InvalidSetting
 from ...estimate import Estimate
-from ...io.files import user_path
+from ...io.files import strict_json, user_path
 from ...regression.tool import Tool, save_tool
 from .offline import Identification, Snapshot
 
 
-def outputs(wanted: Mapping[str, Path | None],
+def check_outputs(wanted: Mapping[str, Path | None],
             read: Mapping[str, Path | None]) -> list[Path | None]:
     """The files to write, made sure of before a long run.
 
@@ -59,7 +57,7 @@ def check_writable(path: Path, option: str) -> Path:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replace_when_complete(path: Path) -> Iterator[Path]:
     """A temporary file beside the path that takes its place when the block ends well.
 
     Raises:
@@ -93,9 +91,9 @@ def write_json(path: Path, result: dict[str, Any]) -> None:
     Raises:
         InvalidSetting: the file cannot be written.
     """
-    text = json.dumps(_finite(result), indent=1, allow_nan=False)
-    with replacing(path) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")
+    text = strict_json(result, indent=1)
+    with replace_when_complete(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def write_tool(path: Path, tool: Tool) -> None:
@@ -126,14 +124,3 @@ def _history_entry(item: Snapshot) -> dict[str, Any]:
             "com": tree["com"], "inertia_com": tree["inertia_com"],
             "sigma": outcome.sigma.tolist() if isinstance(outcome, Estimate) else None,
             "valid": valid, "verdict": tree["verdict"] if valid else None}
-
-
-def _finite(value: Any) -> Any:
-    """The same tree with null in place of numbers that JSON cannot hold."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -21,8 +21,8 @@ from ...estimate import VERDICT_WORDS, Estimate  # noqa: E402
 from ...inertia import Array  # noqa: E402
 from ...signals.bins import BIN_NS  # noqa: E402
 from .offline import Identification, Trace  # noqa: E402
-from .output import replacing  # noqa: E402
-from .report import CONFIDENCE_95, NAMES, rounded, summary  # noqa: E402
+from .output import replace_when_complete  # noqa: E402
+from .report import CONFIDENCE_95, NAMES, round_to_spread, summary  # noqa: E402
 
 _SIZE, _DPI = (12.0, 9.0), 100
 _COLORS = ("tab:red", "tab:green", "tab:blue")
@@ -72,7 +72,7 @@ def save_plot(path: Path, result: Identification, title: str) -> None:
         InvalidSetting: the file cannot be written.
     """
     figure = draw(result, title)
-    with replacing(path) as temporary:
+    with replace_when_complete(path) as temporary:
         figure.savefig(temporary, dpi=_DPI)
 
 
@@ -138,7 +138,7 @@ def _heading(result: Identification, title: str) -> str:
     outcome = result.outcome
     if not isinstance(outcome, Estimate):
         return f"{title}\n{textwrap.fill(summary(outcome), 120)}"
-    mass, spread = rounded(outcome.body.mass, CONFIDENCE_95 * outcome.sigma[0])
+    mass, spread = round_to_spread(outcome.body.mass, CONFIDENCE_95 * outcome.sigma[0])
     com = ", ".join(f"{1e3 * c:.1f}" for c in outcome.body.com)
     return (f"{title}: {mass} ± {spread} kg, centre of mass ({com}) mm in {outcome.frame_id} "
             f"({outcome.method})\n{summary(outcome)}")

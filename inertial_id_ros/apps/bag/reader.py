@@ -203,9 +203,9 @@ class Recording:
             RecordingError: a message cannot be decoded, or the file is damaged further on.
         """
         for message in self.raw_of(topics):
-            yield self.decoded(message, topics[message.topic], decoders or {})
+            yield self.decode(message, topics[message.topic], decoders or {})
 
-    def decoded(self, message: RawMessage, kind: str,
+    def decode(self, message: RawMessage, kind: str,
                 decoders: Mapping[str, Callable[[bytes], Any]]) -> Message:
         """A message of that type, deserialised.
 

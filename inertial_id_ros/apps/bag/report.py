@@ -79,7 +79,7 @@ def parameter_table(estimate: Estimate, title: str) -> Table:
     table.add_column("verdict")
     rows = zip(NAMES, estimate.report, estimate.sigma, SCALES, UNITS, estimate.verdict, strict=True)
     for name, value, sigma, scale, unit, verdict in rows:
-        shown, spread = rounded(scale * value, CONFIDENCE_95 * scale * sigma)
+        shown, spread = round_to_spread(scale * value, CONFIDENCE_95 * scale * sigma)
         table.add_row(name, shown, spread, unit,
                       f"[{_COLORS[verdict]}]{VERDICT_WORDS[verdict]}[/]",
                       end_section=name in ("mass", "COM z"))
@@ -102,11 +102,11 @@ def _wrench_cells(wrench: Array, decimals: tuple[int, int]) -> list[str]:
     return [f"{x:.{force if i < 3 else torque}f}" for i, x in enumerate(np.asarray(wrench))]
 
 
-def rounded(value: float, spread: float) -> tuple[str, str]:
+def round_to_spread(value: float, spread: float) -> tuple[str, str]:
     """A value and its spread, both to the second significant digit of the spread.
 
     Examples:
-        >>> rounded(0.93312, 0.00447)
+        >>> round_to_spread(0.93312, 0.00447)
         ('0.9331', '0.0045')
     """
     if not np.isfinite(spread) or spread <= 0.0:

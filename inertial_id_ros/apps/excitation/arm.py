@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import InvalidModel, InvalidSetting, InvalidShape, UnknownFrame
 from ...inertia import Array, phi_to_pinocchio
-from ...io.capture_stderr import taken_aside
+from ...io.capture_stderr import capture_stderr
 from ...kinematics.joint_motion import parse_urdf
 from .collision_meshes import copied_meshes
 
@@ -166,7 +166,7 @@ class Arm:
         model, missing = self._model, ""
         try:
             with copied_meshes(self.urdf, packages, folders, FOLDERS_OPTION) as urdf, \
-                    taken_aside():  # parse_urdf has told what matters
+                    capture_stderr():  # parse_urdf has told what matters
                 shapes = pin.buildGeomFromUrdfString(model, urdf, pin.GeometryType.COLLISION)
         except (ValueError, InvalidShape, InvalidSetting) as error:
             shapes = pin.GeometryModel()

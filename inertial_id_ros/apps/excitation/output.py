@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ...inertia import Array
-from ..bag.output import replacing
+from ..bag.output import replace_when_complete
 from .arm import Arm
 from .fourier import FourierMotion
 from .limits import Limits
@@ -79,7 +79,7 @@ def save_plot(path: Path, arm: Arm, motion: FourierMotion, limits: Limits) -> No
     axes[3].axhline(limits.tool_speed, color="black", linestyle="--", linewidth=0.8)
     axes[3].set_ylabel("tool speed [m/s]")
     axes[3].set_xlabel("time [s]")
-    with replacing(path) as temporary:
+    with replace_when_complete(path) as temporary:
         figure.savefig(temporary, dpi=110)
 
 
@@ -89,5 +89,5 @@ def _list(values: Array) -> str:
 
 
 def _write(path: Path, lines: Sequence[str]) -> None:
-    with replacing(path) as temporary:
+    with replace_when_complete(path) as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")

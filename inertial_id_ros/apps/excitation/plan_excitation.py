@@ -17,7 +17,7 @@ from ...robot.joint_terms import JointTerms
 from ...robot.model import RobotModel
 from ...robot.reference_robot import description_reference
 from ...settings import WrenchSettings
-from ..bag.output import outputs
+from ..bag.output import check_outputs
 from .arm import Arm
 from .config import PAYLOAD, Options, parse_options
 from .fourier import Basis, FourierMotion
@@ -42,7 +42,7 @@ def run(options: Options) -> int:
         InertialIdError: the request cannot be carried out.
     """
     files = {"--csv": options.csv, "--trajectory": options.trajectory, "--plot": options.plot}
-    csv, trajectory, plot = outputs(files, {"the robot description": options.urdf})
+    csv, trajectory, plot = check_outputs(files, {"the robot description": options.urdf})
     if plot is not None:
         from ..bag.plot import check_format
         check_format(plot)

@@ -18,7 +18,7 @@ from ...io.urdf import read_description
 from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ...robot.recording import LOW_PASS
 from ...robot.robot_file import save_robot
-from ..bag.output import outputs, replacing, write_json
+from ..bag.output import check_outputs, replace_when_complete, write_json
 from .identify import RobotResult, identify_described_robot
 from .joint_recordings import read_recording
 from .report import print_report, result_json
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     """
     _check(args)
     out = {"--write-urdf": args.write_urdf, "--write-robot": args.write_robot, "--json": args.json}
-    urdf_out, robot_out, json_out = outputs(
+    urdf_out, robot_out, json_out = check_outputs(
         out, {"the recording": args.recording, "the robot description": args.urdf})
     gravity = numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3)
     recorded = read_recording(user_path(args.recording), args.joint_states_topic)
@@ -114,7 +114,7 @@ def _write(result: RobotResult, urdf: str, recording: Path, urdf_out: Path | Non
            robot_out: Path | None, json_out: Path | None) -> None:
     if urdf_out is not None:
         text = with_inertias(urdf, result.model, result.identified.phi)
-        with replacing(urdf_out) as temporary:
+        with replace_when_complete(urdf_out) as temporary:
             temporary.write_text(text, encoding="utf-8")
     if robot_out is not None:
         save_robot(robot_out, result.robot)

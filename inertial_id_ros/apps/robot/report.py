@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ...inertia import report_from_phi, report_jacobian
-from ..bag.report import CONFIDENCE_95, rounded
+from ..bag.report import CONFIDENCE_95, round_to_spread
 from .identify import RobotResult
 
 _DATA = 0.5  # share of the data from which on a number counts as identified
@@ -71,7 +71,7 @@ def _bodies(result: RobotResult) -> Table:
         values, share = report_from_phi(phi), result.identified.data_share[where]
         cells = []
         for i, scale in ((0, 1.0), (1, 1e3), (2, 1e3), (3, 1e3), (4, 1.0), (7, 1.0), (9, 1.0)):
-            shown, about = rounded(scale * values[i], scale * sigma[i])
+            shown, about = round_to_spread(scale * values[i], scale * sigma[i])
             text = f"{shown} ± {about}"
             cells.append(text if share[i] > _DATA else escape(f"[{text}]"))
         table.add_row(body, *cells)
@@ -86,7 +86,7 @@ def _terms(result: RobotResult) -> Table:
         table.add_column(term, justify="right")
     for name in model.joint_names:
         places = [model.term_index(name, term) for term in model.terms.names]
-        table.add_row(name, *(" ± ".join(rounded(
+        table.add_row(name, *(" ± ".join(round_to_spread(
             result.identified.phi[k], CONFIDENCE_95 * result.identified.sigma[k]))
             for k in places))
     return table
@@ -99,7 +99,7 @@ def _base(result: RobotResult) -> Table:
     table.add_column("±", justify="right")
     for text, value, sigma in zip(result.base.expressions(), result.beta, result.beta_sigma,
                                   strict=True):
-        table.add_row(escape(text), *rounded(value, CONFIDENCE_95 * sigma))
+        table.add_row(escape(text), *round_to_spread(value, CONFIDENCE_95 * sigma))
     return table
 
 

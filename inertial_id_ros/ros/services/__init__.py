@@ -1,1 +1,1 @@
-"""What clients ask of the node: services, the action, the files that they write."""
+"""What clients call: services and the action; the limits on them, and the files that they write."""

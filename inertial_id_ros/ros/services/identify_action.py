@@ -1,7 +1,7 @@
-"""The node's action: identify to a wanted accuracy.
+"""The node's action: identify until a wanted accuracy is reached.
 
-Goals are looked after in the executor's thread, at each housekeeping; the worker only begins and
-ends them, and shows each outcome.
+Goals are checked in the executor's thread, in every round of housekeeping; the worker only begins
+and ends them, and hands over each outcome.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from .flush_limit import FlushLimit
 
 _TIMEOUT, _LONGEST = 60.0, 3600.0  # s
 _PREPARING = 5.0  # s; filling a large mesh with points takes its time
-_KEPT = 60  # s that the result of a finished goal can be asked for
-_REMEMBERED = 20.0  # s that diagnostics say why a goal was rejected; ROS tells its client nothing
+_RESULT_KEPT = 60  # s that the result of a finished goal is kept for its client
+_REJECTION_SHOWN = 20.0  # s that diagnostics say why a goal was rejected; its client is not told
 _SUCCEEDED, _ABORTED, _CANCELED = "succeed", "abort", "canceled"  # names in rclpy
 
 
@@ -43,13 +43,13 @@ class Backend(Protocol):
     configuration: Configuration
     flush_limit: FlushLimit
 
-    def tell(self, name: str, text: str, level: str = "warning") -> None:
-        """Set a finding of the node's own; an empty text takes it back."""
+    def update_finding(self, name: str, text: str, level: str = "warning") -> None:
+        """Set a finding of the node's own; an empty text removes it."""
         ...
 
 
 class _Goal(NamedTuple):
-    """A goal as checked."""
+    """A goal whose values were checked."""
 
     wanted: AccuracyGoal
     method: str
@@ -59,7 +59,7 @@ class _Goal(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """A goal that runs."""
+    """A goal that runs, its handle in rclpy, and when it began."""
 
     goal: _Goal
     handle: Any
@@ -68,7 +68,7 @@ class _Run(NamedTuple):
 
 
 class _Server(ActionServer):
-    """Runs nothing when a goal begins; what makes the result runs when the goal ends.
+    """Does nothing when a goal begins; the callback that makes the result runs when it ends.
 
     An execute callback that waits would be run again and again by the executors of rclpy.
     """
@@ -91,36 +91,37 @@ class IdentifyAction:
         self._logger = node.get_logger()
         self._checked: _Goal | None = None  # between request and acceptance
         self._run: _Run | None = None
-        self._shown: Outcome = _nothing()
+        self._shown: Outcome = _no_estimate_yet()
         self._rejected_at = math.inf
         self._watching = False  # in the worker
         self._seen: deque[Outcome] = deque(maxlen=1)
         self._server = _Server(
-            node, Identify, "~/identify", _unused, goal_callback=self._on_request,
+            node, Identify, "~/identify", _never_executed, goal_callback=self._on_request,
             handle_accepted_callback=self._on_accepted, cancel_callback=self._on_cancel,
-            result_timeout=_KEPT)
+            result_timeout=_RESULT_KEPT)
 
-    def see(self, outcome: Outcome) -> None:
-        """Take note of an outcome; in the worker."""
+    def take_outcome(self, outcome: Outcome) -> None:
+        """Keep an outcome for the feedback of the goal that runs; in the worker."""
         if self._watching:
             self._seen.append(outcome)
 
-    # ---- requests ------------------------------------------------------------------------------
+    # ---- requests --------------------------------------------------------------------------------
 
     def _on_request(self, request: Identify.Goal) -> GoalResponse:
         try:
             self._checked = self._check(request)
         except InertialIdError as error:
-            self._backend.tell("goal_rejected", f"goal of ~/identify rejected: {error}")
+            self._backend.update_finding("goal_rejected", f"goal of ~/identify rejected: {error}")
             self._rejected_at = time.monotonic()
             return GoalResponse.REJECT
         except Exception as error:  # a request must not end the node
             self._logger.error(f"identify: {type(error).__name__}: {error}")
             return GoalResponse.REJECT
-        self._backend.tell("goal_rejected", "")
+        self._backend.update_finding("goal_rejected", "")
         return GoalResponse.ACCEPT
 
     def _check(self, request: Identify.Goal) -> _Goal:
+        """The goal of a request (raises InertialIdError where it is refused)."""
         if self._run is not None:
             left = self._run.goal.timeout - (time.monotonic() - self._run.since)
             raise InvalidData(f"another goal runs (for {max(left, 0.0):.0f} s more at most); "
@@ -134,74 +135,81 @@ class IdentifyAction:
         shape = self._backend.worker.call(lambda: self._requested_shape(request.shape), _PREPARING)
         self._backend.configuration.check(request.method, shape)
         if not request.keep_data:
-            self._backend.flush_limit.take()
+            self._backend.flush_limit.admit()
         return _Goal(wanted, request.method, shape, bool(request.keep_data), timeout or _TIMEOUT)
 
     def _on_accepted(self, handle: Any) -> None:
         goal, self._checked = self._checked, None
         assert goal is not None
         handle.execute()
-        self._shown = _nothing()
+        self._shown = _no_estimate_yet()
         self._run = _Run(goal, handle, time.monotonic(),
                          self._backend.worker.post(lambda: self._begin(goal)))
-        self._backend.tell(
+        self._backend.update_finding(
             "goal", f"a goal of ~/identify runs for at most {goal.timeout:g} s", "info")
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
         runs = self._run is not None and self._run.handle is handle
         return CancelResponse.ACCEPT if runs else CancelResponse.REJECT
 
-    # ---- in the worker -------------------------------------------------------------------------
+    # ---- in the worker ---------------------------------------------------------------------------
 
     def _begin(self, goal: _Goal) -> None:
         self._seen.clear()
         self._watching = True
-        self._backend.configuration.hold(goal.method, goal.shape)
+        self._backend.configuration.hold_goal(goal.method, goal.shape)
         if not goal.keep_data:
             self._backend.identifier.reset("a goal of ~/identify began")
 
     def _end(self) -> None:
         self._watching = False
-        self._backend.configuration.release()
+        self._backend.configuration.release_goal()
 
-    # ---- at each housekeeping ------------------------------------------------------------------
+    # ---- in every round of housekeeping ----------------------------------------------------------
 
     def step(self) -> None:
         """Give feedback on a new outcome, and end the goal where it is due."""
-        if time.monotonic() - self._rejected_at > _REMEMBERED:
-            self._backend.tell("goal_rejected", "")
+        if time.monotonic() - self._rejected_at > _REJECTION_SHOWN:
+            self._backend.update_finding("goal_rejected", "")
         run = self._run
         if run is None:
             return
         elapsed = time.monotonic() - run.since
-        news = self._seen.pop() if self._seen else None
-        if news is not None:
-            self._shown = news
-            run.handle.publish_feedback(_feedback(news, run.goal.wanted, elapsed))
+        newest = self._seen.pop() if self._seen else None
+        if newest is not None:
+            self._shown = newest
+            run.handle.publish_feedback(_feedback(newest, run.goal.wanted, elapsed))
         missing = run.goal.wanted.describe_missing(self._shown)
         if run.handle.is_cancel_requested:
-            self._finish(_CANCELED, f"cancelled after {elapsed:.1f} s" + _then(missing))
+            self._finish(_CANCELED, f"cancelled after {elapsed:.1f} s" + _because(missing))
         elif run.begun.done() and (error := run.begun.exception()) is not None:
             self._finish(_ABORTED, str(error))
-        elif isinstance(news, Estimate) and not missing:
+        elif isinstance(newest, Estimate) and not missing:
             self._finish(_SUCCEEDED,
-                         f"{run.goal.wanted.describe_reached(news)} after {elapsed:.1f} s")
+                         f"{run.goal.wanted.describe_reached(newest)} after {elapsed:.1f} s")
         elif elapsed > run.goal.timeout:
-            self._finish(_ABORTED, f"timeout of {run.goal.timeout:g} s" + _then(missing))
+            self._finish(_ABORTED, f"timeout of {run.goal.timeout:g} s" + _because(missing))
 
     def close(self) -> bool:
-        """End a goal because the node stops; whether there was one, whose client is then told as
-        soon as the executor goes on."""
+        """Abort the goal that runs, because the node stops; False where there is none.
+
+        Its client gets the result as soon as the executor goes on.
+        """
         if self._run is None:
             return False
         self._finish(_ABORTED, "the node stops")
         return True
 
     def _finish(self, state: str, message: str) -> None:
+        """End the goal that runs, and send its result.
+
+        Args:
+            state: name of the method of rclpy's handle that sets it.
+        """
         assert self._run is not None
         handle, self._run = self._run.handle, None
         self._backend.worker.post(self._end)
-        self._backend.tell("goal", "")
+        self._backend.update_finding("goal", "")
         result = Identify.Result(success=state == _SUCCEEDED, message=message,
                                  parameters=parameters_message(self._shown))
 
@@ -212,11 +220,11 @@ class IdentifyAction:
         self._server.notify_execute(handle, end)
 
 
-def _nothing() -> NoEstimate:
+def _no_estimate_yet() -> NoEstimate:
     return NoEstimate(0, "", "no estimate since the goal began")
 
 
-def _then(missing: str) -> str:
+def _because(missing: str) -> str:
     return f": {missing}" if missing else ""
 
 
@@ -226,6 +234,6 @@ def _feedback(outcome: Outcome, wanted: AccuracyGoal, elapsed: float) -> Identif
                              missing=wanted.describe_missing(outcome), elapsed=elapsed)
 
 
-def _unused(handle: Any) -> Identify.Result:
-    """rclpy asks for an execute callback; see `_Server`."""
+def _never_executed(handle: Any) -> Identify.Result:
+    """Stands in for the execute callback that rclpy demands, and `_Server` never calls."""
     raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Files of a node: only in one folder, and never half written.
+"""Files that a node writes: only in one folder, and never in part.
 
 Names that services give are plain file names; whatever they lead to, as a symbolic link may, must
 lie in the folder too.
@@ -6,8 +6,6 @@ lie in the folder too.
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import tempfile
 from collections.abc import Callable
@@ -15,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InertialIdError, InvalidSetting
-from ...io.files import user_path, write_whole
+from ...io.files import strict_json, user_path, write_atomically
 from ...limits import MAX_SAVED_FILES
 
 DEFAULT_NAME = "inertial_parameters.json"
@@ -36,18 +34,21 @@ def save_json(directory: str, name: str, report: dict[str, Any]) -> Path:
     Raises:
         CannotSave: the name is no plain file name, or the system refuses.
     """
-    text = json.dumps(_without_nan(report), indent=2, allow_nan=False) + "\n"
-    return write_in(directory, name or DEFAULT_NAME, lambda path: write_whole(path, text))
+    return write_in_folder(directory, name or DEFAULT_NAME,
+                           lambda path: write_atomically(path, strict_json(report, indent=2)))
 
 
-def write_in(directory: str, name: str, write: Callable[[Path], None]) -> Path:
-    """Have a file written in a folder (made if missing); returns its path.
+def write_in_folder(directory: str, name: str, write: Callable[[Path], None]) -> Path:
+    """Write a file in a folder, which is made if missing; returns the file's path.
+
+    Args:
+        write: writes the file at a path (raises OSError).
 
     Raises:
         CannotSave: the name is no plain file name, the folder is full, or the system refuses.
     """
     folder = user_path(directory).absolute()
-    path = folder / plain_name(name)
+    path = folder / check_plain_name(name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if path.is_dir():
@@ -60,21 +61,21 @@ def write_in(directory: str, name: str, write: Callable[[Path], None]) -> Path:
     return path
 
 
-def path_in(directory: str, name: str) -> Path:
-    """The path of a file in a folder, to be read.
+def path_in_folder(directory: str, name: str) -> Path:
+    """The path of a file in a folder, for reading.
 
     Raises:
         CannotSave: the name is no plain file name, or the file lies elsewhere.
     """
     folder = user_path(directory).absolute()
-    path = folder / plain_name(name)
+    path = folder / check_plain_name(name)
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         raise CannotSave(f"{path} is a link to a place outside of {folder}")
     return path
 
 
 def state_path(directory: str, node: str) -> Path:
-    """Path of a node's state.
+    """Path of the file with a node's state.
 
     Args:
         directory: state.directory; node: name of the node with its namespace.
@@ -107,7 +108,7 @@ def _state_folder(directory: str) -> Path:
         raise InvalidSetting(f"state.directory is {directory[:100]!r}: {error}") from None
 
 
-def plain_name(name: str) -> str:
+def check_plain_name(name: str) -> str:
     """The name if it is a plain, visible file name (raises CannotSave)."""
     if name.endswith(STATE_ENDING):
         raise CannotSave(f"name is {name!r}; names that end in {STATE_ENDING} are the node's own")
@@ -116,12 +117,3 @@ def plain_name(name: str) -> str:
         raise CannotSave(f"name is {name!r}; it must be a plain file name without folder, not "
                          f"beginning with a dot, of at most {_LONGEST} bytes")
     return name
-
-
-def _without_nan(value: Any) -> Any:
-    """The value with null for what JSON cannot hold (a condition number may be infinite)."""
-    if isinstance(value, dict):
-        return {key: _without_nan(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_without_nan(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

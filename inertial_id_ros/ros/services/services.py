@@ -1,4 +1,4 @@
-"""The node's services. Each handler turns what goes wrong into one sentence in the response."""
+"""The node's services. Each handler reports an error as one sentence in its response."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..conversions import in_frame, parameters_message
 from ..settings.configuration import Configuration
 from ..worker import Worker
 from .flush_limit import FlushLimit
-from .saving import DEFAULT_NAME, path_in, plain_name, save_json, write_in
+from .saving import DEFAULT_NAME, check_plain_name, path_in_folder, save_json, write_in_folder
 from .shape_request import shape_from_request
 
 _WAIT = 2.0  # s; the executor's thread waits for the worker, never the other way round
@@ -55,11 +55,11 @@ class Backend(Protocol):
         ...
 
     def solve_now(self) -> Outcome:
-        """Solve and publish; in the worker."""
+        """Solve with the samples so far, and publish; in the worker."""
         ...
 
     def keep_state(self) -> None:
-        """Write what should outlive this run; in the worker (raises CannotSave)."""
+        """Write the state, for the next run; in the worker (raises CannotSave)."""
         ...
 
 
@@ -70,14 +70,15 @@ class Services:
         self._backend = backend
         self._logger = node.get_logger()
         for kind, name, answer in (
-                (GetInertialParameters, "get_inertial_parameters", self._get),
+                (GetInertialParameters, "get_inertial_parameters", self._get_parameters),
                 (SetShape, "set_shape", self._set_shape), (Trigger, "tare", self._tare),
                 (SetTool, "set_tool", self._set_tool), (Trigger, "reset", self._reset),
                 (Save, "save", self._save)):
-            node.create_service(kind, f"~/{name}", self._guarded(name, answer))
+            node.create_service(kind, f"~/{name}", self._report_errors(name, answer))
 
-    def _guarded(self, name: str, answer: Callable[[Any, Any], str]) -> Callable[[Any, Any], Any]:
-        """A handler that reports success with the answer's sentence, or failure with the reason."""
+    def _report_errors(self, name: str,
+                       answer: Callable[[Any, Any], str]) -> Callable[[Any, Any], Any]:
+        """Wrap a handler: the response holds its sentence, or the error that it raised."""
 
         def handle(request: Any, response: Any) -> Any:
             try:
@@ -92,7 +93,7 @@ class Services:
 
         return handle
 
-    def _get(self, request: GetInertialParameters.Request,
+    def _get_parameters(self, request: GetInertialParameters.Request,
              response: GetInertialParameters.Response) -> str:
         outcome = self._backend.outcome
         target = request.target_frame.lstrip("/")
@@ -114,7 +115,11 @@ class Services:
         return response.parameters.status
 
     def _lookup(self, target: str, source: str) -> tuple[Array, Array, int | None]:
-        """See `Pipeline.lookup`."""
+        """Newest transform between two frames, as `Pipeline.lookup`, from the worker.
+
+        Raises:
+            UnknownFrame: there is none; the text names the target.
+        """
         try:
             return self._backend.worker.call(
                 lambda: self._backend.identifier.lookup(target, source), _WAIT)
@@ -126,6 +131,7 @@ class Services:
         return self._backend.worker.call(lambda: self._use_shape(request), _WAIT_SHAPE)
 
     def _use_shape(self, request: SetShape.Request) -> str:
+        """Use the requested shape from now on; in the worker. Returns a description of it."""
         shape = self.requested_shape(request)
         self._backend.configuration.use_shape(shape)
         self._backend.solve_now()
@@ -160,7 +166,7 @@ class Services:
         return self._backend.worker.call(tare, _WAIT)
 
     def _reset(self, request: Trigger.Request, response: Trigger.Response) -> str:
-        self._backend.flush_limit.take()
+        self._backend.flush_limit.admit()
 
         def reset() -> str:
             self._backend.identifier.reset("the reset service was called")
@@ -170,7 +176,7 @@ class Services:
         return self._backend.worker.call(reset, _WAIT)
 
     def _save(self, request: Save.Request, response: Save.Response) -> str:
-        plain_name(request.name or DEFAULT_NAME)
+        check_plain_name(request.name or DEFAULT_NAME)
         outcome = self._backend.outcome
         if not isinstance(outcome, Estimate):
             raise NotEnoughData(f"nothing to save: {outcome.reason}")
@@ -186,8 +192,8 @@ class Services:
             raise InvalidData(f"action is {request.action}; allowed: 0 (store), 1 (load), "
                               "2 (clear)")
         if request.name:
-            plain_name(request.name)
-        self._backend.flush_limit.take()
+            check_plain_name(request.name)
+        self._backend.flush_limit.admit()
 
         def act() -> str:
             text = actions[request.action](request.name)
@@ -204,14 +210,14 @@ class Services:
             raise NotEnoughData(f"there is no estimate to store as the tool: {why}")
         tool = tool_from_estimate(outcome, identifier.tool)
         if name:
-            write_in(self._backend.state_directory, name, lambda path: save_tool(path, tool))
+            write_in_folder(self._backend.state_directory, name, lambda path: save_tool(path, tool))
         identifier.set_tool(tool)
         return f"stored a {tool.describe()}; what is carried beside it is estimated from now on"
 
     def _load_tool(self, name: str) -> str:
         if not name:
             raise InvalidData("name is empty; give the file in state.directory to load")
-        tool = load_tool(path_in(self._backend.state_directory, name))
+        tool = load_tool(path_in_folder(self._backend.state_directory, name))
         self._backend.identifier.set_tool(tool)
         return f"loaded a {tool.describe()}; what is carried beside it is estimated from now on"
 

@@ -1,4 +1,4 @@
-"""ROS arguments on a command line: given to ROS, left out for our own parser, refused in words."""
+"""ROS arguments of a command line: passed to ROS, and removed for the program's own parser."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def start_ros(program: str, words: Sequence[str]) -> None:
     Raises:
         InvalidSetting: ROS does not understand them.
     """
-    with _refused():
+    with _explain_refusal():
         compat.init([program, *words])
 
 
 def without_ros_arguments(program: str, words: Sequence[str]) -> list[str]:
-    """The words that are not for ROS.
+    """The words of a command line without its ROS arguments.
 
     Raises:
         InvalidSetting: ROS does not understand its own.
     """
-    with _refused():
+    with _explain_refusal():
         return remove_ros_args([program, *words])[1:]
 
 
@@ -37,7 +37,8 @@ _NOISE = re.compile(r"^(failed to initialize rcl|Failed to parse ROS arguments):
 
 
 @contextmanager
-def _refused() -> Iterator[None]:
+def _explain_refusal() -> Iterator[None]:
+    """Turn an error of ROS about its arguments into an InvalidSetting that names no sources."""
     try:
         yield
     except Exception as error:  # rclpy has no public base class for bad ROS arguments

@@ -1,5 +1,4 @@
-"""Settings and shape that the identifier works with: those of the node, or those of a goal on top.
-"""
+"""The settings and the shape in use: the node's own, or those of a goal while it runs."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from ...settings import Settings
 
 
 class Configuration:
-    """What is in use; all but the making belongs to the worker.
+    """Gives settings and shape to the identifier; all methods belong to the worker.
 
     Args:
         settings, shape: with which the identifier was made.
@@ -35,15 +34,14 @@ class Configuration:
         self._identifier.set_shape(shape)
 
     def check(self, method: str, shape: Shape | None) -> None:
-        """Raise why a goal's method and shape could not be used (as `Identifier.check_settings`).
-        """
+        """Raise an InertialIdError where a goal's method and shape could not be used."""
         try:
             self._identifier.check_settings(_with_method(self._settings, method))
         except InvalidShape:
             if shape is None:
                 raise
 
-    def hold(self, method: str, shape: Shape | None) -> None:
+    def hold_goal(self, method: str, shape: Shape | None) -> None:
         """Use a goal's method (empty: none of its own) and shape (None: the same)."""
         if shape is not None:
             self._held_shape = True
@@ -52,8 +50,8 @@ class Configuration:
             self._method = method
             self._identifier.set_settings(_with_method(self._settings, method))
 
-    def release(self) -> None:
-        """Use the node's own again."""
+    def release_goal(self) -> None:
+        """Use the node's own method and shape again."""
         if self._held_shape:
             self._held_shape = False
             self._identifier.set_shape(self._shape)

@@ -1,6 +1,7 @@
-"""ROS parameter files, read before ROS reads them.
+"""ROS parameter files, checked before ROS reads them.
 
-Its own parser names lines of its sources, and says nothing of files and names that no node takes.
+The parser of ROS reports errors by lines of its own sources, and does not report files and names
+that no node uses.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _OF_EVERY_NODE = ("use_sim_time", "start_type_description_service", "qos_overrid
 
 @dataclass(frozen=True)
 class Section:
-    """One node's part of a file: the node, or a pattern of nodes, and the names of parameters."""
+    """Part of a parameter file: a node, or a pattern of nodes, and the names of its parameters."""
 
     file: str
     node: str
@@ -47,16 +48,16 @@ def read_parameter_files(words: Sequence[str]) -> list[list[Section]]:
     Raises:
         InvalidSetting: a file cannot be read, or is no parameter file; the text names it.
     """
-    return [_read(name) for name in _names(words)]
+    return [_read_sections(name) for name in _parameter_file_names(words)]
 
 
-def complaints(node: str, given: Iterable[str], files: Sequence[Sequence[Section]],
+def check_parameter_files(node: str, given: Iterable[str], files: Sequence[Sequence[Section]],
                written: Sequence[str] = ()) -> list[str]:
-    """What of the files a node does not take, in words.
+    """Sentences about what in the parameter files a node does not use.
 
     Args:
         node: its name with its namespace; given: names of all values that it was given.
-        written: beginnings of names that others judge.
+        written: beginnings of names that are checked elsewhere.
 
     Raises:
         InvalidSetting: a name that is meant for this node alone and that it does not have.
@@ -81,7 +82,7 @@ def complaints(node: str, given: Iterable[str], files: Sequence[Sequence[Section
     return texts
 
 
-def _names(words: Sequence[str]) -> Iterator[str]:
+def _parameter_file_names(words: Sequence[str]) -> Iterator[str]:
     """Values of ``--params-file`` between ``--ros-args`` and its end."""
     for_ros = False
     for word, following in zip(words, [*words, ""][1:], strict=True):
@@ -90,7 +91,7 @@ def _names(words: Sequence[str]) -> Iterator[str]:
             yield following
 
 
-def _read(name: str) -> list[Section]:
+def _read_sections(name: str) -> list[Section]:
     try:
         tree = read_yaml(user_path(name))
     except OSError as error:
@@ -100,16 +101,16 @@ def _read(name: str) -> list[Section]:
         raise InvalidSetting(f"parameter file '{name}' cannot be used: {error}") from error
     if tree is None:
         return []
-    return list(_sections(name, "", tree))
+    return list(_find_sections(name, "", tree))
 
 
-def _sections(file: str, node: str, tree: Any) -> Iterator[Section]:
+def _find_sections(file: str, node: str, tree: Any) -> Iterator[Section]:
     if not isinstance(tree, Mapping):
         raise InvalidSetting(f"parameter file '{file}' must hold '{_PARAMETERS}' with names and "
                              f"values under {repr(node) if node else 'the name of a node'}")
     for key, inner in tree.items():
         if key != _PARAMETERS:
-            yield from _sections(file, f"{node}/{str(key).strip('/')}", inner)
+            yield from _find_sections(file, f"{node}/{str(key).strip('/')}", inner)
         elif inner is not None and not isinstance(inner, Mapping):
             raise InvalidSetting(f"parameter file '{file}': '{_PARAMETERS}' of '{node}' must hold "
                                  "names and values")

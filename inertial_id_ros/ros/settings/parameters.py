@@ -43,11 +43,11 @@ _PAYLOAD_DESCRIPTIONS = {
 }
 
 
-def descriptor(name: str, default: Any, spec: Spec) -> ParameterDescriptor:
-    """Descriptor of one setting: type, description with unit, range, and when it may change."""
-    out = ParameterDescriptor(name=name, type=_type(default).value,
-                              description=spec.description + _unit(spec),
-                              additional_constraints=_constraints(default, spec),
+def make_descriptor(name: str, default: Any, spec: Spec) -> ParameterDescriptor:
+    """The descriptor of a setting: type, description with unit, range, and when it may change."""
+    out = ParameterDescriptor(name=name, type=_parameter_type(default).value,
+                              description=spec.description + _format_unit(spec),
+                              additional_constraints=_describe_constraints(default, spec),
                               read_only=not spec.runtime)
     if math.isfinite(spec.low) and math.isfinite(spec.high):
         if isinstance(default, float):
@@ -73,29 +73,29 @@ def declare_settings(node: Node) -> Settings:
         start = list(default) if isinstance(default, tuple) else default
         value = node.declare_parameter(name, start, ParameterDescriptor(dynamic_typing=True)).value
         # An empty list in a parameter file arrives as a parameter without a value.
-        given[name] = [] if value is None else _plain(value)
+        given[name] = [] if value is None else _to_plain_value(value)
     settings = Settings().replace(given)
     create(settings)
     for (name, default, spec), (_, value, _) in zip(table, iter_settings(settings), strict=True):
-        node.set_descriptor(name, descriptor(name, default, spec), parameter_value(value))
+        node.set_descriptor(name, make_descriptor(name, default, spec), parameter_value(value))
     return settings
 
 
-def changed_settings(settings: Settings, parameters: Iterable[Parameter]) -> Settings:
-    """Settings with some parameters changed.
+def apply_parameters(settings: Settings, parameters: Iterable[Parameter]) -> Settings:
+    """The settings with the values of some parameters.
 
     Raises:
         InvalidSetting: a value is not allowed; the text names it.
     """
     known = {name for name, _, _ in iter_settings(settings)}
-    changes = {p.name: _plain(p.value) for p in parameters if p.name in known}
+    changes = {p.name: _to_plain_value(p.value) for p in parameters if p.name in known}
     changed = settings.replace(changes)
     create(changed)
     return changed
 
 
-def in_declared_type(parameter: Parameter, settings: Settings) -> Parameter:
-    """The parameter with the type of its setting, so that ``5`` may stand for ``5.0``.
+def cast_to_declared_type(parameter: Parameter, settings: Settings) -> Parameter:
+    """Cast a parameter to the type of its setting, so that ``5`` may stand for ``5.0``.
 
     Raises:
         InvalidSetting: the value does not fit, or the setting cannot change while the node runs.
@@ -105,14 +105,14 @@ def in_declared_type(parameter: Parameter, settings: Settings) -> Parameter:
         return parameter
     if not specs[parameter.name].runtime:
         raise InvalidSetting(f"{parameter.name} can only be set when the node starts")
-    changed = settings.replace({parameter.name: _plain(parameter.value)})
+    changed = settings.replace({parameter.name: _to_plain_value(parameter.value)})
     value = dict((name, v) for name, v, _ in iter_settings(changed))[parameter.name]
-    return _parameter(parameter.name, value)
+    return _make_parameter(parameter.name, value)
 
 
 def parameter_value(value: Any) -> ParameterValue:
     """A setting's value as a parameter value, tuples as double arrays."""
-    return _parameter("", value).get_parameter_value()
+    return _make_parameter("", value).get_parameter_value()
 
 
 def declare_payload(node: Node) -> None:
@@ -140,24 +140,24 @@ def payload_parameters(outcome: Outcome | None) -> list[Parameter]:
         frame = outcome.frame_id if outcome is not None else ""
         values = [math.nan, np.full(3, np.nan), np.full(6, np.nan), np.full(10, np.nan),
                   False, frame, 0]
-    return [_parameter(name, value)
+    return [_make_parameter(name, value)
             for name, value in zip(_PAYLOAD_DESCRIPTIONS, values, strict=True)]
 
 
-def _parameter(name: str, value: Any) -> Parameter:
+def _make_parameter(name: str, value: Any) -> Parameter:
     if isinstance(value, (tuple, list, np.ndarray)):
         return Parameter(name, Parameter.Type.DOUBLE_ARRAY, [float(v) for v in value])
-    return Parameter(name, _type(value), value)
+    return Parameter(name, _parameter_type(value), value)
 
 
-def _type(value: Any) -> Parameter.Type:
+def _parameter_type(value: Any) -> Parameter.Type:
     if isinstance(value, tuple):
         return Parameter.Type.DOUBLE_ARRAY
     return Parameter.Type.from_parameter_value(value)
 
 
-def _plain(value: Any) -> Any:
-    """Lists in place of the arrays of rclpy."""
+def _to_plain_value(value: Any) -> Any:
+    """The value with lists in place of the arrays of rclpy."""
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return list(value)
     return value.tolist() if hasattr(value, "tolist") else value
@@ -171,14 +171,14 @@ def _refuse_unknown(overrides: Iterable[str]) -> None:
         if name.startswith(PAYLOAD):
             raise InvalidSetting(f"{name} is written by the node and cannot be set")
         if name not in known and name.split(".")[0] in groups:
-            Settings().replace({name: None})  # explains itself
+            Settings().replace({name: None})  # raises an error that names similar settings
 
 
-def _unit(spec: Spec) -> str:
+def _format_unit(spec: Spec) -> str:
     return f" [{spec.unit}]" if spec.unit else ""
 
 
-def _constraints(default: Any, spec: Spec) -> str:
+def _describe_constraints(default: Any, spec: Spec) -> str:
     parts = []
     if spec.lengths:
         parts.append(f"{' or '.join(str(n) for n in spec.lengths)} numbers")

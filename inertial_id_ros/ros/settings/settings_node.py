@@ -14,27 +14,27 @@ from ...errors import InertialIdError
 from ...estimate import Estimate, Outcome
 from ...settings import Settings
 from ..compat import parameter_overrides
-from .parameter_files import Section, complaints
+from .parameter_files import Section, check_parameter_files
 from .parameters import (
     PAYLOAD,
-    changed_settings,
+    apply_parameters,
+    cast_to_declared_type,
     declare_payload,
     declare_settings,
-    in_declared_type,
     payload_parameters,
 )
 
 
 class SettingsNode(Node):
-    """Declares all settings and ``payload.*``, and guards them while the node runs.
+    """Declares all settings and ``payload.*`` as parameters, and checks changes while it runs.
 
     Args:
         name: of the node; options: as `rclpy.node.Node` takes them.
         files: the parameter files of the command line, which then may hold no name that is meant
-            for this node and unknown; None: names of other groups are let be.
+            for this node and unknown; None: names of other groups are ignored.
 
     Attributes:
-        file_complaints: what of these files is of no use, in words.
+        unused_in_files: sentences about what in these files is not used.
 
     Raises:
         InvalidSetting: a given value is not allowed, or a name is misspelt.
@@ -45,7 +45,7 @@ class SettingsNode(Node):
     def __init__(self, name: str, files: Sequence[Sequence[Section]] | None = None,
                  **options: Any) -> None:
         super().__init__(name, **options)
-        self.file_complaints = [] if files is None else complaints(
+        self.unused_in_files = [] if files is None else check_parameter_files(
             self.get_fully_qualified_name(), parameter_overrides(self), files, (PAYLOAD,))
         self.settings: Settings = declare_settings(self)
         declare_payload(self)
@@ -60,7 +60,7 @@ class SettingsNode(Node):
         """Called in the executor's thread when settings changed while the node runs."""
 
     def write_payload(self, outcome: Outcome) -> None:
-        """Bring ``payload.*`` up to date, in one event; in the executor's thread."""
+        """Set ``payload.*`` to an outcome, in one event; in the executor's thread."""
         if not isinstance(outcome, Estimate) and not self.get_parameter("payload.valid").value:
             return  # still none
         self._writing = True
@@ -73,7 +73,7 @@ class SettingsNode(Node):
         """As `rclpy.node.Node`; takes ``5`` for ``5.0`` and says what is allowed."""
         if self._declared:
             try:
-                parameter_list = [in_declared_type(p, self.settings) for p in parameter_list]
+                parameter_list = [cast_to_declared_type(p, self.settings) for p in parameter_list]
             except InertialIdError as error:
                 return SetParametersResult(successful=False, reason=str(error))
         return super().set_parameters_atomically(parameter_list)
@@ -95,7 +95,7 @@ class SettingsNode(Node):
                     successful=False,
                     reason=f"{parameter.name} is written by the node and cannot be set")
         try:
-            changed = changed_settings(self.settings, parameters)
+            changed = apply_parameters(self.settings, parameters)
             self.check_settings(changed)
         except InertialIdError as error:
             return SetParametersResult(successful=False, reason=str(error))

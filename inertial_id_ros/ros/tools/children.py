@@ -66,7 +66,7 @@ class Children:
             preexec_fn=_die_with_parent)
         self._running.append((module, process, output))
 
-    def dead(self) -> str:
+    def describe_ended(self) -> str:
         """What to say of a process that has ended by itself; empty while all run."""
         for module, process, output in self._running:
             if process.poll() is not None:

@@ -112,9 +112,9 @@ def _watch(client: DemoClient, children: Children, console: Console, stop: threa
             client.spin(_STEP)
             elapsed = time.monotonic() - started
             view.update(client.record, elapsed)
-            dead = children.dead()
-            if dead:
-                raise InvalidSetting(dead)
+            ended = children.describe_ended()
+            if ended:
+                raise InvalidSetting(ended)
             if first is None and client.record.valid:
                 first = elapsed
             if elapsed > _LIMIT or (first is not None and elapsed > first + seconds):
