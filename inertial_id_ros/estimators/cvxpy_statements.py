@@ -65,9 +65,9 @@ def residuals(rows: Rows, weighting: str) -> list[tuple[Array, Array, Array]]:
              (w[:, None] * rows.wrench).ravel()) for a, w in models]
 
 
-def _whitened(rows: Rows, sensor: Sensor, weighting: str, phi: cp.Variable, bias: cp.Variable
-              ) -> tuple[list[cp.Expression], list[cp.Constraint]]:
-    """Sums of squares of the data and of the bias prior, and what the latter fixes."""
+def _whitened_squares(rows: Rows, sensor: Sensor, weighting: str, phi: cp.Variable,
+                      bias: cp.Variable) -> tuple[list[cp.Expression], list[cp.Constraint]]:
+    """Whitened sums of squares of data and bias prior; constraints where the biases are known."""
     squares = []
     for a, b, y in residuals(rows, weighting):
         scale = 1.0 / np.tile(sensor.noise, len(y) // 6)
@@ -87,7 +87,7 @@ def lmi(rows: Rows, sensor: Sensor, weighting: str, unit_phi: Array, epsilon: fl
         max_mass: 0: no bound [kg].
     """
     phi, bias = cp.Variable(10), cp.Variable(6)
-    squares, constraints = _whitened(rows, sensor, weighting, phi, bias)
+    squares, constraints = _whitened_squares(rows, sensor, weighting, phi, bias)
     of_phi = np.stack([pseudo_inertia(e).ravel() for e in np.eye(10)], axis=1)
     pseudo = cp.reshape(of_phi @ phi, (4, 4), order="C")
     constraints.append(pseudo - epsilon * phi[0] * pseudo_inertia(unit_phi) >> 0)
@@ -113,7 +113,7 @@ def entropic(rows: Rows, sensor: Sensor, weighting: str, prior_phi: Array, gamma
         prior_phi: (10,) body of the measured mass.
     """
     phi, bias = cp.Variable(10), cp.Variable(6)
-    squares, constraints = _whitened(rows, sensor, weighting, phi, bias)
+    squares, constraints = _whitened_squares(rows, sensor, weighting, phi, bias)
     unit = np.linalg.inv(np.linalg.cholesky(pseudo_inertia(prior_phi)))
     whitened = sum(phi[k] * (unit @ pseudo_inertia(e) @ unit.T) for k, e in enumerate(np.eye(10)))
     divergence = cp.trace(whitened) - cp.log_det(whitened)
@@ -159,4 +159,5 @@ def _bias_prior(bias: cp.Variable, sensor: Sensor) -> tuple[list, cp.Expression]
 
 
 def _solve(problem: cp.Problem) -> None:
+    """Solve a conic problem by Clarabel, to more digits than cvxpy asks for."""
     problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)

@@ -16,8 +16,8 @@ from ..regression.problem import Problem
 from ..regression.unconstrained_fit import center_of_mass, unconstrained_fit
 from ..settings import Settings
 from .base import Solution
-from .density_mode import Mode, most_probable
-from .reference_body import ReferenceBodies, regularise
+from .density_mode import Mode, find_mode
+from .reference_body import ReferenceBodyCache, regularise
 
 UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
 _WEIGHTLESS = 18.0  # by which a log evidence is too small to matter
@@ -50,34 +50,40 @@ class Density:
         self._max_mass = settings.estimator.max_mass
         self._settings = settings.shape
         balls(self._settings.max_reach)  # made once in a process, and now: no estimate waits
-        self._bodies = ReferenceBodies()
+        self._bodies = ReferenceBodyCache()
         self._prior: tuple[Shape, DensityPrior, DensityPrior] | None = None
         self._memory: Memory = {}
         self._sizes: Memory = {}
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
-        """See `Estimator.solve`."""
+        """The body of the most probable densities, averaged over widths or sizes by evidence."""
         marginal = problem.marginal("noise")
         regularise(marginal.matrix, marginal.target, self._bodies.of(shape)).require_mass()
         information, vector = marginal.information, marginal.matrix.T @ marginal.target
         phi, covariance = self._posterior(information, vector, shape)
         if 0.0 < self._max_mass < phi[0]:
-            phi = self._bounded(information, vector, shape, covariance)
+            phi = self._solve_at_largest_mass(information, vector, shape, covariance)
         prior_information = inverse(covariance) - information
-        return Solution(phi, marginal.bias(phi), _positive(prior_information), covariance)
+        return Solution(phi, marginal.bias(phi), _nearest_semidefinite(prior_information),
+                        covariance)
 
     def _posterior(self, information: Array, vector: Array,
                    shape: Shape | None) -> tuple[Array, Array]:
+        """phi (10,) and its covariance (10, 10) for the shape, or for one that is not known."""
         if shape is None:
-            return posterior_of_sizes(information, vector, self._settings.max_reach, self._sizes)
+            return posterior_over_sizes(information, vector, self._settings.max_reach, self._sizes)
         if self._prior is None or self._prior[0] is not shape:
             prior = replace(density_prior(shape), pose=shape.pose_states(self._settings))
-            self._prior, self._memory = (shape, prior, widened(prior)), {}
+            self._prior, self._memory = (shape, prior, interval_prior(prior)), {}
         return posterior(information, vector, *self._prior[1:], self._memory)
 
-    def _bounded(self, information: Array, vector: Array, shape: Shape | None,
-                 covariance: Array) -> Array:
-        """phi (10,) at the largest mass; the covariance (10, 10) is that of the free answer."""
+    def _solve_at_largest_mass(self, information: Array, vector: Array, shape: Shape | None,
+                               covariance: Array) -> Array:
+        """phi (10,) at the largest allowed mass.
+
+        Args:
+            covariance: (10, 10) of the answer without that bound.
+        """
         at_bound = np.zeros((PARAMETERS, PARAMETERS))
         at_bound[0, 0] = _BOUND_INFORMATION / covariance[0, 0]
         phi, _ = self._posterior(information + at_bound,
@@ -85,9 +91,11 @@ class Density:
         return phi * min(self._max_mass / phi[0], 1.0)
 
 
-def widened(prior: DensityPrior) -> DensityPrior:
-    """The prior from which intervals come, whatever explains the data best: the widest, with the
-    slack of intervals. That is what calibrates them."""
+def interval_prior(prior: DensityPrior) -> DensityPrior:
+    """The prior from which intervals are computed: the widest, with the slack of intervals.
+
+    With the width that explains the data best, intervals would be too narrow.
+    """
     return replace(prior, slack=prior.wide_slack, widths=prior.widths[:1])
 
 
@@ -97,18 +105,18 @@ def posterior(information: Array, vector: Array, prior: DensityPrior,
     """phi (10,) and its covariance (10, 10) from the information matrix and vector of the data.
 
     Args:
-        wide: of this prior, if it is there already, as a memory needs it; memory: see `modes_of`.
+        wide: of this prior, if it is there already, as a memory needs it; memory: see `find_modes`.
     """
-    wide = widened(prior) if wide is None else wide
-    phi, _ = average(*modes_of(information, vector, prior, prior.widths, memory))
-    widest = modes_of(information, vector, wide, wide.widths, memory)[0][0]
+    wide = interval_prior(prior) if wide is None else wide
+    phi, _ = average_modes(*find_modes(information, vector, prior, prior.widths, memory))
+    widest = find_modes(information, vector, wide, wide.widths, memory)[0][0]
     gap = widest.phi - phi
     covariance = widest.covariance + np.outer(gap, gap)
     return phi, 0.5 * (covariance + covariance.T)
 
 
-def posterior_of_sizes(information: Array, vector: Array, reach: float,
-                       memory: Memory | None = None) -> tuple[Array, Array]:
+def posterior_over_sizes(information: Array, vector: Array, reach: float,
+                         memory: Memory | None = None) -> tuple[Array, Array]:
     """As `posterior`, for an object of unknown shape that reaches this far [m] from the sensor.
 
     The covariance is that of the mixture: within each size, and between them. A centre of mass
@@ -122,17 +130,18 @@ def posterior_of_sizes(information: Array, vector: Array, reach: float,
     modes: list[Mode] = []
     bare: list[Array] = []
     # The best of the last answer first: next to it others soon turn out not to matter.
-    for prior in sorted(priors, key=lambda p: _remembered(memory, p), reverse=True):
+    for prior in sorted(priors, key=lambda p: _last_evidence(memory, p), reverse=True):
         best = max((mode.evidence for mode in modes), default=-np.inf)
-        found, plain = modes_of(information, vector, prior, (UNKNOWN_WIDTH,), memory, best)
+        found, plain = find_modes(information, vector, prior, (UNKNOWN_WIDTH,), memory, best)
         modes, bare = modes + found, bare + plain
-    phi, weights = average(modes, bare)
+    phi, weights = average_modes(modes, bare)
     covariance = sum(w * (m.covariance + np.outer(m.phi - phi, m.phi - phi))
                      for w, m in zip(weights, modes, strict=True))
     return phi, 0.5 * (covariance + covariance.T)
 
 
-def _remembered(memory: Memory, prior: DensityPrior) -> float:
+def _last_evidence(memory: Memory, prior: DensityPrior) -> float:
+    """Log evidence of a size at the last answer; minus infinity if it was not tried."""
     mode = memory.get((prior, UNKNOWN_WIDTH))
     return -np.inf if mode is None else mode.evidence
 
@@ -146,9 +155,9 @@ def _least_radius(information: Array, vector: Array) -> float:
     return float(np.linalg.norm(com) - _OUTSIDE * np.sqrt(np.linalg.eigvalsh(spread)[-1]))
 
 
-def modes_of(information: Array, vector: Array, prior: DensityPrior,
-             widths: tuple[float, ...], memory: Memory | None = None, best: float = -np.inf
-             ) -> tuple[list[Mode], list[Array]]:
+def find_modes(information: Array, vector: Array, prior: DensityPrior,
+               widths: tuple[float, ...], memory: Memory | None = None, best: float = -np.inf
+               ) -> tuple[list[Mode], list[Array]]:
     """The mode of each width with the slack, and phi (10,) of its density alone.
 
     Args:
@@ -161,9 +170,9 @@ def modes_of(information: Array, vector: Array, prior: DensityPrior,
     modes, bare = [], []
     for width in widths:
         beside = slack.evidence - prior.width_penalty * np.log(width)
-        mode = most_probable(slack.information, slack.vector, prior, width, mass,
-                             memory.get((prior, width)), best - _WEIGHTLESS - beside)
-        added = slack.added(mode)
+        mode = find_mode(slack.information, slack.vector, prior, width, mass,
+                         memory.get((prior, width)), best - _WEIGHTLESS - beside)
+        added = slack.add_to(mode)
         added = added._replace(evidence=added.evidence + beside)
         best = max(best, added.evidence)
         memory[prior, width] = added
@@ -172,21 +181,21 @@ def modes_of(information: Array, vector: Array, prior: DensityPrior,
     return modes, bare
 
 
-def average(modes: list[Mode], bare: list[Array]) -> tuple[Array, Array]:
+def average_modes(modes: list[Mode], bare: list[Array]) -> tuple[Array, Array]:
     """Mean phi (10,) of the modes by evidence, physically consistent, and their weights."""
     evidence = np.array([m.evidence for m in modes])
     weights = np.exp(evidence - evidence.max())
     weights /= weights.sum()
     phi = sum(w * m.phi for w, m in zip(weights, modes, strict=True))
     inside = sum(w * p for w, p in zip(weights, bare, strict=True))
-    return _consistent(inside, phi), weights
+    return _make_consistent(inside, phi), weights
 
 
-def _consistent(inside: Array, phi: Array) -> Array:
-    """phi (10,), or where the slack went too far as much of it as makes a body.
+def _make_consistent(inside: Array, phi: Array) -> Array:
+    """phi (10,), drawn towards `inside` until it is physically consistent.
 
     Args:
-        inside: (10,) of the densities alone, which are positive.
+        inside: (10,) of the densities alone, without slack; always consistent.
     """
     if is_consistent(phi):
         return phi
@@ -199,7 +208,7 @@ def _consistent(inside: Array, phi: Array) -> Array:
 
 
 class Slack:
-    """Data as densities see them, when phi is that of a density plus an error.
+    """The information of data about a density, when phi is that of the density plus an error.
 
     Args:
         covariance: (10, 10) of the error; information (10, 10), vector (10,): of the data.
@@ -215,15 +224,15 @@ class Slack:
         self.evidence = 0.5 * float(vector @ covariance @ self.vector
                                     + np.linalg.slogdet(self._shrink)[1])
 
-    def added(self, mode: Mode) -> Mode:
-        """A mode of densities with the most probable error added."""
+    def add_to(self, mode: Mode) -> Mode:
+        """The mode with the most probable error added to its phi and covariance."""
         shrink, covariance = self._shrink, self._covariance
         phi = mode.phi + covariance @ (shrink @ (self._vector - self._information @ mode.phi))
         spread = shrink.T @ mode.covariance @ shrink + shrink.T @ covariance
         return mode._replace(phi=phi, covariance=spread)
 
 
-def _positive(matrix: Array) -> Array:
+def _nearest_semidefinite(matrix: Array) -> Array:
     """The nearest positive semidefinite matrix."""
     values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
     return vectors * np.maximum(values, 0.0) @ vectors.T

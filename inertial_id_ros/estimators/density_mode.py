@@ -82,7 +82,8 @@ class _Search:
         self._moves = prior.pose.count > 0
         self.size = self._densities + prior.pose.count
 
-    def at(self, states: Array) -> _Point:
+    def point_at(self, states: Array) -> _Point:
+        """The density and phi of states (r,)."""
         density = np.exp(self._level + self._modes @ states[:self._densities])
         still = self._unit @ density
         if not self._moves:
@@ -91,23 +92,28 @@ class _Search:
         return _Point(states, density, still, transform @ still)
 
     def objective(self, point: _Point) -> float:
+        """Minus the log posterior at a point, up to a constant."""
         phi, w = point.phi, point.states
         return float(phi @ (0.5 * (self.information @ phi) - self.vector) + 0.5 * (w @ w))
 
-    def even(self) -> float:
+    def even_objective(self) -> float:
         """The objective where all states are zero."""
         phi = np.exp(self._level) * self._prior.even
         return float(phi @ (0.5 * (self.information @ phi) - self.vector))
 
-    def fall(self, before: _Point, pull: Array, after: _Point) -> float:
-        """By how much the objective is smaller; by differences, since it is huge."""
+    def decrease(self, before: _Point, pull: Array, after: _Point) -> float:
+        """Decrease of the objective between two points, from differences: both values are huge.
+
+        Args:
+            pull: (10,) gradient of the data's part in phi at the first point.
+        """
         change = after.phi - before.phi
         moved = after.states - before.states
         return -float(change @ (pull + 0.5 * (self.information @ change))
                       + 0.5 * (moved @ (after.states + before.states)))
 
     def slope(self, point: _Point) -> Array:
-        """(10, r) of phi in the states."""
+        """Derivative (10, r) of phi in the states."""
         still = (self._unit * point.density) @ self._modes
         if not self._moves:
             return still
@@ -142,7 +148,7 @@ class _Search:
         """The step with this curvature; None if that is no descent."""
         seen, gradient = self.information @ slope, slope.T @ pull + states
         if curvature is None:
-            return _bare_step(slope, seen, pull, states, gradient)
+            return _step_without_curvature(slope, seen, pull, states, gradient)
         hessian = slope.T @ seen
         hessian += curvature
         hessian.flat[::self.size + 1] += 1.0
@@ -154,23 +160,23 @@ class _Search:
         return _Step(change, pull + seen @ change, -float(gradient @ change),
                      lambda v: lapack.dpotrs(factor, slope.T @ v, lower=1)[0])
 
-    def taken(self, point: _Point, slope: Array, pull: Array, step: _Step, shortest: float
-              ) -> tuple[_Point, float] | None:
-        """The next point and the part of the step that led there; None if no part descends."""
+    def take_step(self, point: _Point, slope: Array, pull: Array, step: _Step, shortest: float
+                  ) -> tuple[_Point, float] | None:
+        """The next point and the part of the step taken; None if no part descends."""
         largest = float(np.abs(self._modes @ step.change[:self._densities]).max())
         part = min(1.0, _LARGEST_STEP / max(largest, 1e-9))
         promised = slope @ step.change
         while part > shortest:
-            new = self.at(point.states + part * step.change)
+            new = self.point_at(point.states + part * step.change)
             wanted = _DESCENT * part * step.decrement
-            if self.fall(point, pull, new) > wanted:
+            if self.decrease(point, pull, new) > wanted:
                 return new, part
             # Along the valley: take back what phi moved beyond its linear change.
             beyond = self.information @ (new.phi - point.phi - part * promised)
             back = step.pulled(beyond)
             if np.abs(self._modes @ back[:self._densities]).max() < _LARGEST_STEP:
-                new = self.at(new.states - back)
-                if self.fall(point, pull, new) > wanted:
+                new = self.point_at(new.states - back)
+                if self.decrease(point, pull, new) > wanted:
                     return new, part
             part *= 0.5
         return None
@@ -185,7 +191,8 @@ class _Search:
         return Mode(point.phi, root.T @ root, evidence, point.states, multiplier, curvature)
 
 
-def _bare_step(slope: Array, seen: Array, pull: Array, states: Array, gradient: Array) -> _Step:
+def _step_without_curvature(slope: Array, seen: Array, pull: Array, states: Array,
+                            gradient: Array) -> _Step:
     """The step without curvature, by the ten unknowns of the multiplier."""
     system = seen @ slope.T
     system.flat[::len(system) + 1] += 1.0
@@ -198,8 +205,8 @@ def _bare_step(slope: Array, seen: Array, pull: Array, states: Array, gradient: 
                  lambda v: slope.T @ lapack.dgetrs(factor, pivots, v)[0])
 
 
-def most_probable(information: Array, vector: Array, prior: DensityPrior, width: float,
-                  mass: float, start: Mode | None = None, least: float = -np.inf) -> Mode:
+def find_mode(information: Array, vector: Array, prior: DensityPrior, width: float,
+              mass: float, start: Mode | None = None, least: float = -np.inf) -> Mode:
     """The mode of one width, within 1e-3 standard deviations.
 
     Args:
@@ -210,12 +217,12 @@ def most_probable(information: Array, vector: Array, prior: DensityPrior, width:
     search = _Search(information, vector, prior, width, mass)
     point, multiplier, curvature, before = None, None, None, 0.0
     if start is not None:
-        warm = search.at(start.states)
-        if search.objective(warm) < search.even():
+        warm = search.point_at(start.states)
+        if search.objective(warm) < search.even_objective():
             point, before = warm, np.inf
             multiplier, curvature = start.multiplier, start.curvature
     if point is None:
-        point = search.at(np.zeros(search.size))
+        point = search.point_at(np.zeros(search.size))
     slope = search.slope(point)
     for _ in range(_STEPS):
         pull = information @ point.phi - vector
@@ -228,7 +235,7 @@ def most_probable(information: Array, vector: Array, prior: DensityPrior, width:
                 continue
             if step.decrement < _SETTLED:
                 return search.mode(point, slope, step.multiplier, curvature)
-            found = search.taken(point, slope, pull, step, shortest)
+            found = search.take_step(point, slope, pull, step, shortest)
             if found is not None:
                 break
         if found is None or step is None:

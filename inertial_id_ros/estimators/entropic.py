@@ -20,8 +20,8 @@ from ..geometry.shape import Shape
 from ..regression.problem import Problem
 from ..settings import Settings
 from .base import Solution
-from .reference_body import ReferenceBodies, measure_mass, weakened
-from .solvers.log_det import Fit, curvature
+from .reference_body import ReferenceBodyCache, measure_mass, weaken_prior
+from .solvers.log_det import LogDetFit, curvature
 from .solvers.triangle_vector import smat, svec
 
 SMALLEST = 1e-9  # second moment added, in units of J0, so that rounding cannot spoil J > 0
@@ -40,7 +40,7 @@ class Entropic:
         self._gamma = settings.entropic.gamma
         self._by_evidence = settings.entropic.selection == "evidence"
         self._shape_settings = settings.shape
-        self._bodies = ReferenceBodies()
+        self._bodies = ReferenceBodyCache()
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The body of least sum of squares and divergence.
@@ -59,12 +59,12 @@ class Entropic:
         body = self._bodies.of(shape)
         rows = marginal.matrix @ body.to_phi
         mass = measure_mass(rows, marginal.target)
-        fit = Fit(smat(mass * rows), marginal.target)
-        mode = fit.by_evidence() if self._by_evidence else fit.mode(self._gamma)
+        fit = LogDetFit(smat(mass * rows), marginal.target)
+        mode = fit.best_mode() if self._by_evidence else fit.find_mode(self._gamma)
         pseudo = mode.factor @ mode.factor.T + SMALLEST * np.diag([1.0, 1.0, 1.0, 0.0])
         phi = body.with_extent(mass * (body.to_phi @ svec(pseudo)))
         to_unit = body.from_phi / mass
         information = to_unit.T @ curvature(mode.factor) @ to_unit
         claimed = min(mode.gamma, self._gamma)
         pose = shape.pose_states(self._shape_settings).covariance(phi)
-        return Solution(phi, marginal.bias(phi), weakened(0.5 * claimed * information, pose))
+        return Solution(phi, marginal.bias(phi), weaken_prior(0.5 * claimed * information, pose))

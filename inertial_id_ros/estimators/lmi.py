@@ -25,13 +25,13 @@ from ..settings import Settings
 from .base import Solution
 from .reference_body import (
     MASS,
-    ReferenceBodies,
     ReferenceBody,
-    Regularised,
+    ReferenceBodyCache,
+    RegularisedProblem,
     margin_matrix,
     regularise,
 )
-from .solvers.dual_newton import nearest
+from .solvers.dual_newton import solve_by_dual
 from .solvers.semidefinite import LeastDistance
 from .solvers.triangle_vector import SVEC_SIZE, smat, svec
 
@@ -56,7 +56,7 @@ class Lmi:
         self._max_mass = settings.estimator.max_mass
         self._support = settings.lmi.support
         self.needs_shape = self._support != "none"
-        self._bodies = ReferenceBodies()
+        self._bodies = ReferenceBodyCache()
         linear = 1 + (self._max_mass > 0.0) + {"none": 0, "box": 6, "ellipsoid": 1}[self._support]
         self._solver = LeastDistance(linear, SVEC_SIZE)
         self._rows: tuple[ReferenceBody, Array, Array] | None = None  # cone, lengths of linear rows
@@ -76,12 +76,12 @@ class Lmi:
         return self.solve_marginal(marginal, shape)
 
     def solve_marginal(self, marginal: Marginal, shape: Shape | None) -> Solution:
-        """As `solve`, for a problem whose biases are already eliminated."""
+        """The consistent body nearest to data from which the biases are eliminated already."""
         body = self._bodies.of(shape)
         data = regularise(marginal.matrix, marginal.target, body)
         data.require_mass()
         cone, limits = self._cone(data, body, shape)
-        x = self._nearest(data, cone, limits)
+        x = self._solve_constrained(data, cone, limits)
         if x[MASS] <= 2.0 * limits[0]:  # at the floor
             raise NotEnoughData(
                 "no body that is allowed fits the data (mass without constraints: "
@@ -90,7 +90,7 @@ class Lmi:
         phi = body.with_extent(body.to_phi @ x)
         return Solution(phi, marginal.bias(phi), data.prior_information(body))
 
-    def _cone(self, data: Regularised, body: ReferenceBody,
+    def _cone(self, data: RegularisedProblem, body: ReferenceBody,
               shape: Shape | None) -> tuple[Array, Array]:
         """Rows g (k + 10, 10), of the linear constraints ``g @ x >= limit`` and of the margin, and
         the limits (k,)."""
@@ -123,8 +123,8 @@ class Lmi:
         norms = np.linalg.norm(matrix, axis=1)
         return matrix / norms[:, None], norms
 
-    def _nearest(self, data: Regularised, cone: Array, limits: Array) -> Array:
-        """Optimum (10,) in the coordinates x."""
+    def _solve_constrained(self, data: RegularisedProblem, cone: Array, limits: Array) -> Array:
+        """Optimum (10,) in the coordinates x: unconstrained if it is feasible, else by a solver."""
         free = data.optimum
         linear, offset = cone[:len(limits)], cone @ free
         offset[:len(limits)] -= limits
@@ -139,36 +139,38 @@ class Lmi:
         normals = np.concatenate([matrix[:len(limits)], (across @ matrix[len(limits):])[None]])
         unit = max(1.0, float(np.max(-levels / np.linalg.norm(normals, axis=1))))
         if values[0] < 0.0:
-            x = self._by_newton(data, offset[len(limits):], matrix[len(limits):], unit)
+            x = self._solve_by_newton(data, offset[len(limits):], matrix[len(limits):], unit)
             if x is not None and np.all(linear @ x > limits):
                 return x
-        return self._by_clarabel(data, offset, matrix, unit)
+        return self._solve_by_clarabel(data, offset, matrix, unit)
 
-    def _by_newton(self, data: Regularised, offset: Array, matrix: Array,
-                   unit: float) -> Array | None:
+    def _solve_by_newton(self, data: RegularisedProblem, offset: Array, matrix: Array,
+                         unit: float) -> Array | None:
         """Optimum (10,) with the margin as the only constraint; None where it was not found."""
         scale = unit / np.sqrt(data.mass_scale)  # of the dual's factor
         starts = [None] if self._dual is None else [self._dual * scale, None]
         self._dual = None
         for start in starts:
-            found = nearest(offset / data.mass_scale, matrix * (unit / data.mass_scale), start)
+            found = solve_by_dual(offset / data.mass_scale, matrix * (unit / data.mass_scale),
+                                  start)
             if found is None:
                 continue
-            x = self._repaired(data.optimum + solve_upper(data.matrix, unit * found.nearest.z))
+            x = self._repair(data.optimum + solve_upper(data.matrix, unit * found.nearest.z))
             square = float(np.sum((data.matrix @ x - data.target) ** 2))
             if square - unit**2 * found.nearest.lower_bound <= PROVEN_GAP * (1.0 + square):
                 self._dual = found.factor / scale
                 return x
         return None
 
-    def _by_clarabel(self, data: Regularised, offset: Array, matrix: Array, unit: float) -> Array:
+    def _solve_by_clarabel(self, data: RegularisedProblem, offset: Array, matrix: Array,
+                           unit: float) -> Array:
         """Optimum (10,) under all constraints."""
         best, smallest = None, np.inf
         for _ in range(2):
             found = self._solver.solve(offset / data.mass_scale,
                                        matrix * (unit / data.mass_scale))
             if found is not None:
-                x = self._repaired(data.optimum + solve_upper(data.matrix, unit * found.z))
+                x = self._repair(data.optimum + solve_upper(data.matrix, unit * found.z))
                 square = float(np.sum((data.matrix @ x - data.target) ** 2))
                 if square < smallest:
                     best, smallest = x, square
@@ -181,7 +183,7 @@ class Lmi:
             raise NotEnoughData("the data are too badly conditioned to find a consistent body")
         return best
 
-    def _repaired(self, x: Array) -> Array:
+    def _repair(self, x: Array) -> Array:
         """x with the solver's tolerance taken out of the margin and of the largest mass.
 
         ``J >= epsilon m 1`` then holds exactly: second moments grow by as much as the Schur

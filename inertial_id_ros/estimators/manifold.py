@@ -21,8 +21,8 @@ from ..regression.problem import Marginal, Problem
 from ..settings import Settings
 from .base import Solution
 from .lmi import MASS_FLOOR
-from .reference_body import MASS, ReferenceBodies, Regularised, margin_matrix, regularise
-from .solvers.body_manifold import Budget, Fit, Point, minimise
+from .reference_body import MASS, ReferenceBodyCache, RegularisedProblem, margin_matrix, regularise
+from .solvers.body_manifold import Budget, LeastSquares, Point, minimise
 from .solvers.triangle_vector import smat, svec
 
 
@@ -39,7 +39,7 @@ class Manifold:
         self._max_mass = settings.estimator.max_mass
         self._limit = settings.manifold.max_iterations
         self._deadline = settings.manifold.deadline
-        self._bodies = ReferenceBodies()
+        self._bodies = ReferenceBodyCache()
         self._margin = margin_matrix(settings.lmi.epsilon)
         self._from_margin = np.linalg.inv(self._margin)
 
@@ -52,14 +52,14 @@ class Manifold:
         return self.solve_marginal(problem.marginal(self._weighting), shape)
 
     def solve_marginal(self, marginal: Marginal, shape: Shape | None) -> Solution:
-        """As `solve`, for a problem whose biases are already eliminated."""
+        """The consistent body nearest to data from which the biases are eliminated already."""
         began = time.perf_counter()
         body = self._bodies.of(shape)
         data = regularise(marginal.matrix, marginal.target, body)
         data.require_mass()
         fit, start = self._fit(data)
         budget = Budget(self._limit, began + self._deadline if self._deadline > 0.0 else np.inf)
-        found = fit.free_optimum() or minimise(fit, start, budget)
+        found = fit.unconstrained_optimum() or minimise(fit, start, budget)
         if found.mass <= 2.0 * fit.mass_low:
             raise NotEnoughData(
                 f"no positive mass fits the data (unconstrained: {data.optimum[MASS]:.4g} kg); "
@@ -68,7 +68,7 @@ class Manifold:
         phi = body.with_extent(body.to_phi @ x)
         return Solution(phi, marginal.bias(phi), data.prior_information(body))
 
-    def _fit(self, data: Regularised) -> tuple[Fit, Point]:
+    def _fit(self, data: RegularisedProblem) -> tuple[LeastSquares, Point]:
         """The problem in the margin's coordinates, per mass scale, and a body to start from."""
         scale = data.mass_scale
         low, high, start = MASS_FLOOR, np.inf, self._margin @ data.compact / scale
@@ -81,4 +81,4 @@ class Manifold:
         # A margin wider than the body (far from the reference body) needs more extent.
         point = replace(point, moments=np.maximum(point.moments, 0.1 * point.mass), zeros=0)
         matrix = data.matrix @ self._from_margin * scale
-        return Fit(smat(matrix), data.target, low, high), point
+        return LeastSquares(smat(matrix), data.target, low, high), point

@@ -14,7 +14,7 @@ from ..regression.problem import Problem
 from ..regression.row_layout import BIASES
 from ..settings import Settings
 from .base import Solution
-from .reference_body import ReferenceBodies, regularise
+from .reference_body import ReferenceBodyCache, regularise
 
 
 class Ols:
@@ -26,7 +26,7 @@ class Ols:
     guarantees_consistency = False
 
     def __init__(self, settings: Settings) -> None:
-        self._bodies = ReferenceBodies()
+        self._bodies = ReferenceBodyCache()
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The full model's least squares; the dynamism weighting does not apply.

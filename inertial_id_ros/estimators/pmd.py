@@ -68,7 +68,7 @@ class Pmd:
         """
         if shape is None:
             raise InvalidShape("the estimator 'pmd' needs a shape")
-        points = self._points_of(shape)
+        points = self._place_points(shape)
         marginal = problem.marginal(self._weighting)
         regularise(marginal.matrix, marginal.target, points.body).require_mass()
         factors = self._factors(problem)
@@ -84,7 +84,8 @@ class Pmd:
         return Solution(points.body.with_extent(phi), bias,
                         _prior_information(points, information))
 
-    def _points_of(self, shape: Shape) -> _Points:
+    def _place_points(self, shape: Shape) -> _Points:
+        """The point masses of a shape, kept until another shape comes."""
         if self._points is None or self._points.shape is not shape:
             columns = point_columns(shape.spread(self._count))
             self._points = _Points(shape, columns, reference_body(shape))
@@ -98,7 +99,7 @@ class Pmd:
                  else [problem.dynamic, problem.static])
         stacks = [part * np.repeat(scale, len(part) // BIASES)[:, None] for part in parts]
         if not problem.has_bias:
-            return [triangular_factor(_known_bias(s, problem.bias_mean)) for s in stacks]
+            return [triangular_factor(_subtract_bias(s, problem.bias_mean)) for s in stacks]
         prior = problem.bias_prior() * (scale * problem.noise)[:, None]
         stacks[0] = np.concatenate([stacks[0], prior])
         order = np.r_[PARAMETERS:COLUMNS - 1, 0:PARAMETERS, COLUMNS - 1]
@@ -110,7 +111,7 @@ def _force_noise(problem: Problem) -> float:
     return float(np.mean(problem.noise[:3]))
 
 
-def _known_bias(rows: Array, bias: Array) -> Array:
+def _subtract_bias(rows: Array, bias: Array) -> Array:
     """Rows [A | y - B bias] of rows [A | B | y]."""
     target = rows[:, -1] - rows[:, PARAMETERS:-1] @ bias
     return np.concatenate([rows[:, :PARAMETERS], target[:, None]], axis=1)

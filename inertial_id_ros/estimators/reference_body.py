@@ -96,7 +96,7 @@ def body_coordinates(unit: Array) -> ReferenceBody:
     return ReferenceBody(unit, to_phi, from_phi)
 
 
-def weakened(information: Array, covariance: Array) -> Array:
+def weaken_prior(information: Array, covariance: Array) -> Array:
     """Information (10, 10) of a prior after an error of covariance (10, 10) is added to it.
 
     Neither need be of full rank: ``root' (1 + root C root')^-1 root`` with ``root' root`` the
@@ -126,7 +126,7 @@ def measure_mass(rows: Array, target: Array) -> float:
     return mass
 
 
-class ReferenceBodies:
+class ReferenceBodyCache:
     """Remembers the reference body of the last shape, so that a timer tick does not rebuild it."""
 
     def __init__(self) -> None:
@@ -141,7 +141,7 @@ class ReferenceBodies:
 
 
 @dataclass(frozen=True)
-class Regularised:
+class RegularisedProblem:
     """Least squares in the coordinates x of the reference body, of full rank.
 
     Attributes:
@@ -187,7 +187,7 @@ def margin_matrix(epsilon: float) -> Array:
     return np.eye(SVEC_SIZE) - epsilon * np.outer(_UNIT, np.eye(SVEC_SIZE)[MASS])
 
 
-def regularise(matrix: Array, target: Array, body: ReferenceBody) -> Regularised:
+def regularise(matrix: Array, target: Array, body: ReferenceBody) -> RegularisedProblem:
     """Add the weak prior to ``|matrix phi - target|^2``, whitened (n, 10) and (n,).
 
     Raises:
@@ -202,13 +202,13 @@ def regularise(matrix: Array, target: Array, body: ReferenceBody) -> Regularised
     mass = float(solve(_SIMPLE.T @ gram @ _SIMPLE + 1e-9 * information * identity(4),
                        _SIMPLE.T @ vector)[0])
     scale = max(abs(mass), 1.0 / np.sqrt(information))
-    compact = _compact(gram, vector, scale)
+    compact = _compact_body(gram, vector, scale)
     prior = _OTHERS / (WEAK_PRIOR_SD * scale)
-    upper = _triangular(rows, target, prior, prior @ compact)
-    return Regularised(upper[:-1, :-1], upper[:-1, -1], compact, mass, scale, prior)
+    upper = _stack_and_factor(rows, target, prior, prior @ compact)
+    return RegularisedProblem(upper[:-1, :-1], upper[:-1, -1], compact, mass, scale, prior)
 
 
-def _compact(gram: Array, vector: Array, scale: float) -> Array:
+def _compact_body(gram: Array, vector: Array, scale: float) -> Array:
     """Coordinates (10,) of a body like the reference body, with the mass and centre of the data.
 
     A pilot estimate with a prior as wide as the reference body itself gives both; where the data
@@ -222,7 +222,7 @@ def _compact(gram: Array, vector: Array, scale: float) -> Array:
     return pilot[MASS] * svec(place[:, None] * place + _EXTENT)
 
 
-def _triangular(rows: Array, target: Array, prior: Array, mean: Array) -> Array:
+def _stack_and_factor(rows: Array, target: Array, prior: Array, mean: Array) -> Array:
     """Triangular factor (11, 11) of the stacked ``[rows | target]`` and ``[prior | mean]``."""
     stacked = np.empty((len(rows) + len(prior), SVEC_SIZE + 1), order="F")  # as LAPACK reads it
     stacked[:len(rows), :-1], stacked[:len(rows), -1] = rows, target

@@ -15,7 +15,7 @@ from ..regression.problem import Problem
 from ..regression.unconstrained_fit import vague_information
 from ..settings import Settings
 from .base import Solution
-from .reference_body import LIKE_REFERENCE, MASS, ReferenceBodies, measure_mass, weakened
+from .reference_body import LIKE_REFERENCE, MASS, ReferenceBodyCache, measure_mass, weaken_prior
 
 # The shape is taken for granted: its parameters per kilogram are known to this part of the body.
 SHAPE_SD = 1e-6
@@ -32,7 +32,7 @@ class Uniform:
     def __init__(self, settings: Settings) -> None:
         self._weighting = settings.estimator.weighting
         self._shape_settings = settings.shape
-        self._bodies = ReferenceBodies()
+        self._bodies = ReferenceBodyCache()
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The evenly filled shape whose mass fits best.
@@ -52,7 +52,7 @@ class Uniform:
         pose = shape.pose_states(self._shape_settings)
         errors = np.column_stack([SHAPE_SD * mass * body.to_phi[:, :MASS], pose.slope(phi)])
         before = vague_information(mass)
-        return Solution(phi, marginal.bias(phi), weakened(rows.T @ rows, pose.covariance(phi)),
+        return Solution(phi, marginal.bias(phi), weaken_prior(rows.T @ rows, pose.covariance(phi)),
                         covariance=_covariance(marginal.information + before, phi, errors),
                         prior_covariance=_covariance(before, phi, errors))
 

@@ -10,7 +10,7 @@ from ..geometry.shape import Shape
 from ..regression.problem import Problem
 from ..settings import Settings
 from .base import Solution
-from .reference_body import ReferenceBodies, regularise
+from .reference_body import ReferenceBodyCache, regularise
 
 
 class Wls:
@@ -23,7 +23,7 @@ class Wls:
 
     def __init__(self, settings: Settings) -> None:
         self._weighting = settings.estimator.weighting
-        self._bodies = ReferenceBodies()
+        self._bodies = ReferenceBodyCache()
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """Unconstrained optimum of the weighting asked for.

@@ -13,8 +13,8 @@ from scipy.optimize import approx_fprime, minimize
 
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.estimators import create
-from inertial_id_ros.estimators.density import UNKNOWN_WIDTH, Memory, posterior, widened
-from inertial_id_ros.estimators.density_mode import most_probable
+from inertial_id_ros.estimators.density import UNKNOWN_WIDTH, Memory, interval_prior, posterior
+from inertial_id_ros.estimators.density_mode import find_mode
 from inertial_id_ros.geometry.density_prior import MASS_SD, DensityPrior, density_prior
 from inertial_id_ros.geometry.shape import Shape, shape_from_mesh, shape_from_primitive
 from inertial_id_ros.geometry.unknown_shape import balls
@@ -146,7 +146,7 @@ def test_the_mode_is_the_brute_force_optimum_of_the_same_objective(
     numeric = approx_fprime(x, brute.objective, 1e-6)
     scale = np.abs(brute.jacobian(x).T @ vector).max()
     assert np.abs(brute.gradient(x)).max() < 1e-6 and np.abs(numeric).max() < 1e-5 * scale
-    found = most_probable(information, vector, PRIORS["box"], width, mass)
+    found = find_mode(information, vector, PRIORS["box"], width, mass)
     assert _distance(found.phi, brute.phi, found.covariance) < 1e-3
     jacobian = brute.jacobian(x)
     determinant = np.linalg.slogdet(np.eye(len(x)) + jacobian.T @ information @ jacobian)[1]
@@ -166,13 +166,13 @@ def test_modes_end_at_the_optimum_of_an_independent_search(name: str, seed: int)
     phi = _inside(rng, 6, where)
     information, vector, _ = _data(seed + 10, samples=(60, 400, 2000)[seed], phi=phi)
     mass = vector[0] / information[0, 0]
-    start = most_probable(other, other @ _inside(rng, 6, where), prior, width, mass)
+    start = find_mode(other, other @ _inside(rng, 6, where), prior, width, mass)
     brute = _BruteForce(information, vector, prior, width, mass, slack=False, search=False)
     exact = minimize(brute.objective, np.zeros(len(start.states)), jac=brute.gradient,
                      hess=brute.hessian, method="trust-exact",
                      options={"gtol": 1e-6, "maxiter": 1500}).x
-    for mode in (most_probable(information, vector, prior, width, mass),
-                 most_probable(information, vector, prior, width, mass, start)):
+    for mode in (find_mode(information, vector, prior, width, mass),
+                 find_mode(information, vector, prior, width, mass, start)):
         assert _distance(mode.phi, brute.body(exact), mode.covariance) < 1e-3
         hessian, gradient = brute.hessian(mode.states), brute.gradient(mode.states)
         assert np.linalg.eigvalsh(hessian).min() > 0.0
@@ -185,7 +185,7 @@ def test_the_covariance_is_that_of_the_numerical_hessian(seed: int, width: float
     information, vector, _ = _data(seed, samples=600, speed=2.0)
     mass = vector[0] / information[0, 0]
     brute = _BruteForce(information, vector, PRIORS["box"], width, mass, slack=False)
-    found = most_probable(information, vector, PRIORS["box"], width, mass)
+    found = find_mode(information, vector, PRIORS["box"], width, mass)
     sd = np.sqrt(np.diag(found.covariance))
     np.testing.assert_allclose(found.covariance / np.outer(sd, sd),
                                brute.covariance() / np.outer(sd, sd), atol=0.02)
@@ -237,7 +237,7 @@ def _one_width(information: np.ndarray, vector: np.ndarray, prior: DensityPrior,
     slack = mass**2 * prior.slack
     # The data's covariance plus the slack's is what densities see.
     seen = np.linalg.inv(np.linalg.inv(information) + slack)
-    mode = most_probable(seen, seen @ np.linalg.solve(information, vector), prior, width, mass)
+    mode = find_mode(seen, seen @ np.linalg.solve(information, vector), prior, width, mass)
     best = np.linalg.solve(information, vector)
     phi = mode.phi + slack @ seen @ (best - mode.phi)
     keep = np.eye(10) - slack @ seen
@@ -360,7 +360,7 @@ def test_modes_from_the_answer_before_are_those_found_anew(name: str) -> None:
     """Data that grow a little each time, and then data of quite another body."""
     rng = np.random.default_rng(5)
     memory: Memory = {}
-    prior, wide = PRIORS[name], widened(PRIORS[name])
+    prior, wide = PRIORS[name], interval_prior(PRIORS[name])
     bodies = [PRIORS[name].moments @ np.exp(rng.normal(size=PRIORS[name].volumes.size))
               for _ in range(2)]
     half = rng.normal(size=(10, 10)) / np.abs(bodies[0])

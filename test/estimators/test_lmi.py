@@ -128,7 +128,7 @@ def test_newton_on_the_dual_and_the_interior_point_solver_find_the_same(
         monkeypatch: pytest.MonkeyPatch) -> None:
     """Each alone; cost of the whole problem, and how often Newton's method comes to an end."""
     found, cold, warm = 0, estimator("lmi"), estimator("lmi")
-    steps = dual_newton.nearest
+    steps = dual_newton.solve_by_dual
     for seed in range(60):
         rows, problem = random_case(seed)
         if is_consistent(problem.marginal("noise").unconstrained_fit[0]):
@@ -140,10 +140,10 @@ def test_newton_on_the_dual_and_the_interior_point_solver_find_the_same(
             return answer
 
         with monkeypatch.context() as patch:
-            patch.setattr(lmi, "nearest", watched)
+            patch.setattr(lmi, "solve_by_dual", watched)
             by_newton = warm.solve(problem, None)
             again = warm.solve(problem, None)  # from its own answer
-            patch.setattr(lmi, "nearest", lambda *arguments: None)
+            patch.setattr(lmi, "solve_by_dual", lambda *arguments: None)
             by_clarabel = cold.solve(problem, None)
         costs = [cost(rows, problem, "noise", s) for s in (by_newton, again, by_clarabel)]
         np.testing.assert_allclose(costs, costs[0], rtol=1e-9)

@@ -15,11 +15,11 @@ from inertial_id_ros.estimators.manifold import Manifold
 from inertial_id_ros.estimators.reference_body import reference_body, regularise
 from inertial_id_ros.estimators.solvers.body_manifold import (
     Budget,
-    Fit,
+    LeastSquares,
     Point,
-    expand,
+    derivatives,
+    expand_at,
     minimise,
-    seen_from,
 )
 from inertial_id_ros.estimators.solvers.interior_point import InteriorPath
 from inertial_id_ros.estimators.solvers.triangle_vector import smat, svec
@@ -66,11 +66,11 @@ def sum_of_squares(marginal: Marginal, phi: np.ndarray) -> float:
     return float(np.sum((data.matrix @ x - data.target) ** 2)) + marginal.constant
 
 
-def small_fit(rng: np.random.Generator, columns: int = 10) -> Fit:
+def small_fit(rng: np.random.Generator, columns: int = 10) -> LeastSquares:
     """A well-scaled random problem whose unconstrained optimum is indefinite."""
     matrix = rng.normal(size=(columns, 10))
     indefinite = np.diag([-1.0, 0.5, 1.0, 2.0]) + 0.1 * np.ones((4, 4))
-    return Fit(smat(matrix), matrix @ svec(indefinite), 1e-6, np.inf)
+    return LeastSquares(smat(matrix), matrix @ svec(indefinite), 1e-6, np.inf)
 
 
 @pytest.mark.slow
@@ -171,7 +171,7 @@ def test_the_certificate_bounds_the_distance_to_the_optimum(rng: np.random.Gener
             moments[:zeros] = 0.0
             point = Point(rng.uniform(0.5, 2.0), rng.normal(size=3),
                           Rotation.random(random_state=rng).as_matrix(), moments, zeros)
-            local = seen_from(fit, point)
+            local = expand_at(fit, point)
             assert local.objective - lowest <= local.gap * (1.0 + 1e-6) + 1e-9
             assert local.objective == pytest.approx(fit.objective(point))
 
@@ -192,9 +192,9 @@ def test_a_stationary_point_that_is_not_the_optimum_is_left() -> None:
     """A point mass at the best place is stationary for mass and centre, but not the optimum: the
     solve goes on to a body with extent, where coinciding moments give no direction to turn."""
     wanted = np.diag([1.0, 1.0, 1.0, 1.0])
-    fit = Fit(smat(np.eye(10)), svec(wanted), 1e-6, np.inf)
+    fit = LeastSquares(smat(np.eye(10)), svec(wanted), 1e-6, np.inf)
     point = Point(1.0, np.zeros(3), np.eye(3), np.zeros(3), 3)
-    gradient = expand(fit, point)[2]
+    gradient = derivatives(fit, point)[2]
     assert np.all(np.abs(gradient[3]) < 1e-12)  # stationary in mass and centre
     found = minimise(fit, point, Budget(50, np.inf))
     np.testing.assert_allclose(found.pseudo, wanted, atol=1e-5)
@@ -205,7 +205,7 @@ def test_the_gradient_is_the_derivative(rng: np.random.Generator) -> None:
     fit = small_fit(rng)
     point = Point(1.3, rng.normal(size=3), Rotation.random(random_state=rng).as_matrix(),
                   np.array([0.0, 0.4, 1.0]), 1)
-    gradient = expand(fit, point)[2]
+    gradient = derivatives(fit, point)[2]
     direction = smat(rng.normal(size=10))
     frame = point.frame
 

@@ -10,8 +10,8 @@ from problems import box, compress, make_rows, motion
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.estimators import create
-from inertial_id_ros.estimators.density_mode import most_probable
-from inertial_id_ros.estimators.reference_body import weakened
+from inertial_id_ros.estimators.density_mode import find_mode
+from inertial_id_ros.estimators.reference_body import weaken_prior
 from inertial_id_ros.geometry.density_prior import density_prior
 from inertial_id_ros.geometry.pose import PoseStates
 from inertial_id_ros.geometry.shape import shape_from_primitive
@@ -71,8 +71,8 @@ def test_the_mode_with_pose_states_is_stationary() -> None:
     marginal = compress(make_rows(rng, truth, motion(rng, 300, 3.0, 1.0))).marginal("noise")
     information, vector = marginal.information, marginal.matrix.T @ marginal.target
     prior = replace(density_prior(box()), pose=POSE)
-    free = most_probable(information, vector, replace(prior, pose=PoseStates()), 0.3, 1.4)
-    found = most_probable(information, vector, prior, 0.3, 1.4)
+    free = find_mode(information, vector, replace(prior, pose=PoseStates()), 0.3, 1.4)
+    found = find_mode(information, vector, prior, 0.3, 1.4)
     assert is_consistent(found.phi)
     # The states explain part of a displaced shape: more evidence, wider, nearer to the data.
     assert found.evidence > free.evidence
@@ -125,8 +125,8 @@ def test_a_prior_is_weakened_like_adding_covariances() -> None:
     rng = np.random.default_rng(4)
     root = rng.normal(size=(10, 10))
     information, extra = root @ root.T, POSE.covariance(PHI) * 1e4
-    np.testing.assert_allclose(np.linalg.inv(weakened(information, extra)),
+    np.testing.assert_allclose(np.linalg.inv(weaken_prior(information, extra)),
                                np.linalg.inv(information) + extra, rtol=1e-6, atol=1e-8)
     partial = np.diag([1e6] * 4 + [0.0] * 6)
-    assert np.linalg.matrix_rank(weakened(partial, extra)) == 4
-    np.testing.assert_allclose(weakened(partial, np.zeros((10, 10))), partial)
+    assert np.linalg.matrix_rank(weaken_prior(partial, extra)) == 4
+    np.testing.assert_allclose(weaken_prior(partial, np.zeros((10, 10))), partial)

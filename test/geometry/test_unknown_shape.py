@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import UNOBSERVED
 from inertial_id_ros.estimators import create
-from inertial_id_ros.estimators.density import modes_of
+from inertial_id_ros.estimators.density import find_modes
 from inertial_id_ros.geometry.density_prior import MASS_SD, density_prior
 from inertial_id_ros.geometry.unknown_shape import SIZES, balls, unit_ball
 from inertial_id_ros.identification.verdict import judge
@@ -78,7 +78,7 @@ def test_the_evidence_compares_sizes_as_an_integral_over_mass_and_slack_does() -
     for _, prior in balls(0.3)[:3]:
         slack = 30.0 * prior.slack + 1e-5 * np.diag([0, 1, 1, 1, 0, 0, 0, 0, 0, 0])
         even = replace(prior, modes=np.zeros((len(prior.volumes), 1)), slack=slack)
-        got.append(modes_of(information, vector, even, (1.0,))[0][0].evidence)
+        got.append(find_modes(information, vector, even, (1.0,))[0][0].evidence)
         spread = np.eye(10) + mass**2 * marginal.matrix @ slack @ marginal.matrix.T
         log_mass = np.linspace(np.log(mass) - 0.5, np.log(mass) + 0.5, 4001)
         means = np.exp(log_mass)[:, None] * (marginal.matrix @ (even.columns @ even.volumes))

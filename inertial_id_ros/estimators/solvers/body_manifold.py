@@ -50,9 +50,9 @@ class Point:
     @classmethod
     def of(cls, pseudo: Array, zeros: int = 0) -> Point:
         """The body of a pseudo-inertia (4, 4) whose central part has rank 3 - zeros."""
-        return cls(1.0, np.zeros(3), np.eye(3), np.ones(3)).moved(pseudo, zeros)
+        return cls(1.0, np.zeros(3), np.eye(3), np.ones(3)).from_local_pseudo(pseudo, zeros)
 
-    def moved(self, pseudo: Array, zeros: int) -> Point:
+    def from_local_pseudo(self, pseudo: Array, zeros: int) -> Point:
         """The body that a pseudo-inertia (4, 4) describes in the frame of this one."""
         mass = float(pseudo[3, 3])
         shift = pseudo[:3, 3] / mass
@@ -82,7 +82,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Fit:
+class LeastSquares:
     """``f(Y) = |A svec(Y) - t|^2`` over ``Y >= 0`` with a mass in [mass_low, mass_high].
 
     Attributes:
@@ -94,7 +94,7 @@ class Fit:
     mass_low: float
     mass_high: float
 
-    def free_optimum(self) -> Point | None:
+    def unconstrained_optimum(self) -> Point | None:
         """The unconstrained optimum if it is a body."""
         matrix = svec(self.tensor)
         pseudo = smat(np.linalg.solve(matrix, self.target))
@@ -110,7 +110,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Local:
+class LocalProblem:
     """The problem seen from a body: ``r + matrix z`` for a change ``svec^-1(z)`` in its frame.
 
     Attributes:
@@ -128,16 +128,16 @@ class Local:
     gap: float
 
 
-def seen_from(fit: Fit, point: Point) -> Local:
+def expand_at(fit: LeastSquares, point: Point) -> LocalProblem:
     """The local problem; axes of zero moments are turned so that the gradient is diagonal there."""
     n = point.zeros
-    matrix, residual, gradient = expand(fit, point)
+    matrix, residual, gradient = derivatives(fit, point)
     if n > 1:
         _, turn = np.linalg.eigh(gradient[:n, :n])
         axes = point.axes.copy()
         axes[:, :n] = axes[:, :n] @ turn
         point = replace(point, axes=axes)
-        matrix, residual, gradient = expand(fit, point)
+        matrix, residual, gradient = derivatives(fit, point)
     held = bool(point.mass <= fit.mass_low and gradient[3, 3] > 0.0
                 or point.mass >= fit.mass_high and gradient[3, 3] < 0.0)
     open_part = gradient.copy()
@@ -145,11 +145,11 @@ def seen_from(fit: Fit, point: Point) -> Local:
     if held:
         open_part[3, 3] = 0.0
     distance = np.linalg.solve(matrix.T, svec(open_part))
-    return Local(point, matrix, residual, float(residual @ residual), gradient, held,
+    return LocalProblem(point, matrix, residual, float(residual @ residual), gradient, held,
                   0.25 * float(distance @ distance))
 
 
-def expand(fit: Fit, point: Point) -> tuple[Array, Array, Array]:
+def derivatives(fit: LeastSquares, point: Point) -> tuple[Array, Array, Array]:
     """Matrix (10, 10), residual (10,) and gradient (4, 4) in the frame of a body."""
     frame = point.frame
     matrix = svec(frame.T @ fit.tensor @ frame)
@@ -157,18 +157,18 @@ def expand(fit: Fit, point: Point) -> tuple[Array, Array, Array]:
     return matrix, residual, smat(2.0 * (matrix.T @ residual))
 
 
-def next_body(fit: Fit, local: Local) -> Point | None:
+def take_step(fit: LeastSquares, local: LocalProblem) -> Point | None:
     """The next body, lower than this one; None where no step leads down."""
     point, held = local.point, local.held
     change, promise = _quadratic_program(local, held)
-    freed = _freed(local, promise)
+    freed = _free_moment(local, promise)
     if freed is not None:
         return freed
     outward = (point.mass <= fit.mass_low and change[3, 3] < 0.0
                or point.mass >= fit.mass_high and change[3, 3] > 0.0)
     if outward and not held:
         change, promise = _quadratic_program(local, True)
-    step, limit = _longest(fit, point, change)
+    step, limit = _longest_step(fit, point, change)
     while step > 1e-9:
         moved = _retract(point, change, step)
         residual = local.matrix @ svec(moved) - fit.target
@@ -176,12 +176,12 @@ def next_body(fit: Fit, local: Local) -> Point | None:
         if gain > 1e-4 * promise * step * (2.0 - step):
             if limit == "mass":
                 moved[3, 3] = fit.mass_low if change[3, 3] < 0.0 else fit.mass_high
-            return point.moved(moved, point.zeros + (limit == "moment"))
+            return point.from_local_pseudo(moved, point.zeros + (limit == "moment"))
         step, limit = 0.5 * step, ""
     return None
 
 
-def _quadratic_program(local: Local, held: bool) -> tuple[Array, float]:
+def _quadratic_program(local: LocalProblem, held: bool) -> tuple[Array, float]:
     """Best change (4, 4) of the quadratic model, zero moments kept, and the descent it promises.
 
     The change z_np between a zero moment n and a level p turns the body by z_np / p, which adds
@@ -204,7 +204,7 @@ def _quadratic_program(local: Local, held: bool) -> tuple[Array, float]:
     return smat(z), float(upper[:size, size] @ upper[:size, size])
 
 
-def _freed(local: Local, promise: float) -> Point | None:
+def _free_moment(local: LocalProblem, promise: float) -> Point | None:
     """The body with one zero moment freed, where the gradient asks for it strongly enough.
 
     Adding t along an axis n lowers f by ``-g t - a^2 t^2`` at most at ``t = -g / (2 a^2)``.
@@ -224,7 +224,7 @@ def _freed(local: Local, promise: float) -> Point | None:
                    zeros=point.zeros - 1)
 
 
-def _longest(fit: Fit, point: Point, change: Array) -> tuple[float, str]:
+def _longest_step(fit: LeastSquares, point: Point, change: Array) -> tuple[float, str]:
     """The step at most 1 that stays inside, and what ends it: moment, mass or nothing."""
     n = point.zeros
     root = 1.0 / np.sqrt(point.levels[n:])
@@ -265,7 +265,7 @@ class Budget:
         return self.left >= 0
 
 
-def minimise(fit: Fit, start: Point, budget: Budget,
+def minimise(fit: LeastSquares, start: Point, budget: Budget,
              watch: Callable[[Point], None] = lambda point: None) -> Point:
     """The best body found within the budget; proven optimal unless that ran out.
 
@@ -276,13 +276,13 @@ def minimise(fit: Fit, start: Point, budget: Budget,
     if proven or budget.left < 0:
         return best
     lowest = fit.objective(best)
-    path = _interior(fit, start, best)
+    path = _start_interior_path(fit, start, best)
     for wanted in INTERIOR_GAPS:
         for _ in range(INTERIOR_STEPS):
             near = path.gap <= wanted * (1.0 + lowest)
             if near or not budget.spend() or not path.advance():
                 break
-        found, proven = _descend(fit, _flattened(fit, path), budget, watch)
+        found, proven = _descend(fit, _drop_moments(fit, path), budget, watch)
         value = fit.objective(found)
         if value < lowest:
             best, lowest = found, value
@@ -291,22 +291,22 @@ def minimise(fit: Fit, start: Point, budget: Budget,
     return best
 
 
-def _descend(fit: Fit, point: Point, budget: Budget,
+def _descend(fit: LeastSquares, point: Point, budget: Budget,
              watch: Callable[[Point], None]) -> tuple[Point, bool]:
     """Steps from a body while they lead on; the last body, and whether it is proven optimal."""
     for _ in range(PATIENCE):
         watch(point)
-        local = seen_from(fit, point)
+        local = expand_at(fit, point)
         if local.gap <= TOLERANCE * (1.0 + local.objective):
             return local.point, True
-        following = next_body(fit, local) if budget.spend() else None
+        following = take_step(fit, local) if budget.spend() else None
         if following is None:
             return local.point, False
         point = following
     return point, False
 
 
-def _interior(fit: Fit, start: Point, best: Point) -> InteriorPath:
+def _start_interior_path(fit: LeastSquares, start: Point, best: Point) -> InteriorPath:
     """An interior path from the first body; a mass that rests on its upper limit is kept there."""
     tensor, target = fit.tensor, fit.target
     if best.mass >= fit.mass_high:
@@ -317,11 +317,11 @@ def _interior(fit: Fit, start: Point, best: Point) -> InteriorPath:
     return InteriorPath(tensor, target, start.pseudo)
 
 
-def _flattened(fit: Fit, path: InteriorPath) -> Point:
+def _drop_moments(fit: LeastSquares, path: InteriorPath) -> Point:
     """The path's present body, without the moments that it can lose for no more than its gap."""
     point = Point.of(path.point)
     mass = min(max(point.mass, fit.mass_low), fit.mass_high)
-    matrix, _, gradient = expand(fit, point)
+    matrix, _, gradient = derivatives(fit, point)
     size = np.sum(matrix[:, DIAGONAL[:3]] ** 2, axis=0)
     moments = point.moments
     rise = size * moments**2 - gradient.diagonal()[:3] * moments

@@ -48,7 +48,7 @@ class _Point(NamedTuple):
     linear: float
 
 
-def nearest(offset: Array, matrix: Array, start: Array | None = None) -> Found | None:
+def solve_by_dual(offset: Array, matrix: Array, start: Array | None = None) -> Found | None:
     """The nearest point for offset (10,), whose matrix is not positive, and matrix (10, n).
 
     Args:
@@ -58,7 +58,8 @@ def nearest(offset: Array, matrix: Array, start: Array | None = None) -> Found |
         None where it was not found.
     """
     half = 0.5 * (matrix @ matrix.T)
-    point = _point(_begin(half, offset) if start is None else _thin(start), half, offset)
+    factor = _first_factor(half, offset) if start is None else _drop_parallel_columns(start)
+    point = _make_point(factor, half, offset)
     for _ in range(_STEPS):
         slope = point.pull + offset
         gradient = smat(slope)
@@ -72,18 +73,18 @@ def nearest(offset: Array, matrix: Array, start: Array | None = None) -> Found |
                 return Found(Nearest(0.5 * (matrix.T @ point.s), max(0.0, lower)), point.factor)
             if point.factor.shape[1] == SIDE:
                 return None
-            column = vectors[:, :1] * _scaled(half, slope, vectors[:, 0])
-            point = _point(np.concatenate([point.factor, column], axis=1), half, offset)
+            column = vectors[:, :1] * _best_length(half, slope, vectors[:, 0])
+            point = _make_point(np.concatenate([point.factor, column], axis=1), half, offset)
             continue
-        following = _step(point, half, offset, gradient, of_factor)
+        following = _line_search(point, half, offset, gradient, of_factor)
         if following is None:
             return None
         point = following
     return None
 
 
-def _point(factor: Array, half: Array, offset: Array) -> _Point:
-    """What belongs to Y; a single column is stretched to the length at which phi is lowest."""
+def _make_point(factor: Array, half: Array, offset: Array) -> _Point:
+    """The point of a factor Y; a single column is first scaled to where phi is lowest."""
     s = svec(factor @ factor.T)
     pull = half @ s
     square, linear = 0.5 * float(s @ pull), float(offset @ s)
@@ -94,43 +95,43 @@ def _point(factor: Array, half: Array, offset: Array) -> _Point:
     return _Point(factor, s, pull, square, linear)
 
 
-def _thin(factor: Array) -> Array:
-    """Y with as many columns as it has directions: parallel ones make S no richer."""
+def _drop_parallel_columns(factor: Array) -> Array:
+    """Y with as many columns as it has independent directions."""
     if factor.shape[1] == 1:
         return factor
     values, vectors = eigen(factor.T @ factor)
     return factor @ vectors[:, values > _THIN**2 * values[-1]]
 
 
-def _begin(half: Array, offset: Array) -> Array:
-    """A column for each negative eigenvalue of the matrix at z = 0, each as if it were alone."""
+def _first_factor(half: Array, offset: Array) -> Array:
+    """A first Y: a column for each negative eigenvalue at z = 0, as long as if it were alone."""
     values, vectors = eigen(smat(offset))
     columns = vectors[:, :max(int(np.sum(values < 0.0)), 1)]
-    return columns * [_scaled(half, offset, c) for c in columns.T]
+    return columns * [_best_length(half, offset, c) for c in columns.T]
 
 
-def _scaled(half: Array, slope: Array, direction: Array) -> float:
-    """Length at which a column (4,) along a direction leaves phi lowest, of itself."""
+def _best_length(half: Array, slope: Array, direction: Array) -> float:
+    """Length of a column (4,) along a direction that minimises phi when the others stay."""
     s = svec(direction[:, None] * direction)
     return max(-float(slope @ s) / max(float(s @ half @ s), 1e-300), 0.0) ** 0.5
 
 
-def _step(point: _Point, half: Array, offset: Array, gradient: Array,
-          of_factor: Array) -> _Point | None:
-    """The point after a step of Newton's method that lowers phi; None: none does."""
-    change = _change(point.factor, half, gradient, of_factor)
+def _line_search(point: _Point, half: Array, offset: Array, gradient: Array,
+                 of_factor: Array) -> _Point | None:
+    """The point after a Newton step, halved until it lowers phi; None where none does."""
+    change = _newton_step(point.factor, half, gradient, of_factor)
     promise = float((change * of_factor).sum())
     value = point.square + point.linear
     step = 1.0
     for _ in range(_HALVINGS):
-        new = _point(point.factor + step * change, half, offset)
+        new = _make_point(point.factor + step * change, half, offset)
         if new.square + new.linear <= value + 1e-4 * step * promise + 1e-15 * abs(value):
             return new
         step *= 0.5
     return None
 
 
-def _change(factor: Array, half: Array, gradient: Array, of_factor: Array) -> Array:
+def _newton_step(factor: Array, half: Array, gradient: Array, of_factor: Array) -> Array:
     """Newton's step (4, r), downhill."""
     columns = factor.shape[1]
     slope = (_TWICE @ factor).reshape(SVEC_SIZE, -1)  # of svec(Y Y')

@@ -30,7 +30,7 @@ class Mode(NamedTuple):
     evidence: float
 
 
-class Fit:
+class LogDetFit:
     """``|A svec(Z) - t|^2 + gamma (tr Z - log det Z)`` over ``Z > 0``.
 
     Args:
@@ -40,11 +40,11 @@ class Fit:
     def __init__(self, tensor: Array, target: Array) -> None:
         self._tensor, self._target = tensor, target
 
-    def mode(self, gamma: float) -> Mode:
+    def find_mode(self, gamma: float) -> Mode:
         """The optimum of one weight."""
-        return self.modes((gamma,))[0]
+        return self.find_modes((gamma,))[0]
 
-    def modes(self, gammas: Sequence[float]) -> list[Mode]:
+    def find_modes(self, gammas: Sequence[float]) -> list[Mode]:
         """The optima of falling weights.
 
         Newton's method from far off would come to rest at the wall of the cone; primal-dual steps
@@ -96,9 +96,9 @@ class Fit:
                     - float(np.log(np.abs(np.diag(upper[:, :-1]))).sum()) + 2.5 * logdet)
         return Mode(factor, gamma, evidence)
 
-    def by_evidence(self) -> Mode:
+    def best_mode(self) -> Mode:
         """The optimum of the weight with the largest evidence (Laplace's approximation)."""
-        return max(self.modes(EVIDENCE_GAMMAS), key=lambda mode: mode.evidence)
+        return max(self.find_modes(EVIDENCE_GAMMAS), key=lambda mode: mode.evidence)
 
 
 def line_search(linear: float, square: float, gamma: float, values: Array) -> float:

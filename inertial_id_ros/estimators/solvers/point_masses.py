@@ -41,7 +41,7 @@ def least_sum_of_squares(factors: list[Array], columns: Array, regularization: f
     """
     matrix, target, above = _eliminate_bias(np.concatenate(factors))
     masses, _ = nonnegative_least_squares(matrix @ columns, target, regularization)
-    return Optimum(masses, _bias_of(above, columns @ masses), regularization)
+    return Optimum(masses, _recover_bias(above, columns @ masses), regularization)
 
 
 def least_sum_of_norms(factors: list[Array], columns: Array, regularization: float) -> Optimum:
@@ -59,7 +59,8 @@ def least_sum_of_norms(factors: list[Array], columns: Array, regularization: flo
     best = Optimum(np.zeros(columns.shape[1]), np.zeros(factors[0].shape[1] - 11), 0.0)
     least, idle = np.inf, 0
     for _ in range(MAX_ROUNDS):
-        masses, bias, residual = _weighted(factors, columns, norms, regularization / size, residual)
+        masses, bias, residual = _solve_reweighted(factors, columns, norms, regularization / size,
+                                                   residual)
         point = np.concatenate([bias, columns @ masses, [-1.0]])
         rows = [f @ point for f in factors]
         found = np.array([np.linalg.norm(r) for r in rows])
@@ -69,7 +70,7 @@ def least_sum_of_norms(factors: list[Array], columns: Array, regularization: flo
         if primal < least:
             least = primal
             best = Optimum(masses, bias, regularization * float(np.linalg.norm(norms)) / size)
-        gap = primal - _dual(factors, rows, norms, found, size, found_size)
+        gap = primal - _dual_bound(factors, rows, norms, found, size, found_size)
         if gap <= RELATIVE_GAP * primal or idle == MAX_IDLE_ROUNDS:
             break
         norms = np.maximum(found, SMALLEST_NORM * primal)
@@ -77,13 +78,13 @@ def least_sum_of_norms(factors: list[Array], columns: Array, regularization: flo
     return best
 
 
-def _weighted(factors: list[Array], columns: Array, norms: Array, mu: float,
-              start: Array | None) -> tuple[Array, Array, Array]:
+def _solve_reweighted(factors: list[Array], columns: Array, norms: Array, mu: float,
+                      start: Array | None) -> tuple[Array, Array, Array]:
     """Masses, biases and residual of ``sum |F_i ...|^2 / (2 t_i) + mu |m|^2 / 2``."""
     matrix, target, above = _eliminate_bias(
         np.concatenate([f / np.sqrt(t) for f, t in zip(factors, norms, strict=True)]))
     masses, residual = nonnegative_least_squares(matrix @ columns, target, mu, start)
-    return masses, _bias_of(above, columns @ masses), residual
+    return masses, _recover_bias(above, columns @ masses), residual
 
 
 def _eliminate_bias(rows: Array) -> tuple[Array, Array, Array]:
@@ -98,7 +99,7 @@ def _eliminate_bias(rows: Array) -> tuple[Array, Array, Array]:
     return upper[inside, inside], upper[inside, -1], upper[:k]
 
 
-def _bias_of(above: Array, phi: Array) -> Array:
+def _recover_bias(above: Array, phi: Array) -> Array:
     """The biases (k,) that go with phi; above is what `_eliminate_bias` returned."""
     k = len(above)
     if k == 0:
@@ -106,8 +107,8 @@ def _bias_of(above: Array, phi: Array) -> Array:
     return np.linalg.solve(above[:, :k], above[:, -1] - above[:, k:-1] @ phi)
 
 
-def _dual(factors: list[Array], rows: list[Array], norms: Array, found: Array, size: float,
-          found_size: float) -> float:
+def _dual_bound(factors: list[Array], rows: list[Array], norms: Array, found: Array, size: float,
+                found_size: float) -> float:
     """A lower bound of the optimum: the dual objective at residual over weight, made feasible."""
     shrink = min(1.0, float(np.min(norms / np.maximum(found, 1e-300))),
                  size / max(found_size, 1e-300))

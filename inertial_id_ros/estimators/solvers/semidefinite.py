@@ -64,16 +64,17 @@ class LeastDistance:
                 self._solver.update(A=np.ascontiguousarray(-matrix.T).ravel(), b=offset)
             return self._solver.solve()
         except BaseException as error:
-            _let_panics_pass(error)
+            _raise_unless_panic(error)
         self._solver = None
         try:
             return self._build(offset, matrix, _settings(careful=True)).solve()
         except BaseException as error:
-            _let_panics_pass(error)
+            _raise_unless_panic(error)
         return None
 
     def _build(self, offset: Array, matrix: Array,
                settings: clarabel.DefaultSettings) -> clarabel.DefaultSolver:
+        """A new Clarabel solver for these data."""
         import clarabel
         from scipy import sparse
 
@@ -86,8 +87,8 @@ class LeastDistance:
                                       self._cones, settings)
 
 
-def _let_panics_pass(error: BaseException) -> None:
-    """Raise again what is no panic of the compiled solver, whose type cannot be imported.
+def _raise_unless_panic(error: BaseException) -> None:
+    """Raise an error again unless it is a panic of the compiled solver (no type to import).
 
     What the panic writes to standard error stays there: it bypasses Python, and to point the file
     descriptor elsewhere for a moment would swallow what other threads write.
@@ -97,6 +98,7 @@ def _let_panics_pass(error: BaseException) -> None:
 
 
 def _settings(careful: bool = False) -> clarabel.DefaultSettings:
+    """Fast settings of Clarabel for a problem that is scaled well; careful: with its safeguards."""
     import clarabel
 
     settings = clarabel.DefaultSettings()
