@@ -103,6 +103,7 @@ def test_solving_on_the_way_gives_the_estimates_of_single_samples_to_the_last_bi
         assert_equal(one, other)
 
 
+@pytest.mark.slow
 def test_streams_may_be_added_one_after_the_other_however_long() -> None:
     t = stamps(60.0, 200.0)
     q, scene = Scene().motion.positions(t), Scene()
@@ -167,6 +168,7 @@ def test_bad_samples_are_left_out_and_named() -> None:
         "wrench samples with NaN or infinity dropped (10 times)"]
 
 
+@pytest.mark.slow
 def test_joint_torques_serve_instead_of_wrenches(tmp_path: Path) -> None:
     robot, recorded = torque_arm.write_robot(tmp_path / "robot"), torque_arm.loaded(2.0, 1, 6.0)
     asked = Settings().replace({"load.source": "joint_torque", "load.robot": str(robot),
@@ -326,6 +328,7 @@ def test_settings_that_cannot_be_used_are_refused_at_once() -> None:
 # ---- recordings and accelerations --------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_recording_gives_what_identify_bag_gives(tmp_path: Path) -> None:
     cobot_bag, cobot = tmp_path / "bag", SimulatedCobot()
     write_bag(cobot_bag, cobot, cobot.blocks(5.0))

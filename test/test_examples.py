@@ -40,6 +40,7 @@ def test_the_snippet_of_the_readme_finds_the_payload(capsys: pytest.CaptureFixtu
     assert "identified" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_finds_the_payload_and_draws_a_picture(path: Any) -> None:

@@ -51,6 +51,7 @@ def folder(recorded: SimulatedTorques, tmp_path_factory: pytest.TempPathFactory)
     return out
 
 
+@pytest.mark.slow
 def test_arrays_give_the_robot_of_the_command(recorded: SimulatedTorques, folder: Path,
                                               tmp_path: Path) -> None:
     stamps = 1_000_000_000 + np.round(1e9 * recorded.t).astype(np.int64)
