@@ -133,10 +133,6 @@ class Estimate:
         """The same estimate, marked as repeated because no new data came."""
         return replace(self, stale=True)
 
-    def with_findings(self, findings: tuple[str, ...]) -> Estimate:
-        """The same estimate with these findings."""
-        return replace(self, findings=findings)
-
     def in_frame(self, frame_id: str, rotation: Array, translation: Array) -> Estimate:
         """The same body in another frame, where ``x_new = rotation x + translation`` (3, 3), (3,).
 

@@ -21,6 +21,7 @@ from ..inertia import Array
 from ..io.sample_blocks import Block
 from ..kinematics.motion import Motion
 from ..kinematics.motion_statistics import MotionStatistics
+from ..regression.alignment import CLOCK_OFFSET, RemovedOffset
 from ..regression.regressor_window import Rows, WindowContent, make_regressor_window
 from ..regression.rows import make_bin_columns
 from ..settings import Settings
@@ -31,7 +32,6 @@ from ..signals.precompensation import SETTLED, RemovedPayload, is_settling
 from ..signals.ring_buffer import JUMPED, SampleRing
 from ..signals.sample_checks import WrenchGate, accepts_all
 from ..signals.sensor_frame import SensorFrame
-from .clock_offset import ClockOffset
 from .compensation import CompensatedWrenches, compensate, no_wrenches, why_not_compensated
 from .pipeline import Pipeline
 from .provisional_rows import UnsettledBins, find_unsettled_bins
@@ -80,7 +80,7 @@ class Identifier(Pipeline[WindowContent]):
 
     def _begin(self) -> None:
         super()._begin()
-        self._clock = ClockOffset()
+        self._clock = RemovedOffset()
         self._next_bin: int | None = None
         self._row_count = 0
 
@@ -237,8 +237,9 @@ class Identifier(Pipeline[WindowContent]):
         """
         with self._lock:
             outcome = self._solve_window()
-            if offset_ns := self._clock.remaining_ns(outcome):
-                self._clock.remove(offset_ns)
+            if isinstance(outcome, Estimate) and not outcome.stale and self._clock.remove(
+                    float(outcome.alignment[CLOCK_OFFSET.values][0]),
+                    float(outcome.alignment_sigma[CLOCK_OFFSET.values][0])):
                 self._replay_window()
                 outcome = self._solve_window()
             return self._conclude(outcome)
@@ -338,7 +339,8 @@ class Identifier(Pipeline[WindowContent]):
                 self._solver.bias.drop_old(why, self._log)
                 state = replace(state, tare=None)
             self._restored = state.estimate and replace(state.estimate, stale=True, restored=True)
-            self._tell_restored(state)
+            if state != State():
+                self._log.set("restored", "info", f"restored: {state.describe()}")
 
     def _flush_rows(self) -> None:
         self._segments.restart()
@@ -351,8 +353,8 @@ class Identifier(Pipeline[WindowContent]):
         self._last, self._restored = None, None
 
     def check_settings(self, settings: Settings) -> None:
-        """Raise why these settings could not be used now: what `Solver.check_settings` raises, or
-        InvalidSetting for a removed payload that no body has."""
+        """Raise why these settings, with their removed payload, could not be used now (see
+        `Pipeline.check_settings`)."""
         RemovedPayload(settings)
         super().check_settings(settings)
 

@@ -27,8 +27,9 @@ import numpy as np
 from ..detection.disturbance_detector import Event, EventKind
 from ..detection.disturbance_findings import DisturbanceFindings
 from ..detection.segments import Segment
-from ..errors import InertialIdError, NotEnoughData
+from ..errors import InertialIdError, InvalidShape, NotEnoughData
 from ..estimate import Estimate, NoEstimate, Outcome
+from ..estimators import Estimator
 from ..findings import Finding, FindingLog
 from ..geometry.shape import Shape
 from ..inertia import Array
@@ -39,7 +40,6 @@ from ..settings import Settings
 from ..signals import inbox
 from .compensation import CompensatedWrenches
 from .provisional_rows import MonotonicStamps
-from .state import State
 
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
 _NOTHING = -1, -1  # extent of no window
@@ -51,12 +51,10 @@ class PayloadSolver(Protocol):
 
     shape: Shape | None
     tool: Tool | None
+    estimator: Estimator
 
-    def check_settings(self, settings: Settings) -> None:
-        """Raise why these settings could not be used (InvalidSetting, InvalidShape)."""
-
-    def configure(self, settings: Settings) -> None:
-        """Use other settings from the next estimate on."""
+    def make_estimator(self, settings: Settings) -> Estimator:
+        """The estimator that these settings ask for (raises InvalidSetting)."""
 
 
 class Pipeline(inbox.Intake, ABC, Generic[AnyWindow]):
@@ -126,10 +124,6 @@ class Pipeline(inbox.Intake, ABC, Generic[AnyWindow]):
         """Solve a window (raises an InertialIdError where there is no estimate)."""
 
     @abstractmethod
-    def solve(self) -> Outcome:
-        """The estimate of the window: physically consistent, or the reason why there is none."""
-
-    @abstractmethod
     def _handle_moved_zero(self) -> None:
         """Take into account that the zero of what measures the load has moved."""
 
@@ -140,10 +134,6 @@ class Pipeline(inbox.Intake, ABC, Generic[AnyWindow]):
     @abstractmethod
     def _flush_rows(self) -> None:
         """Forget the window, its estimate, and the bins that wait in the filters."""
-
-    @abstractmethod
-    def set_settings(self, settings: Settings) -> None:
-        """Use other settings, of those that may change at run time, from the next estimate on."""
 
     # ---- stages that all share -----------------------------------------------------------------
 
@@ -272,10 +262,15 @@ class Pipeline(inbox.Intake, ABC, Generic[AnyWindow]):
         self._solved = _NOTHING
 
     def check_settings(self, settings: Settings) -> None:
-        """Raise why these settings could not be used now (InvalidSetting, InvalidShape)."""
-        self._solver.check_settings(settings)
+        """Raise why these settings could not be used now.
 
-    def _tell_restored(self, state: State) -> None:
-        """Set the finding about what an earlier run has left, if anything."""
-        if state != State():
-            self._log.set("restored", "info", f"restored: {state.describe()}")
+        Raises:
+            InvalidSetting: they contradict each other, or the estimator cannot be made.
+            InvalidShape: it needs a shape, unlike the present one, and none is there.
+        """
+        estimator = self._solver.make_estimator(settings)
+        waits_already = self._solver.estimator.needs_shape
+        if estimator.needs_shape and self._solver.shape is None and not waits_already:
+            raise InvalidShape(
+                f"the estimator '{estimator.name}' of these settings needs the shape of the "
+                "object, and none is given: call set_shape first, or set shape.type at start")

@@ -13,7 +13,7 @@ from ..detection.consistency_checks import (
     check_shape,
     residual_rms,
 )
-from ..errors import InvalidData, InvalidShape, NotEnoughData
+from ..errors import InvalidData, NotEnoughData
 from ..estimate import UNOBSERVED, Estimate
 from ..estimators import Estimator, Solution, create
 from ..findings import FindingLog
@@ -52,27 +52,15 @@ class Solver:
 
     def configure(self, settings: Settings) -> None:
         """Use these settings from now on."""
-        self._estimator = create(settings)
+        self.estimator = create(settings)
         self._settings = settings
         self.problems.configure(settings)
 
-    def check_settings(self, settings: Settings) -> None:
-        """Raise why these settings could not be used with the present shape.
-
-        Raises:
-            InvalidSetting: the estimator cannot be made.
-            InvalidShape: it needs a shape, unlike the present one, and none is there.
-        """
-        estimator = create(settings)
-        waits_already = self._estimator.needs_shape
-        if estimator.needs_shape and self.shape is None and not waits_already:
-            raise InvalidShape(
-                f"the estimator '{estimator.name}' of these settings needs the shape of the "
-                "object, and none is given: call set_shape first, or set shape.type at start")
+    make_estimator = staticmethod(create)
 
     def reset(self) -> None:
         """Forget what was learnt from earlier data, except the tare."""
-        self._estimator = create(self._settings)
+        self.estimator = create(self._settings)
         self.problems.reset()
 
     @property
@@ -118,12 +106,12 @@ class Solver:
         problem = self.problems.build(window, acceleration_covariance)
         check_model(problem, self._settings, self.tool, log)
         shape = check_shape(self.shape, self._settings.shape.max_reach,
-                            problem.marginal("noise"), self._estimator, log)
-        problem, solution = self.answer(self._estimator, problem, window, shape)
+                            problem.marginal("noise"), self.estimator, log)
+        problem, solution = self.answer(self.estimator, problem, window, shape)
         elapsed = time.perf_counter() - started
         if not is_consistent(solution.phi):
             raise InvalidData(
-                f"'{self._estimator.name}' gives a body that cannot exist (smallest eigenvalue of "
+                f"'{self.estimator.name}' gives a body that cannot exist (smallest eigenvalue of "
                 f"the pseudo-inertia {min_eigenvalue(solution.phi):.3g}); choose an estimator that "
                 "guarantees consistency, or move more")
         marginal = problem.marginal("noise")
@@ -145,7 +133,7 @@ class Solver:
             stamp_ns=(window.last + 1) * BIN_NS, frame_id=frame_id, phi=solution.phi,
             phi_covariance=verdict.phi_covariance,
             bias=self._settings.wrench.sign * bias,
-            method=self._estimator.name, weighting=self._settings.estimator.weighting,
+            method=self.estimator.name, weighting=self._settings.estimator.weighting,
             data_share=verdict.data_share, verdict=verdict.verdict,
             alignment=nuisance, alignment_sigma=sigma, residual_rms=rms,
             samples=window.samples, window=window.duration,

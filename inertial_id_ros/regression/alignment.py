@@ -9,6 +9,8 @@ from ..settings import Settings
 from .nuisance_state import NuisanceState, RowSignals
 
 _NOTEWORTHY_ANGLE = np.deg2rad(0.3)
+_MOST_REPLAYS, _WORTHWHILE = 3, 0.002  # of a window, and smallest offset to remove [s]
+_SIGNIFICANT = 5.0  # standard deviations
 
 
 class SensorRotation(NuisanceState):
@@ -112,6 +114,35 @@ class ClockOffset(NuisanceState):
         direction = "late" if values[0] < 0.0 else "early"
         return (f"the stamps of the wrench are {abs(values[0]) * 1e3:.1f} ms too {direction} "
                 "against those of the motion")
+
+
+class RemovedOffset:
+    """The clock offset that is removed from the stamps of the wrench.
+
+    What is quadratic in the offset would bias the parameters: a large one is removed, and the
+    window replayed with the corrected stamps.
+
+    Attributes:
+        early_ns: by how much the stamps are early, as far as known; it is added to them [ns].
+    """
+
+    def __init__(self) -> None:
+        self.early_ns, self._times = 0, 0
+
+    @property
+    def seconds(self) -> float:
+        """The removed offset [s]."""
+        return self.early_ns * 1e-9
+
+    def remove(self, offset: float, sd: float) -> bool:
+        """Remove a whole offset and its standard deviation [s] if that is worth a replay; says
+        whether it was."""
+        rest = offset - self.seconds
+        if self._times == _MOST_REPLAYS or not _WORTHWHILE < abs(rest) > _SIGNIFICANT * sd > 0.0:
+            return False
+        self._times += 1
+        self.early_ns += int(rest * 1e9)
+        return True
 
 
 def _angles(values: Array, clear: np.ndarray, axes: str) -> str:

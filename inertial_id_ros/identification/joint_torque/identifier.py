@@ -194,7 +194,8 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         with self._lock:
             self._solver.tool = state.tool
             if state != State():
-                self._tell_restored(replace(state, estimate=None, tare=None))
+                self._log.set("restored", "info",
+                              f"restored: {replace(state, estimate=None, tare=None).describe()}")
 
     def set_settings(self, settings: Settings) -> None:
         """Use other settings, of those that may change at run time, from the next estimate on."""

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from ...detection.consistency_checks import check_shape
-from ...errors import InvalidData, InvalidSetting, InvalidShape, NotEnoughData
+from ...errors import InvalidData, InvalidSetting, NotEnoughData
 from ...estimate import UNOBSERVED, Estimate
 from ...estimators import Estimator, create
 from ...findings import FindingLog
@@ -45,20 +45,17 @@ class TorqueSolver:
 
     def configure(self, settings: Settings) -> None:
         """Use these settings from now on."""
-        self._estimator = _make_estimator(settings)
+        self.estimator = self.make_estimator(settings)
         self._max_reach = settings.shape.max_reach
 
-    def check_settings(self, settings: Settings) -> None:
-        """Raise why these settings could not be used with the present shape.
-
-        Raises:
-            InvalidSetting: the estimator cannot be made.
-            InvalidShape: it needs a shape, unlike the present one, and none is there.
-        """
-        estimator = _make_estimator(settings)
-        if estimator.needs_shape and self.shape is None and not self._estimator.needs_shape:
-            raise InvalidShape(f"the estimator '{estimator.name}' needs the shape of the object, "
-                               "and none is given: call set_shape first")
+    @staticmethod
+    def make_estimator(settings: Settings) -> Estimator:
+        """The estimator of the settings (raises InvalidSetting where it needs rows of wrenches)."""
+        method = settings.estimator.method
+        if method not in METHODS:
+            raise InvalidSetting(f"estimator.method is '{method}', which works on wrenches; with "
+                                 f"load.source 'joint_torque' allowed: {', '.join(METHODS)}")
+        return create(settings.replace({"estimator.weighting": "noise"}))
 
     def solve(self, problem: TorqueProblem, parts: list[Rows], frame_id: str,
               log: FindingLog) -> Estimate:
@@ -76,10 +73,10 @@ class TorqueSolver:
         fit = problem.build(rows, self.tool)
         check_model(problem, fit, rows, self.tool, log)
         marginal = fit.problem.marginal("noise")
-        shape = check_shape(self.shape, self._max_reach, marginal, self._estimator, log)
-        solution = self._estimator.solve(fit.problem, shape)
+        shape = check_shape(self.shape, self._max_reach, marginal, self.estimator, log)
+        solution = self.estimator.solve(fit.problem, shape)
         if not is_consistent(solution.phi):
-            raise InvalidData(f"'{self._estimator.name}' gives a body that cannot exist; choose an "
+            raise InvalidData(f"'{self.estimator.name}' gives a body that cannot exist; choose an "
                               "estimator that guarantees consistency, or move more")
         verdict = judge(solution, marginal)
         if verdict.verdict[0] == UNOBSERVED:
@@ -94,7 +91,7 @@ class TorqueSolver:
         return Estimate(
             stamp_ns=int((parts[-1].number[-1] + 1) * BIN_NS), frame_id=frame_id,
             phi=solution.phi, phi_covariance=verdict.phi_covariance, bias=nothing,
-            method=self._estimator.name, weighting="noise", data_share=verdict.data_share,
+            method=self.estimator.name, weighting="noise", data_share=verdict.data_share,
             verdict=verdict.verdict, alignment=set_up, alignment_sigma=set_up,
             residual_rms=nothing, samples=int(sum(part.samples.sum() for part in parts)),
             window=window_duration(parts), condition_number=verdict.condition_number,
@@ -105,12 +102,3 @@ class TorqueSolver:
 def window_duration(parts: list[Rows]) -> float:
     """Time between the first and the last row of a window [s]."""
     return float(parts[-1].number[-1] - parts[0].number[0]) * BIN_NS * 1e-9
-
-
-def _make_estimator(settings: Settings) -> Estimator:
-    """The estimator of the settings (raises InvalidSetting where it needs rows of wrenches)."""
-    method = settings.estimator.method
-    if method not in METHODS:
-        raise InvalidSetting(f"estimator.method is '{method}', which works on wrenches; with "
-                             f"load.source 'joint_torque' allowed: {', '.join(METHODS)}")
-    return create(settings.replace({"estimator.weighting": "noise"}))
