@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from .errors import InertialIdError, InvalidData, InvalidSetting, NotEnoughData
+from .errors import InertialIdError, InvalidData, InvalidModel, InvalidSetting, NotEnoughData
 from .estimate import Estimate, NoEstimate, ParameterVerdict
 from .findings import Finding
 from .identification import accelerations
@@ -80,11 +80,14 @@ class Identifier:
         self._newest: dict[tuple[str, ...], int] = {}
 
     def set_robot_description(self, urdf: str) -> None:
-        """Use the robot of this URDF text (raises InvalidModel).
+        """Use the robot of this URDF text, in which the frame of the wrench is a link.
 
-        It has to hold the frame of the wrench; without a URDF, add transforms.
+        Without a robot description, add transforms.
+
+        Raises:
+            InvalidModel: the description cannot be used; the one before stays in use.
         """
-        self._identifier.set_robot_description(urdf)
+        self._identifier.set_robot_description(_urdf_text(urdf))
 
     def add_joint_states(self, stamps: ArrayLike, names: Sequence[str], positions: ArrayLike,
                          efforts: ArrayLike | None = None) -> None:
@@ -151,29 +154,36 @@ class Identifier:
             as_rows("quaternion", quaternion, (4,)).tolist())
 
     def solve(self) -> Estimate | NoEstimate:
-        """The payload by all samples so far, or why there is no estimate.
+        """Estimate the payload from all samples so far.
 
-        May be called after every few samples or once at the end; of a long recording, the last
-        `buffer.window` seconds count.
+        May be called after every few samples or once at the end; only the last `buffer.window`
+        seconds are used. Without new samples the last estimate comes again, marked as stale.
+
+        Returns:
+            The estimate, or a `NoEstimate` with the reason why there is none.
         """
         self._push()
         return self._identifier.solve()
 
     def findings(self) -> tuple[Finding, ...]:
-        """Everything about the samples so far that deserves attention, errors first."""
+        """List everything about the samples so far that deserves attention, errors first."""
         self._push()
         return self._identifier.findings()
 
     def tare(self) -> str:
-        """Take the mean wrench of the last second, without payload and at rest, as the bias.
+        """Use the mean wrench of the last second, at rest and without payload, as the bias.
 
-        Returns what was stored, in one sentence (raises NotEnoughData where that is impossible).
+        Returns:
+            What was stored, in one sentence.
+
+        Raises:
+            NotEnoughData: too few samples, or the sensor is not at rest.
         """
         self._push()
         return self._identifier.tare()
 
     def set_tool(self, tool: Tool | None) -> None:
-        """From the next samples on, identify what is held beside this tool; None: all there is."""
+        """Identify the object without this tool from the next samples on; None: all there is."""
         self._push()
         self._identifier.set_tool(tool)
 
@@ -181,10 +191,17 @@ class Identifier:
         """Forget all samples; keep robot description, fixed transforms, tool and bias."""
         self._waiting.clear()
         self._newest.clear()
-        self._identifier.reset("asked for")
+        self._identifier.reset("reset was called")
 
     def _add(self, stream: tuple[str, ...], samples: Samples) -> None:
-        """Keep samples for the next call that needs them; they must follow those of the stream."""
+        """Keep samples for the next call that needs them.
+
+        Args:
+            stream: what they are, and whose; stamps increase within a stream.
+
+        Raises:
+            InvalidData: they do not follow the samples added before.
+        """
         if not len(samples.stamps):
             return
         first, before = int(samples.stamps[0]), self._newest.get(stream, 0)
@@ -195,17 +212,18 @@ class Identifier:
         self._waiting.append(samples)
 
     def _push(self) -> None:
-        """Give the pipeline what waits."""
+        """Process all samples that were added."""
         waiting, self._waiting = self._waiting, []
         push(self._identifier, waiting)
 
 
 def identify_recording(path: str | Path, settings: Settings | None = None
                        ) -> Estimate | NoEstimate:
-    """The payload of a rosbag2 recording (folder, .mcap or .db3), as `identify_bag` finds it.
+    """Identify the payload of a rosbag2 recording, as `identify_bag` does.
 
     Args:
-        settings: with the names of topics where a recording holds several of a kind.
+        path: folder, .mcap or .db3 file.
+        settings: name topics where the recording has several of the same type.
 
     Raises:
         RecordingError: not readable, or it lacks a topic that is needed.
@@ -221,7 +239,7 @@ def identify_recording(path: str | Path, settings: Settings | None = None
 def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration: ArrayLike,
                            omega: ArrayLike, wrench: ArrayLike, alpha: ArrayLike | None = None,
                            settings: Settings | None = None) -> Estimate | NoEstimate:
-    """The payload from motion that was measured at the sensor, not computed from joint states.
+    """Identify a payload from motion that was measured at the sensor, e.g. by an IMU.
 
     Args:
         stamps: (n,) increasing [ns].
@@ -255,11 +273,11 @@ def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration:
 def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions: ArrayLike,
                    efforts: ArrayLike, terms: JointTerms | None = None,
                    gravity: ArrayLike = (0.0, 0.0, -9.81)) -> RobotResult:
-    """The bodies and joint friction of a whole robot from its joint torques.
+    """Identify the bodies and joint friction of a whole robot from its joint torques.
 
     ``result.bodies`` holds a `Body` for each link, ``result.prediction.relative`` the share of the
-    torque that is left, and ``save_robot(path, result.robot)`` writes the file that `load.robot`
-    names when payloads are identified from joint torques.
+    torque that the robot does not explain. ``save_robot(path, result.robot)`` writes the file that
+    the setting `load.robot` names when payloads are identified from joint torques.
 
     Args:
         urdf: text of the robot description; joints that are not in `names` are locked at zero.
@@ -283,7 +301,15 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
     shape = len(times), len(joints)
     recorded = NamedRecording(joints, times, as_rows("positions", positions, shape),
                               as_rows("efforts", efforts, shape))
-    result = identify_described_robot(urdf, recorded, terms=terms,
+    result = identify_described_robot(_urdf_text(urdf), recorded, terms=terms,
                                       gravity=as_finite_rows("gravity", gravity, (3,)))
     result.check_explained()
     return result
+
+
+def _urdf_text(urdf: str) -> str:
+    """The argument, if it can be the text of a URDF (raises InvalidModel for a path)."""
+    if "<" not in str(urdf):
+        raise InvalidModel(f"robot description is {str(urdf)[:200]!r}; the text of a URDF is "
+                           "needed, e.g. Path('arm.urdf').read_text()")
+    return urdf

@@ -35,6 +35,7 @@ from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.record import write_bag
 from inertial_id_ros.errors import (
     InvalidData,
+    InvalidModel,
     InvalidSetting,
     InvalidShape,
     NotEnoughData,
@@ -302,6 +303,12 @@ def test_a_wrong_array_is_refused_and_leaves_no_trace(name: str, wrong: Any, mes
             made.add_joint_states(given["stamps"], given["names"], given["positions"])
     add(made)
     assert_body(made.solve())
+
+
+@pytest.mark.parametrize("wrong", ["/tmp/arm.urdf", Path("arm.urdf"), ""])
+def test_a_path_in_place_of_a_robot_description_is_refused(wrong: Any) -> None:
+    with pytest.raises(InvalidModel, match="the text of a URDF is needed"):
+        Identifier().set_robot_description(wrong)
 
 
 def test_samples_before_those_added_are_refused() -> None:
