@@ -28,7 +28,7 @@ from ..settings import Settings
 from ..signals.bins import average_bins
 from ..signals.low_pass import ZeroPhaseFilter
 from .solver import Solver
-from .wrench_model import wrench_model
+from .wrench_model import WrenchModel
 
 _START_NS = 1_000_000_000_000  # of every recording, in the pipeline's own time
 _DERIVATIVE_SAMPLES = 10  # in the local quartic through the angular velocity
@@ -81,7 +81,7 @@ def compress_recording(recording: Recording,
     """
     _check_arrays(recording)
     stamps = _START_NS + np.round((recording.time - recording.time[0]) * 1e9).astype(np.int64)
-    model = wrench_model(settings)
+    model = WrenchModel(settings)
     low_pass = model.make_filter(settings.kinematics.filter_window)
     alpha, angular_noise = _angular_acceleration(recording, stamps, settings,
                                                  low_pass.derivative_gain)

@@ -37,7 +37,7 @@ from .pipeline import Pipeline
 from .provisional_rows import UnsettledBins, find_unsettled_bins
 from .solver import Solver
 from .state import State
-from .wrench_model import wrench_model
+from .wrench_model import WrenchModel
 
 _RING = 65_536  # wrench samples kept until they settle
 
@@ -57,7 +57,7 @@ class Identifier(Pipeline[WindowContent]):
         self._gate = WrenchGate(settings.wrench, self._log)
         self._drops = DropCounters(self._log, "wrench", "wrench samples")
         self._ring = SampleRing(6, _RING)
-        model = wrench_model(settings)
+        model = WrenchModel(settings)
         self._segments = Segments(settings, model, settings.kinematics.filter_window, self._log)
         self._disturbances = DisturbanceFindings(self._log, model.texts)
         self._buffer = make_regressor_window(settings)
@@ -367,7 +367,7 @@ class Identifier(Pipeline[WindowContent]):
             before, self.settings = self.settings, settings
             self._solver.configure(settings)
             if settings.wrench != before.wrench:
-                self._segments.use_model(wrench_model(settings))
+                self._segments.use_model(WrenchModel(settings))
             if settings.precompensated != before.precompensated:
                 self._removed = RemovedPayload(settings)
                 self._take_zeroing("the payload that the driver removes is set to "

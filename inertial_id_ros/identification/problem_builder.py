@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import is_not
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +22,6 @@ from ..regression.unconstrained_fit import vague_information
 from ..settings import Settings
 from ..signals.low_pass import ZeroPhaseFilter
 from .sensor_bias import SensorBias
-from .state import Tare
 
 _NO_ROWS = np.empty((0, COLUMNS))
 _ROUNDS = 3
@@ -51,7 +49,6 @@ class ProblemBuilder:
         """Use these settings from now on."""
         self._settings = settings
         self.states = EstimatedStates(settings)
-        self._prior: _Prior | None = None
         self.reset()
 
     def reset(self) -> None:
@@ -79,7 +76,8 @@ class ProblemBuilder:
         datasheet = datasheet_noise(self._settings.wrench)
         if self._start is None:
             self._start = _Start(np.zeros(PARAMETERS), np.zeros(len(self.states)), datasheet)
-        rows, prior = window.factors[FULL].reshape(-1, STORED), self._state_prior()
+        rows, prior = window.factors[FULL].reshape(-1, STORED), self._make_prior()
+        prior_information = _information(prior.rows)
 
         def linearise_at(start: _Start) -> _Linearised:
             linearised = _Linearised(rows, self._matrix(start.phi), start.noise, prior.rows)
@@ -96,14 +94,14 @@ class ProblemBuilder:
             states = linearised.marginal.states(phi)
             noise = start.noise
             if self._settings.estimator.estimate_noise:
-                used = degrees_of_freedom(linearised.whitened[:, :-1], prior.information)
+                used = degrees_of_freedom(linearised.whitened[:, :-1], prior_information)
                 solution = linearised.matrix @ np.concatenate([phi, states, [-1.0]])
                 noise = correct_noise(datasheet, window, solution, self._low_pass, used)
             self._start = _Start(phi, self.nuisance_states(states), noise)
             moved = float(np.linalg.norm(linearised.marginal.matrix @ (phi - start.phi)))
             if moved < _STEADY and np.abs(noise / start.noise - 1.0).max() < _STEADY_NOISE:
-                return self._problem(window, start, linearised)
-        return self._problem(window, self._start, linearise_at(self._start))
+                return self._problem(window, prior, start, linearised)
+        return self._problem(window, prior, self._start, linearise_at(self._start))
 
     def add_regressor_noise(self, problem: Problem, window: WindowContent, phi: Array) -> Problem:
         """The problem with the noise of measured accelerations in its regressor, at phi (10,)."""
@@ -127,25 +125,21 @@ class ProblemBuilder:
         matrix = self.states.linearise(self.total(phi))
         return matrix if self.tool is None else add_tool_states(matrix, self.tool)
 
-    def _state_prior(self) -> _Prior:
-        """What is known of the states before the data; computed anew after a tare or a new tool."""
-        sources = self.bias.tare, self.bias.is_old, self.tool
-        if self._prior is None or any(map(is_not, self._prior.sources, sources)):
-            sd, mean = self.bias.prior(self._settings, self._settings.wrench.sign)
-            others = self.states.prior_sd
-            if self.tool is not None:
-                others = np.concatenate([others, np.ones(PARAMETERS)])
-            rows = state_prior(sd, mean, others)
-            self._prior = _Prior(sources, sd, mean, others, rows, _information(rows))
-        return self._prior
+    def _make_prior(self) -> _Prior:
+        """What the settings, the tare and the tool tell of the states before the data."""
+        sd, mean = self.bias.prior(self._settings, self._settings.wrench.sign)
+        others = self.states.prior_sd
+        if self.tool is not None:
+            others = np.concatenate([others, np.ones(PARAMETERS)])
+        return _Prior(sd, mean, others, state_prior(sd, mean, others))
 
-    def _problem(self, window: WindowContent, start: _Start, linearised: _Linearised) -> Problem:
+    def _problem(self, window: WindowContent, prior: _Prior, start: _Start,
+                 linearised: _Linearised) -> Problem:
         """The compressed problem, linearised at the start of a round."""
         dynamic, static = (
             self._fix_states((window.factors[model] @ linearised.matrix).reshape(
                 -1, linearised.matrix.shape[1]), start.nuisance)
             if model in window.factors else _NO_ROWS for model in (DYNAMIC, STATIC))
-        prior = self._state_prior()
         return Problem(self._fix_states(linearised.rows, start.nuisance), dynamic, static,
                        start.noise, prior.bias_sd, prior.bias_mean, window.samples,
                        linearised.rows, prior.state_sd, linearised.marginal)
@@ -171,17 +165,14 @@ class _Prior(NamedTuple):
     """What is known of the states before the data.
 
     Attributes:
-        sources: what it was made from: tare, whether that is old, tool.
         bias_sd, bias_mean: (6,) of the biases; state_sd: (q,) of the states beside them.
-        rows: (6 + q, 17 + q) whitened; information: (16 + q, 16 + q).
+        rows: (6 + q, 17 + q) whitened.
     """
 
-    sources: tuple[Tare | None, bool, Tool | None]
     bias_sd: Array
     bias_mean: Array
     state_sd: Array
     rows: Array
-    information: Array
 
 
 class _Linearised:

@@ -9,12 +9,12 @@ from ..inertia import PARAMETERS, Array, skew
 from ..regression.encoder_noise import motion_noise_covariance
 from ..regression.noise import datasheet_noise
 from ..regression.regressor_window import Rows
-from ..regression.row_layout import BIAS, BIASES, EstimatedStates
-from ..regression.rows import make_row_filter, unpack_rows
+from ..regression.row_layout import BIAS, EstimatedStates
+from ..regression.rows import RATE_COLUMNS, ROW_COLUMNS, unpack_rows
 from ..regression.unconstrained_fit import vague_information
 from ..settings import Settings
 from ..signals.bins import BIN_NS
-from ..signals.low_pass import FilteredRows, ZeroPhaseFilter
+from ..signals.low_pass import FilteredRows, ZeroPhaseFilter, make_low_pass
 from .sensor_bias import prior_bias_sd
 
 FORCE, TORQUE = slice(0, 3), slice(3, 6)
@@ -25,12 +25,7 @@ _LASTS = round(1e9 / BIN_NS)  # bins; a push that turns with the sensor does not
 
 
 class WrenchModel:
-    """See `LoadModel`.
-
-    Args:
-        noise: (6,) data-sheet noise of one sample [N, N m]; bias_sd: (6,) prior standard deviation
-            of the biases; states: beside them; gravity: [m/s^2].
-    """
+    """The `LoadModel` of a wrist sensor: six channels, with biases and nuisance states."""
 
     texts, detector_kernel = WRENCH_TEXTS, 0.2
     groups: tuple[slice, ...] = (FORCE, TORQUE)
@@ -38,44 +33,42 @@ class WrenchModel:
     zero_columns, zero_sd = BIAS, _ZERO_SD
     shortest_zero, zeroed_under_load = _LASTS, True
 
-    def __init__(self, noise: Array, bias_sd: Array, states: EstimatedStates,
-                 gravity: float) -> None:
-        self.noise, self.floor, self.bias_sd = noise, _FLOOR * noise, bias_sd
-        self._gravity = gravity
-        self._states = states
-        rest = np.r_[bias_sd, states.prior_sd]
-        count = PARAMETERS + BIASES + len(states)
-        self.prior: Array = np.zeros((count, count))
+    def __init__(self, settings: Settings) -> None:
+        self.noise, self.bias_sd = datasheet_noise(settings.wrench), prior_bias_sd(settings.wrench)
+        self.floor = _FLOOR * self.noise
+        self._gravity = settings.gravity.acceleration
+        self._states = EstimatedStates(settings)
+        sd = np.concatenate([self.bias_sd, self._states.prior_sd])
+        self.prior: Array = np.diag(np.concatenate([np.zeros(PARAMETERS), sd**-2.0]))
         self.prior[:PARAMETERS, :PARAMETERS] = vague_information(1.0)
-        self.prior[PARAMETERS:, PARAMETERS:] = np.diag(rest**-2.0)
 
     def make_filter(self, length: float) -> ZeroPhaseFilter:
-        """See `LoadModel`."""
-        return make_row_filter(length)
+        """The low-pass for the columns of wrench and motion; length of its kernel [s]."""
+        return make_low_pass(length, ROW_COLUMNS, RATE_COLUMNS)
 
     def make_rows(self, filtered: FilteredRows) -> Rows:
-        """See `LoadModel`."""
+        """Unpack low-passed columns into rows for the window."""
         return unpack_rows(filtered, self._gravity)
 
     def make_detector_rows(self, filtered: FilteredRows, step: int) -> Rows:
-        """See `LoadModel`."""
+        """The same rows for the detector: their samples are those of the sensor."""
         del step
         return self.make_rows(filtered)
 
     def linearise(self, phi: Array) -> Array:
-        """See `LoadModel`."""
+        """Matrix (38, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""
         return self._states.linearise(phi)
 
     def acceleration(self, rows: Array) -> Array:
-        """See `LoadModel`."""
+        """Acceleration less gravity (n, 3) [m/s^2], which is the column of the mass in forces."""
         return rows[:, FORCE, 0]
 
     def motion_noise_covariance(self, phi: Array, acceleration_covariance: Array) -> Array:
-        """See `LoadModel`."""
+        """Covariance (6, 6) of the wrench residual due to noise of the motion, at phi (10,)."""
         return motion_noise_covariance(phi, acceleration_covariance)
 
     def unknown_motion_covariance(self, rows: Array, phi: Array) -> Array:
-        """The sensor turns about a centre that is not known."""
+        """Covariance (n, 6, 6) of the wrench where the sensor turns about an unknown centre."""
         turn = rows[:, FORCE, 1:4]  # [alpha]x + [omega]x^2
         lever = np.concatenate([phi[0] * np.eye(3), skew(phi[1:4])])
         force = lever @ turn
@@ -98,9 +91,3 @@ def unknown_acceleration_covariance(phi: Array, turning: float, gravity: float) 
     first_moment = float(np.linalg.norm(phi[1:4]))
     sd = np.r_[share * phi[0], np.full(3, share * first_moment), np.full(6, _LEVER * first_moment)]
     return np.diag(sd**2)
-
-
-def wrench_model(settings: Settings) -> WrenchModel:
-    """The model that the settings ask for."""
-    return WrenchModel(datasheet_noise(settings.wrench), prior_bias_sd(settings.wrench),
-                       EstimatedStates(settings), settings.gravity.acceleration)

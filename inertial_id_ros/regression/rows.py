@@ -11,18 +11,14 @@ import numpy as np
 from ..inertia import PARAMETERS, Array
 from ..kinematics.motion import Motion
 from ..signals.bins import Bins
-from ..signals.low_pass import FilteredRows, ZeroPhaseFilter, make_low_pass
+from ..signals.low_pass import FilteredRows
 from .newton_euler import dynamism, full_model_weight, regressor, static_regressor
 from .nuisance_state import RowSignals
 from .regressor_window import Rows
 from .row_layout import PHI, stored_rows
 
 _A, _AXES, _Y, _W = slice(0, 60), slice(60, 69), slice(69, 75), 75
-
-
-def make_row_filter(length: float) -> ZeroPhaseFilter:
-    """A low-pass for the columns that `pack_columns` gives; length of its kernel [s]."""
-    return make_low_pass(length, _W + 1, rates=_A.stop)
+ROW_COLUMNS, RATE_COLUMNS = 76, 60  # columns to filter, and the first of them to differentiate
 
 
 def pack_columns(motion: Motion, a: Array, wrench: Array, c1: float) -> Array:

@@ -11,7 +11,7 @@ from inertial_id_ros.identification.wrench_model import WrenchModel
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.regression.newton_euler import regressor
 from inertial_id_ros.regression.nuisance_state import RowSignals
-from inertial_id_ros.regression.row_layout import EstimatedStates, stored_rows
+from inertial_id_ros.regression.row_layout import stored_rows
 from inertial_id_ros.settings import Settings
 
 NOISE = np.repeat([0.1, 0.005], 3)
@@ -22,15 +22,17 @@ PERIOD = 0.02
 
 
 def _running_fit(alignment: float = 0.0) -> RunningFit:
-    return RunningFit(_model(NOISE, BIAS_SD, alignment), 1.0, PERIOD)
+    return RunningFit(_model(alignment=alignment), 1.0, PERIOD)
 
 
-def _model(noise: Array, bias_sd: Array, alignment: float = 0.0) -> WrenchModel:
+def _model(noise: float = 1.0, bias_sd: float = 1.0, alignment: float = 0.0) -> WrenchModel:
+    """With so many times NOISE and BIAS_SD, and this prior of all nuisance states [rad, s]."""
     angle = float(np.rad2deg(alignment))
-    states = EstimatedStates(Settings().replace({
-        "alignment.rotation_sd": angle, "alignment.tilt_sd": angle,
+    return WrenchModel(Settings().replace({
+        "wrench.force_noise": noise * NOISE[0], "wrench.torque_noise": noise * NOISE[3],
+        "wrench.force_bias_sd": bias_sd * BIAS_SD[0], "wrench.torque_bias_sd": bias_sd * BIAS_SD[3],
+        "gravity.acceleration": 9.81, "alignment.rotation_sd": angle, "alignment.tilt_sd": angle,
         "alignment.delay_sd": alignment}))
-    return WrenchModel(noise, bias_sd, states, 9.81)
 
 
 def _rows(n: int, rng: np.random.Generator, noise: float = 1.0) -> tuple[Array, Array]:
@@ -105,7 +107,7 @@ def test_the_noise_is_that_of_the_residual(noise: float, rng: np.random.Generato
 @pytest.mark.parametrize("bias_sd", [0.1, 10.0])
 def test_another_noise_or_prior_counts_as_if_it_had_been_known_from_the_start(
         noise: float, bias_sd: float, rng: np.random.Generator) -> None:
-    model = _model(noise * NOISE, bias_sd * BIAS_SD)
+    model = _model(noise, bias_sd)
     changed, known = _running_fit(), RunningFit(model, 1.0, PERIOD)
     rows, _ = _rows(480, rng)
     for fit in (changed, known):

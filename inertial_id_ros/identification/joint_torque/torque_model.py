@@ -22,7 +22,7 @@ _ZERO_LASTS = round(2.5e9 / BIN_NS)  # bins; the torques of a push may stay the 
 
 
 class TorqueModel:
-    """See `LoadModel`."""
+    """The `LoadModel` of joint torques: one channel for each joint, with errors of the robot."""
 
     texts, detector_kernel = TORQUE_TEXTS, 0.15
     weight_channels = slice(None)
@@ -47,11 +47,11 @@ class TorqueModel:
         self.prior[:PARAMETERS, :PARAMETERS] = vague_information(1.0)
 
     def make_filter(self, length: float) -> ZeroPhaseFilter:
-        """See `LoadModel`."""
+        """The low-pass for torques and regressor of all joints; length of its kernel [s]."""
         return make_low_pass(length, self._joints * (1 + self._size))
 
     def make_rows(self, filtered: FilteredRows) -> Rows:
-        """See `LoadModel`; the static model and the weight are not used."""
+        """Rows for the window; without the static model and the dynamism weight."""
         n, p, r = self._joints, self._size, len(filtered.number)
         columns = filtered.columns
         full = np.concatenate([
@@ -61,7 +61,7 @@ class TorqueModel:
         return Rows(filtered.number, filtered.samples, full, full[:, :0], np.ones(r))
 
     def _weight(self, full: Array) -> Array:
-        """Weight (r, joints) of rows where the sign of the speed is not one all the time."""
+        """Weight (r, joints) of rows, smaller where a joint changes its direction under the kernel."""
         out = np.ones(full.shape[:2])
         for joint, term in self._friction.items():
             friction = self._problem.robot.phi[term] / self.floor[joint]
@@ -70,25 +70,25 @@ class TorqueModel:
         return out
 
     def make_detector_rows(self, filtered: FilteredRows, step: int) -> Rows:
-        """See `LoadModel`."""
+        """Rows for the detector, one sample a bin, however often the driver publishes."""
         return self.make_rows(filtered._replace(samples=np.full(len(filtered.number), float(step))))
 
     def linearise(self, phi: Array) -> Array:
-        """See `LoadModel`; all is linear here."""
+        """Matrix from columns of rows to ``[states | torques]``, the same at every phi."""
         del phi
         return self._problem.matrix()
 
     def acceleration(self, rows: Array) -> Array:
-        """See `LoadModel`: an arm at rest is judged by its friction."""
+        """Zeros (n, 3): what may hide the load of an arm at rest is friction, not noise."""
         return np.zeros((len(rows), 3))
 
     def motion_noise_covariance(self, phi: Array, acceleration_covariance: Array) -> Array:
-        """See `LoadModel`; the robot's noise, learnt from its own motion, holds it."""
+        """Zeros (c, c): the noise of the identified robot includes that of its motion."""
         del phi, acceleration_covariance
         return np.zeros((self._joints, self._joints))
 
     def unknown_motion_covariance(self, rows: Array, phi: Array) -> Array:
-        """See `LoadModel`: the joints tell the whole motion."""
+        """Zeros (n, c, c): the joints tell the whole motion."""
         del phi
         return np.zeros((len(rows), self._joints, self._joints))
 
