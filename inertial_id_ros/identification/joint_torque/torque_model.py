@@ -61,7 +61,7 @@ class TorqueModel:
         return Rows(filtered.number, filtered.samples, full, full[:, :0], np.ones(r))
 
     def _weight(self, full: Array) -> Array:
-        """Weight (r, joints) of rows, smaller where a joint changes its direction under the kernel."""
+        """Weight (r, joints) of rows, smaller where a joint reverses under the kernel."""
         out = np.ones(full.shape[:2])
         for joint, term in self._friction.items():
             friction = self._problem.robot.phi[term] / self.floor[joint]
