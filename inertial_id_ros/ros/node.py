@@ -87,7 +87,7 @@ class InertialIdNode(SettingsNode):
         self._out = Publishing(self)
         self._logger_of_findings = FindingLogger(self._write_log)
         self._inputs = Inputs(self, self.settings, self.identifier, self._on_description)
-        self._identify = IdentifyAction(self, self, Services(self, self).requested_shape)
+        self._identify = IdentifyAction(self, Services(self).requested_shape)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(_HOUSEKEEPING, self._do_housekeeping, clock=steady)
         self.create_timer(_REPORT, self._request_report, clock=steady)

@@ -11,10 +11,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.node import Node
 
 from inertial_id_ros.action import Identify
 
@@ -22,30 +21,16 @@ from ...errors import InertialIdError, InvalidData
 from ...estimate import Estimate, NoEstimate, Outcome
 from ...geometry.shape import Shape
 from ...identification.accuracy_goal import AccuracyGoal
-from ...identification.make_identifier import AnyIdentifier
 from ..conversions import NAN, parameters_message
-from ..settings.configuration import Configuration
-from ..worker import Worker
-from .flush_limit import FlushLimit
+
+if TYPE_CHECKING:
+    from ..node import InertialIdNode
 
 _TIMEOUT, _LONGEST = 60.0, 3600.0  # s
 _PREPARING = 5.0  # s; filling a large mesh with points takes its time
 _RESULT_KEPT = 60  # s that the result of a finished goal is kept for its client
 _REJECTION_SHOWN = 20.0  # s that diagnostics say why a goal was rejected; its client is not told
 _SUCCEEDED, _ABORTED, _CANCELED = "succeed", "abort", "canceled"  # names in rclpy
-
-
-class Backend(Protocol):
-    """What the action needs of the node."""
-
-    identifier: AnyIdentifier
-    worker: Worker
-    configuration: Configuration
-    flush_limit: FlushLimit
-
-    def update_finding(self, name: str, text: str, level: str = "warning") -> None:
-        """Set a finding of the node's own; an empty text removes it."""
-        ...
 
 
 class _Goal(NamedTuple):
@@ -79,16 +64,15 @@ class _Server(ActionServer):
 
 
 class IdentifyAction:
-    """Action server of a node, answered from its backend.
+    """The action server of the node.
 
     Args:
         requested_shape: makes, in the worker, the shape that a message describes.
     """
 
-    def __init__(self, node: Node, backend: Backend,
+    def __init__(self, node: InertialIdNode,
                  requested_shape: Callable[[Any], Shape | None]) -> None:
-        self._backend, self._requested_shape = backend, requested_shape
-        self._logger = node.get_logger()
+        self._node, self._requested_shape = node, requested_shape
         self._checked: _Goal | None = None  # between request and acceptance
         self._run: _Run | None = None
         self._shown: Outcome = _no_estimate_yet()
@@ -111,13 +95,13 @@ class IdentifyAction:
         try:
             self._checked = self._check(request)
         except InertialIdError as error:
-            self._backend.update_finding("goal_rejected", f"goal of ~/identify rejected: {error}")
+            self._node.update_finding("goal_rejected", f"goal of ~/identify rejected: {error}")
             self._rejected_at = time.monotonic()
             return GoalResponse.REJECT
         except Exception as error:  # a request must not end the node
-            self._logger.error(f"identify: {type(error).__name__}: {error}")
+            self._node.get_logger().error(f"identify: {type(error).__name__}: {error}")
             return GoalResponse.REJECT
-        self._backend.update_finding("goal_rejected", "")
+        self._node.update_finding("goal_rejected", "")
         return GoalResponse.ACCEPT
 
     def _check(self, request: Identify.Goal) -> _Goal:
@@ -132,10 +116,10 @@ class IdentifyAction:
         if not (math.isfinite(timeout) and 0.0 <= timeout <= _LONGEST):
             raise InvalidData(f"timeout is {timeout:g} s; allowed: 0 to {_LONGEST:g} s, 0 for "
                               f"{_TIMEOUT:g} s")
-        shape = self._backend.worker.call(lambda: self._requested_shape(request.shape), _PREPARING)
-        self._backend.configuration.check(request.method, shape)
+        shape = self._node.worker.call(lambda: self._requested_shape(request.shape), _PREPARING)
+        self._node.configuration.check(request.method, shape)
         if not request.keep_data:
-            self._backend.flush_limit.admit()
+            self._node.flush_limit.admit()
         return _Goal(wanted, request.method, shape, bool(request.keep_data), timeout or _TIMEOUT)
 
     def _on_accepted(self, handle: Any) -> None:
@@ -144,8 +128,8 @@ class IdentifyAction:
         handle.execute()
         self._shown = _no_estimate_yet()
         self._run = _Run(goal, handle, time.monotonic(),
-                         self._backend.worker.post(lambda: self._begin(goal)))
-        self._backend.update_finding(
+                         self._node.worker.post(lambda: self._begin(goal)))
+        self._node.update_finding(
             "goal", f"a goal of ~/identify runs for at most {goal.timeout:g} s", "info")
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
@@ -157,20 +141,20 @@ class IdentifyAction:
     def _begin(self, goal: _Goal) -> None:
         self._seen.clear()
         self._watching = True
-        self._backend.configuration.hold_goal(goal.method, goal.shape)
+        self._node.configuration.hold_goal(goal.method, goal.shape)
         if not goal.keep_data:
-            self._backend.identifier.reset("a goal of ~/identify began")
+            self._node.identifier.reset("a goal of ~/identify began")
 
     def _end(self) -> None:
         self._watching = False
-        self._backend.configuration.release_goal()
+        self._node.configuration.release_goal()
 
     # ---- in every round of housekeeping ----------------------------------------------------------
 
     def step(self) -> None:
         """Give feedback on a new outcome, and end the goal where it is due."""
         if time.monotonic() - self._rejected_at > _REJECTION_SHOWN:
-            self._backend.update_finding("goal_rejected", "")
+            self._node.update_finding("goal_rejected", "")
         run = self._run
         if run is None:
             return
@@ -208,8 +192,8 @@ class IdentifyAction:
         """
         assert self._run is not None
         handle, self._run = self._run.handle, None
-        self._backend.worker.post(self._end)
-        self._backend.update_finding("goal", "")
+        self._node.worker.post(self._end)
+        self._node.update_finding("goal", "")
         result = Identify.Result(success=state == _SUCCEEDED, message=message,
                                  parameters=parameters_message(self._shown))
 

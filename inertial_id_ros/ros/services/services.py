@@ -4,71 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
 
 from ...errors import InertialIdError, InvalidData, NotEnoughData, UnknownFrame
-from ...estimate import Estimate, NoEstimate, Outcome
+from ...estimate import Estimate, NoEstimate
 from ...geometry.resources import package_roots
 from ...geometry.shape import Shape
-from ...identification.make_identifier import AnyIdentifier
 from ...inertia import Array
 from ...regression.tool import load_tool, save_tool, tool_from_estimate
 from ..conversions import in_frame, parameters_message
-from ..settings.configuration import Configuration
-from ..worker import Worker
-from .flush_limit import FlushLimit
 from .saving import DEFAULT_NAME, check_plain_name, path_in_folder, save_json, write_in_folder
 from .shape_request import shape_from_request
+
+if TYPE_CHECKING:
+    from ..node import InertialIdNode
 
 _WAIT = 2.0  # s; the executor's thread waits for the worker, never the other way round
 _WAIT_SHAPE = 5.0  # s; filling a large mesh with points takes its time
 
 
-class Backend(Protocol):
-    """What the services need of the node."""
-
-    identifier: AnyIdentifier
-    worker: Worker
-    configuration: Configuration
-    flush_limit: FlushLimit
-
-    @property
-    def outcome(self) -> Outcome:
-        """The last outcome."""
-        ...
-
-    @property
-    def state_directory(self) -> str:
-        """Folder to save under."""
-        ...
-
-    @property
-    def mesh_folders(self) -> tuple[Path, ...]:
-        """Folders that file:// resources may lie in."""
-        ...
-
-    def solve_now(self) -> Outcome:
-        """Solve with the samples so far, and publish; in the worker."""
-        ...
-
-    def keep_state(self) -> None:
-        """Write the state, for the next run; in the worker (raises CannotSave)."""
-        ...
-
-
 class Services:
-    """Services of a node, answered from its backend."""
+    """The services of the node."""
 
-    def __init__(self, node: Node, backend: Backend) -> None:
-        self._backend = backend
-        self._logger = node.get_logger()
+    def __init__(self, node: InertialIdNode) -> None:
+        self._node = node
         for kind, name, answer in (
                 (GetInertialParameters, "get_inertial_parameters", self._get_parameters),
                 (SetShape, "set_shape", self._set_shape), (Trigger, "tare", self._tare),
@@ -87,7 +51,7 @@ class Services:
             except InertialIdError as error:
                 response.message, response.success = str(error), False
             except Exception as error:  # a request must not end the node
-                self._logger.error(f"{name}: {type(error).__name__}: {error}")
+                self._node.get_logger().error(f"{name}: {type(error).__name__}: {error}")
                 response.message, response.success = f"internal error: {error}", False
             return response
 
@@ -95,7 +59,7 @@ class Services:
 
     def _get_parameters(self, request: GetInertialParameters.Request,
              response: GetInertialParameters.Response) -> str:
-        outcome = self._backend.outcome
+        outcome = self._node.outcome
         target = request.target_frame.lstrip("/")
         if target and outcome.frame_id and target != outcome.frame_id:
             try:
@@ -121,20 +85,20 @@ class Services:
             UnknownFrame: there is none; the text names the target.
         """
         try:
-            return self._backend.worker.call(
-                lambda: self._backend.identifier.lookup(target, source), _WAIT)
+            return self._node.worker.call(
+                lambda: self._node.identifier.lookup(target, source), _WAIT)
         except UnknownFrame as error:
             text = str(error)
             raise UnknownFrame(text if target in text else f"frame '{target}': {text}") from error
 
     def _set_shape(self, request: SetShape.Request, response: SetShape.Response) -> str:
-        return self._backend.worker.call(lambda: self._use_shape(request), _WAIT_SHAPE)
+        return self._node.worker.call(lambda: self._use_shape(request), _WAIT_SHAPE)
 
     def _use_shape(self, request: SetShape.Request) -> str:
         """Use the requested shape from now on; in the worker. Returns a description of it."""
         shape = self.requested_shape(request)
-        self._backend.configuration.use_shape(shape)
-        self._backend.solve_now()
+        self._node.configuration.use_shape(shape)
+        self._node.solve_now()
         if shape is None:
             return "the shape is forgotten"
         x, y, z = shape.lengths
@@ -144,11 +108,11 @@ class Services:
     def requested_shape(self, request: Any) -> Shape | None:
         """The shape that a `SetShape` request, or a `Shape`, describes; in the worker."""
         return shape_from_request(request, self._to_sensor, package_roots(),
-                                  self._backend.mesh_folders)
+                                  self._node.mesh_folders)
 
     def _to_sensor(self, frame: str) -> Array:
         """Homogeneous transform (4, 4) from a frame to the sensor frame; in the worker."""
-        identifier = self._backend.identifier
+        identifier = self._node.identifier
         if not identifier.sensor_frame:
             raise UnknownFrame(f"frame '{frame}' cannot be related to the sensor frame, which is "
                                "not known before the first wrench message")
@@ -157,32 +121,37 @@ class Services:
         return matrix
 
     def _tare(self, request: Trigger.Request, response: Trigger.Response) -> str:
-        def tare() -> str:
-            text = self._backend.identifier.tare()
-            self._backend.keep_state()
-            self._backend.solve_now()
+        return self._change_state(self._node.identifier.tare)
+
+    def _change_state(self, change: Callable[[], str]) -> str:
+        """Have the worker change the state, write it and solve; returns what `change` says."""
+
+        def change_and_solve() -> str:
+            text = change()
+            self._node.keep_state()
+            self._node.solve_now()
             return text
 
-        return self._backend.worker.call(tare, _WAIT)
+        return self._node.worker.call(change_and_solve, _WAIT)
 
     def _reset(self, request: Trigger.Request, response: Trigger.Response) -> str:
-        self._backend.flush_limit.admit()
+        self._node.flush_limit.admit()
 
         def reset() -> str:
-            self._backend.identifier.reset("the reset service was called")
-            self._backend.solve_now()
+            self._node.identifier.reset("the reset service was called")
+            self._node.solve_now()
             return "buffer and estimate are forgotten"
 
-        return self._backend.worker.call(reset, _WAIT)
+        return self._node.worker.call(reset, _WAIT)
 
     def _save(self, request: Save.Request, response: Save.Response) -> str:
         check_plain_name(request.name or DEFAULT_NAME)
-        outcome = self._backend.outcome
+        outcome = self._node.outcome
         if not isinstance(outcome, Estimate):
             raise NotEnoughData(f"nothing to save: {outcome.reason}")
-        path = save_json(self._backend.state_directory, request.name, outcome.to_json())
+        path = save_json(self._node.state_directory, request.name, outcome.to_json())
         response.path = str(path)
-        self._backend.worker.call(self._backend.keep_state, _WAIT)
+        self._node.worker.call(self._node.keep_state, _WAIT)
         return f"saved to {path}"
 
     def _set_tool(self, request: SetTool.Request, response: SetTool.Response) -> str:
@@ -193,36 +162,29 @@ class Services:
                               "2 (clear)")
         if request.name:
             check_plain_name(request.name)
-        self._backend.flush_limit.admit()
-
-        def act() -> str:
-            text = actions[request.action](request.name)
-            self._backend.keep_state()
-            self._backend.solve_now()
-            return text
-
-        return self._backend.worker.call(act, _WAIT)
+        self._node.flush_limit.admit()
+        return self._change_state(lambda: actions[request.action](request.name))
 
     def _store_tool(self, name: str) -> str:
-        outcome, identifier = self._backend.outcome, self._backend.identifier
+        outcome, identifier = self._node.outcome, self._node.identifier
         if not isinstance(outcome, Estimate) or outcome.restored:
             why = "it is of an earlier run" if isinstance(outcome, Estimate) else outcome.reason
             raise NotEnoughData(f"there is no estimate to store as the tool: {why}")
         tool = tool_from_estimate(outcome, identifier.tool)
         if name:
-            write_in_folder(self._backend.state_directory, name, lambda path: save_tool(path, tool))
+            write_in_folder(self._node.state_directory, name, lambda path: save_tool(path, tool))
         identifier.set_tool(tool)
         return f"stored a {tool.describe()}; what is carried beside it is estimated from now on"
 
     def _load_tool(self, name: str) -> str:
         if not name:
             raise InvalidData("name is empty; give the file in state.directory to load")
-        tool = load_tool(path_in_folder(self._backend.state_directory, name))
-        self._backend.identifier.set_tool(tool)
+        tool = load_tool(path_in_folder(self._node.state_directory, name))
+        self._node.identifier.set_tool(tool)
         return f"loaded a {tool.describe()}; what is carried beside it is estimated from now on"
 
     def _clear_tool(self, name: str) -> str:
         if name:
             raise InvalidData(f"name is '{name}'; it must be empty to clear the tool")
-        self._backend.identifier.set_tool(None)
+        self._node.identifier.set_tool(None)
         return "the tool is forgotten; all that the sensor carries is estimated from now on"

@@ -10,7 +10,7 @@ from geometry_msgs.msg import Inertia
 
 from inertial_id_ros.msg import InertialParameters
 
-from ...inertia import PARAMETER_NAMES, Array
+from ...inertia import Array
 from ...io.messages import stamp_ns
 
 MASS_TOLERANCE = 0.01  # relative
@@ -98,6 +98,3 @@ class Record:
         found.append(Check(f"centre of mass off by {com * 1e3:.2f} mm "
                            f"(allowed {COM_TOLERANCE * 1e3:.0f} mm)", com <= COM_TOLERANCE))
         return found
-
-
-__all__ = ["PARAMETER_NAMES", "Check", "Record", "can_exist", "inertia_numbers"]
