@@ -1,4 +1,4 @@
-"""What libraries written in C++ print on standard error, taken aside."""
+"""Captures what libraries written in C++ print on standard error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _lock = threading.Lock()  # there is one standard error
 
 @contextmanager
 def capture_stderr() -> Iterator[list[str]]:
-    """Lines that are printed on the process's standard error meanwhile, filled in at the end."""
+    """Capture what the process prints on standard error in a block, as lines, when it ends."""
     lines: list[str] = []
     with _lock, tempfile.TemporaryFile() as file:
         try:

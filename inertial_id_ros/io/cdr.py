@@ -71,7 +71,7 @@ class Text(NamedTuple):
 
 
 class _Cursor:
-    """Reads one message from its beginning on, and notes where its numbers stand."""
+    """Reads the fields of one message in their order, and records where its numbers stand."""
 
     def __init__(self, data: bytes) -> None:
         if len(data) < _START:
@@ -85,7 +85,7 @@ class _Cursor:
         self._fields = 0
 
     def stamp(self) -> int:
-        """Number of the field of the seconds; that of the nanoseconds follows."""
+        """Read a stamp; returns the index of its seconds among the fields. Nanoseconds follow."""
         return self._numbers("iI", 2, 4, 8)
 
     def count(self, largest: int = _LONGEST) -> int:
@@ -108,14 +108,14 @@ class _Cursor:
         return text
 
     def doubles(self, count: int) -> slice:
-        """The fields of so many doubles."""
+        """Read so many doubles; returns their place among the fields."""
         if count == 0:  # then nothing is aligned either
             return slice(0, 0)
         first = self._numbers(f"{count}d", count, 8, 8 * count)
         return slice(first, first + count)
 
     def finish(self) -> tuple[struct.Struct, list[int]]:
-        """Fields of the whole message, and which of them are bytes between the numbers.
+        """End the message: its fields, and the indices of those that are bytes between numbers.
 
         Raises:
             ValueError: more bytes follow.
@@ -144,7 +144,7 @@ class _Cursor:
             self._fields += 1
 
     def _align(self, size: int) -> None:
-        """Go over padding, which holds anything."""
+        """Skip padding, which may hold any bytes."""
         padding = -(self._at - _START) % size
         if padding:
             self._close_constant()
@@ -154,7 +154,7 @@ class _Cursor:
 
 
 class _Template(Generic[T]):
-    """How messages that are like a first one are read.
+    """Reads messages that have the layout of a first one.
 
     Args:
         cursor: has read the first one, `data`, to its end.
@@ -175,7 +175,6 @@ class _Template(Generic[T]):
         """The message; None where its bytes between the numbers are others."""
         fields = self._struct.unpack_from(data)
         return self._build(fields) if self._pick(fields) == self._expected else None
-
 
     def columns(self, messages: Sequence[bytes]) -> Any:
         """As `read`, with columns (n,) in place of the numbers of n messages of one length.
@@ -214,7 +213,7 @@ def _row_type(fields: str, length: int) -> np.dtype[Any]:
 
 
 class Decoder(Generic[T]):
-    """Decodes messages of one type; of use to one thread.
+    """Decodes messages of one type; not to be shared by threads.
 
     Args:
         learn: reads a message field by field; gives what makes the result of its fields.

@@ -1,4 +1,4 @@
-"""Serialised messages of one layout as columns (see `cdr.Decoder.columns`)."""
+"""Decodes many serialised messages of one layout at once, into one array for each stream."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .sample_blocks import Edges, JointStates, Wrenches
 
 
 def wrenches(messages: Sequence[bytes]) -> Wrenches | None:
-    """Of serialised geometry_msgs/WrenchStamped; None if there are none (raises ValueError)."""
+    """Decode geometry_msgs/WrenchStamped; None if there are none (raises ValueError)."""
     if not messages:
         return None
     stamps, frame, force, torque = cdr.wrench.columns(messages)
@@ -20,7 +20,7 @@ def wrenches(messages: Sequence[bytes]) -> Wrenches | None:
 
 
 def joint_states(messages: Sequence[bytes]) -> JointStates | None:
-    """Of serialised sensor_msgs/JointState; None if there are none (raises ValueError)."""
+    """Decode sensor_msgs/JointState; None if there are none (raises ValueError)."""
     if not messages:
         return None
     stamps, names, positions, _ = cdr.joint_state.columns(messages)
@@ -28,7 +28,7 @@ def joint_states(messages: Sequence[bytes]) -> JointStates | None:
 
 
 def transforms(messages: Sequence[bytes]) -> tuple[Edges, ...]:
-    """Of serialised tf2_msgs/TFMessage, at least one (raises ValueError)."""
+    """Decode tf2_msgs/TFMessage, at least one, by edge of the tree (raises ValueError)."""
     edges = cdr.transforms.columns(messages)
     return tuple(Edges(stamps, parent, child, _rows(position + quaternion, messages))
                  for stamps, parent, child, position, quaternion in edges)

@@ -1,9 +1,9 @@
 """Wrench, joint positions and configured payload out of one ``control_msgs/DynamicJointState``.
 
 With empty settings ros2_control's joint_state_broadcaster publishes every state interface there,
-by name of its joint or sensor, all under one stamp. A robot whose driver also exports the payload
-it was told (``payload/mass``, ``payload/cog.x``, ...; newer ones of Universal Robots also
-``payload/inertia.ixx``, ..., about the centre of mass) tells that, too.
+by name of its joint or sensor, all under one stamp. Drivers that export the payload they were
+configured with publish that, too: ``payload/mass``, ``payload/cog.x``, ...; newer ones of Universal
+Robots also ``payload/inertia.ixx``, ..., about the centre of mass.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Parts(NamedTuple):
     Attributes:
         wrench: 6 numbers [N, N m]; names, positions: of the joints [rad or m].
         payload: mass [kg], centre of mass x, y, z [m] and inertia about it xx, xy, xz, yy, yz, zz
-            [kg m^2], zeros where the driver does not tell it.
+            [kg m^2], zeros where the driver does not publish it.
     """
 
     wrench: tuple[float, ...] | None
@@ -81,7 +81,7 @@ class DynamicJointStates:
             return None
         body, inertia = ([float(interfaces[i].values[k]) for i, k in places]
                          for places in (self._load, self._inertia))
-        # Where no inertia is told, that of the payload is left in the wrench.
+        # A driver that publishes no inertia does not remove that of the payload from the wrench.
         return (*body, *(inertia or _NO_INERTIA))
 
     def _learn(self, layout: tuple[Any, ...]) -> None:
@@ -98,6 +98,6 @@ class DynamicJointStates:
 
 def _all_of(where: dict[tuple[str, str], tuple[int, int]], name: str, kinds: Sequence[str]
             ) -> list[tuple[int, int]]:
-    """Places of all these interfaces, or none."""
+    """Places of these interfaces of one joint or sensor; empty unless all are there."""
     found = [where.get((name, kind)) for kind in kinds]
     return [place for place in found if place is not None] if None not in found else []

@@ -1,7 +1,7 @@
-"""Small files of this package: read whole and bounded, written whole or not at all.
+"""Small files of this package: of limited size, and written completely or not at all.
 
 A document is JSON with a format name, a version, a content and the content's SHA-256, so that a
-damaged file is told from a good one. Files written by hand may leave the checksum out.
+damaged file is recognised. Files written by hand may leave the checksum out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def user_path(path: str | Path) -> Path:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Replace a file by a complete one, also across a loss of power (raises OSError)."""
+    """Replace a file in one step: even a loss of power leaves the old or the new one (raises
+    OSError)."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -80,7 +81,7 @@ def read_text(path: Path, limit: int) -> str:
 
 
 def format_document(kind: str, version: int, content: dict[str, Any]) -> str:
-    """The text of a document."""
+    """The text of a document with this content."""
     return json.dumps({"format": kind, "version": version, "sha256": _digest(content),
                        "content": content}, indent=1, allow_nan=False) + "\n"
 

@@ -1,4 +1,4 @@
-"""YAML written by users: plain values only, bounded, and every fault told in one line."""
+"""YAML written by users: plain values only, of limited size, and one line for every error."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def parse_yaml(text: str) -> Any:
     except RecursionError:
         raise DamagedFile("it is not valid YAML: it is nested too deeply") from None
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
-        # Dates, integers and binary data that look like such and are none.
+        # What looks like a date, an integer or binary data, and is not valid as such.
         raise DamagedFile(f"it is not valid YAML: {_one_line(error)}") from None
 
 

@@ -23,7 +23,7 @@ _LOG_PERIOD = 10.0  # s between log lines of one finding
 
 
 class TopicRate:
-    """Counts the messages of one topic, and tells their rate."""
+    """Counts the messages of one topic, and measures their rate."""
 
     def __init__(self) -> None:
         self.count = 0

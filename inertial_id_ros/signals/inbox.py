@@ -10,7 +10,7 @@ from ..findings import FindingLog
 from ..io import messages
 from ..io.sample_blocks import Block
 
-_INBOX = 400_000  # samples that may wait; a node that falls this far behind says so
+_INBOX = 400_000  # samples that may wait; beyond that, they are dropped, and a finding says so
 _INBOX_BYTES = 256_000_000  # of serialised messages that may wait
 (WRENCH, JOINT_STATE, TRANSFORM, STATIC_TRANSFORM, REMOVED_PAYLOAD, ZEROING, FINDING) = range(7)
 Handlers = Mapping[int, Callable[..., Any]]

@@ -78,7 +78,7 @@ class MessageAdapter:
             identifier.add_removed_payload("", parts.payload[0], parts.payload[1:4],
                                            parts.payload[4:])
         if parts.wrench is not None:
-            # The message does not tell the frame of the wrench.
+            # The message does not hold the frame of the wrench.
             identifier.add_wrench(stamp, self._settings.wrench.sensor_frame, parts.wrench[:3],
                                   parts.wrench[3:])
         else:

@@ -134,6 +134,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _assignment(text: str) -> tuple[str, Any]:
+    """Name and value of one ``--set NAME=VALUE`` (raises InvalidSetting)."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise InvalidSetting(f"--set {text}: write NAME=VALUE, e.g. estimator.rate=5")

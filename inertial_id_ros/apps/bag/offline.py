@@ -202,7 +202,8 @@ class _Run:
         return (time_ns - self._start) * 1e-9
 
     def preload(self) -> None:
-        """Robot description and static transforms first: live, they are latched, there at once."""
+        """Add robot description and static transforms first: live, they are latched, and there at
+        once."""
         file = self._settings.robot_description.file
         if file:
             self._use_description(read_description(user_path(file)))
@@ -241,7 +242,7 @@ class _Run:
         return self._recording.decode(raw, self._selection.topics[raw.topic].type, DECODERS)
 
     def _add(self, message: Message) -> None:
-        """Add a message to the pipeline, and remember what the report tells of it."""
+        """Add a message to the pipeline, and keep what report and plot show of it."""
         self._now = message.log_time
         topic, content = self._selection.topics[message.topic], message.content
         if not self._adapter.add(topic, content):
@@ -257,7 +258,7 @@ class _Run:
                 self._keep_wrench(stamp_ns(content.header.stamp), wrench)
 
     def _note_block(self, block: Block, messages: list[RawMessage]) -> None:
-        """Remember of a block what `_add` remembers of single messages."""
+        """Keep of a block what `_add` keeps of single messages."""
         for edges in block.transforms:
             self._frames.update((edges.parent, edges.child))
         if block.wrenches is not None and self._trace is not None:
@@ -268,7 +269,7 @@ class _Run:
                 self._keep_wrench(stamp, tuple(row))
 
     def _catch_up(self, now: int) -> None:
-        """Tick all timers that are due by now."""
+        """Run all timers that are due by now, but in a long silence only those at its beginning."""
         silence = round(_LONGEST_SILENCE * 1e9)
         if now - self._end > silence:
             self._tick_until(self._end + silence)

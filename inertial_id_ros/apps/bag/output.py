@@ -1,4 +1,4 @@
-"""Writing results to files: strict JSON, whole or not at all."""
+"""Result files: checked before a long run, and written completely or not at all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .offline import Identification, Snapshot
 
 def check_outputs(wanted: Mapping[str, Path | None],
             read: Mapping[str, Path | None]) -> list[Path | None]:
-    """The files to write, made sure of before a long run.
+    """Check the files to write before a long run; returns their paths in the same order.
 
     Args:
         wanted: path by option; read: files and folders that are read, by what they are.
@@ -38,7 +38,7 @@ def check_outputs(wanted: Mapping[str, Path | None],
 
 
 def check_writable(path: Path, option: str) -> Path:
-    """The path, made sure of before a long run.
+    """Check before a long run that a file can be written; returns its path.
 
     Raises:
         InvalidSetting: it is a folder, its folder is missing, or one may not write there.
@@ -58,7 +58,7 @@ def check_writable(path: Path, option: str) -> Path:
 
 @contextmanager
 def replace_when_complete(path: Path) -> Iterator[Path]:
-    """A temporary file beside the path that takes its place when the block ends well.
+    """A temporary file beside a path; it replaces the file there when the block ends well.
 
     Raises:
         InvalidSetting: the file cannot be written.

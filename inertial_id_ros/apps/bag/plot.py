@@ -83,11 +83,11 @@ def draw(result: Identification, title: str) -> Figure:
     axes = figure.subplots(3, 2)
     curves = estimate_curves(result)
     for axis, (indices, label, scale, colors) in zip(axes[:2].flat, _PANELS, strict=True):
-        _parameters(axis, curves, indices, label, scale, colors)
+        _draw_parameters(axis, curves, indices, label, scale, colors)
         axis.set_xlim(0.0, max(result.duration, 1e-3))
     wrench = _last_part(wrench_curves(result.trace))
-    _wrench(axes[2, 0], wrench, slice(0, 3), "force [N]")
-    _wrench(axes[2, 1], wrench, slice(3, 6), "torque [N m]")
+    _draw_wrench(axes[2, 0], wrench, slice(0, 3), "force [N]")
+    _draw_wrench(axes[2, 1], wrench, slice(3, 6), "torque [N m]")
     for axis in axes[2]:
         axis.set_xlabel("time since start of recording [s]")
     figure.suptitle(_heading(result, title), fontsize=12)
@@ -127,7 +127,7 @@ def wrench_curves(trace: Trace) -> WrenchCurves:
 
 
 def _last_part(curves: WrenchCurves) -> WrenchCurves:
-    """The end of a long recording, so that single motions can be told apart."""
+    """The end of a long recording, in which single motions can be distinguished."""
     if len(curves.time) == 0:
         return curves
     first = np.searchsorted(curves.time, curves.time[-1] - _WRENCH_SECONDS)
@@ -135,6 +135,7 @@ def _last_part(curves: WrenchCurves) -> WrenchCurves:
 
 
 def _heading(result: Identification, title: str) -> str:
+    """Title, mass and centre of mass with the method, and the verdict."""
     outcome = result.outcome
     if not isinstance(outcome, Estimate):
         return f"{title}\n{textwrap.fill(summary(outcome), 120)}"
@@ -144,12 +145,12 @@ def _heading(result: Identification, title: str) -> str:
             f"({outcome.method})\n{summary(outcome)}")
 
 
-def _parameters(axis: Axes, curves: Curves, indices: Sequence[int], label: str, scale: float,
+def _draw_parameters(axis: Axes, curves: Curves, indices: Sequence[int], label: str, scale: float,
                 colors: Sequence[str]) -> None:
     axis.set_ylabel(label)
     axis.grid(alpha=0.3)
     if len(curves.time) == 0:
-        _empty(axis, "no valid estimate")
+        _draw_text(axis, "no valid estimate")
         return
     verdict = curves.verdict
     for index, color in zip(indices, colors, strict=True):
@@ -167,7 +168,8 @@ def _parameters(axis: Axes, curves: Curves, indices: Sequence[int], label: str, 
 
 
 def _limits(curves: Curves, indices: list[int], scale: float) -> tuple[float, float]:
-    """Range that shows what is settled: the first bands are often a hundred times wider."""
+    """Range of an axis that shows the settled values: the first bands are often a hundred times
+    wider."""
     value = scale * curves.value[:, indices]
     spread = scale * CONFIDENCE_95 * curves.sigma[:, indices]
     shown = spread <= _SETTLED * spread[-1]  # the last estimate always is
@@ -176,11 +178,11 @@ def _limits(curves: Curves, indices: list[int], scale: float) -> tuple[float, fl
     return float(low - margin), float(high + 3.0 * margin)  # room for the legend
 
 
-def _wrench(axis: Axes, curves: WrenchCurves, channels: slice, label: str) -> None:
+def _draw_wrench(axis: Axes, curves: WrenchCurves, channels: slice, label: str) -> None:
     axis.set_ylabel(label)
     axis.grid(alpha=0.3)
     if len(curves.time) == 0:
-        _empty(axis, "no wrench")
+        _draw_text(axis, "no wrench")
         return
     for name, color, measured, model in zip(
             "xyz", _COLORS, curves.measured[:, channels].T, curves.model[:, channels].T,
@@ -195,6 +197,6 @@ def _wrench(axis: Axes, curves: WrenchCurves, channels: slice, label: str) -> No
     axis.legend(loc="upper right", fontsize=8, ncols=3)
 
 
-def _empty(axis: Axes, text: str) -> None:
+def _draw_text(axis: Axes, text: str) -> None:
     axis.text(0.5, 0.5, text, transform=axis.transAxes, ha="center", va="center", color="gray",
               fontsize=14)

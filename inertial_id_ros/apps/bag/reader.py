@@ -1,4 +1,4 @@
-"""Reading rosbag2 recordings (mcap and sqlite3) without ROS, with errors a person can act on."""
+"""Reads rosbag2 recordings (mcap and sqlite3) without ROS; errors say what is wrong with a file."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Recording:
         self.notes: list[str] = []
         try:
             storage = self._locate()
-            damage = _damage(storage)  # SQLite reads zeros beyond the end without a word
+            damage = _damage(storage)  # SQLite reads zeros beyond the end without an error
         except OSError as error:  # such as a folder of others
             raise RecordingError(_explain(self.path, error)) from error
         if damage:
@@ -96,7 +96,7 @@ class Recording:
             raise
 
     def _check_metadata(self) -> None:
-        """Refuse names that are no text and numbers that are none, which metadata.yaml may hold."""
+        """Raise RecordingError where metadata.yaml holds names or numbers of a wrong type."""
         reader = self._reader
         sound = all(isinstance(name, str) for c in reader.connections
                     for name in (c.topic, c.msgtype))
@@ -107,7 +107,7 @@ class Recording:
                                  "values of the wrong type, or too large")
 
     def _check_chunks(self) -> None:
-        """Refuse chunks that declare more bytes than may be in memory at once."""
+        """Raise RecordingError where chunks declare more bytes than may be in memory at once."""
         inner: Any = self._reader.storage
         for storage in getattr(inner, "storages", [inner]):
             chunks = getattr(storage, "chunks", ())
@@ -207,7 +207,7 @@ class Recording:
 
     def decode(self, message: RawMessage, kind: str,
                 decoders: Mapping[str, Callable[[bytes], Any]]) -> Message:
-        """A message of that type, deserialised.
+        """Deserialise a message of that type.
 
         Standard message definitions are used in place of those in the file, so that a broken or
         unknown type elsewhere in the recording does no harm.
@@ -266,7 +266,7 @@ def _check_suffix(path: Path) -> None:
 
 
 def _explain(path: Path, error: Exception) -> str:
-    """One sentence why the recording cannot be read."""
+    """One sentence that says why the recording cannot be read."""
     reason = " ".join(str(error).split())[:500].rstrip(".") or type(error).__name__
     if isinstance(error, MemoryError):
         reason = "a part of it has more bytes than memory holds"
@@ -274,7 +274,7 @@ def _explain(path: Path, error: Exception) -> str:
 
 
 def _most_at_once(chunks: Iterable[Any]) -> int:
-    """Unpacked bytes of the chunks that are read at the same time, at most."""
+    """Largest number of unpacked bytes in chunks that overlap in time: they are read together."""
     edges = sorted(edge for c in chunks for edge in (
         (c.message_start_time, c.uncompressed_size), (c.message_end_time + 1,
                                                       -c.uncompressed_size)))
@@ -282,7 +282,8 @@ def _most_at_once(chunks: Iterable[Any]) -> int:
 
 
 def _damage(storage: Path) -> str:
-    """What is wrong with the outer frame of a storage file or a folder of them; empty if sound."""
+    """What is wrong with a storage file, or a folder of them, as far as its frame shows; empty if
+    nothing is."""
     if storage.is_dir():
         damage = _metadata_damage(storage / "metadata.yaml")
         if damage:
@@ -298,7 +299,7 @@ def _damage(storage: Path) -> str:
 
 
 def _metadata_damage(file: Path) -> str:
-    """As `_damage`, of metadata.yaml."""
+    """What is wrong with metadata.yaml; empty if nothing is."""
     try:
         text = read_text(file, MAX_METADATA_BYTES)
     except OSError as error:
@@ -309,7 +310,7 @@ def _metadata_damage(file: Path) -> str:
 
 
 def _file_damage(file: Path) -> str:
-    """As `_damage`, of one file."""
+    """What is wrong with the size, beginning or end of a file; empty if nothing is."""
     try:
         status = file.stat()
         if not stat.S_ISREG(status.st_mode):  # a named pipe would be waited for

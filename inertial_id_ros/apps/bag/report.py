@@ -1,4 +1,4 @@
-"""The readable report of an identified recording."""
+"""The report that `identify_bag` prints."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def print_report(console: Console, result: Identification, title: str,
 
 def finding_lines(findings: Sequence[Finding], sentences: Sequence[str],
                   notes: Sequence[str]) -> list[str]:
-    """One marked-up line for each finding and note, each said once."""
+    """One marked-up line for each finding and note, without repetitions."""
     colors = {"error": "red", "warning": "yellow", "info": "cyan"}
     lines = [f"[{colors.get(f.level, 'cyan')}]{f.level}[/]: {escape(f.text)}" for f in findings
              if f.name != "verdict"]  # that one is the last line of the report
@@ -103,7 +103,7 @@ def _wrench_cells(wrench: Array, decimals: tuple[int, int]) -> list[str]:
 
 
 def round_to_spread(value: float, spread: float) -> tuple[str, str]:
-    """A value and its spread, both to the second significant digit of the spread.
+    """Round a value and its spread to the second significant digit of the spread.
 
     Examples:
         >>> round_to_spread(0.93312, 0.00447)

@@ -1,4 +1,4 @@
-"""Which topics of a recording to identify from."""
+"""Selects the topics of a recording that the identification reads."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def _suggestion(topics: Sequence[Topic], wanted: str, candidates: Sequence[str])
 
 
 def describe_topics(topics: Sequence[Topic], limit: int = 20) -> str:
-    """Names and types on one line; says so where there are none."""
+    """Names and types of topics on one line, or that there are none."""
     if not topics:
         return "no topics at all"
     shown = ", ".join(f"{t.name} ({t.type})" for t in topics[:limit])

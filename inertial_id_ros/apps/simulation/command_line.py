@@ -77,6 +77,7 @@ def _write(arguments: Sequence[str]) -> int:
 
 
 def _add_option(parser: argparse.ArgumentParser, name: str, default: Any, spec: Spec) -> None:
+    """Add the option of a setting, with its description, range and default as help."""
     option = "--" + name.replace("_", "-")
     shown = " ".join(f"{v:g}" for v in default) if isinstance(default, tuple) else default
     unit = f" [{spec.unit}]" if spec.unit else ""

@@ -141,7 +141,7 @@ class Payload:
 
     @property
     def phi(self) -> Array:
-        """The ten parameters (10,) about the sensor frame's origin (see ``inertia``)."""
+        """The ten parameters (10,) about the sensor frame's origin, in the order of `inertia`."""
         return phi_from_body(self.mass, self.com, self.inertia_com)
 
     @property

@@ -154,6 +154,7 @@ class _BagWriter:
             self._new("builtin_interfaces/msg/Time")(seconds, nanoseconds), frame)
 
     def _new(self, name: str) -> Any:
+        """The class of messages of a type."""
         return self._types[name]
 
     def _connect(self, topic: str, kind: str, latched: bool = False) -> Connection:

@@ -35,7 +35,7 @@ _PAYLOAD_DESCRIPTIONS = {
     "payload.mass": "Mass [kg]; NaN: no estimate.",
     "payload.com": "Centre of mass x, y, z in payload.frame_id [m].",
     "payload.inertia": "Inertia about the centre of mass along the axes of payload.frame_id: xx, "
-                       "xy, xz, yy, yz, zz [kg m^2]; NaN while the motion does not tell it.",
+                       "xy, xz, yy, yz, zz [kg m^2]; NaN while the motion does not determine it.",
     "payload.sigma": "Standard deviations of mass, com (3) and inertia (6), in their units.",
     "payload.valid": "Whether there is a physically consistent estimate now.",
     "payload.frame_id": "Frame of the numbers: the sensor frame.",
@@ -119,7 +119,7 @@ def declare_payload(node: Node) -> None:
     """Declare ``payload.*`` without an estimate."""
     for parameter in payload_parameters(None):
         # Not read_only here: rclpy would refuse the node too. The node's own callback refuses
-        # all others, and `describe_parameter` says so.
+        # all others, and `describe_parameter` marks it as read-only.
         node.declare_parameter(
             parameter.name, parameter.value, ParameterDescriptor(
                 description=_PAYLOAD_DESCRIPTIONS[parameter.name],
@@ -128,10 +128,10 @@ def declare_payload(node: Node) -> None:
 
 def payload_parameters(outcome: Outcome | None) -> list[Parameter]:
     """The ``payload.*`` parameters of an outcome; NaN where there is no estimate."""
-    # Nor that it is of an earlier run.
+    # Parameters do not show that an estimate is of an earlier run.
     if isinstance(outcome, Estimate) and not outcome.restored:
         body = outcome.body
-        # Who reads parameters sees no verdict: a number that nothing tells must not look like one.
+        # Parameters come without a verdict, so an unobserved inertia must not look like a result.
         inertia = (six_from_tensor(body.inertia_com) if outcome.inertia_is_known
                    else np.full(6, np.nan))
         values = [body.mass, body.com, inertia, outcome.sigma,
