@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import is_not
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..regression.unconstrained_fit import vague_information
 from ..settings import Settings
 from ..signals.low_pass import ZeroPhaseFilter
 from .sensor_bias import SensorBias
+from .state import Tare
 
 _NO_ROWS = np.empty((0, COLUMNS))
 _ROUNDS = 3
@@ -49,6 +51,7 @@ class ProblemBuilder:
         """Use these settings from now on."""
         self._settings = settings
         self.states = EstimatedStates(settings)
+        self._prior: _Prior | None = None
         self.reset()
 
     def reset(self) -> None:
@@ -76,8 +79,7 @@ class ProblemBuilder:
         datasheet = datasheet_noise(self._settings.wrench)
         if self._start is None:
             self._start = _Start(np.zeros(PARAMETERS), np.zeros(len(self.states)), datasheet)
-        rows, prior = window.factors[FULL].reshape(-1, STORED), self._make_prior()
-        prior_information = _information(prior.rows)
+        rows, prior = window.factors[FULL].reshape(-1, STORED), self._state_prior()
 
         def linearise_at(start: _Start) -> _Linearised:
             linearised = _Linearised(rows, self._matrix(start.phi), start.noise, prior.rows)
@@ -94,7 +96,7 @@ class ProblemBuilder:
             states = linearised.marginal.states(phi)
             noise = start.noise
             if self._settings.estimator.estimate_noise:
-                used = degrees_of_freedom(linearised.whitened[:, :-1], prior_information)
+                used = degrees_of_freedom(linearised.whitened[:, :-1], prior.information)
                 solution = linearised.matrix @ np.concatenate([phi, states, [-1.0]])
                 noise = correct_noise(datasheet, window, solution, self._low_pass, used)
             self._start = _Start(phi, self.nuisance_states(states), noise)
@@ -125,13 +127,18 @@ class ProblemBuilder:
         matrix = self.states.linearise(self.total(phi))
         return matrix if self.tool is None else add_tool_states(matrix, self.tool)
 
-    def _make_prior(self) -> _Prior:
-        """What the settings, the tare and the tool tell of the states before the data."""
-        sd, mean = self.bias.prior(self._settings, self._settings.wrench.sign)
-        others = self.states.prior_sd
-        if self.tool is not None:
-            others = np.concatenate([others, np.ones(PARAMETERS)])
-        return _Prior(sd, mean, others, state_prior(sd, mean, others))
+    def _state_prior(self) -> _Prior:
+        """What the settings, the tare and the tool tell of the states before the data; computed
+        anew where one of them is another."""
+        sources = self.bias.tare, self.bias.is_old, self.tool
+        if self._prior is None or any(map(is_not, self._prior.sources, sources)):
+            sd, mean = self.bias.prior(self._settings, self._settings.wrench.sign)
+            others = self.states.prior_sd
+            if self.tool is not None:
+                others = np.concatenate([others, np.ones(PARAMETERS)])
+            rows = state_prior(sd, mean, others)
+            self._prior = _Prior(sources, sd, mean, others, rows, _information(rows))
+        return self._prior
 
     def _problem(self, window: WindowContent, prior: _Prior, start: _Start,
                  linearised: _Linearised) -> Problem:
@@ -166,13 +173,16 @@ class _Prior(NamedTuple):
 
     Attributes:
         bias_sd, bias_mean: (6,) of the biases; state_sd: (q,) of the states beside them.
-        rows: (6 + q, 17 + q) whitened.
+        rows: (6 + q, 17 + q) whitened; information: (16 + q, 16 + q), with vague parameters.
+        sources: tare, whether that is old, and tool.
     """
 
+    sources: tuple[Tare | None, bool, Tool | None]
     bias_sd: Array
     bias_mean: Array
     state_sd: Array
     rows: Array
+    information: Array
 
 
 class _Linearised:

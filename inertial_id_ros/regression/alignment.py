@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..inertia import Array, skew
+from ..linalg import identity
 from ..settings import Settings
 from .nuisance_state import NuisanceState, RowSignals
 
@@ -34,9 +37,9 @@ class SensorRotation(NuisanceState):
 
     def linearise(self, phi: Array) -> Array:
         """The identity (3, 3): the stored columns are those of the rotation itself."""
-        return np.eye(3)
+        return identity(3)
 
-    def describe(self, values: Array, clear: np.ndarray) -> str:
+    def describe(self, values: Array, clear: Sequence[bool]) -> str:
         """Say about which axes, and by how much, the sensor is rotated."""
         return "the sensor is turned against its frame by " + _angles(values, clear, "xyz")
 
@@ -82,7 +85,7 @@ class GravityTilt(NuisanceState):
         out[:4, 0] = out[4:, 1] = phi[:4]
         return out
 
-    def describe(self, values: Array, clear: np.ndarray) -> str:
+    def describe(self, values: Array, clear: Sequence[bool]) -> str:
         """Say about which axes, and by how much, gravity is tilted."""
         return "gravity is tilted against its frame by " + _angles(values, clear, "xy")
 
@@ -109,7 +112,7 @@ class ClockOffset(NuisanceState):
         """The payload phi itself, as the one column (10, 1) of the offset."""
         return phi[:, None]
 
-    def describe(self, values: Array, clear: np.ndarray) -> str:
+    def describe(self, values: Array, clear: Sequence[bool]) -> str:
         """Say by how many milliseconds the stamps are late or early."""
         direction = "late" if values[0] < 0.0 else "early"
         return (f"the stamps of the wrench are {abs(values[0]) * 1e3:.1f} ms too {direction} "
@@ -145,7 +148,7 @@ class RemovedOffset:
         return True
 
 
-def _angles(values: Array, clear: np.ndarray, axes: str) -> str:
+def _angles(values: Array, clear: Sequence[bool], axes: str) -> str:
     """The angles (n,) [rad] that are clearly not zero (n,), in degrees and with their axes."""
     return ", ".join(f"{np.rad2deg(value):.1f}° about {axis}"
                      for value, is_clear, axis in zip(values, clear, axes, strict=True) if is_clear)

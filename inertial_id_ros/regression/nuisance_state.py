@@ -12,8 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
 from ..findings import FindingLog
 from ..inertia import Array
 from ..settings import Settings
@@ -85,7 +83,7 @@ class NuisanceState(ABC):
         """Matrix (width, n) from its stored columns to one for each value, at phi (10,)."""
 
     @abstractmethod
-    def describe(self, values: Array, clear: np.ndarray) -> str:
+    def describe(self, values: Array, clear: Sequence[bool]) -> str:
         """The text of the finding.
 
         Args:
@@ -95,8 +93,9 @@ class NuisanceState(ABC):
     def report(self, values: Array, sigma: Array, log: FindingLog) -> None:
         """Log a finding where values (n,) with these standard deviations are clearly not zero."""
         log.clear(self.finding)
-        clear = (sigma > 0.0) & (np.abs(values) > np.maximum(_CLEAR * sigma, self.noteworthy))
-        if clear.any():
+        clear = [s > 0.0 and abs(value) > max(_CLEAR * s, self.noteworthy)
+                 for value, s in zip(values.tolist(), sigma.tolist(), strict=True)]
+        if any(clear):
             log.set(self.finding, "warning", self.describe(values, clear))
 
     def correct_wrench(self, wrench: Array, values: Array) -> Array:
