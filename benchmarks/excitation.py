@@ -42,7 +42,6 @@ from inertial_id_ros.apps.simulation.timing import SmoothStart
 from inertial_id_ros.errors import InertialIdError
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.estimators.reference_body import body_coordinates
-from inertial_id_ros.identification.array_samples import push
 from inertial_id_ros.identification.identifier import Identifier
 from inertial_id_ros.inertia import Array, phi_from_body
 from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
@@ -172,8 +171,8 @@ def identified(recording: Recording, cobot: SimulatedCobot, method: str) -> Arra
     identifier = Identifier(settings)
     identifier.set_robot_description(cobot.urdf)
     stamps = (START_NS + np.round(recording.t * 1e9)).astype(np.int64)
-    push(identifier, [JointStates(stamps, cobot.joint_names, recording.q),
-                      Wrenches(stamps, SENSOR_FRAME, recording.wrench)])
+    identifier.add_arrays([JointStates(stamps, cobot.joint_names, recording.q),
+                           Wrenches(stamps, SENSOR_FRAME, recording.wrench)])
     identifier.finish()
     outcome = identifier.solve()
     if not isinstance(outcome, Estimate):

@@ -32,7 +32,6 @@ from inertial_id_ros.apps.simulation.motion import START_POSE, Motion
 from inertial_id_ros.apps.simulation.payload import Part, Payload
 from inertial_id_ros.errors import InertialIdError
 from inertial_id_ros.estimate import Estimate
-from inertial_id_ros.identification.array_samples import push
 from inertial_id_ros.identification.joint_torque.identifier import TorqueIdentifier
 from inertial_id_ros.inertia import Array, report_from_phi
 from inertial_id_ros.io.sample_blocks import JointStates
@@ -154,8 +153,8 @@ def identified(recorded: SimulatedTorques, robot_file: str, method: str) -> Esti
         "wrench.sensor_frame": SENSOR_FRAME}))
     identifier.set_robot_description(load_description().urdf)
     stamps = START_NS + np.round(recorded.t * 1e9).astype(np.int64)
-    push(identifier, [JointStates(stamps, load_description().joint_names, recorded.q,
-                                  recorded.effort)])
+    identifier.add_arrays([JointStates(
+        stamps, load_description().joint_names, recorded.q, recorded.effort)])
     identifier.finish()
     outcome = identifier.solve()
     if not isinstance(outcome, Estimate):

@@ -21,11 +21,10 @@ from .errors import InertialIdError, InvalidData, InvalidModel, InvalidSetting, 
 from .estimate import Estimate, NoEstimate, ParameterVerdict
 from .findings import Finding
 from .identification import accelerations
-from .identification.array_samples import Samples, push
 from .identification.make_identifier import identifier_from_settings, required_shape
 from .inertia import PARAMETER_NAMES, Body
 from .io.arrays import as_finite_rows, as_names, as_rotations, as_rows, as_stamps
-from .io.sample_blocks import Edges, JointStates, Wrenches
+from .io.sample_blocks import Edges, JointStates, Samples, Wrenches
 from .regression.tool import Tool, load_tool, save_tool, tool_from_estimate
 from .robot.joint_terms import JointTerms
 from .robot.robot_file import save_robot
@@ -214,7 +213,7 @@ class Identifier:
     def _push(self) -> None:
         """Process all samples that were added."""
         waiting, self._waiting = self._waiting, []
-        push(self._identifier, waiting)
+        self._identifier.add_arrays(waiting)
 
 
 def identify_recording(path: str | Path, settings: Settings | None = None

@@ -22,7 +22,6 @@ from inertial_id_ros.errors import InertialIdError, NotEnoughData
 from inertial_id_ros.estimators import Estimator, create
 from inertial_id_ros.geometry.shape import Shape
 from inertial_id_ros.identification import accelerations
-from inertial_id_ros.identification.array_samples import push
 from inertial_id_ros.identification.identifier import Identifier
 from inertial_id_ros.identification.solver import Solver
 from inertial_id_ros.identification.verdict import judge
@@ -97,8 +96,8 @@ def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,
     clock_unknown = settings.alignment.delay_sd > 0.0
     for begin in range(0, len(stamps), chunk):
         part = slice(begin, begin + chunk)
-        push(identifier, [JointStates(stamps[part], names, q[part]),
-                          Wrenches(stamps[part], FRAME, wrench[part])])
+        identifier.add_arrays([JointStates(stamps[part], names, q[part]),
+                               Wrenches(stamps[part], FRAME, wrench[part])])
         if clock_unknown:
             identifier.solve()
     identifier.finish()

@@ -33,6 +33,7 @@ from ..estimators import Estimator
 from ..findings import Finding, FindingLog
 from ..geometry.shape import Shape
 from ..inertia import Array
+from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches, as_block, split_by_time
 from ..kinematics.motion_source import MotionSelector
 from ..regression.regressor_window import Rows
 from ..regression.tool import Tool
@@ -42,6 +43,7 @@ from .compensation import CompensatedWrenches
 from .provisional_rows import MonotonicStamps
 
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
+_KINDS = {Wrenches: inbox.WRENCH, JointStates: inbox.JOINT_STATE, Edges: inbox.TRANSFORM}
 _NOTHING = -1, -1  # extent of no window
 AnyWindow = TypeVar("AnyWindow")
 
@@ -148,6 +150,17 @@ class Pipeline(inbox.Intake, ABC, Generic[AnyWindow]):
             return CompensatedWrenches(np.concatenate([s.stamps_ns for s in settled]),
                                        np.concatenate([s.wrench for s in settled]),
                                        self.sensor_frame)
+
+    def add_arrays(self, batches: list[Samples]) -> None:
+        """Add samples of several streams, those of a stream in the order of time, and advance."""
+        for part in split_by_time(batches, _BATCH):
+            block = as_block(part)
+            if block is None or not self.take_block(block):
+                singles = [(_KINDS[type(samples)], arguments)
+                           for samples in part for arguments in samples.singles()]
+                for kind, arguments in sorted(singles, key=lambda single: single[1][0]):
+                    self._put(kind, *arguments)
+            self.advance()
 
     def finish(self) -> CompensatedWrenches:
         """Let the last samples settle when none will follow; gives their compensated wrenches."""

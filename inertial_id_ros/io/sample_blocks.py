@@ -1,4 +1,4 @@
-"""Samples of several streams that came one after the other, stream by stream.
+"""Samples of several streams as arrays, stream by stream.
 
 Where nothing is wrong with them, each is only appended to its own stream, so that their order
 between the streams does not matter and all may be taken at once.
@@ -6,7 +6,8 @@ between the streams does not matter and all may be taken at once.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,11 @@ class Wrenches(NamedTuple):
     frame_id: str
     rows: Array
 
+    def singles(self) -> list[tuple[Any, ...]]:
+        """Stamp, frame, force and torque of each sample."""
+        return [(t, self.frame_id, row[:3], row[3:])
+                for t, row in zip(self.stamps.tolist(), self.rows.tolist(), strict=True)]
+
 
 class JointStates(NamedTuple):
     """Joint states of the same joints: stamps (n,) [ns], positions (n, k) [rad or m], and efforts
@@ -29,6 +35,12 @@ class JointStates(NamedTuple):
     names: tuple[str, ...]
     positions: Array
     efforts: Array | None = None
+
+    def singles(self) -> list[tuple[Any, ...]]:
+        """Stamp, names, positions and efforts of each sample."""
+        efforts = np.empty((len(self.stamps), 0)) if self.efforts is None else self.efforts
+        return [(t, self.names, q, effort) for t, q, effort in zip(
+            self.stamps.tolist(), self.positions.tolist(), efforts.tolist(), strict=True)]
 
 
 class Edges(NamedTuple):
@@ -40,6 +52,11 @@ class Edges(NamedTuple):
     child: str
     rows: Array
 
+    def singles(self) -> list[tuple[Any, ...]]:
+        """Stamp, parent, child, translation and quaternion of each sample."""
+        return [(t, self.parent, self.child, row[:3], row[3:])
+                for t, row in zip(self.stamps.tolist(), self.rows.tolist(), strict=True)]
+
 
 class Block(NamedTuple):
     """Samples by stream; None or empty where there are none."""
@@ -47,3 +64,51 @@ class Block(NamedTuple):
     wrenches: Wrenches | None = None
     joint_states: JointStates | None = None
     transforms: tuple[Edges, ...] = ()
+
+
+Samples = Wrenches | JointStates | Edges
+
+
+def as_block(part: list[Samples]) -> Block | None:
+    """Samples of different streams as a block; None where it cannot hold them, with wrenches in two
+    frames or two groups of joints."""
+    wrenches = [samples for samples in part if isinstance(samples, Wrenches)]
+    joints = [samples for samples in part if isinstance(samples, JointStates)]
+    if len(wrenches) > 1 or len(joints) > 1:
+        return None
+    return Block(wrenches[0] if wrenches else None, joints[0] if joints else None,
+                 tuple(samples for samples in part if isinstance(samples, Edges)))
+
+
+def split_by_time(batches: list[Samples], count: int) -> Iterator[list[Samples]]:
+    """Parts of about `count` samples that follow each other in time, each of different streams.
+
+    Args:
+        batches: of each stream in the order of time.
+    """
+    streams = _join_streams(batches)
+    if not streams:
+        return
+    bounds = np.sort(np.concatenate([samples.stamps for samples in streams]))[count::count]
+    cuts = [[0, *np.searchsorted(samples.stamps, bounds).tolist(), len(samples.stamps)]
+            for samples in streams]
+    for k in range(len(bounds) + 1):
+        yield [_cut(samples, slice(cut[k], cut[k + 1]))
+               for samples, cut in zip(streams, cuts, strict=True) if cut[k] < cut[k + 1]]
+
+
+def _cut(samples: Any, part: slice) -> Any:
+    """The samples of a part of a batch."""
+    return samples._make(value[part] if isinstance(value, np.ndarray) else value
+                         for value in samples)
+
+
+def _join_streams(batches: list[Samples]) -> list[Samples]:
+    """One batch of each stream."""
+    groups: dict[tuple[Any, ...], list[Any]] = {}
+    for batch in batches:
+        labels = tuple(value for value in batch if not isinstance(value, np.ndarray))
+        groups.setdefault((type(batch), labels), []).append(batch)
+    return [group[0]._make(
+        np.concatenate(values) if isinstance(values[0], np.ndarray) else values[0]
+        for values in zip(*group, strict=True)) for group in groups.values()]
