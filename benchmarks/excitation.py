@@ -27,12 +27,12 @@ import numpy as np
 from benchmarks.accuracy.metrics import Errors, errors
 from benchmarks.joint_torque import RATE as TORQUE_RATE
 from benchmarks.joint_torque import TORQUE_NOISE, simulate, wide_motion
-from inertial_id_ros.apps.excitation.arm import Arm, Carried
+from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
 from inertial_id_ros.apps.excitation.fourier import Basis
 from inertial_id_ros.apps.excitation.limits import Excess, Limits
 from inertial_id_ros.apps.excitation.objective import PayloadInformation, RobotInformation
-from inertial_id_ros.apps.excitation.optimise import Effort, information, plan
-from inertial_id_ros.apps.robot.identify import identify_robot, prediction
+from inertial_id_ros.apps.excitation.optimise import SearchEffort, information_gain, plan_motion
+from inertial_id_ros.apps.robot.identification import identify_robot, predict
 from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE, TOOL_POINT, Motion, Sinusoid
@@ -148,7 +148,7 @@ def _fastest(duration, make, most: float) -> Sinusoid:  # noqa: ANN001
 
 def planning_arm() -> Arm:
     """The packaged arm."""
-    return Arm(load_description().urdf, SENSOR_FRAME, Carried())
+    return Arm(load_description().urdf, SENSOR_FRAME, CarriedLoad())
 
 
 def payload_objective(arm: Arm) -> PayloadInformation:
@@ -157,12 +157,12 @@ def payload_objective(arm: Arm) -> PayloadInformation:
     return PayloadInformation(arm, body_coordinates(ball).to_phi, NOISE, BIAS_SD)
 
 
-def optimised(arm: Arm, duration: float, harmonics: int, effort: Effort) -> Motion:
+def optimised(arm: Arm, duration: float, harmonics: int, effort: SearchEffort) -> Motion:
     """The planner's motion of the last three joints."""
     limits = Limits(tool_speed=SPEED, tool_points=((0.0, 0.0, float(TOOL_POINT[2])),))
     excess = Excess(arm, limits, START_POSE)
-    return plan(Basis(duration, harmonics), START_POSE, WRIST, payload_objective(arm), excess,
-                RATE, effort).motion
+    return plan_motion(Basis(duration, harmonics), START_POSE, WRIST, payload_objective(arm),
+                       excess, RATE, effort).motion
 
 
 def identified(recording: Recording, cobot: SimulatedCobot, method: str) -> Array:
@@ -224,15 +224,15 @@ def prediction_error(motion: Motion, duration: float, runs: int) -> float:
     test = filter_recording(model, simulate(wide_motion(20.0, seed=77), 20.0, noise=0.0).recording)
     found = [identify_robot(model, simulate(motion, duration, seed=k).recording, LOW_PASS,
                             held_back=0.0) for k in range(runs)]
-    return 100.0 * float(np.mean([prediction(test, r.identified.phi).relative for r in found]))
+    return 100.0 * float(np.mean([predict(test, r.identified.phi).relative for r in found]))
 
 
-def print_whole_arm(duration: float, runs: int, effort: Effort) -> None:
+def print_whole_arm(duration: float, runs: int, effort: SearchEffort) -> None:
     """The second table."""
     arm, told = planning_arm(), robot_objective()
     limits = Limits(tool_speed=SPEED, tool_points=((0.0, 0.0, float(TOOL_POINT[2])),))
-    best = plan(Basis(duration, 5), START_POSE, np.arange(6), told,
-                Excess(arm, limits, START_POSE), TORQUE_RATE, effort).motion
+    best = plan_motion(Basis(duration, 5), START_POSE, np.arange(6), told,
+                       Excess(arm, limits, START_POSE), TORQUE_RATE, effort).motion
     print(f"\n{duration:g} s of all joints, joint torques at {TORQUE_RATE:g} Hz, {runs} runs\n")
     print("| motion | gain, nats | peak tool speed, m/s | instants with contact | "
           "torque error on another motion, % |")
@@ -240,7 +240,7 @@ def print_whole_arm(duration: float, runs: int, effort: Effort) -> None:
     for name, motion in (("sinusoids of all joints, size up to the limit",
                           whole_arm_sinusoid(duration)), ("optimised", best)):
         seen = check(motion, duration)
-        print(f"| {name} | {information(motion, told, TORQUE_RATE, duration):.1f} | "
+        print(f"| {name} | {information_gain(motion, told, TORQUE_RATE, duration):.1f} | "
               f"{seen.speed:.3f} | {seen.contacts} | "
               f"{prediction_error(motion, duration, runs):.2f} |", flush=True)
 
@@ -261,14 +261,14 @@ def main() -> None:
         "sinusoids, pace up to the limit": sinusoid_in_time(duration),
         "sinusoids, size up to the limit": sinusoid_in_size(duration),
         "optimised": optimised(arm, duration, options.harmonics,
-                               Effort(options.starts, options.iterations, 600.0))}
+                               SearchEffort(options.starts, options.iterations, 600.0))}
     print(f"{duration:g} s, {RATE:g} Hz, last three joints; errors in percent, mean of "
           f"{options.runs} runs of each of {', '.join(PAYLOADS)}\n")
     print("| motion | gain, nats | peak tool speed, m/s | instants with contact | "
           + " | ".join(f"{m} e_m | {m} e_COM | {m} e_J" for m in METHODS) + " |")
     print("|---|---|---|---|" + "---|---|---|" * len(METHODS))
     for name, motion in motions.items():
-        told, seen = information(motion, objective, RATE, duration), check(motion, duration)
+        told, seen = information_gain(motion, objective, RATE, duration), check(motion, duration)
         cells = []
         for method in METHODS:
             e = mean_errors(motion, duration, options.runs, method, list(PAYLOADS))
@@ -276,7 +276,7 @@ def main() -> None:
         print(f"| {name} | {told:.1f} | {seen.speed:.3f} | {seen.contacts} | "
               + " | ".join(cells) + " |", flush=True)
     print_whole_arm(2.0 * duration, options.runs,
-                    Effort(max(options.starts // 2, 1), options.iterations, 600.0))
+                    SearchEffort(max(options.starts // 2, 1), options.iterations, 600.0))
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ import mujoco
 import numpy as np
 
 from inertial_id_ros.apps.excitation.fourier import Basis, FourierMotion
-from inertial_id_ros.apps.robot.identify import best_fading, identify_robot
+from inertial_id_ros.apps.robot.identification import find_coulomb_velocity, identify_robot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE, Motion
 from inertial_id_ros.apps.simulation.payload import Part, Payload
@@ -142,7 +142,7 @@ def identified_arm(free: SimulatedTorques) -> IdentifiedRobot:
     def make_model(fading: float) -> RobotModel:
         return robot_model(load_description().urdf, None, JointTerms(coulomb_velocity=fading))
 
-    model = make_model(best_fading(make_model, free.recording, LOW_PASS))
+    model = make_model(find_coulomb_velocity(make_model, free.recording, LOW_PASS))
     return identify_robot(model, free.recording, LOW_PASS, held_back=0.0).robot
 
 

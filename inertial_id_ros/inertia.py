@@ -83,7 +83,7 @@ def body_from_phi(phi: ArrayLike) -> Body:
     Raises:
         InvalidData: the mass is not positive, so that there is no centre of mass.
     """
-    p = _with_mass(phi)
+    p = _require_mass(phi)
     com = p[1:4] / p[0]
     return Body(float(p[0]), com, tensor_from_six(p[4:]) - parallel_axis(p[0], com))
 
@@ -96,7 +96,7 @@ def as_phi(phi: ArrayLike) -> Array:
     return p
 
 
-def _with_mass(phi: ArrayLike) -> Array:
+def _require_mass(phi: ArrayLike) -> Array:
     """phi (10,) as `as_phi` gives it, whose mass is positive (raises InvalidData)."""
     p = as_phi(phi)
     if not p[0] > 0.0:
@@ -181,7 +181,7 @@ def is_consistent(phi: ArrayLike) -> bool:
 
 def report_from_phi(phi: ArrayLike) -> Array:
     """The ten numbers (10,) a user reads: mass, com, tensor entries about the centre of mass."""
-    out = _with_mass(phi).copy()
+    out = _require_mass(phi).copy()
     mass = out[0]
     out[1:4] /= mass
     out[4:] -= mass * _six_of_point(*out[1:4].tolist())
@@ -220,7 +220,7 @@ def point_columns(points: ArrayLike) -> Array:
     )
 
 
-def inertia_columns(second_moment: ArrayLike) -> Array:
+def phi_from_second_moment(second_moment: ArrayLike) -> Array:
     """phi (10,) of a second-moment matrix (3, 3) [kg m^2], without mass and first moments."""
     pseudo = np.zeros((4, 4))
     pseudo[:3, :3] = second_moment

@@ -46,7 +46,7 @@ def solve_upper(upper: Array, right: Array, transposed: bool = False) -> Array:
     return out
 
 
-def eigen(matrix: Array) -> tuple[Array, Array]:
+def symmetric_eigen(matrix: Array) -> tuple[Array, Array]:
     """Eigenvalues (n,), ascending, and eigenvectors (n, n) of a symmetric matrix.
 
     Raises:
@@ -81,7 +81,7 @@ def _upper(height: int, width: int) -> Array:
     return np.triu(np.ones((height, width)))
 
 
-def triangle(rows: Array) -> Array:
+def triangular_factors(rows: Array) -> Array:
     """Square triangular factors (..., w, w) of rows (..., n, w)."""
     n, width = rows.shape[-2:]
     upper = np.asarray(np.linalg.qr(rows, mode="r"))

@@ -40,7 +40,7 @@ def setting(default: Any, description: str, **limits: Any) -> Any:
     return field(default=default, metadata={"spec": Spec(description, **limits)})
 
 
-def settings_of(group: Any, prefix: str = "") -> Iterator[tuple[str, Any, Spec]]:
+def iter_group(group: Any, prefix: str = "") -> Iterator[tuple[str, Any, Spec]]:
     """Name after a prefix, value and spec of every setting of a settings class, in order."""
     for item in dataclasses.fields(group):
         yield prefix + item.name, getattr(group, item.name), item.metadata["spec"]
@@ -65,39 +65,39 @@ def coerce(name: str, value: Any, default: Any) -> Any:
     if isinstance(default, bool):
         if isinstance(value, bool):
             return value
-        raise InvalidSetting(f"{name} is {_shown(value)}; it must be true or false")
+        raise InvalidSetting(f"{name} is {_shorten(value)}; it must be true or false")
     if isinstance(default, int):
         if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST:
             return value
-        raise InvalidSetting(f"{name} is {_shown(value)}; it must be a whole number")
+        raise InvalidSetting(f"{name} is {_shorten(value)}; it must be a whole number")
     if isinstance(default, float):
-        return _number(name, value)
+        return _to_number(name, value)
     if isinstance(default, str):
         if isinstance(value, str):
             return value
-        raise InvalidSetting(f"{name} is {_shown(value)}; it must be text")
+        raise InvalidSetting(f"{name} is {_shorten(value)}; it must be text")
     if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__"):
-        raise InvalidSetting(f"{name} is {_shown(value)}; it must be a list of numbers")
-    return tuple(_number(name, v) for v in value)
+        raise InvalidSetting(f"{name} is {_shorten(value)}; it must be a list of numbers")
+    return tuple(_to_number(name, v) for v in value)
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     """The value in a message, which stays readable whatever it is."""
     words = repr(value)
     return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}..."
 
 
-def _number(name: str, value: Any) -> float:
+def _to_number(name: str, value: Any) -> float:
     if isinstance(value, float) or (
             isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST):
         return float(value)
-    raise InvalidSetting(f"{name} is {_shown(value)}; it must be a number")
+    raise InvalidSetting(f"{name} is {_shorten(value)}; it must be a number")
 
 
 def check(name: str, value: Any, spec: Spec) -> None:
     """Raises InvalidSetting where a value is not what its spec allows."""
     if spec.choices and value not in spec.choices:
-        raise InvalidSetting(f"{name} is {_shown(value)}; allowed: {', '.join(spec.choices)}")
+        raise InvalidSetting(f"{name} is {_shorten(value)}; allowed: {', '.join(spec.choices)}")
     if spec.lengths and len(value) not in spec.lengths:
         allowed = " or ".join(str(n) for n in spec.lengths)
         raise InvalidSetting(f"{name} has {len(value)} numbers; it needs {allowed}")

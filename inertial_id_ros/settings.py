@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import InvalidSetting
-from .setting_spec import Spec, Vector, check, coerce, setting, settings_of, unknown_setting
+from .setting_spec import Spec, Vector, check, coerce, iter_group, setting, unknown_setting
 
 # Each is a module of `estimators`.
 ESTIMATORS = ("density", "entropic", "lmi", "manifold", "ols", "pmd", "rtls", "uniform", "wls")
@@ -414,7 +414,7 @@ class Settings:
 def iter_settings(settings: Settings) -> Iterator[tuple[str, Any, Spec]]:
     """Dotted name, value and spec of every setting, in order."""
     for group in dataclasses.fields(settings):
-        yield from settings_of(getattr(settings, group.name), f"{group.name}.")
+        yield from iter_group(getattr(settings, group.name), f"{group.name}.")
 
 
 def settings_from_mapping(tree: Mapping[str, Any]) -> Settings:

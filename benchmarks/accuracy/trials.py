@@ -189,7 +189,7 @@ def _told_shape(scenario: Scenario, item: BenchmarkObject, rng: np.random.Genera
     pose[:3, :3] = Rotation.from_rotvec(sensors.direction(rng) * wrong.shape_turn,
                                         degrees=True).as_matrix()
     pose[:3, 3] = center - pose[:3, :3] @ center + wrong.shape_shift * sensors.direction(rng)
-    return item.shape.placed(pose)
+    return item.shape.place(pose)
 
 
 # ---- scores --------------------------------------------------------------------------------------

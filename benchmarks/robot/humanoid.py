@@ -16,7 +16,7 @@ from benchmarks.robot.robots import random_tree
 from inertial_id_ros.inertia import is_consistent, pseudo_inertia
 from inertial_id_ros.robot.base_parameters import (
     BaseParameters,
-    least_squares,
+    fit_base_parameters,
     structural_base_parameters,
 )
 from inertial_id_ros.robot.compression import Compressed, compress_base
@@ -26,7 +26,7 @@ from inertial_id_ros.robot.fitting.entropic import identify_entropic
 from inertial_id_ros.robot.fitting.identification import NULL_SPACE, Identified, Prior, identify
 from inertial_id_ros.robot.joint_terms import NO_TERMS
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.reference_robot import Reference, reference
+from inertial_id_ros.robot.reference_robot import Reference, make_reference
 
 JOINTS = 38
 SAMPLES = 1500
@@ -67,8 +67,8 @@ def make(seed: int, joints: int = JOINTS, samples: int = SAMPLES
     design = model.nominal
     for k in range(len(model.bodies)):
         design[model.body_slice(k)] *= np.exp(DESIGN_ERROR * rng.normal())
-    return model, base, compress_base(model, q, dq, ddq, force), reference(design,
-                                                                           len(model.bodies))
+    return model, base, compress_base(model, q, dq, ddq, force), make_reference(design,
+                                                                                len(model.bodies))
 
 
 def boxes_of(model: RobotModel, design: Reference) -> list[Box]:
@@ -103,7 +103,7 @@ def run(seed: int, joints: int = JOINTS, samples: int = SAMPLES) -> Run:
     """Every method on one robot."""
     model, base, data, design = make(seed, joints, samples)
     free = np.zeros(model.size)
-    free[base.independent] = least_squares(data, base, NOISE).beta
+    free[base.independent] = fit_base_parameters(data, base, NOISE).beta
     least = np.sqrt(np.sum(data.squares(free) / NOISE**2))
     answers = {}
     for method in METHODS:

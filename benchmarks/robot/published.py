@@ -12,16 +12,16 @@ import numpy as np
 
 from benchmarks.robot.robots import WAM_A, WAM_ALPHA, WAM_D, arm_bodies, standard_dh, urdf
 from inertial_id_ros.inertia import phi_from_body, transform_matrix
-from inertial_id_ros.robot.base_parameters import BaseParameters, base_parameters
-from inertial_id_ros.robot.fitting.constraints import Constraint, consistent, consistent_robot
+from inertial_id_ros.robot.base_parameters import BaseParameters, find_base_parameters
+from inertial_id_ros.robot.fitting.constraints import Constraint, consistent_body, consistent_robot
 from inertial_id_ros.robot.fitting.feasibility import (
     Feasibility,
-    feasibility_correction,
-    feasibility_test,
+    check_feasibility,
+    correct_to_feasible,
 )
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import BODY_SIZE, RobotModel
-from inertial_id_ros.robot.reference_robot import Reference, description_reference, reference
+from inertial_id_ros.robot.reference_robot import Reference, description_reference, make_reference
 
 _BODY = ("m", "lx", "ly", "lz", "Lxx", "Lxy", "Lxz", "Lyy", "Lyz", "Lzz")
 
@@ -60,7 +60,7 @@ def three_links() -> ThreeLinks:
             matrix[k, names.index(name)] = value
     base = BaseParameters(tuple(names), independent, dependent, matrix[:, dependent], 1.0, 0.0)
     unit = phi_from_body(1.0, np.zeros(3), np.eye(3))
-    return ThreeLinks(base, reference(np.tile(unit, 3), 3),
+    return ThreeLinks(base, make_reference(np.tile(unit, 3), 3),
                       tuple(slice(BODY_SIZE * k, BODY_SIZE * (k + 1)) for k in range(3)))
 
 
@@ -113,7 +113,7 @@ def wam() -> Wam:
     q, dq, ddq = (scale * rng.normal(size=(60, 7)) for scale in (2.0, 1.0, 3.0))
     rows = model.regressor(q, dq, ddq).reshape(-1, model.size) @ to_model
     order = [names.index(f"{term}{k + 1}") for k in range(7) for term in _PAPER_ORDER]
-    return Wam(model, to_model, base_parameters(rows, names, order))
+    return Wam(model, to_model, find_base_parameters(rows, names, order))
 
 
 def legible(base: BaseParameters) -> tuple[BaseParameters, np.ndarray]:
@@ -152,24 +152,24 @@ def wam_answers(positions: int = 500) -> WamAnswers:
               for c in consistent_robot(arm.model, "spatial")]
     scale = Reference(np.linalg.solve(arm.to_model, design.phi),
                       np.linalg.solve(arm.to_model, design.unit), design.inverse @ arm.to_model)
-    neighbour = feasibility_correction(base, beta, limits, scale).witness
-    verdict = feasibility_test(base, beta, limits, scale)
+    neighbour = correct_to_feasible(base, beta, limits, scale).witness
+    verdict = check_feasibility(base, beta, limits, scale)
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (positions, 7))
     shares = [float(np.mean(np.linalg.eigvalsh(
         arm.model.mass_matrix(arm.to_model @ phi, q))[:, 0] < 0.0))
               for phi in (verdict.witness, neighbour)]
     links = limits[:len(arm.model.bodies)]
-    return WamAnswers(feasibility_test(base, beta, links, scale), verdict, *shares)
+    return WamAnswers(check_feasibility(base, beta, links, scale), verdict, *shares)
 
 
 def table() -> list[str]:
     """Markdown rows."""
     robot = three_links()
-    forms = {form: [consistent(30, where, form, STRICT) for where in robot.bodies]
+    forms = {form: [consistent_body(30, where, form, STRICT) for where in robot.bodies]
              for form in ("spatial", "pseudo")}
-    tests = {(form, name): feasibility_test(robot.base, beta, forms[form], robot.scale)
+    tests = {(form, name): check_feasibility(robot.base, beta, forms[form], robot.scale)
              for form in forms for name, beta in (("first", FEASIBLE), ("second", INFEASIBLE))}
-    corrected = feasibility_correction(robot.base, INFEASIBLE, forms["spatial"], robot.scale)
+    corrected = correct_to_feasible(robot.base, INFEASIBLE, forms["spatial"], robot.scale)
     arm = wam()
     answers = wam_answers()
     lines = ["| | published | here |", "|---|---|---|"]

@@ -9,22 +9,22 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.robot.robots import panda, ur10e
-from inertial_id_ros.robot.alignment import Alignment, align
-from inertial_id_ros.robot.base_parameters import noise_of_outputs, structural_base_parameters
-from inertial_id_ros.robot.fitting.constraints import consistent, consistent_robot
+from inertial_id_ros.robot.base_parameters import estimate_output_noise, structural_base_parameters
+from inertial_id_ros.robot.drive_gains import Gains, gains_from_payload, payload_with_gains
+from inertial_id_ros.robot.fitting.constraints import consistent_body, consistent_robot
 from inertial_id_ros.robot.fitting.entropic import identify_entropic
-from inertial_id_ros.robot.fitting.feasibility import feasibility_test
+from inertial_id_ros.robot.fitting.feasibility import check_feasibility
 from inertial_id_ros.robot.fitting.identification import (
     NULL_SPACE,
     Prior,
-    feasible_base,
+    fit_feasible,
     identify,
 )
-from inertial_id_ros.robot.gains import Gains, gains_from_payload, payload_with_gains
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import FilteredRecording, JointRecording, filter_recording
 from inertial_id_ros.robot.reference_robot import description_reference
+from inertial_id_ros.robot.tilt_and_delay import Alignment, align_recording
 
 TRAINING = 0.7
 LOW_PASSES = (0.1, 0.2, 0.4)  # s
@@ -47,7 +47,7 @@ def load_panda(folder: Path) -> Torques:
     recording = JointRecording.from_seconds(data["t"], data["q"], data["tau"])
     training, validation = recording.split(TRAINING)
     model = RobotModel.from_urdf(panda(np.random.default_rng(0)))
-    found = align(model, training)
+    found = align_recording(model, training)
     return Torques(model.with_gravity(found.gravity), training, validation, found)
 
 
@@ -63,8 +63,8 @@ def panda_errors(torques: Torques, low_pass: float, entropic: bool = True) -> To
     """Every method trained on the first part and tested on the rest, one filter on both."""
     model = torques.model
     data, rest = (filter_recording(model, part, torques.alignment.delay, low_pass=low_pass
-                                   ).compressed() for part in (torques.training,
-                                                               torques.validation))
+                                   ).compress() for part in (torques.training,
+                                                             torques.validation))
     # Of a level robot: what a tilt of 0.3 deg adds, no recording can tell.
     base = structural_base_parameters(model.with_gravity([0.0, 0.0, -9.81]))
     scale = description_reference(model)
@@ -75,8 +75,8 @@ def panda_errors(torques: Torques, low_pass: float, entropic: bool = True) -> To
         phi[base.independent] = beta
         return rest.relative_error(phi)
 
-    noise = noise_of_outputs(data, base)
-    plain, weighted = (feasible_base(data, base, limits, scale, sd) for sd in (None, noise))
+    noise = estimate_output_noise(data, base)
+    plain, weighted = (fit_feasible(data, base, limits, scale, sd) for sd in (None, noise))
     errors = {LEAST_SQUARES: error(plain.free.beta), "FBPE-OLS": error(plain.beta),
               "weighted least squares": error(weighted.free.beta),
               "FBPE, weighted": error(weighted.beta)}
@@ -87,8 +87,8 @@ def panda_errors(torques: Torques, low_pass: float, entropic: bool = True) -> To
     for name, robot in robots.items():
         errors[name] = rest.relative_error(robot.phi)
     # The tests without the margin that the estimates kept.
-    exist = [consistent(model.size, model.body_slice(k)) for k in range(len(model.bodies))]
-    good = (all(feasibility_test(base, found.beta, exist, scale).feasible
+    exist = [consistent_body(model.size, model.body_slice(k)) for k in range(len(model.bodies))]
+    good = (all(check_feasibility(base, found.beta, exist, scale).feasible
                 for found in (plain, weighted))
             and all(robot.consistent(len(model.bodies)).all() for robot in robots.values()))
     return TorqueErrors(low_pass, errors, good)

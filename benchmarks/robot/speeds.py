@@ -20,7 +20,7 @@ from inertial_id_ros.robot.fitting.constraints import (
     ellipsoid_matrix,
     inside_ellipsoid,
 )
-from inertial_id_ros.robot.fitting.identification import Prior, feasible_base, identify
+from inertial_id_ros.robot.fitting.identification import Prior, fit_feasible, identify
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel, Rotor
 from inertial_id_ros.robot.reference_robot import Reference, description_reference
@@ -121,8 +121,8 @@ def solve(problem: Problem) -> np.ndarray:
         return identify(problem.data, problem.base, problem.constraints,
                         Prior(problem.scale, PRIOR_WEIGHT), problem.noise).phi
     phi = np.zeros(problem.model.size)
-    phi[problem.base.independent] = feasible_base(problem.data, problem.base, problem.constraints,
-                                                  problem.scale, problem.noise).beta
+    phi[problem.base.independent] = fit_feasible(problem.data, problem.base, problem.constraints,
+                                                 problem.scale, problem.noise).beta
     return phi
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import InvalidShape, NotEnoughData
 from ..geometry.shape import Shape
 from ..inertia import Array, pseudo_inertia
-from ..linalg import eigen, identity, solve_upper
+from ..linalg import identity, solve_upper, symmetric_eigen
 from ..regression.problem import Marginal, Problem
 from ..settings import Settings
 from .base import Solution
@@ -128,7 +128,7 @@ class Lmi:
         free = data.optimum
         linear, offset = cone[:len(limits)], cone @ free
         offset[:len(limits)] -= limits
-        values, vectors = eigen(smat(offset[len(limits):]))
+        values, vectors = symmetric_eigen(smat(offset[len(limits):]))
         if values[0] > 0.0 and offset[:len(limits)].min() > 0.0:
             return free
         inverse = solve_upper(data.matrix, identity(SVEC_SIZE))

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..inertia import Array, inertia_columns, point_columns
+from ..inertia import Array, phi_from_second_moment, point_columns
 from .point_sets import farthest_points
 from .pose import PoseStates
 from .shape import Shape
@@ -87,11 +87,11 @@ _kept: WeakKeyDictionary[Shape, DensityPrior] = WeakKeyDictionary()
 def density_prior(shape: Shape) -> DensityPrior:
     """The prior that belongs to a shape; kept for as long as the shape is."""
     if shape not in _kept:
-        _kept[shape] = _prior(shape)
+        _kept[shape] = _build_prior(shape)
     return _kept[shape]
 
 
-def _prior(shape: Shape) -> DensityPrior:
+def _build_prior(shape: Shape) -> DensityPrior:
     share = shape.volumes / shape.volumes.sum()
     cloud = np.concatenate([shape.surface, shape.points])
     nodes = cloud[farthest_points(cloud, NODES)]
@@ -102,9 +102,9 @@ def _prior(shape: Shape) -> DensityPrior:
     columns = point_columns(nodes)
     volumes = _match_moments(columns, volumes / volumes.sum(), shape.unit_phi)
     modes = _modes(nodes)
-    slack = _slack(nodes, volumes, spread, SIZE_ERROR[shape.bounding])
+    slack = _slack_covariance(nodes, volumes, spread, SIZE_ERROR[shape.bounding])
     reach = (columns * volumes) @ modes
-    wide = slack + _depth(nodes, volumes, reach @ reach.T + slack)
+    wide = slack + _depth_covariance(nodes, volumes, reach @ reach.T + slack)
     return DensityPrior(columns, volumes, modes, slack, wide, WIDTHS[shape.bounding],
                         WIDTH_PENALTY[shape.bounding])
 
@@ -138,7 +138,7 @@ def _modes(nodes: Array) -> Array:
     return factor
 
 
-def _slack(nodes: Array, volumes: Array, spread: float, size_error: float) -> Array:
+def _slack_covariance(nodes: Array, volumes: Array, spread: float, size_error: float) -> Array:
     """Covariance (10, 10) of phi per kg^2: second moments within nodes, and size along the axes
     of the shape."""
     second, axes = _second_moments(nodes, volumes)
@@ -147,15 +147,15 @@ def _slack(nodes: Array, volumes: Array, spread: float, size_error: float) -> Ar
         for j in range(i, 3):
             moment = np.zeros((3, 3))
             moment[i, j] = moment[j, i] = spread / 4.0
-            column = inertia_columns(moment)
+            column = phi_from_second_moment(moment)
             slack += np.outer(column, column)
         stretch = np.outer(axes[:, i], axes[:, i]) @ second
-        column = size_error * inertia_columns(stretch + stretch.T)
+        column = size_error * phi_from_second_moment(stretch + stretch.T)
         slack += np.outer(column, column)
     return slack
 
 
-def _depth(nodes: Array, volumes: Array, known: Array) -> Array:
+def _depth_covariance(nodes: Array, volumes: Array, known: Array) -> Array:
     """Covariance (10, 10) of phi per kg^2 that thin sections lack in the covariance `known`.
 
     The second moment along each axis of the shape keeps DEPTH_ERROR of itself when everything else
@@ -163,7 +163,7 @@ def _depth(nodes: Array, volumes: Array, known: Array) -> Array:
     """
     second, axes = _second_moments(nodes, volumes)
     # Second moments along the axes are linear in phi: Sigma = tr(I)/2 1 - I.
-    columns = np.stack([inertia_columns(np.outer(a, a)) for a in axes.T], axis=1)
+    columns = np.stack([phi_from_second_moment(np.outer(a, a)) for a in axes.T], axis=1)
     scale = np.sqrt(np.diag(known) + 1e-12 * np.diag(known).max())
     information = np.linalg.inv(known / np.outer(scale, scale) + 1e-9 * np.eye(10))
     lacking = np.zeros((10, 10))

@@ -50,7 +50,7 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
 
     try:
         if kind == "npy":
-            points = _point_array(np.load(path, allow_pickle=False))
+            points = _check_points(np.load(path, allow_pickle=False))
             mesh: trimesh.parent.Geometry = trimesh.PointCloud(points)
         else:
             # From memory: in the folder of a file, materials are looked for, wherever they are.
@@ -67,7 +67,7 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
     _check_extent(mesh, path)
     if isinstance(mesh, trimesh.PointCloud) or (
             isinstance(mesh, trimesh.Trimesh) and len(mesh.faces) == 0 and len(mesh.vertices) > 0):
-        mesh = _hull(np.asarray(mesh.vertices, dtype=float), path)
+        mesh = _convex_hull(np.asarray(mesh.vertices, dtype=float), path)
     if not isinstance(mesh, trimesh.Trimesh) or len(mesh.faces) == 0:
         raise InvalidShape(f"mesh file {path} holds no triangles")
     mesh.apply_scale(scale)
@@ -83,14 +83,14 @@ def _check_extent(mesh: trimesh.parent.Geometry, path: Path) -> None:
                            f"{_FARTHEST:g} is allowed")
 
 
-def _point_array(values: Array) -> Array:
+def _check_points(values: Array) -> Array:
     if values.ndim != 2 or values.shape[1] != 3 or not np.issubdtype(values.dtype, np.number):
         raise InvalidShape(f"it holds an array of {values.dtype} of shape {values.shape}, "
                            "not points (n, 3)")
     return values
 
 
-def _hull(points: Array, path: Path) -> trimesh.Trimesh:
+def _convex_hull(points: Array, path: Path) -> trimesh.Trimesh:
     """Convex hull of points (n, 3); those that are not finite (no return of a scanner) are left
     out."""
     import trimesh
@@ -110,18 +110,18 @@ def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
     """
     if not resource:
         raise InvalidShape("shape.mesh is empty; give a mesh file")
-    parsed = parsed_resource(resource)
+    parsed = parse_resource(resource)
     if parsed.scheme == "":
         return user_path(resource)
     if parsed.scheme == "file" and parsed.netloc == "":
         return user_path(unquote(parsed.path))
     if parsed.scheme == "package":
-        return _in_package(resource, parsed.netloc, unquote(parsed.path), roots)
+        return _resolve_in_package(resource, parsed.netloc, unquote(parsed.path), roots)
     raise InvalidShape(f"mesh resource '{resource}' has scheme '{parsed.scheme}'; "
                        "allowed: file, package")
 
 
-def _in_package(resource: str, package: str, name: str, roots: tuple[Path, ...]) -> Path:
+def _resolve_in_package(resource: str, package: str, name: str, roots: tuple[Path, ...]) -> Path:
     """A file of an installed package.
 
     Links in a package are followed wherever they lead: who installed it made them, as colcon's
@@ -139,7 +139,7 @@ def _in_package(resource: str, package: str, name: str, roots: tuple[Path, ...])
     raise InvalidShape(f"{resource[:200]} was not found in the installed packages")
 
 
-def parsed_resource(resource: str) -> ParseResult:
+def parse_resource(resource: str) -> ParseResult:
     """The parts of a resource's address (raises InvalidShape)."""
     try:
         return urlparse(resource)

@@ -22,7 +22,7 @@ def farthest_points(cloud: Array, count: int) -> np.ndarray:
     return np.array(chosen)
 
 
-def outermost(points: Array) -> Array:
+def outermost_points(points: Array) -> Array:
     """Those (m, 3) of points (n, 3) that lie farthest in one of DIRECTIONS directions, spread
     evenly about the middle of their bounding box."""
     low, high = points.min(axis=0), points.max(axis=0)

@@ -33,7 +33,7 @@ def check_sizes(kind: str, sizes: Array) -> None:
                            f"{FARTHEST:g} m")
 
 
-def inside(kind: str, sizes: Array, points: Array) -> np.ndarray:
+def is_inside(kind: str, sizes: Array, points: Array) -> np.ndarray:
     """Which of points (n, 3) lie inside, of those inside the bounding box."""
     if kind == "box":
         return np.ones(len(points), dtype=bool)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from ..errors import InvalidShape
 from ..io.files import user_path
-from .mesh import parsed_resource, resolve_resource
+from .mesh import parse_resource, resolve_resource
 
 
-def allowed_resource(resource: str, roots: tuple[Path, ...], folders: tuple[Path, ...],
-                     setting: str = "resources.folders") -> Path:
+def resolve_allowed(resource: str, roots: tuple[Path, ...], folders: tuple[Path, ...],
+                    setting: str = "resources.folders") -> Path:
     """The mesh file behind a ``file://`` or ``package://`` resource.
 
     Args:
@@ -22,7 +22,7 @@ def allowed_resource(resource: str, roots: tuple[Path, ...], folders: tuple[Path
     Raises:
         InvalidShape: a plain path, another scheme, or a file that is elsewhere.
     """
-    scheme = parsed_resource(resource).scheme
+    scheme = parse_resource(resource).scheme
     if scheme not in ("file", "package"):
         raise InvalidShape(f"mesh_resource is '{resource[:200]}' with scheme '{scheme}'; "
                            "allowed: file, package")

@@ -20,9 +20,9 @@ from ..limits import FARTHEST, MAX_FACES, MAX_POINTS, THINNEST
 from ..settings import ShapeSettings
 from . import primitives
 from .mesh import load_mesh, resolve_resource
-from .point_sets import enclosing_ellipsoid, farthest_points, has_volume, outermost
+from .point_sets import enclosing_ellipsoid, farthest_points, has_volume, outermost_points
 from .pose import PoseStates
-from .voxelize import grid_axes, grid_points, interior
+from .voxelize import grid_axes, grid_points, is_interior
 
 if TYPE_CHECKING:  # half a second of imports, which only shapes need
     import trimesh
@@ -91,7 +91,7 @@ class Shape:
         """phi (10,) of the region filled evenly with the given mass [kg]."""
         return mass * self.unit_phi
 
-    def placed(self, pose: ArrayLike) -> Shape:
+    def place(self, pose: ArrayLike) -> Shape:
         """The shape moved by a homogeneous transform (4, 4).
 
         Raises:
@@ -168,9 +168,9 @@ def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,
     volume, body = primitives.volume_and_body(kind, sizes)
     mesh = primitives.surface_mesh(kind, sizes)
     grid = grid_points(grid_axes(mesh.bounds, volume))
-    points = grid[primitives.inside(kind, sizes, grid)]
+    points = grid[primitives.is_inside(kind, sizes, grid)]
     return Shape(points, np.full(len(points), volume / len(points)), _surface_points(mesh),
-                 phi_from_body(*body), bounding, kind).placed(pose)
+                 phi_from_body(*body), bounding, kind).place(pose)
 
 
 def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = False,
@@ -192,13 +192,13 @@ def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = Fal
         raise InvalidShape(f"{name} encloses no volume ({mesh.volume:g} m^3)")
     # Along the mesh's own axes, with which its faces often lie.
     axes = grid_axes(mesh.bounds, mesh.volume)
-    points = grid_points(axes)[interior(np.asarray(mesh.triangles), axes)]
+    points = grid_points(axes)[is_interior(np.asarray(mesh.triangles), axes)]
     if len(points) < 50:
         raise InvalidShape(f"{name} is too thin to sample its inside ({len(points)} points found); "
                            "give a bounding box instead")
     volumes = np.full(len(points), mesh.volume / len(points))
     return Shape(points, volumes, _surface_points(mesh), _mesh_unit_phi(mesh), bounding,
-                 name).placed(pose)
+                 name).place(pose)
 
 
 def shape_from_file(path: Path, scale: float, pose: ArrayLike, bounding: bool) -> Shape:
@@ -212,12 +212,12 @@ def shape_from_file(path: Path, scale: float, pose: ArrayLike, bounding: bool) -
     if not path.is_file():
         raise InvalidShape(f"mesh file {path} does not exist")
     state = path.stat()
-    filled = _filled_file(path.resolve(), scale, state.st_mtime_ns, state.st_size)
-    return replace(filled, bounding=bounding, name=path.name).placed(pose)
+    filled = _load_filled(path.resolve(), scale, state.st_mtime_ns, state.st_size)
+    return replace(filled, bounding=bounding, name=path.name).place(pose)
 
 
 @lru_cache(maxsize=8)
-def _filled_file(path: Path, scale: float, changed: int, size: int) -> Shape:
+def _load_filled(path: Path, scale: float, changed: int, size: int) -> Shape:
     return shape_from_mesh(load_mesh(path, scale), np.eye(4), name=path.name)
 
 
@@ -259,4 +259,4 @@ def _surface_points(mesh: trimesh.Trimesh) -> Array:
 
     scattered, _ = trimesh.sample.sample_surface(
         mesh, _SCATTERED, seed=np.random.default_rng(0))
-    return np.concatenate([outermost(np.asarray(mesh.vertices)), scattered])
+    return np.concatenate([outermost_points(np.asarray(mesh.vertices)), scattered])

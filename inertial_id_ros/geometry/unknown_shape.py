@@ -26,7 +26,7 @@ _PLASTIC = np.array([0.8191725134, 0.6710436067, 0.5497004779])  # of the R3 low
 def balls(reach: float) -> tuple[tuple[float, DensityPrior], ...]:
     """Radius [m] and prior of each ball about the sensor, from `reach` [m] downwards."""
     radii = [reach * 0.5**k for k in range(SIZES)]
-    return tuple((radius, _scaled(_unit_ball_prior(), radius)) for radius in radii)
+    return tuple((radius, _scale_prior(_unit_ball_prior(), radius)) for radius in radii)
 
 
 @lru_cache(maxsize=1)
@@ -52,7 +52,7 @@ def _directions(height: Array, turn: Array) -> Array:
     return np.column_stack([flat * np.cos(angle), flat * np.sin(angle), z])
 
 
-def _scaled(prior: DensityPrior, scale: float) -> DensityPrior:
+def _scale_prior(prior: DensityPrior, scale: float) -> DensityPrior:
     """The prior of a region that is larger by a factor, about the origin."""
     powers = scale ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
     return replace(prior, columns=prior.columns * powers[:, None],

@@ -41,7 +41,7 @@ def grid_points(axes: list[Array]) -> Array:
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
 
 
-def interior(triangles: Array, axes: list[Array]) -> np.ndarray:
+def is_interior(triangles: Array, axes: list[Array]) -> np.ndarray:
     """Which points of a grid, in the order of `grid_points`, lie inside closed surfaces.
 
     Args:
@@ -61,14 +61,14 @@ def interior(triangles: Array, axes: list[Array]) -> np.ndarray:
         number = np.arange(len(owner)) - np.repeat(np.cumsum(pairs[part]) - pairs[part],
                                                    pairs[part])
         column = first[owner] + np.stack(np.divmod(number, size[owner, 1]), axis=1)
-        crossing, sign, height = _crossings(flat[owner], column, triangles[owner, :, 2])
+        crossing, sign, height = _find_crossings(flat[owner], column, triangles[owner, :, 2])
         level = np.ceil((height - z[0]) / pitch[2]).clip(0, len(z)).astype(int)
         np.add.at(change, (*column[crossing].T, level), sign)
     return (np.cumsum(change[..., :-1], axis=2) > 0).ravel()
 
 
-def _crossings(corners: Array, column: np.ndarray,
-               heights: Array) -> tuple[np.ndarray, np.ndarray, Array]:
+def _find_crossings(corners: Array, column: np.ndarray,
+                    heights: Array) -> tuple[np.ndarray, np.ndarray, Array]:
     """Which columns (n, 2) pass through their triangle (n, 3, 2), the sign (1 enters from below)
     and the height at which they do."""
     offset = corners - column[:, None]

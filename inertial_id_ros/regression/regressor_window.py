@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..inertia import Array
-from ..linalg import triangle, triangular_factor
+from ..linalg import triangular_factor, triangular_factors
 from ..settings import Settings
 from ..signals.bins import BIN_NS
 from .row_layout import STORED, channel_columns
@@ -127,7 +127,8 @@ class _FactorTree:
 
     def add(self, rows: Array) -> None:
         """Add scaled rows (r, 6, 38) to the growing slice."""
-        self._growing = triangle(np.concatenate([self._growing, self._select(rows)], axis=1))
+        stacked = np.concatenate([self._growing, self._select(rows)], axis=1)
+        self._growing = triangular_factors(stacked)
 
     def _select(self, rows: Array) -> Array:
         """The channels and columns (3, r, w) of rows that the tree keeps."""
@@ -138,7 +139,7 @@ class _FactorTree:
         pairs = self._nodes[np.stack([2 * nodes, 2 * nodes + 1], axis=1)]
         width = pairs.shape[-1]
         stacked = pairs.transpose(0, 2, 1, 3, 4).reshape(len(nodes), 3, 2 * width, width)
-        self._nodes[nodes] = triangle(stacked)
+        self._nodes[nodes] = triangular_factors(stacked)
 
     def write_total(self, provisional: Array, out: Array) -> None:
         """Write the factors of the combined slices, the growing one and provisional scaled rows

@@ -80,8 +80,8 @@ class BaseParameters:
         return text
 
 
-def base_parameters(rows: Array, names: Sequence[str],
-                    order: Sequence[int] | None = None) -> BaseParameters:
+def find_base_parameters(rows: Array, names: Sequence[str],
+                         order: Sequence[int] | None = None) -> BaseParameters:
     """Base parameters of regressor rows (n, p) without noise.
 
     Args:
@@ -130,7 +130,7 @@ def structural_base_parameters(model: RobotModel, base_rows: bool = False,
 
     Args:
         base_rows: only the six rows of the floating base are measured.
-        order: see `base_parameters`.
+        order: see `find_base_parameters`.
     """
     rng = np.random.default_rng(seed)
     outputs = 6 if base_rows else model.nv
@@ -141,7 +141,7 @@ def structural_base_parameters(model: RobotModel, base_rows: bool = False,
         q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
     dq, ddq = rng.normal(size=(n, model.nv)), 3.0 * rng.normal(size=(n, model.nv))
     rows = model.base_regressor(q, dq, ddq) if base_rows else model.regressor(q, dq, ddq)
-    return base_parameters(rows.reshape(-1, model.size), model.parameter_names, order)
+    return find_base_parameters(rows.reshape(-1, model.size), model.parameter_names, order)
 
 
 @dataclass(frozen=True)
@@ -168,14 +168,14 @@ class BaseEstimate:
         return 100.0 * self.sigma / np.abs(self.beta)
 
 
-def least_squares(data: Compressed, base: BaseParameters, noise: Array | None = None
-                  ) -> BaseEstimate:
+def fit_base_parameters(data: Compressed, base: BaseParameters, noise: Array | None = None
+                        ) -> BaseEstimate:
     """Ordinary (or, with the noise (k,) of each output, weighted) least squares.
 
     Raises:
         NotEnoughData: the motion does not excite every base parameter.
     """
-    factor = data.stacked(noise)
+    factor = data.stack(noise)
     nb = base.count
     upper = np.asarray(np.linalg.qr(factor[:, [*base.independent, data.size]], mode="r"))
     triangle, target = upper[:nb, :nb], upper[:nb, nb]
@@ -197,7 +197,7 @@ def least_squares(data: Compressed, base: BaseParameters, noise: Array | None = 
         float(np.sqrt(rest / total)) if total > 0.0 else 0.0)
 
 
-def noise_of_outputs(data: Compressed, base: BaseParameters, rounds: int = 3) -> Array:
+def estimate_output_noise(data: Compressed, base: BaseParameters, rounds: int = 3) -> Array:
     """Standard deviation (k,) of each output's residual, by reweighted least squares [N m].
 
     A joint whose torque the model explains to rounding counts as a millionth of its torque.
@@ -205,7 +205,7 @@ def noise_of_outputs(data: Compressed, base: BaseParameters, rounds: int = 3) ->
     size = np.sqrt(data.squares(np.zeros(data.size)) / data.counts)
     noise = np.where(size > 0.0, size, 1.0)
     for _ in range(rounds):
-        beta = least_squares(data, base, noise).beta
+        beta = fit_base_parameters(data, base, noise).beta
         phi = np.zeros(data.size)
         phi[base.independent] = beta
         noise = np.maximum(data.rms(phi), 1e-6 * np.where(size > 0.0, size, 1.0))

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import InvalidData, NotEnoughData
 from ..inertia import Array
+from ..linalg import triangular_factors
 from .model import BASE_SIZE, RobotModel
 
 CHUNK = 2000  # samples whose regressors are in memory at a time
@@ -47,15 +48,15 @@ class Compressed:
         """``|omega - W phi| / |omega|`` over all outputs (Sousa and Cortesao 2014, eq. 84)."""
         return float(np.sqrt(self.squares(phi).sum() / self.squares(np.zeros(self.size)).sum()))
 
-    def stacked(self, noise: Array | None = None) -> Array:
+    def stack(self, noise: Array | None = None) -> Array:
         """Factor (p + 1, p + 1) of all outputs, each divided by its noise (k,) [N m]; None: 1."""
         scale = np.ones(len(self.factors)) if noise is None else 1.0 / np.asarray(noise)
-        return _triangle((self.factors * scale[:, None, None]).reshape(-1, self.size + 1))
+        return triangular_factors((self.factors * scale[:, None, None]).reshape(-1, self.size + 1))
 
     def __add__(self, other: Compressed) -> Compressed:
         """Both recordings."""
         both = zip(self.factors, other.factors, strict=True)
-        return Compressed(np.stack([_triangle(np.concatenate(pair)) for pair in both]),
+        return Compressed(np.stack([triangular_factors(np.concatenate(pair)) for pair in both]),
                           self.counts + other.counts)
 
 
@@ -78,7 +79,7 @@ def compress_rows(rows: Array, target: Array) -> Compressed:
         # A joint feels only what lies beyond it: most columns of most joints are zero.
         used = np.append(np.flatnonzero(rows[:, j].any(axis=0)), size)
         system = np.concatenate([rows[:, j], target[:, j, None]], axis=1)[:, used]
-        small = _triangle(system)
+        small = triangular_factors(system)
         factor[np.ix_(np.arange(len(used)), used)] = small
     return Compressed(factors, np.full(rows.shape[1], len(rows)))
 
@@ -92,7 +93,7 @@ def compress(model: RobotModel, q: Array, dq: Array, ddq: Array, torque: Array) 
     Raises:
         InvalidData, NotEnoughData: see `compress_rows`.
     """
-    return _in_chunks(model.regressor, q, dq, ddq, torque)
+    return _compress_in_chunks(model.regressor, q, dq, ddq, torque)
 
 
 def compress_base(model: RobotModel, q: Array, dq: Array, ddq: Array, force: Array) -> Compressed:
@@ -102,11 +103,12 @@ def compress_base(model: RobotModel, q: Array, dq: Array, ddq: Array, force: Arr
         force: (n, 6) external force and torque on the robot, as generalised forces of the base
             (the sum of `RobotModel.contact_forces` of all contacts, first six columns).
     """
-    return _in_chunks(model.base_regressor, q, dq, ddq, np.asarray(force)[:, :BASE_SIZE])
+    return _compress_in_chunks(model.base_regressor, q, dq, ddq, np.asarray(force)[:, :BASE_SIZE])
 
 
-def _in_chunks(regressor: Callable[[Array, Array, Array], Array], q: Array, dq: Array, ddq: Array,
-               target: Array) -> Compressed:
+def _compress_in_chunks(regressor: Callable[[Array, Array, Array], Array], q: Array, dq: Array,
+                        ddq: Array, target: Array) -> Compressed:
+    """Factors of a recording, with the regressors of `CHUNK` samples in memory at a time."""
     total: Compressed | None = None
     for start in range(0, max(len(q), 1), CHUNK):
         part = slice(start, start + CHUNK)
@@ -114,11 +116,3 @@ def _in_chunks(regressor: Callable[[Array, Array, Array], Array], q: Array, dq: 
         total = block if total is None else total + block
     assert total is not None
     return total
-
-
-def _triangle(rows: Array) -> Array:
-    """Upper triangle (c, c) with the same Gram matrix as rows (n, c)."""
-    upper = np.asarray(np.linalg.qr(rows, mode="r"))
-    out = np.zeros((rows.shape[1], rows.shape[1]))
-    out[:len(upper)] = upper
-    return out

@@ -80,7 +80,7 @@ class RobotModel:
                 raise InvalidModel(f"there is no joint '{name}' for a rotor; joints: "
                                    + ", ".join(self.joint_names))
         self._description = model
-        self._model = _with_rotors(model, self.rotors)
+        self._model = _add_rotors(model, self.rotors)
         self._model.gravity.linear = np.asarray(gravity, dtype=float)
         self._data = self._model.createData()
         self.nv = model.nv
@@ -137,7 +137,7 @@ class RobotModel:
 
     def body_slice(self, body: str | int) -> slice:
         """Where the ten parameters of a body are (raises UnknownFrame)."""
-        return slice(BODY_SIZE * self._body(body), BODY_SIZE * (self._body(body) + 1))
+        return slice(BODY_SIZE * self._body_index(body), BODY_SIZE * (self._body_index(body) + 1))
 
     def term_index(self, joint: str | int, term: str) -> int:
         """Index in phi of a joint's term (`joint_terms.VISCOUS`, ...).
@@ -145,12 +145,13 @@ class RobotModel:
         Raises:
             UnknownFrame: no such joint or term.
         """
-        j = joint if isinstance(joint, int) else _find(joint, self.joint_names, "joint")
-        k = _find(term, self.terms.names, "joint term")
+        j = joint if isinstance(joint, int) else _index_of(joint, self.joint_names, "joint")
+        k = _index_of(term, self.terms.names, "joint term")
         return BODY_SIZE * len(self.bodies) + len(self.terms.names) * j + k
 
-    def _body(self, body: str | int) -> int:
-        return body if isinstance(body, int) else _find(body, self.bodies, "body")
+    def _body_index(self, body: str | int) -> int:
+        """Number of a body given by name or number."""
+        return body if isinstance(body, int) else _index_of(body, self.bodies, "body")
 
     @property
     def effort_limits(self) -> Array:
@@ -186,8 +187,8 @@ class RobotModel:
         Raises:
             InvalidData: wrong shapes, or numbers that are not finite.
         """
-        q, dq, ddq = self._checked(q, dq, ddq)
-        out = self._of_bodies(q, dq, ddq, self.nv)
+        q, dq, ddq = self._check_motion(q, dq, ddq)
+        out = self._body_regressor(q, dq, ddq, self.nv)
         self._add_terms(out, dq, ddq)
         return out
 
@@ -200,7 +201,7 @@ class RobotModel:
         """
         if not self.floating_base:
             raise InvalidModel("only a robot with a floating base has base-link rows")
-        return self._of_bodies(*self._checked(q, dq, ddq), BASE_SIZE)
+        return self._body_regressor(*self._check_motion(q, dq, ddq), BASE_SIZE)
 
     def torque(self, phi: ArrayLike, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
         """Generalised forces (n, nv) for parameters phi (p,)."""
@@ -240,7 +241,7 @@ class RobotModel:
 
     # Details
 
-    def _of_bodies(self, q: Array, dq: Array, ddq: Array, count: int) -> Array:
+    def _body_regressor(self, q: Array, dq: Array, ddq: Array, count: int) -> Array:
         """The first `count` rows (n, count, p) of the regressor, joint terms zero."""
         configuration = self._configuration(q)
         v, a = dq @ self._gears.T, ddq @ self._gears.T
@@ -256,7 +257,9 @@ class RobotModel:
             out[:, :, k:width:BODY_SIZE] = theirs[k]
         return out
 
-    def _checked(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> tuple[Array, Array, Array]:
+    def _check_motion(self, q: ArrayLike, dq: ArrayLike,
+                      ddq: ArrayLike) -> tuple[Array, Array, Array]:
+        """Motion as arrays with a row a sample, checked for shape and finite numbers."""
         arrays = [np.atleast_2d(np.asarray(x, dtype=float)) for x in (q, dq, ddq)]
         wanted = self.nv + (1 if self.floating_base else 0)
         for name, array, width in zip(("q", "dq", "ddq"), arrays, (wanted, self.nv, self.nv),
@@ -299,7 +302,8 @@ class RobotModel:
             out[:, head + j, start:start + count] = values[:, j]
 
 
-def _find(name: str, names: tuple[str, ...], kind: str) -> int:
+def _index_of(name: str, names: tuple[str, ...], kind: str) -> int:
+    """Index of a name (raises UnknownFrame with the names that there are)."""
     if name not in names:
         raise UnknownFrame(f"there is no {kind} '{name}'; there are: {', '.join(names)}")
     return names.index(name)
@@ -314,7 +318,7 @@ def _body_names(model: pin.Model) -> list[str]:
     return [names.get(j, model.names[j]) for j in range(1, model.njoints)]
 
 
-def _with_rotors(model: pin.Model, rotors: Mapping[str, Rotor]) -> pin.Model:
+def _add_rotors(model: pin.Model, rotors: Mapping[str, Rotor]) -> pin.Model:
     """The model with one more revolute joint and body for every rotor."""
     out = pin.Model(model)
     data = model.createData()

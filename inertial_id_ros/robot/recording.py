@@ -80,7 +80,7 @@ class FilteredRecording:
     effort: Array
     effort_rate: Array
 
-    def compressed(self) -> Compressed:
+    def compress(self) -> Compressed:
         """Triangular factors."""
         return compress_rows(self.regressor, self.effort)
 

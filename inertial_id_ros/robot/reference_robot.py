@@ -37,7 +37,7 @@ class Reference:
     inverse: Array
 
 
-def reference(phi: ArrayLike, bodies: int, term_size: float = 1.0) -> Reference:
+def make_reference(phi: ArrayLike, bodies: int, term_size: float = 1.0) -> Reference:
     """The reference of given parameters (p,): `bodies` times ten, then joint terms.
 
     Args:
@@ -69,4 +69,4 @@ def description_reference(model: RobotModel, term_size: float = 1.0) -> Referenc
     for k in range(len(model.bodies)):
         if not is_consistent(phi[model.body_slice(k)]):
             phi[model.body_slice(k)] = ball
-    return reference(phi, len(model.bodies), term_size)
+    return make_reference(phi, len(model.bodies), term_size)

@@ -9,11 +9,16 @@ import pinocchio as pin
 import pytest
 
 from benchmarks.excitation import check, payload_objective, sinusoid_in_time
-from inertial_id_ros.apps.excitation.arm import Arm, Carried
+from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
 from inertial_id_ros.apps.excitation.fourier import Basis, FourierMotion
 from inertial_id_ros.apps.excitation.limits import Excess, Limits
 from inertial_id_ros.apps.excitation.objective import RobotInformation, gain, gain_slopes
-from inertial_id_ros.apps.excitation.optimise import Effort, Plan, information, plan
+from inertial_id_ros.apps.excitation.optimise import (
+    Plan,
+    SearchEffort,
+    information_gain,
+    plan_motion,
+)
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE, TOOL_POINT
@@ -36,8 +41,8 @@ def arm() -> Arm:
 
 @pytest.fixture(scope="module")
 def best(arm: Arm) -> Plan:
-    return plan(Basis(DURATION, 4), START_POSE, WRIST, payload_objective(arm),
-                Excess(arm, LIMITS, START_POSE), RATE, Effort(starts=1, iterations=24))
+    return plan_motion(Basis(DURATION, 4), START_POSE, WRIST, payload_objective(arm),
+                       Excess(arm, LIMITS, START_POSE), RATE, SearchEffort(starts=1, iterations=24))
 
 
 def random_motion(seed: int = 0) -> FourierMotion:
@@ -83,7 +88,7 @@ def test_a_basis_that_cannot_be_is_refused(period: float, harmonics: int):
 
 def test_frame_motion_is_that_of_mujoco(arm: Arm):
     motion = random_motion()
-    truth = SimulatedCobot(motion=motion).run(DURATION).truth
+    truth = SimulatedCobot(motion=motion).search(DURATION).truth
     at = slice(0, None, 37)
     q, dq, ddq = (x[at] for x in (truth.q, truth.dq, truth.ddq))
     found = arm.frame_motion(q, dq, ddq)
@@ -98,7 +103,7 @@ def test_a_payload_adds_its_weight_to_the_torques():
     urdf = load_description().urdf
     free = Arm(urdf, SENSOR_FRAME).torque(pose, still, still)[0]
     carried = phi_from_body(2.0, [0.0, 0.0, 0.0], 0.01 * np.eye(3))
-    held = Arm(urdf, SENSOR_FRAME, Carried(carried)).torque(pose, still, still)[0]
+    held = Arm(urdf, SENSOR_FRAME, CarriedLoad(carried)).torque(pose, still, still)[0]
     tool = load_description().tool_point(pose, np.zeros(3))[0]
     lift = np.hypot(tool[0], 0.0)  # lever about the lift joint, whose axis lies along y
     assert abs(held[1] - free[1]) == pytest.approx(2.0 * 9.81 * lift, rel=1e-6)
@@ -106,7 +111,7 @@ def test_a_payload_adds_its_weight_to_the_torques():
 
 def test_a_box_around_the_payload_is_kept_clear_of_the_links():
     box = np.array([[-0.05, -0.05, 0.0], [0.05, 0.05, 0.3]])
-    arm = Arm(load_description().urdf, SENSOR_FRAME, Carried(box=box))
+    arm = Arm(load_description().urdf, SENSOR_FRAME, CarriedLoad(box=box))
     assert any("payload" in pair for pair in arm.pairs)
 
 
@@ -144,7 +149,7 @@ def test_information_of_a_robot_covers_its_base_parameters():
     assert told.count == structural_base_parameters(model).count
     motion = random_motion()
     everywhere = FourierMotion(motion.basis, START_POSE, np.arange(6), np.tile(motion.x, (2, 1)))
-    assert information(everywhere, told, RATE) > information(motion, told, RATE)
+    assert information_gain(everywhere, told, RATE) > information_gain(motion, told, RATE)
 
 
 # Plans
@@ -154,7 +159,7 @@ def test_information_of_a_robot_covers_its_base_parameters():
 def test_a_plan_beats_the_published_sinusoids_within_the_same_limits(arm: Arm, best: Plan):
     objective = payload_objective(arm)
     sinusoid = sinusoid_in_time(DURATION)
-    assert information(best.motion, objective, RATE) > 2.0 + information(
+    assert information_gain(best.motion, objective, RATE) > 2.0 + information_gain(
         sinusoid, objective, RATE, DURATION)
     assert check(sinusoid, DURATION, 50.0).speed == pytest.approx(0.25, rel=0.01)
 
@@ -193,16 +198,16 @@ def test_a_plan_is_within_joint_limits_torques_and_range(arm: Arm, best: Plan):
 
 def test_a_plan_is_the_same_for_a_seed(arm: Arm):
     objective, excess = payload_objective(arm), Excess(arm, LIMITS, START_POSE)
-    found = [plan(Basis(4.0, 2), START_POSE, WRIST, objective, excess, RATE,
-                  Effort(starts=1, iterations=4, seed=3)) for _ in range(2)]
+    found = [plan_motion(Basis(4.0, 2), START_POSE, WRIST, objective, excess, RATE,
+                         SearchEffort(starts=1, iterations=4, seed=3)) for _ in range(2)]
     np.testing.assert_array_equal(found[0].motion.x, found[1].motion.x)
 
 
 def test_a_start_pose_beyond_the_limits_is_named(arm: Arm):
     low = Limits(floor=2.0)
     with pytest.raises(InvalidData, match="height of tool point 1"):
-        plan(Basis(4.0, 2), START_POSE, WRIST, payload_objective(arm),
-             Excess(arm, low, START_POSE), RATE)
+        plan_motion(Basis(4.0, 2), START_POSE, WRIST, payload_objective(arm),
+                    Excess(arm, low, START_POSE), RATE)
 
 
 @pytest.mark.parametrize("bad", [

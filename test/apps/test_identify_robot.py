@@ -22,11 +22,11 @@ from benchmarks.joint_torque import (
 )
 from inertial_id_ros import api
 from inertial_id_ros.apps.robot.identify_robot import main
-from inertial_id_ros.apps.robot.joint_recordings import read_recording
+from inertial_id_ros.apps.robot.recording_files import read_recording
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.errors import InvalidData, NotEnoughData, RecordingError
 from inertial_id_ros.inertia import is_consistent
-from inertial_id_ros.robot.residuals import independent_noise
+from inertial_id_ros.robot.correlated_noise import equivalent_white_noise
 from inertial_id_ros.robot.robot_file import load_robot
 
 NAMES = load_description().joint_names
@@ -228,7 +228,7 @@ def test_tables_that_are_too_large_or_no_files_are_refused(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     arrays(tmp_path / "a.npz", np.zeros(10_000))
     (tmp_path / "a.csv").write_text("time,position.a,effort.a\n" + "0,0,0\n" * 1000)
-    monkeypatch.setattr("inertial_id_ros.apps.robot.joint_recordings.MAX_TABLE_BYTES", 2000)
+    monkeypatch.setattr("inertial_id_ros.apps.robot.recording_files.MAX_TABLE_BYTES", 2000)
     for name, said in (("a.npz", r"unpacks to \d+ bytes; at most 2000"), ("a.csv", "2000 bytes")):
         with pytest.raises(RecordingError, match=said):
             read_recording(tmp_path / name)
@@ -324,10 +324,10 @@ def test_a_recording_too_short_for_the_filter_ends_with_1(
 def test_white_noise_counts_as_it_is_and_a_moving_mean_by_its_length():
     rng = np.random.default_rng(0)
     white = rng.normal(size=(20000, 2))
-    np.testing.assert_allclose(independent_noise(white, np.zeros(2)), 1.0, rtol=0.1)
+    np.testing.assert_allclose(equivalent_white_noise(white, np.zeros(2)), 1.0, rtol=0.1)
     smooth = np.stack([np.convolve(white[:, k], np.ones(10) / 10.0, "valid") for k in range(2)], 1)
     # 10 of its samples have the mean of 10 independent ones: their sum keeps the white variance.
-    np.testing.assert_allclose(independent_noise(smooth, np.zeros(2)), 1.0, rtol=0.15)
+    np.testing.assert_allclose(equivalent_white_noise(smooth, np.zeros(2)), 1.0, rtol=0.15)
 
 
 def test_joint_states_that_name_a_joint_twice_are_left_out(tmp_path: Path):

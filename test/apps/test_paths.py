@@ -11,7 +11,7 @@ import pytest
 from inertial_id_ros.apps.bag.output import check_writable
 from inertial_id_ros.errors import InertialIdError, InvalidSetting, InvalidShape
 from inertial_id_ros.geometry.mesh import load_mesh
-from inertial_id_ros.geometry.resources import allowed_resource
+from inertial_id_ros.geometry.resources import resolve_allowed
 from inertial_id_ros.io.files import user_path
 
 
@@ -49,10 +49,10 @@ def test_a_service_reaches_only_packages_and_the_allowed_folders(resource: str, 
     (allowed / "link.stl").symlink_to(other / "m.stl")
     (allowed / "loop.stl").symlink_to(allowed / "loop.stl")
     with pytest.raises(InertialIdError):
-        load_mesh(allowed_resource(resource.format(other=other, allowed=allowed), (root,),
-                                   (allowed,)))
-    assert allowed_resource("package://robot/m.stl", (root,), (allowed,)).name == "m.stl"
-    assert allowed_resource(f"file://{other}/m.stl", (root,), (other,)).name == "m.stl"
+        load_mesh(resolve_allowed(resource.format(other=other, allowed=allowed), (root,),
+                                  (allowed,)))
+    assert resolve_allowed("package://robot/m.stl", (root,), (allowed,)).name == "m.stl"
+    assert resolve_allowed(f"file://{other}/m.stl", (root,), (other,)).name == "m.stl"
 
 
 def test_results_never_take_the_place_of_a_device_or_a_pipe(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import trimesh
 
 from inertial_id_ros.errors import InvalidData, InvalidModel, InvalidShape
 from inertial_id_ros.geometry import mesh, shape
-from inertial_id_ros.geometry.resources import allowed_resource
+from inertial_id_ros.geometry.resources import resolve_allowed
 from inertial_id_ros.io.yaml_files import parse_yaml
 from inertial_id_ros.kinematics import joint_motion
 from inertial_id_ros.kinematics.transform_tree import MAX_MOVING_FRAMES, TransformTree
@@ -32,8 +32,8 @@ def place(tmp_path: Path) -> Path:
 
 def test_allowed_places_are_read(place: Path) -> None:
     roots, folders = (place / "share",), (place / "allowed",)
-    assert allowed_resource(f"file://{place}/allowed/x.stl", roots, folders).is_file()
-    assert allowed_resource("package://robot/x.stl", roots, folders).is_file()
+    assert resolve_allowed(f"file://{place}/allowed/x.stl", roots, folders).is_file()
+    assert resolve_allowed("package://robot/x.stl", roots, folders).is_file()
 
 
 @pytest.mark.parametrize("resource", [
@@ -46,7 +46,7 @@ def test_allowed_places_are_read(place: Path) -> None:
     "", "\x00", "file://\x00"])
 def test_all_others_are_refused(place: Path, resource: str) -> None:
     with pytest.raises(InvalidShape):
-        path = allowed_resource(resource.format(place), (place / "share",), (place / "allowed",))
+        path = resolve_allowed(resource.format(place), (place / "share",), (place / "allowed",))
         mesh.load_mesh(path)
 
 
@@ -55,7 +55,7 @@ def test_a_package_may_be_installed_by_links(place: Path) -> None:
     roots = (place / "elsewhere", place / "share")
     for resource in ("package://robot/link.stl", "package://linked/x.stl",
                      "package://robot/meshes/../link.stl", f"file://{place}/share/robot/link.stl"):
-        path = allowed_resource(resource, roots, (place / "allowed",))
+        path = resolve_allowed(resource, roots, (place / "allowed",))
         assert path.samefile(place / "secret" / "x.stl")
         assert len(mesh.load_mesh(path).faces) == 12
 

@@ -12,14 +12,14 @@ from inertial_id_ros.geometry.voxelize import (
     MAX_GRID,
     grid_axes,
     grid_points,
-    interior,
+    is_interior,
 )
 
 
 def _filled(mesh: trimesh.Trimesh) -> tuple[np.ndarray, np.ndarray]:
     """Grid points (n, 3), and which of them are inside."""
     axes = grid_axes(mesh.bounds, abs(mesh.volume))
-    return grid_points(axes), interior(np.asarray(mesh.triangles), axes)
+    return grid_points(axes), is_interior(np.asarray(mesh.triangles), axes)
 
 
 def _turned(mesh: trimesh.Trimesh) -> trimesh.Trimesh:

@@ -9,9 +9,9 @@ from benchmarks.robot.published import wam
 from benchmarks.robot.robots import random_tree
 from inertial_id_ros.errors import InvalidData, NotEnoughData
 from inertial_id_ros.robot.base_parameters import (
-    base_parameters,
-    least_squares,
-    noise_of_outputs,
+    estimate_output_noise,
+    find_base_parameters,
+    fit_base_parameters,
     structural_base_parameters,
 )
 from inertial_id_ros.robot.compression import compress, compress_rows
@@ -53,7 +53,7 @@ def test_a_column_of_rounding_noise_is_no_parameter_and_a_small_one_is(
     rows[:, 0] *= 1e-15
     rows[:, 2] *= 1e-6
     rows[:, 3] = rows[:, 1] + 2.0 * rows[:, 2]
-    base = base_parameters(rows, list("abcd"))
+    base = find_base_parameters(rows, list("abcd"))
     assert base.expressions() == ["b + d", "c + 2 d"]
 
 
@@ -79,7 +79,7 @@ def test_statistics_are_those_of_ordinary_least_squares(rng: np.random.Generator
     q, dq, ddq = rng.normal(size=(3, 60, 3))
     for _ in range(300):
         torque = model.torque(truth, q, dq, ddq) + 0.1 * rng.normal(size=(60, 3))
-        fit = least_squares(compress(model, q, dq, ddq, torque), base)
+        fit = fit_base_parameters(compress(model, q, dq, ddq, torque), base)
         estimates.append(fit.beta)
     spread = np.std(estimates, axis=0)
     np.testing.assert_allclose(fit.sigma, spread, rtol=0.2)
@@ -101,7 +101,7 @@ def test_compression_keeps_every_sum_of_squares(rng: np.random.Generator) -> Non
     np.testing.assert_allclose(data.rms(phi), np.sqrt(np.mean(residual**2, axis=0)))
     np.testing.assert_allclose(data.relative_error(phi),
                                np.linalg.norm(residual) / np.linalg.norm(torque))
-    np.testing.assert_allclose(np.sum((data.stacked(noise) @ np.append(phi, -1.0))**2),
+    np.testing.assert_allclose(np.sum((data.stack(noise) @ np.append(phi, -1.0))**2),
                                np.sum((residual / noise)**2))
 
 
@@ -110,7 +110,7 @@ def test_noise_of_outputs_is_that_of_the_data(rng: np.random.Generator) -> None:
     q, dq, ddq = rng.normal(size=(3, 3000, 3))
     noise = np.array([0.05, 0.5, 2.0])
     torque = model.torque(model.nominal, q, dq, ddq) + noise * rng.normal(size=(3000, 3))
-    found = noise_of_outputs(compress(model, q, dq, ddq, torque),
+    found = estimate_output_noise(compress(model, q, dq, ddq, torque),
                              structural_base_parameters(model))
     np.testing.assert_allclose(found, noise, rtol=0.05)
 
@@ -121,9 +121,9 @@ def test_data_that_cannot_tell_are_refused(rng: np.random.Generator) -> None:
     still = np.tile(rng.normal(size=3), (100, 1))
     rest = np.zeros((100, 3))
     with pytest.raises(NotEnoughData, match="does not show"):
-        least_squares(compress(model, still, rest, rest, rest), base)
+        fit_base_parameters(compress(model, still, rest, rest, rest), base)
     with pytest.raises(NotEnoughData, match="rows cannot tell"):
-        base_parameters(np.ones((3, 5)), list("abcde"))
+        find_base_parameters(np.ones((3, 5)), list("abcde"))
     with pytest.raises(NotEnoughData, match="no sample"):
         compress_rows(np.zeros((0, 3, 5)), np.zeros((0, 3)))
     with pytest.raises(InvalidData, match=r"outputs have shape \(4, 2\)"):

@@ -14,7 +14,7 @@ from inertial_id_ros.robot.fitting.constraints import (
     Constraint,
     com_box,
     com_ellipsoid,
-    consistent,
+    consistent_body,
     consistent_robot,
     ellipsoid_matrix,
     inside_ellipsoid,
@@ -25,21 +25,21 @@ from inertial_id_ros.robot.fitting.constraints import (
     nonnegative_terms,
     point_masses,
     spatial_inertia,
-    stack,
+    stack_constraints,
 )
 from inertial_id_ros.robot.fitting.least_squares import constrained_least_squares
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.reference_robot import reference
+from inertial_id_ros.robot.reference_robot import make_reference
 
 HERE = slice(0, 10)
 CENTER, HALF = np.array([0.1, -0.05, 0.2]), np.array([0.3, 0.2, 0.1])
-BALL = reference(phi_from_body(1.0, CENTER, 0.01 * np.eye(3)), 1)
+BALL = make_reference(phi_from_body(1.0, CENTER, 0.01 * np.eye(3)), 1)
 
 
 def allows(constraint: Constraint, phi: np.ndarray) -> bool:
     """Whether one body satisfies a constraint without variables of its own."""
-    return bool(stack([constraint], len(phi)).margins(phi).min() >= -1e-12)
+    return bool(stack_constraints([constraint], len(phi)).margins(phi).min() >= -1e-12)
 
 
 def reachable(constraints: list[Constraint], phi: np.ndarray) -> float:
@@ -59,7 +59,7 @@ def bodies(rng: np.random.Generator, count: int) -> list[np.ndarray]:
 
 def test_pseudo_inertia_asks_for_all_of_consistency_and_spatial_inertia_for_less(
         rng: np.random.Generator) -> None:
-    full, half = consistent(10, HERE), consistent(10, HERE, "spatial")
+    full, half = consistent_body(10, HERE), consistent_body(10, HERE, "spatial")
     verdicts = [(is_consistent(phi), allows(full, phi), allows(half, phi))
                 for phi in bodies(rng, 60)]
     assert all(want == got for want, got, _ in verdicts)
@@ -71,9 +71,9 @@ def test_pseudo_inertia_asks_for_all_of_consistency_and_spatial_inertia_for_less
 
 def test_margins_are_in_units_of_a_body_like_it() -> None:
     body = phi_from_body(2.0, CENTER, np.diag([1e-3, 1e-3, 1e-4]))
-    assert allows(consistent(10, HERE, epsilon=0.99, like=body), 3.0 * body)
-    assert not allows(consistent(10, HERE, epsilon=1.01, like=body), 3.0 * body)
-    assert not allows(consistent(10, HERE, epsilon=1e-3), body)
+    assert allows(consistent_body(10, HERE, epsilon=0.99, like=body), 3.0 * body)
+    assert not allows(consistent_body(10, HERE, epsilon=1.01, like=body), 3.0 * body)
+    assert not allows(consistent_body(10, HERE, epsilon=1e-3), body)
 
 
 def test_mass_and_its_sum_and_the_centre_stay_within_their_limits() -> None:
@@ -176,7 +176,7 @@ def test_contradictions_and_nonsense_are_refused() -> None:
     with pytest.raises(InvalidData, match="bounded by 2 kg from below"):
         mass_bounds(10, HERE, 2.0, 1.0)
     with pytest.raises(InvalidData, match="allowed: pseudo, spatial"):
-        consistent(10, HERE, "round")
+        consistent_body(10, HERE, "round")
     with pytest.raises(InvalidData, match="must be below"):
         com_box(10, HERE, [0.0, 0.0, 1.0], [1.0, 1.0, 0.0])
     with pytest.raises(InvalidData, match="at least one"):
@@ -188,4 +188,4 @@ def test_contradictions_and_nonsense_are_refused() -> None:
     with pytest.raises(InvalidData, match="both must be positive"):
         Box((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), -1.0, 0.1)
     with pytest.raises(InvalidData, match="not consistent"):
-        reference(np.zeros(10), 1)
+        make_reference(np.zeros(10), 1)

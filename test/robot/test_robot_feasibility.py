@@ -16,23 +16,28 @@ from benchmarks.robot.published import (
     wam_answers,
 )
 from inertial_id_ros.inertia import pseudo_inertia
-from inertial_id_ros.robot.fitting.constraints import Constraint, consistent, mass_sum, stack
+from inertial_id_ros.robot.fitting.constraints import (
+    Constraint,
+    consistent_body,
+    mass_sum,
+    stack_constraints,
+)
 from inertial_id_ros.robot.fitting.feasibility import (
     check_certificate,
-    feasibility_correction,
-    feasibility_test,
+    check_feasibility,
+    correct_to_feasible,
 )
 
 
 def bodies_of(form: str, epsilon: float = STRICT) -> list[Constraint]:
     """Consistency of the three links."""
     robot = three_links()
-    return [consistent(30, where, form, epsilon) for where in robot.bodies]
+    return [consistent_body(30, where, form, epsilon) for where in robot.bodies]
 
 
 def test_the_first_vector_of_table_1_is_feasible() -> None:
     robot = three_links()
-    answer = feasibility_test(robot.base, FEASIBLE, bodies_of("spatial"), robot.scale)
+    answer = check_feasibility(robot.base, FEASIBLE, bodies_of("spatial"), robot.scale)
     assert answer.feasible and answer.certificate is None
     np.testing.assert_allclose(robot.base.matrix @ answer.witness, FEASIBLE, atol=1e-9)
     for where in robot.bodies:
@@ -46,12 +51,12 @@ def test_the_second_vector_of_table_1_is_infeasible_with_a_proof(
         rng: np.random.Generator) -> None:
     robot = three_links()
     constraints = bodies_of("spatial")
-    answer = feasibility_test(robot.base, INFEASIBLE, constraints, robot.scale)
+    answer = check_feasibility(robot.base, INFEASIBLE, constraints, robot.scale)
     assert not answer.feasible and answer.certificate is not None
     # The multipliers are positive semidefinite, and with them the weighted sum of the constraints
     # is the same negative number whatever the null-space values are: no robot satisfies all.
     z = answer.certificate
-    stacked = stack(constraints, 30)
+    stacked = stack_constraints(constraints, 30)
     assert z.depth > -1e-9
     assert z.value < -1e-4
     sums = [check_certificate(z, robot.base, INFEASIBLE, constraints, rng.normal(size=30))
@@ -64,15 +69,15 @@ def test_the_second_vector_of_table_1_is_infeasible_with_a_proof(
 def test_the_second_vector_is_corrected_as_published() -> None:
     robot = three_links()
     constraints = bodies_of("spatial")
-    found = feasibility_correction(robot.base, INFEASIBLE, constraints, robot.scale)
+    found = correct_to_feasible(robot.base, INFEASIBLE, constraints, robot.scale)
     assert found.distance == pytest.approx(DISTANCE, abs=0.5e-5)  # printed to three digits
     np.testing.assert_allclose(found.beta, CORRECTED, atol=5e-6)
-    assert feasibility_test(robot.base, found.beta, constraints, robot.scale).margin > -1e-7
+    assert check_feasibility(robot.base, found.beta, constraints, robot.scale).margin > -1e-7
 
 
 def test_a_feasible_vector_is_its_own_correction() -> None:
     robot = three_links()
-    found = feasibility_correction(robot.base, FEASIBLE, bodies_of("spatial"), robot.scale)
+    found = correct_to_feasible(robot.base, FEASIBLE, bodies_of("spatial"), robot.scale)
     np.testing.assert_allclose(found.beta, FEASIBLE, atol=1e-8)
 
 
@@ -80,7 +85,7 @@ def test_full_consistency_refuses_even_the_first_vector_and_cvxpy_agrees() -> No
     """The published vector needs a body whose principal moments break the triangle inequality."""
     robot = three_links()
     constraints = bodies_of("pseudo", 0.0)
-    answer = feasibility_test(robot.base, FEASIBLE, constraints, robot.scale)
+    answer = check_feasibility(robot.base, FEASIBLE, constraints, robot.scale)
     assert not answer.feasible
     phi, margin = cp.Variable(30), cp.Variable()
     of_phi = np.stack([pseudo_inertia(e).ravel() for e in np.eye(10)], axis=1)
@@ -110,6 +115,6 @@ def test_limits_beside_consistency_can_make_a_vector_infeasible() -> None:
     constraints = bodies_of("spatial")
     ample = [*constraints, mass_sum(30, robot.bodies, 0.0, 1000.0)]
     tight = [*constraints, mass_sum(30, robot.bodies, 0.0, 3.0)]
-    assert feasibility_test(robot.base, FEASIBLE, ample, robot.scale).feasible
-    answer = feasibility_test(robot.base, FEASIBLE, tight, robot.scale)
+    assert check_feasibility(robot.base, FEASIBLE, ample, robot.scale).feasible
+    answer = check_feasibility(robot.base, FEASIBLE, tight, robot.scale)
     assert not answer.feasible and answer.certificate is not None

@@ -27,12 +27,12 @@ from inertial_id_ros.robot.fitting.identification import (
     EVERYWHERE,
     NULL_SPACE,
     Prior,
-    feasible_base,
+    fit_feasible,
     identify,
 )
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel, Rotor
-from inertial_id_ros.robot.reference_robot import Reference, description_reference, reference
+from inertial_id_ros.robot.reference_robot import Reference, description_reference, make_reference
 
 NOISE = 0.5
 
@@ -74,7 +74,7 @@ def test_feasible_base_parameters_are_the_constrained_optimum(
     c = case(rng)
     bodies = [c.model.body_slice(k) for k in range(4)]
     constraints = [*consistent_robot(c.model, form), mass_sum(c.model.size, bodies, upper=15.0)]
-    found = feasible_base(c.data, c.base, constraints, c.design)
+    found = fit_feasible(c.data, c.base, constraints, c.design)
     phi = np.zeros(c.model.size)
     phi[c.base.independent] = found.beta
     _, best = cvxpy_statements.least_squares(c.rows, c.target, constraints, c.design)
@@ -91,7 +91,7 @@ def test_ample_data_of_a_real_body_need_no_constraint(rng: np.random.Generator) 
     data = compress(model, q, dq, ddq, model.torque(model.nominal, q, dq, ddq)
                     + dq + np.sign(dq))
     base = structural_base_parameters(model)
-    found = feasible_base(data, base, consistent_robot(model), description_reference(model))
+    found = fit_feasible(data, base, consistent_robot(model), description_reference(model))
     np.testing.assert_allclose(found.beta, found.free.beta, atol=1e-5)
     inertial = base.independent < 30
     np.testing.assert_allclose(found.beta[inertial], (base.matrix @ model.nominal)[inertial],
@@ -124,9 +124,9 @@ def test_a_null_space_prior_leaves_the_residual_to_the_data(rng: np.random.Gener
     data, base = compress(model, q, dq, ddq, torque), structural_base_parameters(model)
     design = model.nominal
     design[:30] *= np.repeat([1.3, 0.8, 1.1], 10)
-    ref = reference(design, 3)
+    ref = make_reference(design, 3)
     found = identify(data, base, [], Prior(ref, 1.0, NULL_SPACE, excited=1e6), np.full(3, 0.1))
-    free = feasible_base(data, base, [], ref, np.full(3, 0.1)).free
+    free = fit_feasible(data, base, [], ref, np.full(3, 0.1)).free
     np.testing.assert_allclose(base.matrix @ found.phi, free.beta, atol=1e-7)
     null, _ = np.linalg.qr(ref.inverse @ base.null_space)
     np.testing.assert_allclose(null.T @ ref.inverse @ (found.phi - ref.phi), 0.0, atol=1e-7)
@@ -139,7 +139,7 @@ def test_what_torques_cannot_tell_is_the_prior_and_said_to_be(rng: np.random.Gen
     first = c.model.body_slice("link1")
     expected = c.design.phi.copy()
     expected[first] = phi_from_body(2.0, np.zeros(3), 0.02 * np.eye(3))
-    found = identify(c.data, c.base, [], Prior(reference(expected, 4), 1.0), np.full(4, NOISE))
+    found = identify(c.data, c.base, [], Prior(make_reference(expected, 4), 1.0), np.full(4, NOISE))
     # The mass of the first link moves no joint; in a ball about the joint nothing else tells it.
     assert found.data_share[first][0] == pytest.approx(0.0, abs=1e-9)
     assert found.phi[first][0] == pytest.approx(2.0)

@@ -11,11 +11,11 @@ from benchmarks.robot import recordings
 from benchmarks.robot.robots import random_tree, ur10e
 from inertial_id_ros.errors import InvalidData, NotEnoughData
 from inertial_id_ros.inertia import phi_from_body
-from inertial_id_ros.robot.alignment import align
-from inertial_id_ros.robot.gains import gains_from_payload, payload_with_gains
+from inertial_id_ros.robot.drive_gains import gains_from_payload, payload_with_gains
 from inertial_id_ros.robot.joint_terms import NO_TERMS, JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import JointRecording, filter_recording
+from inertial_id_ros.robot.tilt_and_delay import align_recording
 
 RATE = 200  # Hz
 DELAY = 0.012  # s
@@ -56,7 +56,7 @@ def test_tilt_and_delay_are_found(rng: np.random.Generator) -> None:
     late = leaning.torque(model.nominal, q, dq, ddq)
     late += 0.02 * rng.normal(size=late.shape)
     stamped = np.stack([np.interp(t - DELAY, t, late[:, j]) for j in range(4)], axis=1)[10:]
-    found = align(model, JointRecording.from_seconds(t[10:], q[10:], stamped))
+    found = align_recording(model, JointRecording.from_seconds(t[10:], q[10:], stamped))
     assert found.delay == pytest.approx(DELAY, abs=0.3e-3)
     np.testing.assert_allclose(found.tilt, tilt, atol=2e-3)
     np.testing.assert_allclose(found.gravity, gravity, atol=0.02)
@@ -100,7 +100,8 @@ def test_recordings_that_cannot_be_used_are_refused(rng: np.random.Generator) ->
     with pytest.raises(NotEnoughData, match="too sparse"):
         filter_recording(model, JointRecording.from_seconds(t * 100.0, zeros, zeros))
     with pytest.raises(InvalidData, match="along the root's z axis"):
-        align(model.with_gravity([9.81, 0.0, 0.0]), JointRecording.from_seconds(t, zeros, zeros))
+        align_recording(model.with_gravity([9.81, 0.0, 0.0]),
+                        JointRecording.from_seconds(t, zeros, zeros))
 
 
 def test_the_torques_of_a_real_panda_are_predicted_by_links_that_exist(data_folder: Path) -> None:

@@ -14,13 +14,13 @@ from ...errors import InvalidModel, InvalidSetting, InvalidShape, UnknownFrame
 from ...inertia import Array, phi_to_pinocchio
 from ...io.capture_stderr import capture_stderr
 from ...kinematics.joint_motion import parse_urdf
-from .collision_meshes import copied_meshes
+from .collision_meshes import copy_meshes
 
 FOLDERS_OPTION = "--mesh-folders"  # of `plan_excitation`
 _POSES = 200  # random ones, in which shapes that always touch are found
 
 
-class Carried(NamedTuple):
+class CarriedLoad(NamedTuple):
     """What hangs on the frame: phi (10,) about it, and corners (2, 3) [m] of a box around it."""
 
     phi: Array | None = None
@@ -64,10 +64,10 @@ class Arm:
         InvalidModel: not a usable description. UnknownFrame: it has no such link.
     """
 
-    def __init__(self, urdf: str, frame: str, carried: Carried | None = None,
+    def __init__(self, urdf: str, frame: str, carried: CarriedLoad | None = None,
                  packages: Sequence[Path] = (), gravity: ArrayLike = (0.0, 0.0, -9.81),
                  folders: Sequence[Path] = ()) -> None:
-        carried = Carried() if carried is None else carried
+        carried = CarriedLoad() if carried is None else carried
         model = parse_urdf(urdf, dynamics=True)
         if model.njoints < 2:
             raise InvalidModel("the robot description has no moving joint")
@@ -94,13 +94,13 @@ class Arm:
         nowhere = np.where(self._circular, np.inf, 0.0)
         self.lower = model.lowerPositionLimit[starts] - nowhere
         self.upper = model.upperPositionLimit[starts] + nowhere
-        self.speed = _or_infinite(model.velocityLimit)
-        self.effort = _or_infinite(model.effortLimit)
+        self.speed = _infinite_where_unset(model.velocityLimit)
+        self.effort = _infinite_where_unset(model.effortLimit)
         self._geometry, self.unchecked = self._shapes(packages, folders, carried.box)
         self._distances = self._geometry.createData()
 
     @property
-    def moved_by(self) -> tuple[str, ...]:
+    def chain(self) -> tuple[str, ...]:
         """Joints that move the frame, root first."""
         joint, out = self._model.frames[self._index].parentJoint, []
         while joint > 0:
@@ -165,7 +165,7 @@ class Arm:
         """Collision shapes with the pairs to check, and why there are none."""
         model, missing = self._model, ""
         try:
-            with copied_meshes(self.urdf, packages, folders, FOLDERS_OPTION) as urdf, \
+            with copy_meshes(self.urdf, packages, folders, FOLDERS_OPTION) as urdf, \
                     capture_stderr():  # parse_urdf has told what matters
                 shapes = pin.buildGeomFromUrdfString(model, urdf, pin.GeometryType.COLLISION)
         except (ValueError, InvalidShape, InvalidSetting) as error:
@@ -181,12 +181,12 @@ class Arm:
                 if first != second and first != model.parents[second] and (
                         second != model.parents[first]):
                     shapes.addCollisionPair(pin.CollisionPair(i, j))
-        self._leave_out_what_always_touches(shapes)
+        self._remove_always_touching(shapes)
         if not missing and not len(shapes.collisionPairs):
             missing = "the robot description has no collision shapes"
         return shapes, missing
 
-    def _leave_out_what_always_touches(self, shapes: pin.GeometryModel) -> None:
+    def _remove_always_touching(self, shapes: pin.GeometryModel) -> None:
         """Remove pairs that meet in every random pose: neighbours whose shapes are drawn too large.
         """
         rng = np.random.default_rng(0)
@@ -204,7 +204,7 @@ class Arm:
             shapes.removeCollisionPair(shapes.collisionPairs[int(k)])
 
 
-def _or_infinite(limits: Array) -> Array:
+def _infinite_where_unset(limits: Array) -> Array:
     """Limits, those that are not given (zero or huge) as infinity."""
     values = np.array(limits, dtype=float)
     return np.where((values > 0.0) & (values < 1e12), values, np.inf)

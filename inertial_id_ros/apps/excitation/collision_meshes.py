@@ -14,17 +14,17 @@ from xml.etree import ElementTree
 
 from ...errors import InvalidShape
 from ...geometry.mesh import load_mesh
-from ...geometry.resources import allowed_resource
+from ...geometry.resources import resolve_allowed
 from ...limits import MAX_FACES
 
 
 @contextmanager
-def copied_meshes(urdf: str, packages: Sequence[Path], folders: Sequence[Path], setting: str
-                  ) -> Iterator[str]:
+def copy_meshes(urdf: str, packages: Sequence[Path], folders: Sequence[Path], setting: str
+                ) -> Iterator[str]:
     """The description with its collision meshes replaced by copies; they live as long as the block.
 
     Args:
-        urdf: text that was parsed before; packages, folders, setting: see `allowed_resource`.
+        urdf: text that was parsed before; packages, folders, setting: see `resolve_allowed`.
 
     Raises:
         InvalidShape: a mesh that is not allowed, too large, or cannot be read; InvalidSetting: a
@@ -36,7 +36,7 @@ def copied_meshes(urdf: str, packages: Sequence[Path], folders: Sequence[Path], 
         for mesh in tree.iterfind(".//collision/geometry/mesh"):
             name = mesh.get("filename", "")
             if name not in copies:
-                path = allowed_resource(name, tuple(packages), tuple(folders), setting)
+                path = resolve_allowed(name, tuple(packages), tuple(folders), setting)
                 copies[name] = str(Path(place) / f"{len(copies)}.stl")
                 Path(copies[name]).write_bytes(_binary_stl(path))
             mesh.set("filename", copies[name])

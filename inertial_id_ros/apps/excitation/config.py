@@ -13,9 +13,9 @@ from ...arguments import Parser, numbers
 from ...errors import InvalidSetting
 from ...inertia import Array, phi_from_body
 from ...io.files import user_path
-from .arm import FOLDERS_OPTION, Carried
+from .arm import FOLDERS_OPTION, CarriedLoad
 from .limits import COBOT_TOOL_SPEED, Limits
-from .optimise import Effort
+from .optimise import SearchEffort
 
 PAYLOAD, ROBOT = "payload", "robot"
 _BALL = 0.05  # m, root mean square along each axis, of a payload of unknown shape
@@ -44,10 +44,10 @@ class Options:
     periods: int
     limits: Limits
     expected: Array
-    carried: Carried
+    carried: CarriedLoad
     noise: tuple[float, ...]
     rate: float
-    effort: Effort
+    effort: SearchEffort
     output_rate: float
     csv: Path | None
     trajectory: Path | None
@@ -80,25 +80,25 @@ def make_parser() -> argparse.ArgumentParser:
     add(FOLDERS_OPTION, metavar="A:B:...", default="",
         help="folders in which file:// collision meshes of the URDF may lie, beside the URDF's own "
         "and those of installed packages")
-    _number(add, "--duration", 10.0, "length of a period", "s")
+    _option(add, "--duration", 10.0, "length of a period", "s")
     add("--harmonics", type=int, default=5, metavar="N",
         help="number of harmonics of the Fourier series (default: %(default)s)")
     add("--periods", type=int, default=1, metavar="N",
         help="how often the period is run through (default: %(default)s)")
     limits = parser.add_argument_group("limits (position, speed and effort: those of the URDF)")
     more = limits.add_argument
-    _number(more, "--tool-speed", COBOT_TOOL_SPEED, "speed of every tool point", "m/s")
+    _option(more, "--tool-speed", COBOT_TOOL_SPEED, "speed of every tool point", "m/s")
     more("--tool-point", metavar="X,Y,Z", action="append", default=[],
          help="point in the frame whose speed is limited [m]; may be repeated (default: the "
          "frame's origin, or the corners of the payload's box)")
-    _number(more, "--acceleration", 5.0, "acceleration of every joint", "rad/s^2")
-    _number(more, "--speed-share", 0.8, "part of the URDF's joint speeds that may be used", "")
-    _number(more, "--torque-share", 0.8, "part of the URDF's joint efforts that may be used", "")
-    _number(more, "--range", np.inf, "largest distance of a joint from the start pose", "rad")
-    _number(more, "--clearance", 0.01, "least distance between links", "m")
-    _number(more, "--floor", -np.inf, "least height of the tool points above the URDF's root", "m")
+    _option(more, "--acceleration", 5.0, "acceleration of every joint", "rad/s^2")
+    _option(more, "--speed-share", 0.8, "part of the URDF's joint speeds that may be used", "")
+    _option(more, "--torque-share", 0.8, "part of the URDF's joint efforts that may be used", "")
+    _option(more, "--range", np.inf, "largest distance of a joint from the start pose", "rad")
+    _option(more, "--clearance", 0.01, "least distance between links", "m")
+    _option(more, "--floor", -np.inf, "least height of the tool points above the URDF's root", "m")
     load = parser.add_argument_group("expected payload")
-    _number(load.add_argument, "--payload-mass", 1.0, "its mass", "kg")
+    _option(load.add_argument, "--payload-mass", 1.0, "its mass", "kg")
     load.add_argument("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ",
                       help="lengths and centre in the frame of a box around it [m], kept clear of "
                       "the links (default: a ball of about 0.1 m, not kept clear)")
@@ -106,11 +106,11 @@ def make_parser() -> argparse.ArgumentParser:
     more = search.add_argument
     more("--noise", metavar="SD,...", help="noise of one sample: force [N], torque [N m] of the "
          "sensor (default 0.1,0.005), or of joint torques [N m] (default 0.5)")
-    _number(more, "--rate", 500.0, "samples a second of the sensor", "Hz")
+    _option(more, "--rate", 500.0, "samples a second of the sensor", "Hz")
     more("--starts", type=int, default=4, metavar="N", help="random starts (default: %(default)s)")
     more("--iterations", type=int, default=90, metavar="N",
          help="steps of each start, at most (default: %(default)s)")
-    _number(more, "--budget", 120.0, "time after which the best so far is taken", "s")
+    _option(more, "--budget", 120.0, "time after which the best so far is taken", "s")
     more("--seed", type=int, default=0, metavar="N", help="of the starts (default: %(default)s)")
     out = parser.add_argument_group("output")
     more = out.add_argument
@@ -118,12 +118,12 @@ def make_parser() -> argparse.ArgumentParser:
     more("--trajectory", metavar="OUT", type=Path,
          help="write a trajectory_msgs/JointTrajectory as YAML, for ros2 topic pub")
     more("--plot", metavar="OUT.png", type=Path, help="draw the motion")
-    _number(more, "--output-rate", 50.0, "points a second in the files", "Hz")
+    _option(more, "--output-rate", 50.0, "points a second in the files", "Hz")
     more("--quiet", action="store_true", help="print nothing but errors")
     return parser
 
 
-def _number(add: object, name: str, default: float, text: str, unit: str) -> None:
+def _option(add: object, name: str, default: float, text: str, unit: str) -> None:
     shown = "none" if not np.isfinite(default) else f"{default:g}"
     add(name, type=float, default=default, metavar="X",  # type: ignore[operator]
         help=f"{text}{f' [{unit}]' if unit else ''} (default: {shown})")
@@ -151,8 +151,8 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
         args.harmonics, args.periods,
         Limits(args.tool_speed, _tool_points(args.tool_point, box), args.acceleration,
                args.speed_share, args.torque_share, args.range, args.clearance, args.floor),
-        expected, Carried(expected if args.goal == PAYLOAD else None, box), _noise(args),
-        args.rate, Effort(args.starts, args.iterations, args.budget, args.seed),
+        expected, CarriedLoad(expected if args.goal == PAYLOAD else None, box), _noise(args),
+        args.rate, SearchEffort(args.starts, args.iterations, args.budget, args.seed),
         args.output_rate, args.csv, args.trajectory, args.plot, args.quiet)
 
 

@@ -93,6 +93,6 @@ class FourierMotion:
         out[1:, resting] = 0.0  # what is left there is rounding
         return JointMotion(*out)
 
-    def scaled(self, factor: float) -> FourierMotion:
+    def scale_excursion(self, factor: float) -> FourierMotion:
         """The same path about the start pose, with all excursions and speeds times a factor."""
         return FourierMotion(self.basis, self.start, self.active, factor * self.x, self.periods)

@@ -32,7 +32,7 @@ _FIRST_AMPLITUDE = 0.3  # rad, of random starts
 
 
 @dataclass(frozen=True)
-class Effort:
+class SearchEffort:
     """How hard to look.
 
     Attributes:
@@ -63,10 +63,10 @@ class Plan:
     excess: float
 
 
-def plan(basis: Basis, start: Array, active: np.ndarray, objective: Objective, excess: Excess,
-         rate: float, effort: Effort | None = None,
-         on_progress: Callable[[float], None] | None = None) -> Plan:
-    """The best motion of all starts.
+def plan_motion(basis: Basis, start: Array, active: np.ndarray, objective: Objective,
+                excess: Excess, rate: float, effort: SearchEffort | None = None,
+                on_progress: Callable[[float], None] | None = None) -> Plan:
+    """The motion within the limits that tells most, of those found from random starts.
 
     Args:
         start: (joints,) pose at time 0; active: (k,) indices of the joints that move.
@@ -76,7 +76,7 @@ def plan(basis: Basis, start: Array, active: np.ndarray, objective: Objective, e
     Raises:
         InvalidData: the start pose itself is beyond a limit.
     """
-    effort = Effort() if effort is None else effort
+    effort = SearchEffort() if effort is None else effort
     rest = np.zeros((1, len(start)))
     beyond, what = excess.worst(start[None], rest, rest)
     if beyond > 0.0:
@@ -88,8 +88,8 @@ def plan(basis: Basis, start: Array, active: np.ndarray, objective: Objective, e
         left = effort.budget - (time.monotonic() - begun)
         if found is not None and left <= 0.0:
             break
-        motion = search.run(rng, effort.iterations, time.monotonic() + left)
-        gains.append(information(motion, objective, rate))
+        motion = search.search(rng, effort.iterations, time.monotonic() + left)
+        gains.append(information_gain(motion, objective, rate))
         if found is None or gains[-1] >= max(gains):
             found = motion
         if on_progress is not None:
@@ -99,8 +99,8 @@ def plan(basis: Basis, start: Array, active: np.ndarray, objective: Objective, e
     return Plan(found, max(gains), tuple(gains), what, worst)
 
 
-def information(motion: Callable, objective: Objective, rate: float,
-                duration: float | None = None) -> float:
+def information_gain(motion: Callable, objective: Objective, rate: float,
+                     duration: float | None = None) -> float:
     """Information gain [nats] of a motion, sampled densely.
 
     Args:
@@ -130,20 +130,20 @@ class _Search:
         self._times = (np.arange(count) + 0.5) * basis.period / count
         self._functions = basis.at(self._times)
 
-    def run(self, rng: np.random.Generator, iterations: int, deadline: float) -> FourierMotion:
-        """From a random start to a motion within the limits."""
+    def search(self, rng: np.random.Generator, iterations: int, deadline: float) -> FourierMotion:
+        """The motion within the limits that a random start leads to."""
         x: Array = rng.normal(size=(len(self._active), self._basis.size))
         x *= _FIRST_AMPLITUDE / np.abs(self._functions[0] @ x.T).max()
-        x = self._within(self._motion(x), self._times).x
+        x = self._shrink_within_limits(self._motion(x), self._times).x
         for weight in _PENALTIES:
             x = self._descend(x, weight, iterations // len(_PENALTIES), deadline)
-        return self._within(self._motion(x), dense_times(self._basis.period))
+        return self._shrink_within_limits(self._motion(x), dense_times(self._basis.period))
 
     def _motion(self, x: Array) -> FourierMotion:
         return FourierMotion(self._basis, self._start, self._active, x)
 
     def _descend(self, x: Array, weight: float, iterations: int, deadline: float) -> Array:
-        """L-BFGS steps; x as far as it came when time is up."""
+        """Coefficients after L-BFGS steps under one penalty, or as far as they came in time."""
         last = [x.ravel()]
 
         def cost(flat: Array) -> tuple[float, Array]:
@@ -187,11 +187,11 @@ class _Search:
                 out[k] += functions.T @ slope
         return value, out.ravel()
 
-    def _within(self, motion: FourierMotion, times: Array) -> FourierMotion:
+    def _shrink_within_limits(self, motion: FourierMotion, times: Array) -> FourierMotion:
         """The motion, shrunk about its start as little as makes it allowed at the times."""
 
         def allowed(factor: float) -> bool:
-            return self._excess.worst(*motion.scaled(factor)(times))[0] <= 0.0
+            return self._excess.worst(*motion.scale_excursion(factor)(times))[0] <= 0.0
 
         if allowed(1.0 / _ROOM):
             return motion
@@ -199,4 +199,4 @@ class _Search:
         while high - low > _FINE * high:
             middle = 0.5 * (low + high)
             low, high = (middle, high) if allowed(middle) else (low, middle)
-        return motion.scaled(_ROOM * low)
+        return motion.scale_excursion(_ROOM * low)

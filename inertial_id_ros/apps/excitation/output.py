@@ -32,7 +32,7 @@ def write_csv(path: Path, names: Sequence[str], motion: FourierMotion, rate: flo
                         for name in names)]
     rows = np.hstack([t[:, None], *motion(t)])
     text = [",".join(header), *(",".join(f"{x:.{_DIGITS}g}" for x in row) for row in rows)]
-    _write(path, text)
+    _write_lines(path, text)
 
 
 def write_trajectory(path: Path, names: Sequence[str], motion: FourierMotion, rate: float) -> None:
@@ -45,10 +45,10 @@ def write_trajectory(path: Path, names: Sequence[str], motion: FourierMotion, ra
     text = [f"joint_names: [{', '.join(names)}]", "points:"]
     for time, q, dq, ddq in zip(t, *motion(t), strict=True):
         seconds, nanoseconds = divmod(round(float(time) * 1e9), 1_000_000_000)
-        text += [f"- positions: {_list(q)}", f"  velocities: {_list(dq)}",
-                 f"  accelerations: {_list(ddq)}",
+        text += [f"- positions: {_yaml_list(q)}", f"  velocities: {_yaml_list(dq)}",
+                 f"  accelerations: {_yaml_list(ddq)}",
                  f"  time_from_start: {{sec: {seconds}, nanosec: {nanoseconds}}}"]
-    _write(path, text)
+    _write_lines(path, text)
 
 
 def save_plot(path: Path, arm: Arm, motion: FourierMotion, limits: Limits) -> None:
@@ -83,11 +83,11 @@ def save_plot(path: Path, arm: Arm, motion: FourierMotion, limits: Limits) -> No
         figure.savefig(temporary, dpi=110)
 
 
-def _list(values: Array) -> str:
+def _yaml_list(values: Array) -> str:
     # A bare 0 would be read as a whole number, which a field of floats refuses.
     return "[" + ", ".join(repr(round(float(x), _DIGITS) + 0.0) for x in values) + "]"
 
 
-def _write(path: Path, lines: Sequence[str]) -> None:
+def _write_lines(path: Path, lines: Sequence[str]) -> None:
     with replace_when_complete(path) as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -23,7 +23,7 @@ from .config import PAYLOAD, Options, parse_options
 from .fourier import Basis, FourierMotion
 from .limits import Excess
 from .objective import Objective, PayloadInformation, RobotInformation
-from .optimise import Plan, plan
+from .optimise import Plan, plan_motion
 from .output import save_plot, write_csv, write_trajectory
 
 _WRIST = 3  # joints that move for a payload
@@ -52,8 +52,8 @@ def run(options: Options) -> int:
     excess = Excess(arm, options.limits, start)
     if arm.unchecked:
         print(f"warning: {arm.unchecked}: self-collision is not checked", file=sys.stderr)
-    found = plan(Basis(options.duration, options.harmonics), start, active,
-                 make_objective(arm, options), excess, options.rate, options.effort)
+    found = plan_motion(Basis(options.duration, options.harmonics), start, active,
+                        make_objective(arm, options), excess, options.rate, options.effort)
     m = found.motion
     motion = FourierMotion(m.basis, m.start, m.active, m.x, options.periods)
     if csv is not None:
@@ -87,7 +87,7 @@ def moving_joints(arm: Arm, options: Options) -> np.ndarray:
     Raises:
         UnknownFrame: no such joint. InvalidSetting: none of the joints moves the frame.
     """
-    chain = arm.moved_by
+    chain = arm.chain
     if not chain:
         raise InvalidSetting(f"no joint of the robot description moves --frame '{arm.frame}'")
     names = options.joints or (chain[-_WRIST:] if options.goal == PAYLOAD else chain)

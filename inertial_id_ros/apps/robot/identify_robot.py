@@ -19,10 +19,10 @@ from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ...robot.recording import LOW_PASS
 from ...robot.robot_file import save_robot
 from ..bag.output import check_outputs, replace_when_complete, write_json
-from .identify import RobotResult, identify_described_robot
-from .joint_recordings import read_recording
+from .identification import RobotResult, identify_described_robot
+from .recording_files import read_recording
 from .report import print_report, result_json
-from .urdf_output import with_inertias
+from .urdf_output import set_inertias
 
 _TABLE_WIDTH = 140
 _TERMS = (VISCOUS, COULOMB, OFFSET, DRIVE)
@@ -113,7 +113,7 @@ def _wide_console() -> Console:
 def _write(result: RobotResult, urdf: str, recording: Path, urdf_out: Path | None,
            robot_out: Path | None, json_out: Path | None) -> None:
     if urdf_out is not None:
-        text = with_inertias(urdf, result.model, result.identified.phi)
+        text = set_inertias(urdf, result.model, result.identified.phi)
         with replace_when_complete(urdf_out) as temporary:
             temporary.write_text(text, encoding="utf-8")
     if robot_out is not None:

@@ -11,19 +11,19 @@ from rich.table import Table
 
 from ...inertia import report_from_phi, report_jacobian
 from ..bag.report import CONFIDENCE_95, round_to_spread
-from .identify import RobotResult
+from .identification import RobotResult
 
 _DATA = 0.5  # share of the data from which on a number counts as identified
 
 
 def print_report(console: Console, result: RobotResult, title: str, base: bool) -> None:
     """Print torque prediction, parameters, consistency and, where wanted, base parameters."""
-    console.print(_torques(result, title))
-    console.print(_bodies(result))
+    console.print(_torque_table(result, title))
+    console.print(_body_table(result))
     if result.model.terms.names:
-        console.print(_terms(result))
+        console.print(_term_table(result))
     if base:
-        console.print(_base(result))
+        console.print(_base_parameter_table(result))
     for line in verdict(result):
         console.print(escape(line), highlight=False)
 
@@ -44,7 +44,7 @@ def verdict(result: RobotResult) -> list[str]:
     return out
 
 
-def _torques(result: RobotResult, title: str) -> Table:
+def _torque_table(result: RobotResult, title: str) -> Table:
     table = Table(title=escape(title), title_justify="left")
     for name in ("joint", "torque rms \\[N m]", "error rms", "%", "held back %"):
         table.add_column(name, justify="left" if name == "joint" else "right")
@@ -56,7 +56,7 @@ def _torques(result: RobotResult, title: str) -> Table:
     return table
 
 
-def _bodies(result: RobotResult) -> Table:
+def _body_table(result: RobotResult) -> Table:
     table = Table(title="bodies (± 95 %; in brackets what the description says, not the data)",
                   title_justify="left")
     table.add_column("body")
@@ -78,7 +78,7 @@ def _bodies(result: RobotResult) -> Table:
     return table
 
 
-def _terms(result: RobotResult) -> Table:
+def _term_table(result: RobotResult) -> Table:
     model = result.model
     table = Table(title="joints (± 95 %)", title_justify="left")
     table.add_column("joint")
@@ -92,7 +92,7 @@ def _terms(result: RobotResult) -> Table:
     return table
 
 
-def _base(result: RobotResult) -> Table:
+def _base_parameter_table(result: RobotResult) -> Table:
     table = Table(title="base parameters (± 95 %)", title_justify="left")
     table.add_column("combination")
     table.add_column("value", justify="right")

@@ -11,7 +11,7 @@ from typing import Any
 from ...arguments import Parser
 from ...cli import OK, exit_status
 from ...errors import InvalidSetting
-from ...setting_spec import Spec, allowed_range, settings_of
+from ...setting_spec import Spec, allowed_range, iter_group
 from .cobot import SimulatedCobot
 from .record import STORAGES, write_bag
 from .settings import CobotSettings
@@ -36,7 +36,7 @@ def parse(arguments: Sequence[str], program: str = "simulate_cobot") -> Options:
         InvalidSetting: an unknown option, or a value that is not allowed.
     """
     parser = Parser(prog=program, description="A simulated cobot with a wrist sensor.")
-    for name, default, spec in settings_of(CobotSettings()):
+    for name, default, spec in iter_group(CobotSettings()):
         _add_option(parser, name, default, spec)
     parser.add_argument("--write", metavar="BAG", default="",
                         help="write a bag of --duration seconds and exit, without ROS")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...setting_spec import Vector, check, coerce, setting, settings_of, unknown_setting
+from ...setting_spec import Vector, check, coerce, iter_group, setting, unknown_setting
 
 CONVENTIONS = ("on_sensor", "on_environment")
 MOTIONS = ("sinusoid", "point_to_point", "stop_and_go")
@@ -72,7 +72,7 @@ class CobotSettings:
     seed: int = setting(0, "Seed of the noise and of the random poses.", low=0)
 
     def __post_init__(self) -> None:
-        for name, value, spec in settings_of(self):
+        for name, value, spec in iter_group(self):
             check(name, value, spec)
 
     def replace(self, changes: Mapping[str, Any]) -> CobotSettings:
@@ -81,7 +81,7 @@ class CobotSettings:
         Raises:
             InvalidSetting: unknown name, wrong type, or value outside its range.
         """
-        known = {name: value for name, value, _ in settings_of(self)}
+        known = {name: value for name, value, _ in iter_group(self)}
         for name in changes:
             if name not in known:
                 raise unknown_setting(name, known)

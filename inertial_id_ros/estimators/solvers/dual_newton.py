@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ...inertia import Array
-from ...linalg import eigen, identity
+from ...linalg import identity, symmetric_eigen
 from .semidefinite import Nearest
 from .triangle_vector import SIDE, SVEC_SIZE, smat, svec
 
@@ -66,7 +66,7 @@ def solve_by_dual(offset: Array, matrix: Array, start: Array | None = None) -> F
         of_factor = 2.0 * (gradient @ point.factor)
         small = _GAP * (1.0 + point.square)
         if float(np.abs(of_factor * point.factor).sum()) <= small:
-            values, vectors = eigen(gradient)
+            values, vectors = symmetric_eigen(gradient)
             # What a shift by that much along S would gain at most.
             if values[0] >= -small / max(float(point.s @ point.s) ** 0.5, 1.0):
                 lower = -point.square - point.linear
@@ -99,13 +99,13 @@ def _drop_parallel_columns(factor: Array) -> Array:
     """Y with as many columns as it has independent directions."""
     if factor.shape[1] == 1:
         return factor
-    values, vectors = eigen(factor.T @ factor)
+    values, vectors = symmetric_eigen(factor.T @ factor)
     return factor @ vectors[:, values > _THIN**2 * values[-1]]
 
 
 def _first_factor(half: Array, offset: Array) -> Array:
     """A first Y: a column for each negative eigenvalue at z = 0, as long as if it were alone."""
-    values, vectors = eigen(smat(offset))
+    values, vectors = symmetric_eigen(smat(offset))
     columns = vectors[:, :max(int(np.sum(values < 0.0)), 1)]
     return columns * [_best_length(half, offset, c) for c in columns.T]
 
@@ -144,7 +144,7 @@ def _newton_step(factor: Array, half: Array, gradient: Array, of_factor: Array) 
     else:
         hessian += np.kron(2.0 * gradient, identity(columns))
     # Negative curvature is turned round; turning Y within its columns changes nothing.
-    values, vectors = eigen(hessian)
+    values, vectors = symmetric_eigen(hessian)
     size = np.abs(values)
     along = (vectors.T @ of_factor.ravel()) / np.maximum(size, 1e-300)
     along *= size > 1e-13 * size.max()

@@ -22,9 +22,9 @@ from ...regression.row_layout import BIASES
 from ...regression.tool import Tool, covariance_root
 from ...regression.unconstrained_fit import unconstrained_fit
 from ...robot.compression import Compressed, compress_rows
+from ...robot.correlated_noise import equivalent_white_noise
 from ...robot.joint_terms import COULOMB, OFFSET, VISCOUS
 from ...robot.model import RobotModel
-from ...robot.residuals import independent_noise
 from ...robot.robot_file import IdentifiedRobot, reduced_model
 
 ZERO_SD = 1000.0  # N m: a zero that has moved may be anywhere
@@ -108,7 +108,7 @@ class TorqueProblem:
         full = np.maximum(_rms(scale), _LEAST)  # of a row that was not scaled down
         for _ in range(_ROUNDS):
             residual = _residual_torques(linear, data, matrix, noise)
-            noise = np.maximum(independent_noise(residual, least) / full, least)
+            noise = np.maximum(equivalent_white_noise(residual, least) / full, least)
         marginal = _marginal(data, matrix, noise)
         return TorqueFit(Problem.from_marginal(marginal, len(rows)), _rms(residual),
                          _rms(linear[..., -1]))
@@ -134,7 +134,7 @@ def _marginal(data: Compressed, matrix: Array, noise: Array) -> Marginal:
     states = wide.shape[1] - 1 - PARAMETERS
     prior = np.zeros((states, wide.shape[1]))
     prior[:, PARAMETERS:-1] = np.eye(states)
-    return eliminate(np.concatenate([data.stacked(noise) @ wide, prior]))
+    return eliminate(np.concatenate([data.stack(noise) @ wide, prior]))
 
 
 def _friction_drift_sd(model: RobotModel, phi: Array, share: float) -> Array:

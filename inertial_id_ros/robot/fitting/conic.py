@@ -60,7 +60,7 @@ def minimise(weights: Array, linear: Array, offset: Array, matrix: Array,
         SolverFailure: the solver found no accurate answer.
     """
     for careful in (False, True):
-        solution = _run(weights, linear, offset, matrix, cones, careful)
+        solution = _solve(weights, linear, offset, matrix, cones, careful)
         status = "breakdown" if solution is None else str(solution.status)
         if solution is not None and status in ("Solved", "AlmostSolved"):
             return ConicSolution(np.asarray(solution.x), np.asarray(solution.z),
@@ -70,8 +70,8 @@ def minimise(weights: Array, linear: Array, offset: Array, matrix: Array,
     raise SolverFailure(f"the conic solver found no accurate answer ({status})")
 
 
-def _run(weights: Array, linear: Array, offset: Array, matrix: Array, cones: Sequence[Cone],
-         careful: bool) -> clarabel.DefaultSolution | None:
+def _solve(weights: Array, linear: Array, offset: Array, matrix: Array, cones: Sequence[Cone],
+           careful: bool) -> clarabel.DefaultSolution | None:
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1
@@ -129,7 +129,7 @@ class Scaled:
         return out
 
 
-def scale(stacked: Stacked, unit: Array, reference: Array) -> Scaled:
+def scale_constraints(stacked: Stacked, unit: Array, reference: Array) -> Scaled:
     """The constraints seen from a reference robot phi (p,) with coordinates unit (p, p)."""
     at_reference = stacked.offset + stacked.matrix @ reference
     # Auxiliary variables are bodies too: of the size of the reference.
@@ -146,12 +146,12 @@ def scale(stacked: Stacked, unit: Array, reference: Array) -> Scaled:
     if auxiliary.shape[1]:
         own_unit = 1.0 / np.linalg.norm(auxiliary, axis=0)
     offset = np.concatenate([np.zeros(0), *(m @ stacked.offset[rows] for rows, m in blocks)])
-    interior = np.concatenate([np.zeros(0), *(_unit_of(cone) for cone in stacked.cones)])
+    interior = np.concatenate([np.zeros(0), *(_interior_point(cone) for cone in stacked.cones)])
     return Scaled(matrix, auxiliary * own_unit, offset, interior, unit, own_unit, stacked.cones,
                   tuple(maps))
 
 
-def _unit_of(cone: Cone) -> Array:
+def _interior_point(cone: Cone) -> Array:
     """A point well inside a cone (rows,)."""
     if cone.kind is Kind.ZERO:
         return np.zeros(cone.side)

@@ -90,8 +90,8 @@ _PSEUDO = np.stack([svec(pseudo_inertia(e)) for e in _UNITS], axis=1)
 _SPATIAL = np.stack([svec(spatial_inertia(e)) for e in _UNITS], axis=1)
 
 
-def consistent(size: int, where: slice, form: str = "pseudo", epsilon: float = 0.0,
-               like: ArrayLike | None = None) -> Constraint:
+def consistent_body(size: int, where: slice, form: str = "pseudo", epsilon: float = 0.0,
+                    like: ArrayLike | None = None) -> Constraint:
     """A body that exists: ``J(phi) >= epsilon 1``, or ``>= epsilon (m / m_like) J(like)``.
 
     Args:
@@ -182,7 +182,7 @@ def inside_ellipsoid(size: int, where: slice, ellipsoid: ArrayLike) -> Constrain
     Args:
         ellipsoid: Q (4, 4), see `ellipsoid_matrix`.
 
-    Together with `consistent` it implies the centre of mass in the ellipsoid.
+    Together with `consistent_body` it implies the centre of mass in the ellipsoid.
     """
     row = svec(np.asarray(ellipsoid, dtype=float)) @ _PSEUDO
     return _of_body(size, where, row[None], [Cone(Kind.LINEAR, 1)], "mass within its ellipsoid")
@@ -192,7 +192,7 @@ def inside_union(size: int, where: slice, ellipsoids: Sequence[ArrayLike]) -> Co
     """A mass density within a union of ellipsoids (paper 2017, Corollary 2).
 
     The body is a sum of bodies, one in each ellipsoid; those after the first are variables of the
-    constraint's own. It implies `consistent`.
+    constraint's own. It implies `consistent_body`.
 
     Raises:
         InvalidData: no ellipsoid.
@@ -273,8 +273,8 @@ def consistent_robot(model: RobotModel, form: str = "pseudo", epsilon: float = M
             those of `description_reference`).
     """
     bodies = (like if like is not None else description_reference(model)).phi
-    return [*(consistent(model.size, model.body_slice(k), form, epsilon,
-                         bodies[model.body_slice(k)])
+    return [*(consistent_body(model.size, model.body_slice(k), form, epsilon,
+                              bodies[model.body_slice(k)])
               for k in range(len(model.bodies))), *nonnegative_terms(model)]
 
 
@@ -305,11 +305,11 @@ class Stacked:
         """
         own = np.zeros(self.auxiliary.shape[1]) if s is None else s
         values = self.offset + self.matrix @ phi + self.auxiliary @ own
-        return np.array([depth(values[rows], cone)
+        return np.array([depth_in_cone(values[rows], cone)
                          for rows, cone in zip(self.slices, self.cones, strict=True)])
 
 
-def depth(values: Array, cone: Cone) -> float:
+def depth_in_cone(values: Array, cone: Cone) -> float:
     """How far inside a cone its rows are; see `Stacked.margins`."""
     if cone.kind is Kind.ZERO:
         return -float(np.abs(values).max())
@@ -320,7 +320,7 @@ def depth(values: Array, cone: Cone) -> float:
     return float(np.linalg.eigvalsh(smat(values))[0])
 
 
-def stack(constraints: Sequence[Constraint], size: int) -> Stacked:
+def stack_constraints(constraints: Sequence[Constraint], size: int) -> Stacked:
     """Constraints one below the other, each with its own auxiliary variables."""
     width = sum(c.auxiliary.shape[1] for c in constraints)
     rows = sum(len(c.offset) for c in constraints)

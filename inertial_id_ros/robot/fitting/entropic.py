@@ -15,12 +15,12 @@ from ...errors import NotEnoughData
 from ...estimators.solvers.log_det import line_search
 from ...estimators.solvers.triangle_vector import SIDE, smat, svec
 from ...inertia import Array
-from ..base_parameters import BaseParameters, noise_of_outputs
+from ..base_parameters import BaseParameters, estimate_output_noise
 from ..compression import Compressed
 from ..joint_terms import COULOMB, DRIVE, VISCOUS
 from ..model import BODY_SIZE, RobotModel
 from ..reference_robot import Reference
-from .identification import EVERYWHERE, Identified, Prior, summary
+from .identification import EVERYWHERE, Identified, Prior, summarise
 from .least_squares import Optimum
 
 _FALL = 10.0  # of the weight from one point of the road to the next
@@ -49,17 +49,18 @@ def identify_entropic(data: Compressed, base: BaseParameters, model: RobotModel,
     Raises:
         NotEnoughData: an offset cannot be told, or no noise is given and cannot be found.
     """
-    sd = noise_of_outputs(data, base) if noise is None else np.asarray(noise, dtype=float)
-    factor = data.stacked(sd)
+    sd = estimate_output_noise(data, base) if noise is None else np.asarray(noise, dtype=float)
+    factor = data.stack(sd)
     rows, target = factor[:, :-1], factor[:, -1]
-    u, curvature = _minimum(rows @ ref.unit, target, gamma, _blocks(model))
+    u, curvature = _minimise(rows @ ref.unit, target, gamma, _blocks(model))
     prior_rows = np.sqrt(0.5 * gamma) * curvature @ ref.inverse
     phi = ref.unit @ u
     found = Optimum(phi, np.zeros(0), 0.0, 0.0, False)
-    return summary(data, found, rows, prior_rows, Prior(ref, 0.5 * gamma, EVERYWHERE), sd)
+    return summarise(data, found, rows, prior_rows, Prior(ref, 0.5 * gamma, EVERYWHERE), sd)
 
 
 def _blocks(model: RobotModel) -> _Blocks:
+    """The blocks of a robot's parameters."""
     count = BODY_SIZE * len(model.bodies)
     positive = [model.term_index(j, term) for j in range(len(model.joint_names))
                 for term in model.terms.names if term in (VISCOUS, COULOMB, DRIVE)]
@@ -67,7 +68,7 @@ def _blocks(model: RobotModel) -> _Blocks:
                    np.setdiff1d(np.arange(count, model.size), positive))
 
 
-def _minimum(matrix: Array, target: Array, gamma: float, blocks: _Blocks) -> tuple[Array, Array]:
+def _minimise(matrix: Array, target: Array, gamma: float, blocks: _Blocks) -> tuple[Array, Array]:
     """Optimum u (p,) of ``|matrix u - target|^2 + gamma (tr Z - log det Z)`` and a root of the
     barrier's Hessian there (p, p).
 
@@ -82,23 +83,24 @@ def _minimum(matrix: Array, target: Array, gamma: float, blocks: _Blocks) -> tup
     weight = max(gamma, float(np.abs(slope).max()))
     while True:
         for _ in range(_STEPS):
-            decrement = _newton(matrix, target, weight, blocks, factors, u)
+            decrement = _newton_step(matrix, target, weight, blocks, factors, u)
             if decrement <= (_DONE if weight == gamma else _NEAR) * weight:
                 break
         if weight == gamma:
-            return u, np.linalg.inv(_frame(blocks, factors, u)) * _barred(blocks, len(u))[:, None]
+            root = np.linalg.inv(_frame(blocks, factors, u))
+            return u, root * _barred_mask(blocks, len(u))[:, None]
         weight = max(gamma, weight / _FALL)
 
 
-def _newton(matrix: Array, target: Array, gamma: float, blocks: _Blocks, factors: Array,
-            u: Array) -> float:
+def _newton_step(matrix: Array, target: Array, gamma: float, blocks: _Blocks, factors: Array,
+                 u: Array) -> float:
     """One step, in place on factors and u; returns the squared decrement before it."""
     size = len(u)
     frame = _frame(blocks, factors, u)
-    barred = _barred(blocks, size)
+    barred = _barred_mask(blocks, size)
     local = matrix @ frame
     residual = matrix @ u - target
-    pull = _traces(blocks, factors, u)  # gradient of the sum of traces in the frame
+    pull = _trace_gradient(blocks, factors, u)  # gradient of the sum of traces in the frame
     unit = np.zeros(size)
     unit[:BODY_SIZE * blocks.bodies] = np.tile(_UNIT, blocks.bodies)
     unit[blocks.positive] = 1.0
@@ -121,7 +123,7 @@ def _newton(matrix: Array, target: Array, gamma: float, blocks: _Blocks, factors
     return 2.0 * float(goal @ goal)
 
 
-def _barred(blocks: _Blocks, size: int) -> np.ndarray:
+def _barred_mask(blocks: _Blocks, size: int) -> np.ndarray:
     """Which coordinates have a barrier (p,)."""
     out = np.ones(size, dtype=bool)
     out[blocks.free] = False
@@ -139,7 +141,7 @@ def _frame(blocks: _Blocks, factors: Array, u: Array) -> Array:
     return out
 
 
-def _traces(blocks: _Blocks, factors: Array, u: Array) -> Array:
+def _trace_gradient(blocks: _Blocks, factors: Array, u: Array) -> Array:
     """Gradient (p,) in the frame of the sum of traces of all blocks."""
     out = np.zeros(len(u))
     gram = factors.transpose(0, 2, 1) @ factors

@@ -10,8 +10,8 @@ import numpy as np
 from ...inertia import Array
 from ..base_parameters import BaseParameters
 from ..reference_robot import Reference
-from .conic import minimise, scale
-from .constraints import Cone, Constraint, Kind, Stacked, depth, stack
+from .conic import minimise, scale_constraints
+from .constraints import Cone, Constraint, Kind, Stacked, depth_in_cone, stack_constraints
 from .least_squares import constrained_least_squares
 
 
@@ -53,16 +53,16 @@ class Feasibility:
     certificate: Certificate | None
 
 
-def feasibility_test(base: BaseParameters, beta: Array, constraints: Sequence[Constraint],
-                     ref: Reference) -> Feasibility:
+def check_feasibility(base: BaseParameters, beta: Array, constraints: Sequence[Constraint],
+                      ref: Reference) -> Feasibility:
     """BPFT: is there a robot within the constraints whose base parameters are beta (nb,)?
 
     The largest margin t is sought with ``constraints(phi) - t interior in K``, ``K phi = beta``,
     which always has a solution; multipliers of a negative optimum are the certificate.
     """
-    stacked = stack(constraints, len(ref.phi))
-    scaled = scale(stacked, ref.unit, ref.phi)
-    start, null = _virtual(base, beta, ref)
+    stacked = stack_constraints(constraints, len(ref.phi))
+    scaled = scale_constraints(stacked, ref.unit, ref.phi)
+    start, null = _start_and_null_space(base, beta, ref)
     offset = scaled.offset + scaled.matrix @ start
     columns = np.concatenate([scaled.matrix @ null, scaled.auxiliary, -scaled.interior[:, None]],
                              axis=1)
@@ -79,7 +79,7 @@ def feasibility_test(base: BaseParameters, beta: Array, constraints: Sequence[Co
     z = found.z[:-1]
     values = scaled.offset + scaled.matrix @ start
     leak = float(np.abs(z @ columns[:-1, :-1]).max(initial=0.0))
-    inside = min(depth(z[rows], cone) for rows, cone
+    inside = min(depth_in_cone(z[rows], cone) for rows, cone
                  in zip(stacked.slices, stacked.cones, strict=True) if cone.kind is not Kind.ZERO)
     certificate = Certificate(scaled.multipliers(z), float(z @ values), leak, inside)
     return Feasibility(False, margin, witness, certificate)
@@ -88,7 +88,7 @@ def feasibility_test(base: BaseParameters, beta: Array, constraints: Sequence[Co
 def check_certificate(certificate: Certificate, base: BaseParameters, beta: Array,
                       constraints: Sequence[Constraint], phi: Array) -> float:
     """``<z, constraints(phi')>`` for phi' with the null-space values of phi (p,) and beta."""
-    stacked: Stacked = stack(constraints, len(phi))
+    stacked: Stacked = stack_constraints(constraints, len(phi))
     moved = phi.copy()
     moved[base.independent] = beta - base.coupling @ phi[base.dependent]
     return float(certificate.multipliers @ (stacked.offset + stacked.matrix @ moved))
@@ -109,8 +109,8 @@ class Correction:
     witness: Array
 
 
-def feasibility_correction(base: BaseParameters, beta: Array, constraints: Sequence[Constraint],
-                           ref: Reference) -> Correction:
+def correct_to_feasible(base: BaseParameters, beta: Array, constraints: Sequence[Constraint],
+                        ref: Reference) -> Correction:
     """BPFC: the feasible base parameters nearest to beta (nb,) (paper eq. 52).
 
     The distance, and with it the answer, depends on how parameters are grouped and on their units.
@@ -124,7 +124,7 @@ def feasibility_correction(base: BaseParameters, beta: Array, constraints: Seque
     return Correction(corrected, float(np.linalg.norm(corrected - beta)), found.phi)
 
 
-def _virtual(base: BaseParameters, beta: Array, ref: Reference) -> tuple[Array, Array]:
+def _start_and_null_space(base: BaseParameters, beta: Array, ref: Reference) -> tuple[Array, Array]:
     """Scaled parameters near the reference with these base parameters, and the null space.
 
     Returns:

@@ -1,6 +1,6 @@
 """Identification of a robot from compressed joint torques, over all robots that can exist.
 
-Two kinds of answer. `feasible_base`: base parameters only, no prior needed (Sousa and Cortesao
+Two kinds of answer. `fit_feasible`: base parameters only, no prior needed (Sousa and Cortesao
 2014, FBPE-OLS). `identify`: parameters of every body and joint, for which a prior says what joint
 torques cannot tell (Wensing et al. 2017, eq. 25; Ayusawa and Nakamura 2010, eqs 29-32). The
 parameters behind a base solution hold arbitrary values in between and are never returned.
@@ -15,7 +15,12 @@ import numpy as np
 
 from ...errors import InvalidData
 from ...inertia import Array, is_consistent
-from ..base_parameters import BaseEstimate, BaseParameters, least_squares, noise_of_outputs
+from ..base_parameters import (
+    BaseEstimate,
+    BaseParameters,
+    estimate_output_noise,
+    fit_base_parameters,
+)
 from ..compression import Compressed
 from ..model import BODY_SIZE
 from ..reference_robot import Reference
@@ -44,16 +49,16 @@ class FeasibleBase:
     binding: bool
 
 
-def feasible_base(data: Compressed, base: BaseParameters, constraints: Sequence[Constraint],
-                  ref: Reference, noise: Array | None = None) -> FeasibleBase:
+def fit_feasible(data: Compressed, base: BaseParameters, constraints: Sequence[Constraint],
+                 ref: Reference, noise: Array | None = None) -> FeasibleBase:
     """FBPE-OLS (paper 2014, eq. 74); with the noise (k,) of each output its weighted form.
 
     Raises:
-        NotEnoughData: see `least_squares`.
+        NotEnoughData: see `fit_base_parameters`.
         InfeasibleProblem, SolverFailure: see `constrained_least_squares`.
     """
-    free = least_squares(data, base, noise)
-    factor = data.stacked(noise)
+    free = fit_base_parameters(data, base, noise)
+    factor = data.stack(noise)
     whitening = _residual_size(factor, data, base)
     reduced = np.asarray(np.linalg.qr(factor[:, [*base.independent, data.size]], mode="r"))
     rows = reduced[:base.count]
@@ -141,18 +146,18 @@ def identify(data: Compressed, base: BaseParameters, constraints: Sequence[Const
         NotEnoughData: no noise is given and least squares cannot find it.
         InfeasibleProblem, SolverFailure: see `constrained_least_squares`.
     """
-    sd = noise_of_outputs(data, base) if noise is None else np.asarray(noise, dtype=float)
-    factor = data.stacked(sd)
+    sd = estimate_output_noise(data, base) if noise is None else np.asarray(noise, dtype=float)
+    factor = data.stack(sd)
     rows, target = factor[:, :-1], factor[:, -1]
     prior_rows, prior_target = prior.rows(rows)
     found = constrained_least_squares(np.concatenate([rows, prior_rows]),
                                       np.append(target, prior_target), constraints,
                                       prior.reference)
-    return summary(data, found, rows, prior_rows, prior, sd)
+    return summarise(data, found, rows, prior_rows, prior, sd)
 
 
-def summary(data: Compressed, found: Optimum, rows: Array, prior_rows: Array, prior: Prior,
-            noise: Array) -> Identified:
+def summarise(data: Compressed, found: Optimum, rows: Array, prior_rows: Array, prior: Prior,
+              noise: Array) -> Identified:
     """What a solution says, from whitened rows of the data and of the prior."""
     unit = prior.reference.unit
     information = (rows @ unit).T @ (rows @ unit) + (prior_rows @ unit).T @ (prior_rows @ unit)

@@ -15,8 +15,8 @@ import numpy as np
 
 from ...inertia import Array
 from ..reference_robot import Reference
-from .conic import Scaled, SolverFailure, minimise, scale
-from .constraints import Constraint, Stacked, stack
+from .conic import Scaled, SolverFailure, minimise, scale_constraints
+from .constraints import Constraint, Stacked, stack_constraints
 
 # Gap between point and lower bound, relative to the excess, at which the problem is scaled anew.
 ACCEPTED_GAP = 1e-7
@@ -55,16 +55,16 @@ def constrained_least_squares(matrix: Array, target: Array, constraints: Sequenc
         InfeasibleProblem: the constraints contradict each other.
         SolverFailure: the solver found no accurate answer.
     """
-    stacked = stack(constraints, len(ref.phi))
-    singular = _Singular(matrix, target, ref)
+    stacked = stack_constraints(constraints, len(ref.phi))
+    singular = _SingularCoordinates(matrix, target, ref)
     if stacked.auxiliary.shape[1] == 0:
         free = ref.unit @ singular.free
         if stacked.margins(free).min(initial=np.inf) > 0.0:
             return Optimum(free, np.zeros(0), 0.0, 0.0, False)
-    return _nearest(singular, stacked, scale(stacked, ref.unit, ref.phi))
+    return _solve_rescaled(singular, stacked, scale_constraints(stacked, ref.unit, ref.phi))
 
 
-class _Singular:
+class _SingularCoordinates:
     """Data in singular coordinates: ``|sigma * (v - v_ref) - r|^2``, ``u = axes v``.
 
     Attributes:
@@ -100,7 +100,7 @@ class _Singular:
         return float(d @ (self.weights * d) + 2.0 * self.linear @ d) + self.constant
 
 
-def _nearest(singular: _Singular, stacked: Stacked, scaled: Scaled) -> Optimum:
+def _solve_rescaled(singular: _SingularCoordinates, stacked: Stacked, scaled: Scaled) -> Optimum:
     """The optimum, with steps scaled again until the gap is small beside the excess."""
     size, own = len(singular.sigma), scaled.auxiliary.shape[1]
     across = scaled.matrix @ singular.axes / singular.step

@@ -12,7 +12,7 @@ from shape_msgs.msg import Mesh, SolidPrimitive
 from inertial_id_ros.srv import SetShape
 
 from ...errors import InvalidShape
-from ...geometry.resources import allowed_resource
+from ...geometry.resources import resolve_allowed
 from ...geometry.shape import (
     Shape,
     shape_from_file,
@@ -71,7 +71,7 @@ def shape_from_request(request: SetShape.Request, to_sensor: Lookup,
     scale = request.mesh_scale or 1.0
     if not (np.isfinite(scale) and scale > 0.0):
         raise InvalidShape(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
-    path = allowed_resource(request.mesh_resource, roots, folders)
+    path = resolve_allowed(request.mesh_resource, roots, folders)
     return shape_from_file(path, scale, pose, bounding)
 
 

@@ -37,7 +37,7 @@ from ...apps.simulation.settings import CobotSettings
 from ...cli import INTERRUPTED, exit_status, simulate_cobot
 from ...errors import InvalidSetting
 from ...inertia import Body
-from ...setting_spec import allowed_range, settings_of
+from ...setting_spec import allowed_range, iter_group
 from .. import compat
 from ..conversions import inertia_message, time_message, vector
 from ..settings.arguments import start_ros, without_ros_arguments
@@ -103,7 +103,7 @@ class SimulateCobotNode(Node):
 
     def _declare(self, defaults: CobotSettings) -> CobotSettings:
         values = {}
-        for name, default, spec in settings_of(defaults):
+        for name, default, spec in iter_group(defaults):
             # Dynamic typing lets `rate:=500` stand for 500.0; the settings check the type.
             descriptor = ParameterDescriptor(
                 description=spec.description, additional_constraints=allowed_range(spec),

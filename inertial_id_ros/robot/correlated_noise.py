@@ -7,7 +7,7 @@ import numpy as np
 from ..inertia import Array
 
 
-def independent_noise(residual: Array, least: Array) -> Array:
+def equivalent_white_noise(residual: Array, least: Array) -> Array:
     """Noise (k,) of rows that, taken as independent, tell as much as these correlated ones.
 
     The root mean square times the root of the integrated autocorrelation time, ``1 + 2 sum rho``,

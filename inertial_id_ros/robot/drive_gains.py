@@ -51,15 +51,15 @@ def gains_from_payload(model: RobotModel, unloaded: FilteredRecording, loaded: F
     """
     if not mass > 0.0:
         raise InvalidData(f"mass of the payload is {mass:g} kg; it must be positive")
-    pair = _Pair(model, unloaded, loaded)
+    pair = _TwoRecordings(model, unloaded, loaded)
     count = model.nv
-    gain, weights = pair.start(mass), np.ones(count)
+    gain, weights = pair.first_gains(mass), np.ones(count)
     start = pair.columns_of_payload
     for _ in range(_ROUNDS):
-        x = pair.parameters(gain, weights, mass)
+        x = pair.solve_parameters(gain, weights, mass)
         torque = pair.rows @ x
         # Gauss-Newton on currents: change of 1 / gain, and of all parameters but the mass.
-        slopes = np.concatenate([pair.per_joint(torque), np.delete(pair.rows, start, axis=1)
+        slopes = np.concatenate([pair.spread_by_joint(torque), np.delete(pair.rows, start, axis=1)
                                  / gain[pair.joint][:, None]], axis=1)
         residual = pair.current - torque / gain[pair.joint]
         solved, spread = pair.solve(slopes, residual, weights)
@@ -74,7 +74,7 @@ def gains_from_payload(model: RobotModel, unloaded: FilteredRecording, loaded: F
             break
     else:
         raise NotEnoughData("the search for the gains does not settle")
-    x = pair.parameters(gain, weights, mass)
+    x = pair.solve_parameters(gain, weights, mass)
     sigma = np.sqrt(np.diag(spread))
     payload = slice(start, start + BODY_SIZE)
     own = np.concatenate([[0.0], sigma[count + start:count + start + BODY_SIZE - 1]])
@@ -84,7 +84,7 @@ def gains_from_payload(model: RobotModel, unloaded: FilteredRecording, loaded: F
 def payload_with_gains(model: RobotModel, unloaded: FilteredRecording, loaded: FilteredRecording,
                        gain: Array) -> Gains:
     """The payload, mass and all, for known gains (joints,), by weighted least squares."""
-    pair = _Pair(model, unloaded, loaded)
+    pair = _TwoRecordings(model, unloaded, loaded)
     weights = np.ones(model.nv)
     for _ in range(4):
         x, spread = pair.solve(pair.rows / gain[pair.joint][:, None], pair.current, weights)
@@ -95,7 +95,7 @@ def payload_with_gains(model: RobotModel, unloaded: FilteredRecording, loaded: F
                  np.sqrt(np.diag(spread))[payload], rms)
 
 
-class _Pair:
+class _TwoRecordings:
     """Both recordings in one system of torques: base parameters, frictions, payload.
 
     Attributes:
@@ -130,7 +130,7 @@ class _Pair:
         self._samples = np.bincount(of_joint, minlength=model.nv)
         self._count = model.nv
 
-    def per_joint(self, values: Array) -> Array:
+    def spread_by_joint(self, values: Array) -> Array:
         """Columns (n, joints): the values of one joint each."""
         out = np.zeros((len(values), self._count))
         out[np.arange(len(values)), self.joint] = values
@@ -153,10 +153,10 @@ class _Pair:
         return inverse @ upper[:size, size] / lengths, variance * (
             (inverse @ inverse.T) / np.outer(lengths, lengths))
 
-    def start(self, mass: float) -> Array:
+    def first_gains(self, mass: float) -> Array:
         """Gains by one linear least squares on torques, all unknowns on one side."""
         unknown = np.delete(self.rows, self.columns_of_payload, axis=1)
-        system = np.concatenate([self.per_joint(self.current), -unknown], axis=1)
+        system = np.concatenate([self.spread_by_joint(self.current), -unknown], axis=1)
         solved, _ = self.solve(system, mass * self.rows[:, self.columns_of_payload],
                                np.ones(self._count))
         gain = solved[:self._count]
@@ -165,7 +165,7 @@ class _Pair:
                                 f"{np.round(gain, 2).tolist()} N m/A)")
         return gain
 
-    def parameters(self, gain: Array, weights: Array, mass: float) -> Array:
+    def solve_parameters(self, gain: Array, weights: Array, mass: float) -> Array:
         """All columns' parameters for given gains, with the payload's mass."""
         start = self.columns_of_payload
         scale = 1.0 / gain[self.joint]

@@ -39,8 +39,8 @@ class Alignment:
     sigma: Array
 
 
-def align(model: RobotModel, recording: JointRecording, window: float = WINDOW,
-          low_pass: float = LOW_PASS) -> Alignment:
+def align_recording(model: RobotModel, recording: JointRecording, window: float = WINDOW,
+                    low_pass: float = LOW_PASS) -> Alignment:
     """Tilt and delay that fit best.
 
     Raises:
@@ -61,7 +61,7 @@ def align(model: RobotModel, recording: JointRecording, window: float = WINDOW,
     rows, along = rows[:, known], [pull[:, known] for pull in along]
     tilt, delay = np.zeros(2), 0.0
     for _ in range(_ROUNDS):
-        lean = _direction(tilt, upward)
+        lean = _gravity_direction(tilt, upward)
         y = rows + lean[0] * along[0] + lean[1] * along[1] + lean[2] * along[2]
         moved = still.effort.ravel() + delay * rate
         beta = np.linalg.lstsq(y, moved)[0]
@@ -84,10 +84,10 @@ def align(model: RobotModel, recording: JointRecording, window: float = WINDOW,
                     * np.diag(spread)[-3:]) / lengths[-3:]
     if not np.isfinite(sigma).all():
         raise NotEnoughData("the recording does not tell tilt and delay")
-    return Alignment(g * _direction(tilt, upward), delay, tilt, sigma)
+    return Alignment(g * _gravity_direction(tilt, upward), delay, tilt, sigma)
 
 
-def _direction(tilt: Array, upward: float) -> Array:
+def _gravity_direction(tilt: Array, upward: float) -> Array:
     """Unit vector (3,) of gravity that leans by tilt (2,) [rad]; upward: 1 if the z axis is up."""
     across = np.sin(tilt)
     return np.array([*across, -upward * np.sqrt(1.0 - across @ across)])

@@ -9,20 +9,20 @@ import numpy as np
 
 from ...errors import InvalidData, NotEnoughData
 from ...inertia import Array, Body, body_from_phi
-from ...robot.alignment import Alignment, align
 from ...robot.base_parameters import BaseParameters, structural_base_parameters
 from ...robot.compression import Compressed
+from ...robot.correlated_noise import equivalent_white_noise
 from ...robot.fitting.constraints import consistent_robot
 from ...robot.fitting.identification import NULL_SPACE, Identified, Prior, identify
 from ...robot.joint_terms import JointTerms
 from ...robot.model import RobotModel
 from ...robot.recording import LOW_PASS, WINDOW, FilteredRecording, JointRecording, filter_recording
 from ...robot.reference_robot import Reference, description_reference
-from ...robot.residuals import independent_noise
 from ...robot.robot_file import IdentifiedRobot, robot_model
-from .joint_recordings import NamedRecording
+from ...robot.tilt_and_delay import Alignment, align_recording
+from .recording_files import NamedRecording
 
-FADINGS = (0.0, 0.003, 0.01, 0.03, 0.1)  # rad/s that `best_fading` tries
+FADINGS = (0.0, 0.003, 0.01, 0.03, 0.1)  # rad/s that `find_coulomb_velocity` tries
 _CLEAR = 3.0  # standard deviations from which tilt and delay are believed
 _ROUNDS = 2
 _UNEXPLAINED = 0.3  # share of the torque that may be left
@@ -120,7 +120,7 @@ def identify_described_robot(urdf: str, recorded: NamedRecording, joints: Sequen
     samples = recorded.of_joints(make_model(0.0).joint_names)
     fading = used.coulomb_velocity
     if find_fading:
-        fading = best_fading(make_model, samples, low_pass) if used.coulomb else 0.0
+        fading = find_coulomb_velocity(make_model, samples, low_pass) if used.coulomb else 0.0
     return identify_robot(make_model(fading), samples, low_pass, aligned, held_back, prior_weight)
 
 
@@ -137,7 +137,7 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         prior_weight: see `Prior`.
 
     Raises:
-        NotEnoughData: too short. InvalidData: see `align` and `filter_recording`.
+        NotEnoughData: too short. InvalidData: see `align_recording` and `filter_recording`.
         InfeasibleProblem: the constraints contradict each other.
     """
     notes: list[str] = []
@@ -146,7 +146,8 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         notes.append("tilt and delay taken as zero: gravity was given with a tilt")
     elif aligned:
         try:
-            found = _sure(align(model, recording, low_pass=low_pass), model, recording, low_pass)
+            found = align_recording(model, recording, low_pass=low_pass)
+            found = _keep_significant(found, model, recording, low_pass)
         except (InvalidData, NotEnoughData) as error:
             notes.append(f"tilt and delay taken as zero: {error}")
     delay = 0.0 if found is None else found.delay
@@ -162,7 +163,7 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
     if held_back > 0.0:
         first, rest = recording.split(1.0 - held_back)
         trained, _ = _fit(model, rows_of(first), level, prior)
-        validation = prediction(rows_of(rest), trained.phi)
+        validation = predict(rows_of(rest), trained.phi)
     rows = rows_of(recording)
     identified, covariance = _fit(model, rows, level, prior)
     base = structural_base_parameters(level)
@@ -172,27 +173,27 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
     return RobotResult(
         model, robot, identified, identified.consistent(len(model.bodies)), base,
         base.matrix @ identified.phi, np.sqrt(np.maximum(np.diag(spread), 0.0)),
-        prediction(rows, identified.phi), validation, found, tuple(notes))
+        predict(rows, identified.phi), validation, found, tuple(notes))
 
 
-def _sure(found: Alignment, model: RobotModel, recording: JointRecording, low_pass: float
-          ) -> Alignment:
+def _keep_significant(found: Alignment, model: RobotModel, recording: JointRecording,
+                      low_pass: float) -> Alignment:
     """The alignment, zero where it is not clear of zero, with the noise of correlated rows."""
     rows = filter_recording(model.with_gravity(found.gravity), recording, found.delay, WINDOW,
                             low_pass)
     size = np.maximum(np.std(rows.effort, axis=0), 1e-9)
-    phi = _free(rows.compressed(), size, description_reference(model))
+    phi = _fit_unconstrained(rows.compress(), size, description_reference(model))
     left = rows.effort - rows.regressor @ phi
     rms = np.maximum(np.sqrt(np.mean(left**2, axis=0)), _SMALLEST * size)
-    sigma = found.sigma * float(np.max(independent_noise(left, rms) / rms))
+    sigma = found.sigma * float(np.max(equivalent_white_noise(left, rms) / rms))
     leans = bool(np.linalg.norm(found.tilt / sigma[:2]) > _CLEAR)
     late = abs(found.delay) > _CLEAR * sigma[2]
     return Alignment(found.gravity if leans else model.gravity, found.delay if late else 0.0,
                      found.tilt if leans else np.zeros(2), sigma)
 
 
-def best_fading(make_model: Callable[[float], RobotModel], recording: JointRecording,
-                low_pass: float) -> float:
+def find_coulomb_velocity(make_model: Callable[[float], RobotModel], recording: JointRecording,
+                          low_pass: float) -> float:
     """The speed below which Coulomb friction fades that explains a recording best [rad/s].
 
     Args:
@@ -203,13 +204,13 @@ def best_fading(make_model: Callable[[float], RobotModel], recording: JointRecor
         model = make_model(speed)
         rows = filter_recording(model, recording, 0.0, WINDOW, low_pass)
         size = np.maximum(np.std(rows.effort, axis=0), 1e-9)
-        phi = _free(rows.compressed(), size, description_reference(model))
-        error = prediction(rows, phi).error / size
+        phi = _fit_unconstrained(rows.compress(), size, description_reference(model))
+        error = predict(rows, phi).error / size
         scores.append(float(np.sum(np.log(np.maximum(error, _SMALLEST)))))
     return FADINGS[int(np.argmin(scores))]
 
 
-def prediction(rows: FilteredRecording, phi: Array) -> Prediction:
+def predict(rows: FilteredRecording, phi: Array) -> Prediction:
     """How well parameters (p,) predict a recording."""
     error = rows.effort - rows.regressor @ phi
     return Prediction(np.sqrt(np.mean(rows.effort**2, axis=0)), np.sqrt(np.mean(error**2, axis=0)))
@@ -218,20 +219,20 @@ def prediction(rows: FilteredRecording, phi: Array) -> Prediction:
 def _fit(model: RobotModel, rows: FilteredRecording, level: RobotModel, prior: Prior
          ) -> tuple[Identified, Array]:
     """The robot of filtered rows, and its covariance (p, p)."""
-    data = rows.compressed()
+    data = rows.compress()
     base = structural_base_parameters(level)
     least = np.maximum(_SMALLEST * np.sqrt(np.mean(rows.effort**2, axis=0)), 1e-9)
     noise = np.maximum(np.std(rows.effort, axis=0), least)
     for _ in range(_ROUNDS):
-        phi = _free(data, noise, prior.reference)
-        noise = independent_noise(rows.effort - rows.regressor @ phi, least)
+        phi = _fit_unconstrained(data, noise, prior.reference)
+        noise = equivalent_white_noise(rows.effort - rows.regressor @ phi, least)
     limits = consistent_robot(model, like=prior.reference)
     return identify(data, base, limits, prior, noise), _covariance(data, noise, prior)
 
 
-def _free(data: Compressed, noise: Array, scale: Reference) -> Array:
+def _fit_unconstrained(data: Compressed, noise: Array, scale: Reference) -> Array:
     """Least squares without constraints (p,), nearest to the reference where data are silent."""
-    factor = data.stacked(noise)
+    factor = data.stack(noise)
     rows = factor[:, :-1] @ scale.unit
     start = scale.inverse @ scale.phi
     try:
@@ -244,7 +245,7 @@ def _free(data: Compressed, noise: Array, scale: Reference) -> Array:
 
 def _covariance(data: Compressed, noise: Array, prior: Prior) -> Array:
     """Covariance (p, p) of what data and prior know, constraints not counted."""
-    rows = data.stacked(noise)[:, :-1]
+    rows = data.stack(noise)[:, :-1]
     unit = prior.reference.unit
     stacked = np.concatenate([rows, prior.rows(rows)[0]]) @ unit
     information = stacked.T @ stacked

@@ -108,7 +108,7 @@ def _read_npz(path: Path) -> NamedRecording:
         raise RecordingError(f"{path} lacks an array; it needs t, q and effort (or tau, torque); "
                              f"of these it has: {', '.join(held) or 'none'}")
     names = tuple(str(name) for name in np.ravel(held.get("names", ())))
-    return _checked(path, names, time, held["q"], effort)
+    return _check_arrays(path, names, time, held["q"], effort)
 
 
 def _check_sizes(path: Path) -> None:
@@ -145,11 +145,11 @@ def _read_csv(path: Path) -> NamedRecording:
         raise RecordingError(f"{path} holds no rows of {len(header)} numbers")
     columns = [[header.index(f"{kind}.{name}") for name in names]
                for kind in ("position", "effort")]
-    return _checked(path, names, rows[:, time], rows[:, columns[0]], rows[:, columns[1]])
+    return _check_arrays(path, names, rows[:, time], rows[:, columns[0]], rows[:, columns[1]])
 
 
-def _checked(path: Path, names: tuple[str, ...], time: Array, q: Array, effort: Array
-             ) -> NamedRecording:
+def _check_arrays(path: Path, names: tuple[str, ...], time: Array, q: Array, effort: Array
+                  ) -> NamedRecording:
     """Arrays of a file that fit each other (raises RecordingError)."""
     if any(np.iscomplexobj(x) for x in (time, q, effort)):
         raise RecordingError(f"{path} holds complex numbers; they must be real")
@@ -173,7 +173,7 @@ def _checked(path: Path, names: tuple[str, ...], time: Array, q: Array, effort: 
 
 def _read_bag(path: Path, topic: str) -> NamedRecording:
     with Recording(path) as recording:
-        name = _joint_topic(recording, topic)
+        name = _choose_topic(recording, topic)
         notes = list(recording.notes)
         if not topic:
             notes.append(f"using {name}, the only joint state topic")
@@ -211,7 +211,7 @@ def _read_bag(path: Path, topic: str) -> NamedRecording:
                           urdf, tuple(notes))
 
 
-def _joint_topic(recording: Recording, wanted: str) -> str:
+def _choose_topic(recording: Recording, wanted: str) -> str:
     names = [t.name for t in recording.topics if t.type == JOINT_STATES.type]
     if wanted:
         if "/" + wanted.lstrip("/") not in names:
