@@ -88,7 +88,7 @@ def test_a_basis_that_cannot_be_is_refused(period: float, harmonics: int):
 
 def test_frame_motion_is_that_of_mujoco(arm: Arm):
     motion = random_motion()
-    truth = SimulatedCobot(motion=motion).search(DURATION).truth
+    truth = SimulatedCobot(motion=motion).run(DURATION).truth
     at = slice(0, None, 37)
     q, dq, ddq = (x[at] for x in (truth.q, truth.dq, truth.ddq))
     found = arm.frame_motion(q, dq, ddq)
