@@ -174,8 +174,9 @@ def test_noise_is_white_with_the_wanted_deviations_around_bias_and_truth():
 def test_same_seed_gives_the_same_samples_however_they_are_asked_for():
     settings = CobotSettings(motion="point_to_point", seed=7)
     whole = SimulatedCobot(settings).run(4.0)
-    stepped = SimulatedCobot(settings)
-    pieces = [stepped.step(count) for count in (1, 499, 333, 700)]
+    same = SimulatedCobot(settings)
+    pieces = [same.samples(start, count)
+              for start, count in ((0, 1), (1, 499), (500, 333), (833, 700))]
     np.testing.assert_array_equal(np.concatenate([p.wrench for p in pieces]), whole.wrench[:1533])
     np.testing.assert_array_equal(np.concatenate([p.q for p in pieces]), whole.q[:1533])
     late = SimulatedCobot(settings).samples(1200, 100)

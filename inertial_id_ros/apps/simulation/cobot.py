@@ -102,7 +102,6 @@ class SimulatedCobot:
             self.description.urdf, self.payload, self._world_base.T @ GRAVITY)
         self._sensor, self._encoders = WristSensor(settings), Encoders(settings)
         self._noise = NoiseStream(settings.seed, block=max(1, round(settings.rate)))
-        self._next = 0
 
     @property
     def urdf(self) -> str:
@@ -149,12 +148,6 @@ class SimulatedCobot:
                 f"duration is {duration:g} s; it must hold at least one sample, "
                 f"{1 / self.settings.rate:g} s")
         return (self.samples(start, min(count, total - start)) for start in range(0, total, count))
-
-    def step(self, count: int = 1) -> Recording:
-        """The next ``count`` samples after those of the last call, for ever."""
-        block = self.samples(self._next, count)
-        self._next += count
-        return block
 
     def samples(self, start: int, count: int) -> Recording:
         """``count`` samples from number ``start`` on; the same however they are asked for."""

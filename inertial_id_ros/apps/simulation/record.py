@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from rosbags.interfaces import (
@@ -36,19 +36,8 @@ STORAGES = {"mcap": StoragePlugin.MCAP, "sqlite3": StoragePlugin.SQLITE3}
 TRUTH_TOPIC = "/simulate_cobot/truth"
 
 
-class Topics(NamedTuple):
-    """Topic names in the bag."""
-
-    joint_states: str = "/joint_states"
-    wrench: str = "/wrench"
-    tf: str = "/tf"
-    tf_static: str = "/tf_static"
-    robot_description: str = "/robot_description"
-    truth: str = TRUTH_TOPIC
-
-
 def write_bag(path: str | Path, cobot: SimulatedCobot, blocks: Recording | Iterable[Recording], *,
-              start: float = START, storage: str = "mcap", topics: Topics | None = None) -> None:
+              start: float = START, storage: str = "mcap") -> None:
     """Writes consecutive recordings of a cobot into a new bag.
 
     Args:
@@ -58,7 +47,6 @@ def write_bag(path: str | Path, cobot: SimulatedCobot, blocks: Recording | Itera
             written as they come.
         start: ROS time of the sample at t = 0 [s].
         storage: mcap or sqlite3.
-        topics: other topic names.
 
     Raises:
         InvalidSetting: unknown storage.
@@ -71,7 +59,7 @@ def write_bag(path: str | Path, cobot: SimulatedCobot, blocks: Recording | Itera
         raise RecordingError(f"bag {folder} exists already; name a folder that does not")
     try:
         with Writer(folder, version=9, storage_plugin=STORAGES[storage]) as writer:
-            bag = _BagWriter(writer, cobot, round(start * 1e9), topics or Topics())
+            bag = _BagWriter(writer, cobot, round(start * 1e9))
             for block in [blocks] if isinstance(blocks, Recording) else blocks:
                 bag.add(block)
     except (OSError, WriterError) as error:
@@ -86,16 +74,16 @@ def write_bag(path: str | Path, cobot: SimulatedCobot, blocks: Recording | Itera
 class _BagWriter:
     """Builds and writes the messages of one bag."""
 
-    def __init__(self, writer: Writer, cobot: SimulatedCobot, start: int, topics: Topics) -> None:
+    def __init__(self, writer: Writer, cobot: SimulatedCobot, start: int) -> None:
         self._writer, self._cobot, self._start = writer, cobot, start
         self._store = get_typestore(Stores.ROS2_JAZZY)
         self._types = self._store.types
         self._names = list(cobot.joint_names)
         self._written = 0  # samples so far
-        self._joint_states = self._connect(topics.joint_states, "sensor_msgs/msg/JointState")
-        self._wrench = self._connect(topics.wrench, "geometry_msgs/msg/WrenchStamped")
-        self._tf = self._connect(topics.tf, "tf2_msgs/msg/TFMessage")
-        self._write_latched(topics)
+        self._joint_states = self._connect("/joint_states", "sensor_msgs/msg/JointState")
+        self._wrench = self._connect("/wrench", "geometry_msgs/msg/WrenchStamped")
+        self._tf = self._connect("/tf", "tf2_msgs/msg/TFMessage")
+        self._write_latched()
 
     def add(self, recording: Recording) -> None:
         """Writes all messages of a recording in the order of their stamps."""
@@ -111,10 +99,10 @@ class _BagWriter:
                 self._write_transforms(stamp, quaternions[i])
             self._written += 1
 
-    def _write_latched(self, topics: Topics) -> None:
-        statics = self._connect(topics.tf_static, "tf2_msgs/msg/TFMessage", latched=True)
-        text = self._connect(topics.robot_description, "std_msgs/msg/String", latched=True)
-        truth = self._connect(topics.truth, "geometry_msgs/msg/InertiaStamped", latched=True)
+    def _write_latched(self) -> None:
+        statics = self._connect("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
+        text = self._connect("/robot_description", "std_msgs/msg/String", latched=True)
+        truth = self._connect(TRUTH_TOPIC, "geometry_msgs/msg/InertiaStamped", latched=True)
         self._write(statics, self._start, self._new("tf2_msgs/msg/TFMessage")(
             [self._transform(self._start, t) for t in self._cobot.static_transforms()]))
         self._write(text, self._start, self._new("std_msgs/msg/String")(data=self._cobot.urdf))
