@@ -203,15 +203,15 @@ def test_padding_may_hold_anything(rng: np.random.Generator) -> None:
 
 def test_messages_of_several_layouts_are_not_mixed(rng: np.random.Generator) -> None:
     for frames in (("left", "rite"), ("left", "longer_name")):
-        with pytest.raises(cdr.Mixed):
+        with pytest.raises(cdr.MixedLayouts):
             cdr_columns.wrenches([wrench(rng, frame) for frame in frames])
-    with pytest.raises(cdr.Mixed):
+    with pytest.raises(cdr.MixedLayouts):
         cdr_columns.wrenches([wrench(rng, little_endian=order) for order in (True, False)])
-    with pytest.raises(cdr.Mixed):
+    with pytest.raises(cdr.MixedLayouts):
         cdr_columns.joint_states([joint_state(rng, names) for names in (["a", "b"], ["b", "a"])])
-    with pytest.raises(cdr.Mixed):
+    with pytest.raises(cdr.MixedLayouts):
         cdr_columns.joint_states([joint_state(rng, ["a"], given) for given in (True, False)])
-    with pytest.raises(cdr.Mixed):
+    with pytest.raises(cdr.MixedLayouts):
         cdr_columns.transforms([tree(rng, ["a", last]) for last in ("b", "c")])
 
 
