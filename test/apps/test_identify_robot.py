@@ -64,6 +64,10 @@ def test_arrays_give_the_robot_of_the_command(recorded: SimulatedTorques, folder
     assert list(result.bodies) == list(result.model.bodies)
     last = result.bodies[result.model.bodies[-1]]
     assert last.mass > 0.0 and last.inertia_com.shape == (3, 3)
+    terms = api.JointTerms(offset=False, coulomb_velocity=0.02)
+    chosen = api.identify_robot(load_description().urdf, stamps, NAMES, recorded.q,
+                                recorded.effort, terms)
+    assert chosen.robot.terms == terms
     noise = np.random.default_rng(0).normal(size=recorded.effort.shape)
     with pytest.raises(NotEnoughData, match="of the torque unexplained"):
         api.identify_robot(load_description().urdf, stamps, NAMES, recorded.q, noise)
