@@ -236,7 +236,7 @@ class DisturbanceDetector:
         settled = number - self.began - 2 * self._reach  # bins of rows without any bin from before
         if not certain and settled >= _LONG and self._fits_again(number):
             return self._end(number, number - _LONG)
-        if self._change.detect and self.running_fit.is_proven:
+        if self._change.detect and self.running_fit.is_confirmed:
             event = self._find_change(number, settled)
             if event is not None:
                 return event

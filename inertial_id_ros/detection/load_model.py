@@ -6,7 +6,9 @@ found does not depend on what measures the load; everything that does is in this
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+
+import numpy as np
 
 from ..inertia import Array
 from ..regression.regressor_window import Rows
@@ -14,7 +16,7 @@ from ..signals.low_pass import FilteredRows, ZeroPhaseFilter
 from .disturbance_texts import DisturbanceTexts
 
 
-class LoadModel(Protocol):
+class LoadModel(ABC):
     """Linear model of a load: rows (n, c, k) of c channels, whose last column is the measurement.
 
     Attributes:
@@ -46,29 +48,41 @@ class LoadModel(Protocol):
     shortest_zero: int
     zeroed_under_load: bool
 
+    @abstractmethod
     def make_filter(self, length: float) -> ZeroPhaseFilter:
         """The low-pass filter of this model's columns; length of its kernel [s]."""
 
+    @abstractmethod
     def make_rows(self, filtered: FilteredRows) -> Rows:
         """Rows for the window."""
 
     def make_detector_rows(self, filtered: FilteredRows, step: int) -> Rows:
         """Rows for the detector, `step` bins apart, with samples of which each has `noise`."""
+        del step
+        return self.make_rows(filtered)
 
+    @abstractmethod
     def linearise(self, phi: Array) -> Array:
         """Matrix (k, s + 1) from columns of rows to ``[states | measured]`` at phi (10,)."""
 
     def acceleration(self, rows: Array) -> Array:
-        """Acceleration less gravity (n, 3) in the rows [m/s^2], for a model whose noise of the
-        motion may hide the load at rest; zeros for others."""
+        """Acceleration less gravity (n, 3) in the rows [m/s^2], whose noise may hide the load at
+        rest; zeros where it cannot."""
+        return np.zeros((len(rows), 3))
 
     def motion_noise_covariance(self, phi: Array, acceleration_covariance: Array) -> Array:
-        """Covariance (c, c) of the noise of the motion in the residual of a row [N, N m].
+        """Covariance (c, c) of the noise of the motion in the residual of a row [N, N m]; zeros
+        where `noise` includes it.
 
         Args:
             phi: (10,) of the payload.
             acceleration_covariance: (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2].
         """
+        del phi, acceleration_covariance
+        return np.zeros((len(self.noise), len(self.noise)))
 
     def unknown_motion_covariance(self, rows: Array, phi: Array) -> Array:
-        """Covariance (n, c, c) of the load where only the rotation of the sensor is known."""
+        """Covariance (n, c, c) of the load where only the rotation of the sensor is known; zeros
+        where that cannot be."""
+        del phi
+        return np.zeros((len(rows), len(self.noise), len(self.noise)))

@@ -22,10 +22,10 @@ from .load_model import LoadModel
 
 _MEASURED = -1  # column of a row
 _MEMORY = 15.0  # s; time constant of forgetting old rows and old noise
-_UNPROVEN = 0.5  # share of a change of load that an unconfirmed model may miss
-_PROOF = 2.0  # weight of that share, in rows whose load changes by ten data-sheet sigmas
-_EARLY = 250  # rows
-_POOR = 0.2  # share of the changes of load that a confirmed model may miss
+_UNCONFIRMED = 0.5  # share of a change of load that an unconfirmed model may miss
+_PRIOR_WEIGHT = 2.0  # of that share, in rows whose load changes by ten data-sheet sigmas
+_EARLY = 250  # rows up to which the fit is linearised twice
+_LARGEST_MISS = 0.2  # share of the changes of load that a confirmed model may miss
 _GRAVITY = 9.81  # m/s^2, to convert a reading to a mass or a first moment
 _ACCELERATION_NOISE = 0.1  # m/s^2; of one axis in a row, for encoders of 1e-3 rad
 
@@ -100,7 +100,6 @@ class RunningFit:
 
     def __init__(self, model: LoadModel, gain: float, period: float) -> None:
         self.model, self._gain = model, gain
-        self._noise, self._groups, self._prior = model.noise, model.groups, model.prior
         self._keep = float(np.exp(-period / _MEMORY))
         channels = np.arange(len(model.noise))
         self._group_of = np.concatenate([np.full(len(channels[g]), k)
@@ -112,21 +111,21 @@ class RunningFit:
         """Forget the payload, the noise and how well motion confirmed the model."""
         self.forget()
         # Sums of each group: squared residuals beyond the spread, and variance of model noise.
-        self._seen = np.zeros((len(self._groups), 2))
+        self._noise_sums = np.zeros((len(self.model.groups), 2))
         self._scale = self._noise_scale()
-        self._proof = self._unproven()
+        self._confirmation = self._initial_confirmation()
 
     def forget(self) -> None:
         """Forget the payload and the biases; keep noise and confirmation of the model."""
         columns = len(self.model.linearise(np.zeros(PARAMETERS)))
-        self._gram = np.zeros((len(self._groups), columns, columns))
-        self._mean, self._weight, self._samples = np.zeros(len(self._noise)), 0.0, 0.0
+        self._gram = np.zeros((len(self.model.groups), columns, columns))
+        self._mean, self._weight, self._samples = np.zeros(len(self.model.noise)), 0.0, 0.0
         # Mean of acceleration less gravity (3,), and mean square of an axis about it, summed up.
         self._gravity, self._gravity_squares = np.zeros(3), 0.0
         self.rows = 0
-        self.information = self._prior
-        self.covariance = np.linalg.inv(self._prior)
-        self.mean: Array = np.zeros(len(self._prior))
+        self.information = self.model.prior
+        self.covariance = np.linalg.inv(self.model.prior)
+        self.mean: Array = np.zeros(len(self.model.prior))
         self.phi: Array = np.zeros(PARAMETERS)
 
     def use_model(self, model: LoadModel) -> None:
@@ -134,12 +133,13 @@ class RunningFit:
 
         Sums in units of the noise are converted to the new unit.
         """
-        ratio = np.array([(self.model.noise[g][0] / model.noise[g][0]) ** 2 for g in self._groups])
-        start = self._unproven()
-        self._seen[:, 1] /= ratio
-        self._proof = start + (self._proof - start) * ratio[:, None]
+        ratio = np.array([(self.model.noise[g][0] / model.noise[g][0]) ** 2
+                          for g in model.groups])
+        start = self._initial_confirmation()
+        self._noise_sums[:, 1] /= ratio
+        self._confirmation = start + (self._confirmation - start) * ratio[:, None]
         self._scale = self._noise_scale()
-        self.model, self._noise, self._prior = model, model.noise, model.prior
+        self.model = model
         if self.rows:
             self._fit()
         else:
@@ -151,10 +151,10 @@ class RunningFit:
         return float(self.mean[0]), float(np.sqrt(self.covariance[0, 0]))
 
     @property
-    def is_proven(self) -> bool:
+    def is_confirmed(self) -> bool:
         """Whether motion so far has confirmed the model: it explains how the load changes."""
-        return bool((self._proof[:, 0] < _POOR**2 * self._proof[:, 1]).any()
-                    or (self._proof[:, 1] < 2.0 * _PROOF).all())
+        return bool((self._confirmation[:, 0] < _LARGEST_MISS**2 * self._confirmation[:, 1]).any()
+                    or (self._confirmation[:, 1] < 2.0 * _PRIOR_WEIGHT).all())
 
     def expect(self, rows: Array, samples: np.ndarray, rotation_only: bool) -> Forecast:
         """Predict stored rows (n, c, k), which stand for samples (n,); changes nothing."""
@@ -162,14 +162,14 @@ class RunningFit:
         columns, measured = linear[..., :-1], linear[..., -1]
         expected = columns @ self.mean
         load = expected - self._mean
-        unit = self._noise**2 * self._gain / np.maximum(samples, 1.0)[:, None]
+        unit = self.model.noise**2 * self._gain / np.maximum(samples, 1.0)[:, None]
         motion = self._motion_noise()
         noise = self._scale[self._group_of] * unit + self.model.floor**2 + motion.diagonal()
-        share = self._proof[:, 0] / self._proof[:, 1]
+        share = self._confirmation[:, 0] / self._confirmation[:, 1]
         doubt = np.empty_like(noise)
         hidden = self._hidden_acceleration(rows)
-        for group, unproven in zip(self._groups, share, strict=True):
-            doubt[:, group] = unproven * (load[:, group] ** 2).mean(axis=1)[:, None]
+        for group, missed in zip(self.model.groups, share, strict=True):
+            doubt[:, group] = missed * (load[:, group] ** 2).mean(axis=1)[:, None]
             doubt[:, group] += self._largest_load(group) * hidden[:, None]
         shared = motion - np.diag(motion.diagonal())
         spread = columns @ self.covariance @ columns.transpose(0, 2, 1) + shared
@@ -203,7 +203,7 @@ class RunningFit:
             self._learn_noise(self.expect(rows, samples, rotation_only), samples)
         keep = self._keep ** len(rows)
         weighted = rows * np.sqrt(samples)[:, None, None]
-        for k, group in enumerate(self._groups):
+        for k, group in enumerate(self.model.groups):
             part = weighted[:, group].reshape(-1, rows.shape[2])
             self._gram[k] = keep * self._gram[k] + part.T @ part
         self._samples = keep * self._samples + samples.sum()
@@ -225,23 +225,24 @@ class RunningFit:
     def _learn_noise(self, seen: Forecast, samples: np.ndarray) -> None:
         """Update the noise, and the confirmation of the model, with the residual of rows."""
         keep = self._keep ** len(samples)
-        unit = self._noise**2 * self._gain / np.maximum(samples, 1.0)[:, None]
+        unit = self.model.noise**2 * self._gain / np.maximum(samples, 1.0)[:, None]
         spread = np.einsum("nii->ni", seen.spread) + self._motion_noise().diagonal()
         beyond = np.maximum(seen.residual**2 - spread, 0.0)
-        for k, group in enumerate(self._groups):
-            self._seen[k] = keep * self._seen[k] + [beyond[:, group].sum(), unit[:, group].sum()]
-            size = len(samples) / (10.0 * self._noise[group][0]) ** 2
-            self._proof[k] += size * np.array([np.mean(beyond[:, group]),
+        for k, group in enumerate(self.model.groups):
+            self._noise_sums[k] = keep * self._noise_sums[k] + [
+                beyond[:, group].sum(), unit[:, group].sum()]
+            size = len(samples) / (10.0 * self.model.noise[group][0]) ** 2
+            self._confirmation[k] += size * np.array([np.mean(beyond[:, group]),
                                                np.mean(seen.load[:, group] ** 2)])
         self._scale = self._noise_scale()
 
     def _noise_scale(self) -> Array:
         """Variance of the noise over that of the model, of each group of channels; 1 at least."""
-        return np.maximum(self._seen[:, 0] / np.maximum(self._seen[:, 1], 1e-300), 1.0)
+        return np.maximum(self._noise_sums[:, 0] / np.maximum(self._noise_sums[:, 1], 1e-300), 1.0)
 
-    def _unproven(self) -> Array:
+    def _initial_confirmation(self) -> Array:
         """Sums (g, 2) of missed load and load that stand for a model before any motion."""
-        return np.full((len(self._groups), 2), _PROOF) * [_UNPROVEN**2, 1.0]
+        return np.full((len(self.model.groups), 2), _PRIOR_WEIGHT) * [_UNCONFIRMED**2, 1.0]
 
     def _fit(self) -> None:
         """Solve for the most probable states: twice at first, since the columns of the alignment
@@ -250,9 +251,9 @@ class RunningFit:
             matrix = self.model.linearise(self.phi)
             whole = np.zeros((matrix.shape[1], matrix.shape[1]))
             noise = self._sample_noise()
-            for k, group in enumerate(self._groups):
+            for k, group in enumerate(self.model.groups):
                 whole += matrix.T @ self._gram[k] @ matrix / noise[group][0] ** 2
-            information = whole[:-1, :-1] + self._prior
+            information = whole[:-1, :-1] + self.model.prior
             of_noise = None
             if self.acceleration_covariance.any():
                 of_noise = noise_information(self.acceleration_covariance, noise, self._samples)
@@ -263,9 +264,9 @@ class RunningFit:
 
     def _sample_noise(self) -> Array:
         """Standard deviations (c,) of the noise of one sample, with that of the motion [N, N m]."""
-        variance = self._scale[self._group_of] * self._noise**2
+        variance = self._scale[self._group_of] * self.model.noise**2
         motion = self._motion_noise().diagonal() * self._samples / (self._weight * self._gain)
-        for group in self._groups:
+        for group in self.model.groups:
             variance[group] += motion[group].max()
         return np.sqrt(variance)
 

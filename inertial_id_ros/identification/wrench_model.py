@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..detection.disturbance_texts import WRENCH_TEXTS
+from ..detection.load_model import LoadModel
 from ..inertia import PARAMETERS, Array, skew
 from ..regression.encoder_noise import motion_noise_covariance
 from ..regression.noise import datasheet_noise
@@ -21,17 +22,17 @@ FORCE, TORQUE = slice(0, 3), slice(3, 6)
 _LEVER = 0.3  # m; from the sensor to the centre it turns about, where that is not known
 _ZERO_SD = np.repeat([200.0, 20.0], 3)  # N, N m: anything
 _FLOOR = 1.0  # data-sheet standard deviations of one sample: errors that no filter averages out
-_LASTS = round(1e9 / BIN_NS)  # bins; a push that turns with the sensor does not last as long
+_SHORTEST_ZERO = round(1e9 / BIN_NS)  # bins; no push turns with the sensor for so long
 
 
-class WrenchModel:
+class WrenchModel(LoadModel):
     """The `LoadModel` of a wrist sensor: six channels, with biases and nuisance states."""
 
     texts, detector_kernel = WRENCH_TEXTS, 0.2
     groups: tuple[slice, ...] = (FORCE, TORQUE)
     weight_channels = FORCE
     zero_columns, zero_sd = BIAS, _ZERO_SD
-    shortest_zero, zeroed_under_load = _LASTS, True
+    shortest_zero, zeroed_under_load = _SHORTEST_ZERO, True
 
     def __init__(self, settings: Settings) -> None:
         self.noise, self.bias_sd = datasheet_noise(settings.wrench), prior_bias_sd(settings.wrench)
@@ -49,11 +50,6 @@ class WrenchModel:
     def make_rows(self, filtered: FilteredRows) -> Rows:
         """Unpack low-passed columns into rows for the window."""
         return unpack_rows(filtered, self._gravity)
-
-    def make_detector_rows(self, filtered: FilteredRows, step: int) -> Rows:
-        """The same rows for the detector: their samples are those of the sensor."""
-        del step
-        return self.make_rows(filtered)
 
     def linearise(self, phi: Array) -> Array:
         """Matrix (38, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""

@@ -129,14 +129,14 @@ def _off(one: RunningFit, other: RunningFit, rng: np.random.Generator) -> float:
     return float(np.abs(variances[0] / variances[1] - 1.0).max())
 
 
-def test_a_model_that_does_not_fit_is_not_proven(rng: np.random.Generator) -> None:
+def test_a_model_that_does_not_fit_is_not_confirmed(rng: np.random.Generator) -> None:
     right, wrong = _running_fit(), _running_fit()
     rows, _ = _rows(240, rng)
     _learn(right, rows)
     turned = rows.copy()
     turned[..., -1] = rows[:, [1, 2, 0, 4, 5, 3], -1]
     _learn(wrong, turned)
-    assert right.is_proven and not wrong.is_proven
+    assert right.is_confirmed and not wrong.is_confirmed
 
 
 def test_an_unknown_centre_of_turning_is_part_of_the_spread(rng: np.random.Generator) -> None:

@@ -1,4 +1,4 @@
-"""The load as the torques of the joints measure it: the payload, and what is wrong with the robot.
+"""The load as joint torques measure it: the payload, and the errors of the robot's parameters.
 
 A row holds the regressor of the whole robot, the identity (a zero of the torques that has moved)
 and the torques, of all joints. Where a joint stands or turns back, its friction may be anything
@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...detection.disturbance_texts import TORQUE_TEXTS
+from ...detection.load_model import LoadModel
 from ...inertia import PARAMETERS, Array
 from ...regression.regressor_window import Rows
 from ...regression.unconstrained_fit import vague_information
@@ -18,16 +19,16 @@ from ...signals.bins import BIN_NS
 from ...signals.low_pass import FilteredRows, ZeroPhaseFilter, make_low_pass
 from .problem import ZERO_SD, TorqueProblem
 
-_ZERO_LASTS = round(2.5e9 / BIN_NS)  # bins; the torques of a push may stay the same for a while
+_SHORTEST_ZERO = round(2.5e9 / BIN_NS)  # bins; the torques of a push may be constant for a while
 
 
-class TorqueModel:
+class TorqueModel(LoadModel):
     """The `LoadModel` of joint torques: one channel for each joint, with errors of the robot."""
 
     texts, detector_kernel = TORQUE_TEXTS, 0.15
     weight_channels = slice(None)
-    # A driver that zeroes torques takes the robot's own weight for nothing, not what it measures.
-    shortest_zero, zeroed_under_load = _ZERO_LASTS, False
+    # A driver that zeroes its torques sets the robot's own weight to zero, not the reading.
+    shortest_zero, zeroed_under_load = _SHORTEST_ZERO, False
 
     def __init__(self, problem: TorqueProblem) -> None:
         self._problem = problem
@@ -77,20 +78,6 @@ class TorqueModel:
         """Matrix from columns of rows to ``[states | torques]``, the same at every phi."""
         del phi
         return self._problem.matrix()
-
-    def acceleration(self, rows: Array) -> Array:
-        """Zeros (n, 3): what may hide the load of an arm at rest is friction, not noise."""
-        return np.zeros((len(rows), 3))
-
-    def motion_noise_covariance(self, phi: Array, acceleration_covariance: Array) -> Array:
-        """Zeros (c, c): the noise of the identified robot includes that of its motion."""
-        del phi, acceleration_covariance
-        return np.zeros((self._joints, self._joints))
-
-    def unknown_motion_covariance(self, rows: Array, phi: Array) -> Array:
-        """Zeros (n, c, c): the joints tell the whole motion."""
-        del phi
-        return np.zeros((len(rows), self._joints, self._joints))
 
 
 def _coulomb_terms(problem: TorqueProblem) -> dict[int, int]:
