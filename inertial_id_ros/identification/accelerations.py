@@ -19,7 +19,7 @@ from ..findings import FindingLog
 from ..geometry.shape import Shape
 from ..inertia import Array
 from ..kinematics.motion import Motion
-from ..kinematics.polynomial import fit, gather
+from ..kinematics.polynomial import fit_quartics, gather_samples
 from ..regression.errors_in_variables import compress_across_channels
 from ..regression.newton_euler import regressor
 from ..regression.regressor_window import Rows, WindowContent, make_regressor_window
@@ -128,8 +128,8 @@ def _angular_acceleration(recording: Recording, stamps: np.ndarray, settings: Se
         return recording.alpha, noise.angular_noise
     # As short as it gets: the low-pass that follows treats both sides alike, this one does not.
     length = _DERIVATIVE_SAMPLES * float(np.median(np.diff(recording.time)))
-    index, u, weights = gather(stamps, stamps, length)
-    _, alpha, _ = fit(u, weights, recording.omega[index], length)
+    index, u, weights = gather_samples(stamps, stamps, length)
+    _, alpha, _ = fit_quartics(u, weights, recording.omega[index], length)
     # What the low-pass leaves of the derivative's noise, as white noise of which as much is left.
     return alpha, noise.angular_velocity_noise * derivative_gain / settings.kinematics.filter_window
 

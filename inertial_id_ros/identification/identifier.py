@@ -30,7 +30,7 @@ from ..signals.bins import BIN_NS, BinColumns, Bins, bin_samples
 from ..signals.drop_counters import DropCounters
 from ..signals.precompensation import SETTLED, RemovedPayload, is_settling
 from ..signals.ring_buffer import JUMPED, SampleRing
-from ..signals.sample_checks import WrenchGate, accepts_all
+from ..signals.sample_checks import WrenchChecks, accepts_all
 from ..signals.sensor_frame import SensorFrame
 from .compensation import CompensatedWrenches, compensate, no_wrenches, why_not_compensated
 from .pipeline import Pipeline
@@ -54,7 +54,7 @@ class Identifier(Pipeline[WindowContent]):
 
     def __init__(self, settings: Settings, shape: Shape | None = None) -> None:
         super().__init__(settings)
-        self._gate = WrenchGate(settings.wrench, self._log)
+        self._gate = WrenchChecks(settings.wrench, self._log)
         self._drops = DropCounters(self._log, "wrench", "wrench samples")
         self._ring = SampleRing(6, _RING)
         model = WrenchModel(settings)
@@ -119,7 +119,7 @@ class Identifier(Pipeline[WindowContent]):
     def _take_removed_payload(self, frame_id: str, values: Sequence[float]) -> None:
         """Use the payload that the driver says it removes; a change of it zeroes the sensor."""
         try:
-            change = self._removed.take(frame_id, values)
+            change = self._removed.update(frame_id, values)
             self._log.clear("removed_payload_invalid")
         except InertialIdError as error:
             self._log.set("removed_payload_invalid", "error", str(error))
@@ -156,7 +156,7 @@ class Identifier(Pipeline[WindowContent]):
         nothing = no_wrenches(self.sensor_frame)
         if not len(self._ring):
             return nothing
-        source = self._motion.source(self.sensor_frame, self._ring)
+        source = self._motion.select_source(self.sensor_frame, self._ring)
         if self._motion.mounting_changed:
             self._motion.mounting_changed = False
             self._flush_rows()
@@ -264,7 +264,7 @@ class Identifier(Pipeline[WindowContent]):
     def _require_window(self) -> WindowContent:
         if not len(self._ring):
             topic = self.settings.dynamic_joint_states.topic or self.settings.wrench.topic
-            raise NotEnoughData(self._gate.why_none(topic, self._empty_reason))
+            raise NotEnoughData(self._gate.explain_silence(topic, self._empty_reason))
         missing = self._motion.missing or self._removed.missing
         if missing is not None:
             raise NotEnoughData(missing.text)

@@ -59,7 +59,7 @@ class PayloadSolver(Protocol):
         """The estimator that these settings ask for (raises InvalidSetting)."""
 
 
-class Pipeline(inbox.Intake, ABC, Generic[AnyWindow]):
+class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
     """An identifier without the stages that depend on what measures the load.
 
     Attributes:

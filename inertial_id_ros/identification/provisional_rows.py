@@ -51,7 +51,7 @@ class UnsettledBins(NamedTuple):
         bins = bin_samples(wrenches, self.first, self.end)
         if len(bins.number) == 0:
             return segments.waiting
-        motion = self.source.newest_motion(bins.stamps + self.early_ns,
+        motion = self.source.provisional_motion(bins.stamps + self.early_ns,
                                            self.end * BIN_NS + self.early_ns)
         _, _, columns = make_bin_columns(bins, motion, self.removed, sign, c1)
         return segments.preview(BinColumns(bins.number, bins.samples, columns).part(motion.valid),
@@ -93,6 +93,6 @@ def find_unsettled_bins(source: MotionSource, newest_ns: int, removed: Array, ea
     if settled is None:
         return None
     wait = -BIN_NS if finished else _REORDER_NS
-    end = min(newest_ns - wait, settled + source.newest_ns - early_ns - max(wait, 0))
-    first = (end - source.newest_ns) // BIN_NS
-    return UnsettledBins(first, first + source.newest_ns // BIN_NS, source, removed, early_ns)
+    end = min(newest_ns - wait, settled + source.provisional_ns - early_ns - max(wait, 0))
+    first = (end - source.provisional_ns) // BIN_NS
+    return UnsettledBins(first, first + source.provisional_ns // BIN_NS, source, removed, early_ns)

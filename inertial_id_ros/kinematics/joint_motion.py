@@ -20,13 +20,13 @@ from ..io.sample_blocks import JointStates
 from ..limits import MAX_URDF_BYTES, MAX_URDF_LINKS
 from ..signals.ring_buffer import HELD, LATE, REPEATED, SampleRing
 from .motion import Motion, SampleNoise
-from .polynomial import covered, fit, gather, scatter, window_for
+from .polynomial import choose_window, fit_quartics, gather_samples, has_coverage, sample_variance
 from .transform_tree import Pose, TransformTree
 
 _CAPACITY = 65_536  # joint states kept: a window can be gone through again
 _SETTLE = 50  # samples after which the period, and with it the window, is taken as known
 _IMPOSSIBLE = 1e6  # rad or m: no joint stands there, uninitialised memory does
-_SPARSE_NS, _SPARSE = 10_000_000, 8  # one in so many spans tells the noise of the samples
+_SPARSE_NS, _SPARSE = 10_000_000, 8  # the noise is measured in one of so many spans [ns]
 _SAME_NAME = "joint::"  # before the name of a joint that has the name of a link
 MISSING_JOINT, NOT_FINITE = "missing_joint", "not_finite"
 
@@ -64,7 +64,7 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None,
 
 
 def _reason(complaints: Sequence[str]) -> str:
-    """The parser's own words, without the places in its sources."""
+    """The messages of the URDF parser without the lines that name its source files."""
     words = (line.removeprefix("Error:").split() for line in complaints
              if not line.lstrip().startswith("at line"))
     return "; ".join(" ".join(w) for w in words if w)
@@ -142,7 +142,7 @@ class RobotFrame:
         return np.stack(columns, axis=1)
 
     def same_geometry(self, other: RobotFrame) -> bool:
-        """Whether another robot frame moves alike: joints, links, sensor offset and gravity."""
+        """Whether joints, links, sensor offset and gravity are those of another robot frame."""
         return (self._model == other._model
                 and np.allclose(self._gravity_axes, other._gravity_axes, rtol=0.0, atol=1e-9))
 
@@ -161,8 +161,8 @@ class RobotFrame:
             self._model, self._data, self._model.getFrameId(link, pin.FrameType.BODY))
         return Pose(at.rotation.copy(), at.translation.copy()) @ offset
 
-    def moved(self, positions: Array, variance: Array) -> Array:
-        """Covariance (6, 6) of where the sensor is and how it is turned, in its axes, from the
+    def sensor_pose_covariance(self, positions: Array, variance: Array) -> Array:
+        """Covariance (6, 6) of position and orientation of the sensor, in its axes, from the
         variance (joints,) of joint positions (joints,)."""
         columns = pin.computeFrameJacobian(
             self._model, self._data, self._configuration(positions[None])[0], self._frame,
@@ -191,7 +191,7 @@ class JointMotion:
 
     def __init__(self, robot: RobotFrame, window: float) -> None:
         self.robot = robot
-        self._wish = window
+        self._requested_window = window
         self._window = window
         self._samples, self._period = 0, math.inf
         self._ring = SampleRing(len(robot.joint_names), _CAPACITY)
@@ -216,7 +216,7 @@ class JointMotion:
             self._samples += 1
             if self._samples == _SETTLE:
                 self._period = self._ring.median_period()
-                self._window = window_for(self._period, self._wish)
+                self._window = choose_window(self._period, self._requested_window)
         return result
 
     def fits(self, block: JointStates) -> bool:
@@ -225,7 +225,7 @@ class JointMotion:
         return (order is not None and block.positions.shape[1] >= len(block.names)
                 and self._samples >= _SETTLE
                 and bool((np.abs(block.positions[:, order]) < _IMPOSSIBLE).all())
-                and self._ring.follows(block.stamps))
+                and self._ring.would_store_all(block.stamps))
 
     def add_block(self, block: JointStates) -> None:
         """Add joint states that fit (see `fits`)."""
@@ -272,25 +272,25 @@ class JointMotion:
         return self._ring.rows[-1].copy()
 
     def close(self, until_ns: int) -> None:
-        """Samples up to half a window before that time are used up."""
+        """Treat samples up to half a window before that time [ns] as late from now on."""
         self._ring.closed_until = max(self._ring.closed_until, until_ns - int(0.5e9 * self._window))
 
     @property
-    def newest_ns(self) -> int:
+    def provisional_ns(self) -> int:
         """Length [ns] of the newest motion, not settled yet: half a window."""
         return int(0.5e9 * self._window)
 
     def motion_at(self, stamps: np.ndarray) -> Motion:
         """Motion at stamps (n,) [ns]."""
-        return self._motion(stamps, int(stamps[-1]) + self.newest_ns + 1, False)
+        return self._motion(stamps, int(stamps[-1]) + self.provisional_ns + 1, False)
 
-    def newest_motion(self, stamps: np.ndarray, end_ns: int) -> Motion:
+    def provisional_motion(self, stamps: np.ndarray, end_ns: int) -> Motion:
         """Motion at stamps (n,) [ns] from samples before `end_ns` alone, where the future half of
         the quartic may be missing."""
         return self._motion(stamps, end_ns, True)
 
     def _motion(self, stamps: np.ndarray, end_ns: int, ends: bool) -> Motion:
-        near = self._ring.between(int(stamps[0]) - self.newest_ns - 1, end_ns)
+        near = self._ring.between(int(stamps[0]) - self.provisional_ns - 1, end_ns)
         times, rows = self._ring.stamps[near], self._ring.rows[near].copy()
         if len(times) == 0:
             still = np.zeros((len(stamps), rows.shape[1]))
@@ -299,15 +299,15 @@ class JointMotion:
         steps = np.abs(rows[1:, turning] - rows[:-1, turning])
         if steps.max(initial=0.0) > np.pi:  # some drivers wrap to +-pi
             rows[:, turning] = np.unwrap(rows[:, turning], axis=0)
-        index, u, weights = gather(times, stamps, self._window)
-        valid = covered(u, weights, (index[:, 0] == 0) & (near.start == 0), ends)
-        motion = self.robot.motion(*fit(u, weights, rows[index], self._window), valid)
+        index, u, weights = gather_samples(times, stamps, self._window)
+        valid = has_coverage(u, weights, (index[:, 0] == 0) & (near.start == 0), ends)
+        motion = self.robot.motion(*fit_quartics(u, weights, rows[index], self._window), valid)
         some = np.flatnonzero(valid & (stamps // _SPARSE_NS % _SPARSE == 0))
         if ends or len(some) == 0:
             return motion
-        variance = scatter(u[some], weights[some], rows[index[some]])
-        moved = self.robot.moved(rows[index[some[0], 0]], variance)
-        return motion._replace(noise=SampleNoise(moved, self._period, self._window, len(some)))
+        variance = sample_variance(u[some], weights[some], rows[index[some]])
+        covariance = self.robot.sensor_pose_covariance(rows[index[some[0], 0]], variance)
+        return motion._replace(noise=SampleNoise(covariance, self._period, self._window, len(some)))
 
 
 def _joints_above(model: pin.Model, joint: int) -> list[int]:
@@ -346,7 +346,7 @@ def _attach(model: pin.Model, tree: TransformTree, frame: str) -> tuple[str, Pos
     raise UnknownFrame(
         f"frame '{frame}' is neither in the robot description nor fixed to it by static "
         "transforms; "
-        f"robot frames: {_some(names)}; transform frames: {tree.describe()}")
+        f"robot frames: {_list_names(names)}; transform frames: {tree.describe()}")
 
 
 def _gravity_axes_in_root(model: pin.Model, tree: TransformTree, gravity_frame: str) -> Array:
@@ -376,6 +376,6 @@ def _static_root(tree: TransformTree, frame: str) -> str:
     return above[-1]
 
 
-def _some(names: object) -> str:
+def _list_names(names: object) -> str:
     known = sorted(set(names))  # type: ignore[call-overload]
     return ", ".join(known[:12]) + (f" and {len(known) - 12} more" if len(known) > 12 else "")

@@ -1,4 +1,4 @@
-"""What a source of motion gives: the sensor frame's motion at chosen times."""
+"""The motion of the sensor frame, and what every source of it can do."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from ..inertia import Array
 
 
 class SampleNoise(NamedTuple):
-    """Noise of the samples that a motion is made of, as it moves the sensor.
+    """Noise of the position samples behind a motion, as an error of the sensor's pose.
 
     Attributes:
-        moved: covariance (6, 6) of the sensor's position [m] and orientation [rad], in its axes,
-            of one sample.
-        period: of the samples, window: of the quartics through them [s]; quartics: that tell it.
+        pose_covariance: (6, 6) of the sensor's position [m] and orientation [rad], in its axes, of
+            one sample.
+        period: time between samples, window: length of the quartics through them [s].
+        quartics: how many of them the covariance was measured from.
     """
 
-    moved: Array
+    pose_covariance: Array
     period: float
     window: float
     quartics: int
@@ -33,8 +34,8 @@ class Motion(NamedTuple):
         acceleration: of the sensor origin without gravity, sensor axes (n, 3) [m/s^2].
         omega: angular velocity, sensor axes (n, 3) [rad/s].
         alpha: angular acceleration, sensor axes (n, 3) [rad/s^2].
-        valid: (n,) whether the data around that time carried an answer.
-        noise: of the samples; None: not known.
+        valid: (n,) whether there were enough samples around that time.
+        noise: of the position samples; None: not known.
     """
 
     axes: Array
@@ -52,15 +53,15 @@ class Motion(NamedTuple):
 
 
 class MotionSource(Protocol):
-    """A source of motion with a fixed look-ahead.
+    """A source of motion that looks a fixed time ahead.
 
     Attributes:
-        newest_ns: length [ns] of the newest motion, not settled yet, that `newest_motion` can tell
-            less well; 0: it cannot.
+        provisional_ns: length [ns] of the newest motion, not settled yet, for which there is a
+            `provisional_motion`; 0: there is none.
     """
 
     @property
-    def newest_ns(self) -> int: ...
+    def provisional_ns(self) -> int: ...
 
     def settled_until(self) -> int | None:
         """Newest time [ns] at which `motion_at` has all it needs; None before the first sample."""
@@ -70,11 +71,11 @@ class MotionSource(Protocol):
         """Motion at stamps (n,) [ns]."""
         ...
 
-    def newest_motion(self, stamps: np.ndarray, end_ns: int) -> Motion:
+    def provisional_motion(self, stamps: np.ndarray, end_ns: int) -> Motion:
         """Motion at stamps (n,) [ns] from samples before `end_ns` alone; nowhere valid where
-        `newest_ns` is 0."""
+        `provisional_ns` is 0."""
         ...
 
     def close(self, until_ns: int) -> None:
-        """Motion up to then was used: samples that arrive later for that time are late."""
+        """Treat samples up to that time [ns] as late from now on: their motion has been used."""
         ...

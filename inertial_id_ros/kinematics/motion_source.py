@@ -20,7 +20,7 @@ from .motion import MotionSource
 from .tf_motion import TfMotion
 from .transform_tree import Pose, TransformTree
 
-_ANOTHER = 0.3  # rad or m; joints this much farther show which frames are fixed to each other
+_OTHER_POSITION = 0.3  # rad or m; frames whose relative pose stays when joints move are fixed
 _PENDING = 4096  # joint states kept until the sensor frame is known
 _JOINT_LEVELS = {REPEATED: LEVELS[REPEATED], LATE: LEVELS[LATE]}
 _TRANSFORM_LEVELS = {LATE: "info"}
@@ -49,7 +49,7 @@ class MotionSelector:
         self.missing: Missing | None = Missing("waiting for the motion of the sensor")
         self.mounting_changed = False
 
-    # ---- intake --------------------------------------------------------------------------------
+    # ---- input ---------------------------------------------------------------------------------
 
     def set_robot_description(self, urdf: str) -> None:
         """Use this URDF (raises InvalidModel; the one before stays in use)."""
@@ -58,7 +58,7 @@ class MotionSelector:
 
     def take_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
                          _efforts: Sequence[float] = ()) -> None:
-        """A joint state; counted and dropped if it cannot be used."""
+        """Add a joint state, or count and drop it if it cannot be used."""
         if not len(names):
             self._findings.count("joint_names_empty", "joint states without joint names dropped")
             return
@@ -81,7 +81,7 @@ class MotionSelector:
 
     def take_transform(self, stamp_ns: int, parent: str, child: str,
                        translation: Sequence[float], quaternion: Sequence[float]) -> None:
-        """A moving transform; counted and dropped if it is none."""
+        """Add a moving transform, or count and drop it if it is invalid."""
         parent, child = parent.lstrip("/"), child.lstrip("/")
         try:
             result = self.tree.add(stamp_ns, parent, child, translation, quaternion)
@@ -96,7 +96,7 @@ class MotionSelector:
 
     def take_static_transform(self, parent: str, child: str, translation: Sequence[float],
                               quaternion: Sequence[float]) -> None:
-        """A fixed transform; counted and dropped if it is none."""
+        """Add a fixed transform, or count and drop it if it is invalid."""
         try:
             self.tree.set_static(parent.lstrip("/"), child.lstrip("/"), translation, quaternion)
         except InvalidData as error:
@@ -104,7 +104,7 @@ class MotionSelector:
 
     def fits(self, block: Block) -> bool:
         """Whether all joint states and transforms would be stored, one after the other."""
-        joints, edges = block.joint_states, _bare(block.transforms)
+        joints, edges = block.joint_states, _strip_slashes(block.transforms)
         if joints is not None and not (
                 self._joint is not None and joints.names and (joints.stamps > 0).all()
                 and self._joint.fits(joints)):
@@ -117,7 +117,7 @@ class MotionSelector:
             assert self._joint is not None
             self._joints_seen = block.joint_states.names
             self._joint.add_block(block.joint_states)
-        for edges in _bare(block.transforms):
+        for edges in _strip_slashes(block.transforms):
             self.tree.add_block(edges)
 
     def reset(self) -> None:
@@ -136,14 +136,13 @@ class MotionSelector:
 
     # ---- choice --------------------------------------------------------------------------------
 
-    def source(self, sensor_frame: str, wrench: SampleRing) -> MotionSource | None:
-        """The source of motion, made when all it needs is there; None while `missing` says what is
-        not."""
+    def select_source(self, sensor_frame: str, wrench: SampleRing) -> MotionSource | None:
+        """The source of motion to use now; None while it lacks what `missing` says."""
         if self._outdated or self._version != self.tree.version:
             self._rebuild(sensor_frame)
         if self._joint is not None:
             self._explain_joint_states()
-            self._watch.look(wrench.newest, self._joint.newest(), "joint states",
+            self._watch.compare(wrench.newest, self._joint.newest(), "joint states",
                              self._settings.joint_states.topic)
             return self._joint
         if not sensor_frame:
@@ -151,7 +150,7 @@ class MotionSelector:
                                    "to the frame of the sensor")
             return None
         if self._tf is not None and not self._joints_ready():
-            self._watch.look(wrench.newest, self._tf.newest(), "transforms",
+            self._watch.compare(wrench.newest, self._tf.newest(), "transforms",
                              self._settings.tf.topic)
             return self._tf
         try:
@@ -165,22 +164,22 @@ class MotionSelector:
                 and self._joints_seen is not None)
 
     def _choose(self, sensor_frame: str, wrench: SampleRing) -> MotionSource | None:
-        wish = self._settings.kinematics.source
+        requested = self._settings.kinematics.source
         if self._joints_ready():
             try:
                 return self._use_joints(sensor_frame)
             except UnknownFrame:
-                if wish == "joint_states" or not self._tf_moves(sensor_frame):
+                if requested == "joint_states" or not self._tf_moves(sensor_frame):
                     raise
                 return self._tf or self._use_tf(sensor_frame)
-        if wish == "joint_states":
+        if requested == "joint_states":
             missing = ("robot description on '" + self._settings.robot_description.topic + "'"
                        if self._model is None
                        else f"joint states on '{self._settings.joint_states.topic}'")
             self.missing = Missing(f"no {missing} received")
             return None
         waited = wrench.newest - int(wrench.stamps[0]) > _PATIENCE_NS
-        if wish == "auto" and self._model is not None and not waited:
+        if requested == "auto" and self._model is not None and not waited:
             self.missing = Missing(
                 f"no joint states on '{self._settings.joint_states.topic}' received")
             return None
@@ -235,7 +234,7 @@ class MotionSelector:
         return source
 
     def _rebuild(self, sensor_frame: str) -> None:
-        """Take a new robot description or changed transforms into use."""
+        """Use a new robot description or changed transforms."""
         self._outdated = False
         self._version = self.tree.version
         if self._tf is not None and not self._tf.is_current():
@@ -259,13 +258,17 @@ class MotionSelector:
             self._robot = robot
 
     def rewind(self) -> None:
-        """The same time is gone through again: its beginning is not a gap."""
+        """Prepare for a replay of the window: motion missing at its beginning is not a gap."""
         self._moving_seen = False
 
-    # ---- questions -----------------------------------------------------------------------------
+    # ---- queries -------------------------------------------------------------------------------
 
     def report_coverage(self, valid: np.ndarray) -> None:
-        """Say when the motion has holes."""
+        """Record findings on gaps in the motion and on TF without translation.
+
+        Args:
+            valid: (n,) whether the motion is known at successive times.
+        """
         if valid.any():
             first = int(np.argmax(valid)) if not self._moving_seen else 0
             self._moving_seen = True
@@ -284,7 +287,7 @@ class MotionSelector:
 
     @property
     def rotation_only(self) -> bool:
-        """Whether the motion tells how the sensor turns and not how it moves."""
+        """Whether only the rotation of the sensor is known, not its translation."""
         return self._tf is not None and self._tf.rotation_only
 
     def lookup(self, target: str, source: str) -> tuple[Array, Array, int | None]:
@@ -295,8 +298,8 @@ class MotionSelector:
         if self._joint is not None and self._robot is not None and self._joint.newest() is not None:
             positions = self._joint.newest_positions()
             try:
-                pose = self._between(target, source, positions)
-                turned = self._between(target, source, positions + _ANOTHER)
+                pose = self._pose_between(target, source, positions)
+                turned = self._pose_between(target, source, positions + _OTHER_POSITION)
                 fixed = np.allclose(pose.rotation, turned.rotation, atol=1e-9) and np.allclose(
                     pose.translation, turned.translation, atol=1e-9)
                 return pose.rotation, pose.translation, None if fixed else self._joint.newest()
@@ -305,13 +308,13 @@ class MotionSelector:
         pose = self.tree.newest(target, source)
         return pose.rotation, pose.translation, self.tree.newest_stamp(target, source)
 
-    def _between(self, target: str, source: str, positions: Array) -> Pose:
+    def _pose_between(self, target: str, source: str, positions: Array) -> Pose:
         """Pose of source in target (raises UnknownFrame); there must be a robot."""
         assert self._robot is not None
         world_target = self._robot.pose(target, self.tree, positions)
         return world_target.inverse() @ self._robot.pose(source, self.tree, positions)
 
 
-def _bare(transforms: Sequence[Edges]) -> list[Edges]:
-    """The same without the slash that frames began with in ROS 1."""
+def _strip_slashes(transforms: Sequence[Edges]) -> list[Edges]:
+    """Remove the leading slash that frame names had in ROS 1."""
     return [e._replace(parent=e.parent.lstrip("/"), child=e.child.lstrip("/")) for e in transforms]

@@ -27,7 +27,7 @@ class MotionStatistics:
         self._count += int(motion.valid.sum())
         if motion.noise is not None:
             self._noise = motion.noise
-            self._noise_sums += motion.noise.moved * motion.noise.quartics
+            self._noise_sums += motion.noise.pose_covariance * motion.noise.quartics
             self._noise_count += motion.noise.quartics
 
     @property

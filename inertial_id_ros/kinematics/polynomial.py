@@ -15,10 +15,11 @@ import numpy as np
 from ..inertia import Array
 
 DEGREE = 4
-SAMPLES_WANTED = 20  # a slow topic gets a longer window, so that this many samples fall into it,
-# but no longer than this [s] beyond what the fewest need: a quartic over more smooths motion that
-# the wrench still shows, and the inertia comes out wrong by more than it says.
-SMOOTHED, SAMPLES_NEEDED = 0.25, 10
+# The window of a slow topic is lengthened until it holds SAMPLES_WANTED, but beyond SMOOTHED [s]
+# only as far as SAMPLES_NEEDED demand: a quartic over more time smooths motion that the wrench
+# still shows, and the inertia is then wrong by more than its interval.
+SAMPLES_WANTED, SAMPLES_NEEDED = 20, 10
+SMOOTHED = 0.25
 LONGEST_WINDOW = 1.0  # s
 _RIDGE = 1e-12 * np.eye(DEGREE + 1)
 # Share of half a window that must be there on either side. A quartic's second derivative gets noisy
@@ -28,8 +29,8 @@ _BEYOND = 0.15
 _LADDER = 1.25  # windows differ by this factor, so that jitter of the period does not change them
 
 
-def window_for(period: float, window: float) -> float:
-    """Window length [s]: the wished one, or longer for samples `period` [s] apart."""
+def choose_window(period: float, window: float) -> float:
+    """Window length [s]: the requested one, or longer where samples are `period` [s] apart."""
     needed = SAMPLES_NEEDED * period
     wanted = max(min(SAMPLES_WANTED * period, SMOOTHED / _LADDER), needed)
     if not np.isfinite(wanted) or (needed <= window and wanted <= window * _LADDER):
@@ -38,9 +39,9 @@ def window_for(period: float, window: float) -> float:
     return min(window * _LADDER**steps, max(LONGEST_WINDOW, window))
 
 
-def gather(stamps: np.ndarray, wanted: np.ndarray,
+def gather_samples(stamps: np.ndarray, wanted: np.ndarray,
            window: float) -> tuple[np.ndarray, Array, Array]:
-    """Samples around each wanted time.
+    """Gather the samples around each wanted time, with their weights.
 
     Args:
         stamps: (n,) increasing [ns], not empty; wanted: (k,) [ns]; window: full length [s].
@@ -62,15 +63,15 @@ def gather(stamps: np.ndarray, wanted: np.ndarray,
     return index, np.where(inside, u, 0.0), weights
 
 
-def covered(u: Array, weights: Array, begins: np.ndarray | bool = False,
+def has_coverage(u: Array, weights: Array, begins: np.ndarray | bool = False,
             ends: bool = False) -> np.ndarray:
-    """Whether samples lie densely enough around each wanted time (k,).
+    """Whether samples lie densely enough around each wanted time (k,) for a quartic.
 
     Args:
-        u, weights: (k, w) as `gather` gives them.
+        u, weights: (k, w) as `gather_samples` gives them.
         begins: (k,) whether the stream begins within that window. There most of the past half may
             be missing: the answer is noisier, but nothing is extrapolated, and the kernels of the
-            two-sided filter go to zero at the beginning of its data.
+            zero-phase filter go to zero at the beginning of its data.
         ends: whether the stream ends there; the same holds for the future half.
     """
     inside = weights > 0.0
@@ -84,11 +85,12 @@ def covered(u: Array, weights: Array, begins: np.ndarray | bool = False,
     return (count >= DEGREE + 4) & reaches_back & reaches_ahead & (gap < 0.5)
 
 
-def fit(u: Array, weights: Array, values: Array, window: float) -> tuple[Array, Array, Array]:
-    """Value, first and second derivative at u = 0.
+def fit_quartics(u: Array, weights: Array, values: Array,
+                 window: float) -> tuple[Array, Array, Array]:
+    """Fit a quartic to each window; gives value and two derivatives at its middle, u = 0.
 
     Args:
-        u, weights: (k, w) as `gather` gives them; values: (k, w, d); window: [s].
+        u, weights: (k, w) as `gather_samples` gives them; values: (k, w, d); window: [s].
 
     Returns:
         three arrays (k, d), in the unit of values, per second, and per second squared.
@@ -103,11 +105,11 @@ def fit(u: Array, weights: Array, values: Array, window: float) -> tuple[Array, 
     return coefficients[:, 0], coefficients[:, 1] / half, 2.0 * coefficients[:, 2] / half**2
 
 
-def scatter(u: Array, weights: Array, values: Array) -> Array:
+def sample_variance(u: Array, weights: Array, values: Array) -> Array:
     """Variance (d,) of one sample about the quartics through some of the windows.
 
     Args:
-        u, weights: (k, w) as `gather` gives them; values: (k, w, d).
+        u, weights: (k, w) as `gather_samples` gives them; values: (k, w, d).
     """
     powers = u[..., None] ** np.arange(DEGREE + 1)
     root = np.sqrt(weights)[..., None]
@@ -132,7 +134,7 @@ def acceleration_gain(period: float, window: float, kernel: tuple[float, ...],
     wanted = (np.arange(len(kernel)) * spacing * 1e9).astype(np.int64)
     reach = int(0.5 * window / period) + 2
     stamps = (np.arange(-reach, int(wanted[-1] * 1e-9 / period) + reach + 1) * period * 1e9)
-    index, u, weights = gather(stamps.astype(np.int64), wanted, window)
-    _, _, change = fit(u, weights, np.eye(len(stamps))[index], window)
+    index, u, weights = gather_samples(stamps.astype(np.int64), wanted, window)
+    _, _, change = fit_quartics(u, weights, np.eye(len(stamps))[index], window)
     total = np.asarray(kernel) / np.sum(kernel) @ change
     return float(np.linalg.norm(total))

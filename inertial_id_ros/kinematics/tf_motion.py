@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import UnknownFrame
 from ..inertia import Array
 from .motion import Motion
-from .polynomial import covered, fit, gather, window_for
+from .polynomial import choose_window, fit_quartics, gather_samples, has_coverage
 from .transform_tree import PoseSeries, TransformTree
 
 _SETTLE = 20  # transforms after which the period, and with it the window, is taken as known
@@ -32,7 +32,7 @@ class TfMotion:
         self._edges = tree.moving_edges(self._world, sensor_frame)
         self._fixed = tree.static_edges(self._world, sensor_frame)
         self._gravity = gravity
-        self._wish = window
+        self._requested_window = window
         self._window: float | None = None
         self._turned = self._shifted = False
 
@@ -75,7 +75,7 @@ class TfMotion:
             if not rings or min(map(len, rings)) < _SETTLE:
                 return None
             period = max(float(np.median(np.diff(r.stamps[:_SETTLE]))) * 1e-9 for r in rings)
-            self._window = window_for(period, self._wish)
+            self._window = choose_window(period, self._requested_window)
         newest = self.newest()
         return None if newest is None else newest - int(0.5e9 * self._window)
 
@@ -85,10 +85,10 @@ class TfMotion:
             ring = self._tree.ring(edge)
             ring.closed_until = max(ring.closed_until, until_ns - int(0.5e9 * (self._window or 0)))
 
-    newest_ns = 0  # poses of any rate: their quartics are not worth a one-sided answer
+    provisional_ns = 0  # poses of any rate: their quartics are not worth a one-sided answer
 
-    def newest_motion(self, stamps: np.ndarray, end_ns: int) -> Motion:
-        """Nowhere valid, as `newest_ns` says."""
+    def provisional_motion(self, stamps: np.ndarray, end_ns: int) -> Motion:
+        """Nowhere valid, as `provisional_ns` says."""
         return self._unknown(len(stamps))
 
     def motion_at(self, stamps: np.ndarray) -> Motion:
@@ -101,8 +101,8 @@ class TfMotion:
             return self._unknown(len(stamps))
         self._turned |= bool(np.ptp(series.rotation, axis=0).any())
         self._shifted |= bool(np.ptp(series.translation, axis=0).any())
-        index, u, weights = gather(series.stamps, stamps, self._window)
-        valid = covered(u, weights)
+        index, u, weights = gather_samples(series.stamps, stamps, self._window)
+        valid = has_coverage(u, weights)
         return self._smooth(series, index, u, weights, valid)
 
     def _unknown(self, n: int) -> Motion:
@@ -126,8 +126,9 @@ class TfMotion:
         for _ in range(2):
             relative = turn.transpose(0, 2, 1)[:, None] @ samples
             vectors = Rotation.from_matrix(relative.reshape(-1, 3, 3)).as_rotvec()
-            value, omega, alpha = fit(u, weights, vectors.reshape(n, width, 3), self._window)
+            value, omega, alpha = fit_quartics(
+                u, weights, vectors.reshape(n, width, 3), self._window)
             turn = turn @ Rotation.from_rotvec(value).as_matrix()
-        _, _, acceleration = fit(u, weights, series.translation[index], self._window)
+        _, _, acceleration = fit_quartics(u, weights, series.translation[index], self._window)
         return Motion(turn, self._gravity, np.einsum("nji,nj->ni", turn, acceleration),
                       omega, alpha, valid)

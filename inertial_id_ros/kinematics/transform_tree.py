@@ -113,7 +113,7 @@ class TransformTree:
         length = _length(edges.rows)
         return (bool((np.abs(edges.rows) < _IMPOSSIBLE).all() and ((length > _SHORTEST)
                      & (length < _LONGEST)).all())
-                and known[1].follows(edges.stamps))
+                and known[1].would_store_all(edges.stamps))
 
     def add_block(self, edges: Edges) -> None:
         """Add stamped poses that fit (see `fits`)."""

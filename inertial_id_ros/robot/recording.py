@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidData, NotEnoughData
 from ..inertia import Array
-from ..kinematics.polynomial import covered, fit, gather, window_for
+from ..kinematics.polynomial import choose_window, fit_quartics, gather_samples, has_coverage
 from ..signals.bins import BIN_NS, bin_samples
 from ..signals.low_pass import make_low_pass
 from ..signals.ring_buffer import SampleRing
@@ -124,12 +124,12 @@ def filter_recording(model: RobotModel, recording: JointRecording, delay: float 
 def joint_motion(recording: JointRecording, wanted: np.ndarray, window: float = WINDOW
                  ) -> tuple[Array, Array, Array, np.ndarray]:
     """Position, velocity, acceleration (k, joints) at wanted times (k,) [ns]; where valid (k,)."""
-    length = window_for(float(np.median(np.diff(recording.stamps))) * 1e-9, window)
+    length = choose_window(float(np.median(np.diff(recording.stamps))) * 1e-9, window)
     out = np.zeros((3, len(wanted), recording.q.shape[1]))
     valid = np.zeros(len(wanted), dtype=bool)
     for start in range(0, len(wanted), _CHUNK):
         part = slice(start, start + _CHUNK)
-        index, u, weights = gather(recording.stamps, wanted[part], length)
-        valid[part] = covered(u, weights)
-        out[:, part] = fit(u, weights, recording.q[index], length)
+        index, u, weights = gather_samples(recording.stamps, wanted[part], length)
+        valid[part] = has_coverage(u, weights)
+        out[:, part] = fit_quartics(u, weights, recording.q[index], length)
     return out[0], out[1], out[2], valid

@@ -1,4 +1,4 @@
-"""Samples on their way in: callbacks append, the thread that owns the pipeline takes them out."""
+"""The queue of samples: callbacks append, the thread that owns the identifier takes them out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MESSAGES = {WRENCH: messages.WRENCH, JOINT_STATE: messages.JOINT_STATE,
              TRANSFORM: messages.TRANSFORMS, STATIC_TRANSFORM: messages.STATIC_TRANSFORMS}
 
 
-class Intake:
+class Inbox:
     """The append-only side of the pipeline; its methods may be called from another thread."""
 
     def __init__(self, log: FindingLog) -> None:
@@ -41,8 +41,11 @@ class Intake:
         return len(self._inbox)
 
     def take_block(self, block: Block) -> bool:
-        """Take many samples at once, as if they had been added one by one and handed over; False,
-        and nothing is taken, where they must be. Belongs to the thread that owns the pipeline."""
+        """Take many samples at once, as if they had been added one by one.
+
+        For the thread that owns the identifier. False, and nothing is taken, where the samples must
+        be added one by one.
+        """
         return False
 
     def _hand_over(self, count: int, handlers: Handlers) -> None:

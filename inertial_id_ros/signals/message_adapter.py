@@ -35,7 +35,7 @@ class MessageAdapter:
         on_description: called with every robot description (its parsing takes time).
     """
 
-    def __init__(self, identifier: inbox.Intake, settings: Settings,
+    def __init__(self, identifier: inbox.Inbox, settings: Settings,
                  on_description: Callable[[str], None]) -> None:
         self._identifier, self._settings = identifier, settings
         self._on_description = on_description

@@ -1,8 +1,7 @@
 """The payload that a driver already removes from the wrench it publishes.
 
-It is configured, or told by the driver while it runs. What is measured then adds to it, so that the
-estimate is of both. Drivers zero the sensor when it changes, so that nothing measured before counts
-any more.
+It is configured, or the driver states it while it runs. What is measured then adds to it, so that
+the estimate is of both. Drivers zero the sensor when it changes: no earlier data count then.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class StatedPayload(NamedTuple):
     values: Array
 
 
-def removed_payload(settings: Settings) -> Array:
+def configured_payload(settings: Settings) -> Array:
     """phi (10,) of the configured payload in the sensor frame; zero where none is configured.
 
     Raises:
@@ -52,7 +51,7 @@ def removed_payload(settings: Settings) -> Array:
 
 
 def check_source(settings: PrecompensatedSettings, dynamic_topic: str) -> None:
-    """Raises InvalidSetting where the source of the removed payload lacks its topic."""
+    """Raise InvalidSetting where the source of the removed payload lacks its topic."""
     if settings.source in ("inertia", "franka") and not settings.topic:
         raise InvalidSetting(f"precompensated.source is '{settings.source}', and "
                              "precompensated.topic is empty; name the topic")
@@ -80,12 +79,12 @@ class RemovedPayload:
         self._stated: StatedPayload | None = None
         self._phi: Array | None = None
         if self._settings.source == "settings":
-            self._phi = removed_payload(settings)
+            self._phi = configured_payload(settings)
         self.missing = None if self._phi is not None else Missing(
             "waiting for the payload that the driver removes from the wrench "
             f"(precompensated.source is '{self._settings.source}')")
 
-    def take(self, frame_id: str, values: Sequence[float]) -> str | None:
+    def update(self, frame_id: str, values: Sequence[float]) -> str | None:
         """Use what the driver states now: mass, com (3) and inertia (6) in a frame.
 
         Returns:
@@ -101,7 +100,7 @@ class RemovedPayload:
                 before.values, stated.values, rtol=0.0, atol=_NOISE):
             return None
         if not np.isfinite(stated.values).all() or stated.values[0] < 0.0:
-            raise InvalidSetting("the driver tells a payload of "
+            raise InvalidSetting("the driver states a payload of "
                                  f"{stated.values[0]:g} kg that cannot exist; it is ignored")
         self._stated, self._phi = stated, None
         if before is None:
@@ -110,10 +109,10 @@ class RemovedPayload:
                 f"{stated.values[0]:.3f} kg")
 
     def describe(self) -> str | None:
-        """What is removed and who says so; None where the settings say that nothing is."""
+        """A sentence on what is removed and who says so; None where nothing is."""
         if self._stated is not None:
             return (f"the driver removes a payload of {self._stated.values[0]:.3f} kg from the "
-                    "wrench, as it tells itself")
+                    "wrench, as it reports itself")
         if self._settings.mass > 0.0:
             return (f"the payload of {self._settings.mass:.3f} kg that the driver removes from the "
                     "wrench is taken from precompensated.mass: the driver is not asked")
@@ -123,16 +122,16 @@ class RemovedPayload:
         """phi (10,) in the sensor frame; None while something is `missing`."""
         if self._phi is None and self._stated is not None:
             try:
-                self._phi = _placed(self._stated, sensor_frame, lookup)
+                self._phi = _phi_in_sensor_frame(self._stated, sensor_frame, lookup)
                 self.missing = None
             except InertialIdError as error:
-                self.missing = Missing("the payload that the driver removes, told in frame "
-                                       f"'{self._stated.frame_id}', has no place: {error}")
+                self.missing = Missing("the payload that the driver removes is given in frame "
+                                       f"'{self._stated.frame_id}', which cannot be related to "
+                                       f"the sensor: {error}")
         return self._phi
 
     def require_none(self) -> None:
-        """Raise NotEnoughData where something is removed, so that the sensor's own reading is
-        hidden."""
+        """Raise NotEnoughData where something is removed: the sensor's own reading is not known."""
         mass = 0.0 if self._phi is None else float(self._phi[0])
         if self.missing is not None or mass > 0.0:
             raise NotEnoughData(
@@ -150,7 +149,9 @@ def is_settling(stamp_ns: Any, since: int) -> Any:
     return (stamp_ns >= since) & (stamp_ns < since + _SETTLING_NS)
 
 
-def _placed(stated: StatedPayload, sensor_frame: str, lookup: Lookup) -> Array:
+def _phi_in_sensor_frame(stated: StatedPayload, sensor_frame: str, lookup: Lookup) -> Array:
+    """phi (10,) about the sensor origin (raises InertialIdError where the frames are not fixed to
+    each other)."""
     phi = phi_from_body(stated.values[0], stated.values[1:4], tensor_from_six(stated.values[4:]))
     if stated.frame_id in ("", sensor_frame):
         return phi

@@ -22,9 +22,9 @@ class SampleRing:
 
     Rows lie contiguously, so that views need no copy. A sample that arrives out of order is put
     where it belongs, unless it is older than `closed_until`, up to which rows were already used.
-    A sample far ahead or far behind is held until the next one tells: where that one is near it,
-    the stream goes on there (after a pause, or, behind, with a clock that jumped back, for which
-    the ring starts anew); where it is not, the sample held was a stray.
+    A sample far ahead or far behind is held until the next one. If that one is near it, the stream
+    continues there: after a pause if ahead, after a clock that jumped back if behind, in which case
+    the ring starts anew. Otherwise the sample held was a stray.
 
     Attributes:
         newest: newest stamp [ns]; without meaning while the ring is empty.
@@ -67,13 +67,13 @@ class SampleRing:
             ring started anew with the sample held and this one.
         """
         if self._end != self._begin and abs(stamp_ns - self.newest) > CLOCK_JUMP_NS:
-            return self._far_off(stamp_ns, row)
+            return self._append_far_off(stamp_ns, row)
         if self.held is not None:
             self.held = None
             self.strays += 1
         return self._add(stamp_ns, row)
 
-    def follows(self, stamps: np.ndarray) -> bool:
+    def would_store_all(self, stamps: np.ndarray) -> bool:
         """Whether `append` would store samples with these stamps (n,) one after the other."""
         steps = np.diff(stamps)
         if len(self):
@@ -81,7 +81,7 @@ class SampleRing:
         return self.held is None and bool(((steps > 0) & (steps <= CLOCK_JUMP_NS)).all())
 
     def extend(self, stamps: np.ndarray, rows: Array) -> None:
-        """Add samples (n, width) that follow (see `follows`), fewer than the ring holds."""
+        """Add samples (n, width) for which `would_store_all` holds, fewer than the capacity."""
         end = self._end + len(stamps)
         if end > 2 * self._capacity:
             self._compact()
@@ -90,7 +90,7 @@ class SampleRing:
         self._end, self.newest = end, int(stamps[-1])
         self._begin = max(self._begin, end - self._capacity)
 
-    def _far_off(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
+    def _append_far_off(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
         if self.held is not None and stamp_ns == self.held[0]:
             return REPEATED  # a copy confirms nothing
         held, back = self.held, stamp_ns < self.newest

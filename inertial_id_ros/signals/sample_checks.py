@@ -1,5 +1,4 @@
-"""Checks of wrench samples before they enter the ring, and the findings that say what was refused.
-"""
+"""Checks of wrench samples before they enter the ring buffer, and findings on those refused."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from .sensor_frame import SensorFrame
 _IMPOSSIBLE = 1e6  # N, N m: no wrist sensor reads this, uninitialised memory does
 
 
-class WrenchGate:
+class WrenchChecks:
     """Checks wrench samples; counts what it refuses."""
 
     def __init__(self, settings: WrenchSettings, findings: FindingLog) -> None:
@@ -27,11 +26,11 @@ class WrenchGate:
         # A channel within one part in a thousand of full scale is clipped.
         self._ceilings = tuple(0.999 * full if full > 0.0 else _IMPOSSIBLE
                                for full in (settings.force_range, settings.torque_range))
-        self._refused: str | None = None  # why the last sample could not enter
+        self._refused: str | None = None  # what is wrong with the last sample
 
     def check(self, stamp_ns: int, force: Sequence[float],
               torque: Sequence[float]) -> tuple[float, ...] | None:
-        """The sample as 6 numbers [N, N m], or None where it must not enter."""
+        """The sample as 6 numbers [N, N m]; None where it is refused."""
         (fx, fy, fz), (tx, ty, tz), (f, t) = force, torque, self._ceilings
         # Plain comparisons, which NaN fails: this runs for each sample.
         if (stamp_ns > 0 and -f < fx < f and -f < fy < f and -f < fz < f
@@ -52,24 +51,24 @@ class WrenchGate:
             self._findings.count("wrench_saturated", "saturated wrench samples dropped")
             self._refused = "are saturated"
 
-    def passes(self, stamps: np.ndarray, samples: Array) -> bool:
-        """Whether samples (n, 6) with stamps (n,) [ns] may enter, every one of them."""
+    def passes_all(self, stamps: np.ndarray, samples: Array) -> bool:
+        """Whether `check` would accept every one of samples (n, 6) with stamps (n,) [ns]."""
         ceiling = np.repeat(self._ceilings, 3)
         if not ((stamps > 0).all() and (np.abs(samples) < ceiling).all()):
             return False  # NaN is not below it either
         self._refused = None
         return True
 
-    def why_none(self, topic: str, since: str | None) -> str:
-        """Why no sample of the topic has come through, since an event if there was one."""
+    def explain_silence(self, topic: str, since: str | None) -> str:
+        """Say why no sample of the topic was accepted, since an event if there was one."""
         if self._refused is not None:
             return f"no usable wrench on '{topic}': the samples {self._refused}"
         return f"no wrench received on '{topic}'" + ("" if since is None else f" since {since}")
 
 
-def accepts_all(wrenches: Wrenches | None, gate: WrenchGate, frame: SensorFrame, ring: SampleRing,
+def accepts_all(wrenches: Wrenches | None, gate: WrenchChecks, frame: SensorFrame, ring: SampleRing,
                 settling_from: int) -> bool:
-    """Whether all these wrenches pass and would be stored, one after the other.
+    """Whether all these wrenches would be accepted and stored, one after the other.
 
     Args:
         settling_from: stamp of the last change of the sensor's zero [ns] (see `is_settling`).
@@ -77,6 +76,6 @@ def accepts_all(wrenches: Wrenches | None, gate: WrenchGate, frame: SensorFrame,
     if wrenches is None:
         return True
     stamps = wrenches.stamps
-    return (frame.knows(wrenches.frame_id) and ring.follows(stamps)
+    return (frame.knows(wrenches.frame_id) and ring.would_store_all(stamps)
             and not np.any(is_settling(stamps, settling_from))
-            and gate.passes(stamps, wrenches.rows) and frame.accepts(wrenches.frame_id))
+            and gate.passes_all(stamps, wrenches.rows) and frame.accepts(wrenches.frame_id))

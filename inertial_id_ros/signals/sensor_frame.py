@@ -1,4 +1,4 @@
-"""The frame of the sensor: as set, or as the messages say."""
+"""The frame of the sensor: as configured, or as the messages say."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ class SensorFrame:
     """The frame that the wrenches are in.
 
     Args:
-        wished: name from the settings; empty: that of the first message which has one.
+        configured: name from the settings; empty: that of the first message which has one.
     """
 
-    def __init__(self, wished: str, findings: FindingLog) -> None:
-        self._wished, self._seen = wished.lstrip("/"), ""
+    def __init__(self, configured: str, findings: FindingLog) -> None:
+        self._configured, self._seen = configured.lstrip("/"), ""
         self._findings = findings
-        self._usual = self._wished or None  # frame_id that needs no further look
+        self._usual = self._configured or None  # frame_id that needs no further check
 
     @property
     def name(self) -> str:
         """Name of the frame; empty until known."""
-        return self._wished or self._seen
+        return self._configured or self._seen
 
     def knows(self, frame_id: str) -> bool:
-        """Whether `accepts` takes this frame_id as it took the one before."""
-        return bool(self._wished) or frame_id.lstrip("/") == self._seen
+        """Whether this frame_id is that of the samples before."""
+        return bool(self._configured) or frame_id.lstrip("/") == self._seen
 
     def accepts(self, frame_id: str) -> bool:
-        """Whether a wrench with this frame_id is of the sensor; says so where it may not be."""
+        """Whether a wrench with this frame_id is used; another frame is a finding."""
         if frame_id == self._usual:
             return True
         frame_id = frame_id.lstrip("/")
-        if self._wished and frame_id not in ("", self._wished):
+        if self._configured and frame_id not in ("", self._configured):
             self._findings.set(
                 "sensor_frame_replaced", "warning",
-                f"wrench.sensor_frame is '{self._wished}', the messages say '{frame_id}'; if these "
-                "differ in place or axes, the result is wrong")
-        if not self._wished and frame_id != self._seen:
+                f"wrench.sensor_frame is '{self._configured}', the messages say '{frame_id}'; if "
+                "these differ in place or axes, the result is wrong")
+        if not self._configured and frame_id != self._seen:
             if self._seen:
                 self._findings.count("wrench_frame_changed", f"wrench samples in frame "
                                      f"'{frame_id}' instead of '{self._seen}' dropped")

@@ -10,23 +10,23 @@ _APART_NS = 1_000_000_000  # farther apart than any transport delays a message
 
 
 class StreamWatch:
-    """Compares the newest stamps of both streams from look to look."""
+    """Compares the newest stamps of both streams with those of the last call."""
 
     def __init__(self, findings: FindingLog) -> None:
         self._findings = findings
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Forget all earlier stamps."""
         self._wrench: int | None = None
         self._motion: int | None = None
         self._wrench_at_motion = 0  # newest wrench when motion came last
 
-    def look(self, wrench: int, motion: int | None, what: str, topic: str) -> None:
-        """Set or clear the findings.
+    def compare(self, wrench: int, motion: int | None, what: str, topic: str) -> None:
+        """Set or clear the findings on streams that stop and clocks that differ.
 
         Args:
-            wrench, motion: newest stamps [ns]; what: the motion is made of, on `topic`.
+            wrench, motion: newest stamps [ns]; what: that the motion comes from, on `topic`.
         """
         if motion is None:
             return

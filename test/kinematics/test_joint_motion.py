@@ -190,7 +190,7 @@ def _feed(source: JointMotion, recording: Recording) -> None:
 def _arrays(source: JointMotion, stamps: np.ndarray) -> list[np.ndarray]:
     motion = source.motion_at(stamps)
     assert motion.noise is not None
-    return [*(np.asarray(field) for field in motion[:-1]), motion.noise.moved]
+    return [*(np.asarray(field) for field in motion[:-1]), motion.noise.pose_covariance]
 
 
 def test_joints_are_matched_by_name_in_any_order_among_others() -> None:
@@ -282,4 +282,4 @@ def test_noise_of_joints_moves_and_turns_the_sensor_as_accelerations_of_joints_d
     moved = robot.motion(np.tile(q, (joints, 1)), still, np.diag(np.sqrt(variance)),
                          np.ones(joints, dtype=bool))
     each = np.concatenate([moved.acceleration, moved.alpha], axis=1)
-    np.testing.assert_allclose(robot.moved(q, variance), each.T @ each, atol=1e-12)
+    np.testing.assert_allclose(robot.sensor_pose_covariance(q, variance), each.T @ each, atol=1e-12)

@@ -69,14 +69,14 @@ def test_joint_states_are_taken_where_a_robot_description_is_there() -> None:
     selector = _selector()
     _feed(selector, _joints())
     _feed(selector, _transforms())
-    assert isinstance(selector.source("tool0", _wrench()), JointMotion)
+    assert isinstance(selector.select_source("tool0", _wrench()), JointMotion)
     assert selector.missing is None
 
 
 def test_joint_states_that_came_before_the_source_are_used() -> None:
     selector = _selector()
     _feed(selector, _joints())
-    source = selector.source("tool0", _wrench())
+    source = selector.select_source("tool0", _wrench())
     assert source is not None and source.settled_until() is not None
     assert source.motion_at(np.array([START + 500_000_000])).valid.all()
 
@@ -85,32 +85,32 @@ def test_transforms_are_taken_without_a_robot_description() -> None:
     selector = _selector(urdf=None)
     _feed(selector, _joints())
     _feed(selector, _transforms())
-    assert isinstance(selector.source("tool0", _wrench()), TfMotion)
+    assert isinstance(selector.select_source("tool0", _wrench()), TfMotion)
     assert selector.missing is None
 
 
 def test_transforms_replace_joint_states_that_do_not_come_for_two_seconds() -> None:
     selector = _selector()
     _feed(selector, _transforms())
-    assert selector.source("tool0", _wrench(1.9)) is None
+    assert selector.select_source("tool0", _wrench(1.9)) is None
     assert selector.missing == Missing("no joint states on 'joint_states' received")
-    assert isinstance(selector.source("tool0", _wrench(2.1)), TfMotion)
+    assert isinstance(selector.select_source("tool0", _wrench(2.1)), TfMotion)
     _feed(selector, _joints())
-    assert isinstance(selector.source("tool0", _wrench(2.1)), JointMotion)
+    assert isinstance(selector.select_source("tool0", _wrench(2.1)), JointMotion)
 
 
 def test_a_wished_source_is_the_only_one() -> None:
     selector = _selector(kinematics__source="tf")
     _feed(selector, _joints())
     _feed(selector, _transforms())
-    assert isinstance(selector.source("tool0", _wrench(9.0)), TfMotion)
+    assert isinstance(selector.select_source("tool0", _wrench(9.0)), TfMotion)
     selector = _selector(kinematics__source="joint_states", joint_states__topic="/arm/joints")
     _feed(selector, _transforms())
-    assert selector.source("tool0", _wrench(9.0)) is None
+    assert selector.select_source("tool0", _wrench(9.0)) is None
     assert selector.missing == Missing("no joint states on '/arm/joints' received")
     selector = _selector(None, kinematics__source="joint_states")
     _feed(selector, _joints())
-    assert selector.source("tool0", _wrench(9.0)) is None
+    assert selector.select_source("tool0", _wrench(9.0)) is None
     assert selector.missing == Missing("no robot description on 'robot_description' received")
 
 
@@ -118,20 +118,20 @@ def test_a_frame_that_only_tf_knows_takes_the_motion_from_tf_and_keeps_that_sour
     selector = _selector()
     _feed(selector, _joints())
     _feed(selector, _transforms("gripper_sensor"))
-    first = selector.source("gripper_sensor", _wrench())
+    first = selector.select_source("gripper_sensor", _wrench())
     assert isinstance(first, TfMotion)
-    assert selector.source("gripper_sensor", _wrench()) is first
+    assert selector.select_source("gripper_sensor", _wrench()) is first
 
 
 def test_an_unknown_frame_is_named_with_the_known_ones() -> None:
     selector = _selector()
     _feed(selector, _joints())
-    assert selector.source("ft_sensor", _wrench()) is None
+    assert selector.select_source("ft_sensor", _wrench()) is None
     assert selector.missing.text.startswith("frame 'ft_sensor' is neither in the robot description")
     assert "arm, base_link" in selector.missing.text
     selector = _selector(urdf=None)
     _feed(selector, _transforms())
-    assert selector.source("ft_sensor", _wrench()) is None
+    assert selector.select_source("ft_sensor", _wrench()) is None
     assert "'ft_sensor' of the wrench is unknown" in selector.missing.text
     assert "known frames: base_link, tool0" in selector.missing.text
 
@@ -139,21 +139,21 @@ def test_an_unknown_frame_is_named_with_the_known_ones() -> None:
 def test_a_wrench_without_a_frame_says_which_setting_helps() -> None:
     selector = _selector()
     _feed(selector, _joints())
-    assert selector.source("", _wrench()) is None
+    assert selector.select_source("", _wrench()) is None
     assert "set wrench.sensor_frame" in selector.missing.text
 
 
 def test_fixed_transforms_alone_are_no_motion() -> None:
     selector = _selector(urdf=None)
     selector.take_static_transform("base_link", "tool0", [0, 0, 0], [0, 0, 0, 1])
-    assert selector.source("tool0", _wrench()) is None
+    assert selector.select_source("tool0", _wrench()) is None
     assert "no moving transform between" in selector.missing.text
 
 
 def test_a_missing_joint_is_named() -> None:
     selector = _selector()
     _feed(selector, joint_messages(Scene(), stamps(1.0, 200.0), ("turn", "lift", "bend", "roll")))
-    source = selector.source("tool0", _wrench())
+    source = selector.select_source("tool0", _wrench())
     assert source is not None and source.settled_until() is None
     text = selector.missing.text
     assert "joint 'slide'" in text and "turn, lift, bend, roll" in text
@@ -164,7 +164,7 @@ def test_joint_states_of_a_gripper_beside_those_of_the_arm_do_no_harm() -> None:
     selector = _selector()
     both = (_joints() + joint_messages(Scene(), stamps(1.0, 50.0, start=0.001), ("finger",)))
     _feed(selector, both.sorted())
-    assert selector.source("tool0", _wrench()) is not None
+    assert selector.select_source("tool0", _wrench()) is not None
     assert selector.missing is None
 
 
@@ -182,7 +182,7 @@ def test_joint_states_that_cannot_be_used_are_counted_by_name(
     for _ in range(3):
         selector.take_joint_state(*arguments)
     _feed(selector, _joints())
-    selector.source("tool0", _wrench())
+    selector.select_source("tool0", _wrench())
     assert "(3 times)" in _findings(selector)[finding]
 
 
@@ -198,7 +198,7 @@ def test_leading_slashes_of_frames_are_ignored() -> None:
     selector = _selector(urdf=None)
     selector.take_static_transform("/tool0", "/sensor", MOUNT.translation, MOUNT.quaternion)
     _feed(selector, _transforms())
-    assert isinstance(selector.source("sensor", _wrench()), TfMotion)
+    assert isinstance(selector.select_source("sensor", _wrench()), TfMotion)
 
 
 def test_a_bad_robot_description_leaves_the_one_before_in_use() -> None:
@@ -206,7 +206,7 @@ def test_a_bad_robot_description_leaves_the_one_before_in_use() -> None:
     with pytest.raises(InvalidModel):
         selector.set_robot_description("<robot")
     _feed(selector, _joints())
-    assert isinstance(selector.source("tool0", _wrench()), JointMotion)
+    assert isinstance(selector.select_source("tool0", _wrench()), JointMotion)
 
 
 @pytest.mark.parametrize(("parent", "child"), [("tool0", "sensor"), ("world", "base_link")])
@@ -218,16 +218,16 @@ def test_a_changed_fixed_transform_on_the_way_changes_the_mounting(
         selector.take_static_transform(*edge, MOUNT.translation, MOUNT.quaternion)
     _feed(selector, _joints())
     _feed(selector, _transforms())
-    assert selector.source("sensor", _wrench()) is not None
+    assert selector.select_source("sensor", _wrench()) is not None
     selector.take_static_transform("tool0", "camera", MOUNT.translation, MOUNT.quaternion)
     selector.take_static_transform(parent, child, MOUNT.translation, MOUNT.quaternion)
-    assert selector.source("sensor", _wrench()) is not None and not selector.mounting_changed
-    before = selector.source("sensor", _wrench())
+    assert selector.select_source("sensor", _wrench()) is not None and not selector.mounting_changed
+    before = selector.select_source("sensor", _wrench())
     assert before is not None and before.settled_until() is not None
     at = np.array([START + 500_000_000])
     old = gravity_of(before.motion_at(at))
     selector.take_static_transform(parent, child, OTHER.translation, OTHER.quaternion)
-    after = selector.source("sensor", _wrench())
+    after = selector.select_source("sensor", _wrench())
     assert selector.mounting_changed and after is not None
     assert after.settled_until() is not None
     assert np.abs(gravity_of(after.motion_at(at)) - old).max() > 0.1
@@ -236,31 +236,31 @@ def test_a_changed_fixed_transform_on_the_way_changes_the_mounting(
 def test_the_same_robot_description_again_changes_nothing() -> None:
     selector = _selector()
     _feed(selector, _joints())
-    source = selector.source("tool0", _wrench())
+    source = selector.select_source("tool0", _wrench())
     selector.set_robot_description(URDF)
-    assert selector.source("tool0", _wrench()) is source and not selector.mounting_changed
+    assert selector.select_source("tool0", _wrench()) is source and not selector.mounting_changed
 
 
 def test_another_robot_description_changes_the_mounting() -> None:
     selector = _selector()
     _feed(selector, _joints())
-    selector.source("tool0", _wrench())
+    selector.select_source("tool0", _wrench())
     selector.set_robot_description(URDF.replace('xyz="0.3 0.0 0.1"', 'xyz="0.4 0.0 0.1"'))
-    selector.source("tool0", _wrench())
+    selector.select_source("tool0", _wrench())
     assert selector.mounting_changed
     selector.set_robot_description(URDF.replace('name="tool0"', 'name="tip"').replace(
         'link="tool0"', 'link="tip"'))
-    assert selector.source("tool0", _wrench()) is not None
+    assert selector.select_source("tool0", _wrench()) is not None
     assert "'tool0'" in _findings(selector)["robot_frame_lost"]
 
 
 def test_a_moving_frame_that_becomes_fixed_is_no_error() -> None:
     selector = _selector(urdf=None)
     _feed(selector, _transforms())
-    source = selector.source("tool0", _wrench())
+    source = selector.select_source("tool0", _wrench())
     assert source is not None and source.settled_until() is not None
     selector.take_static_transform("base_link", "tool0", [0, 0, 0], [0, 0, 0, 1])
-    assert selector.source("tool0", _wrench()) is None
+    assert selector.select_source("tool0", _wrench()) is None
     assert "no moving transform" in selector.missing.text
 
 
@@ -268,12 +268,12 @@ def test_a_reset_waits_for_new_samples_and_keeps_what_is_fixed() -> None:
     selector = _selector()
     selector.take_static_transform("tool0", "sensor", MOUNT.translation, MOUNT.quaternion)
     _feed(selector, _joints())
-    selector.source("sensor", _wrench())
+    selector.select_source("sensor", _wrench())
     selector.reset()
-    assert selector.source("sensor", _wrench()) is None
+    assert selector.select_source("sensor", _wrench()) is None
     assert "no joint states" in selector.missing.text
     _feed(selector, _joints())
-    assert isinstance(selector.source("sensor", _wrench()), JointMotion)
+    assert isinstance(selector.select_source("sensor", _wrench()), JointMotion)
 
 
 def test_transforms_that_only_turn_are_pointed_out_until_they_move() -> None:
@@ -281,7 +281,7 @@ def test_transforms_that_only_turn_are_pointed_out_until_they_move() -> None:
     turn = Rotation.from_rotvec(np.outer(t, [0.0, 0.4, 0.0]))
     selector = _selector(urdf=None)
     _feed(selector, transform_messages(turn, np.zeros((len(t), 3)), t, "world", "imu"))
-    source = selector.source("imu", _wrench())
+    source = selector.select_source("imu", _wrench())
     assert source is not None and source.settled_until() is not None
     selector.report_coverage(source.motion_at(np.array([START + 500_000_000])).valid)
     assert "rotation only" in _findings(selector)["translation_constant"]
@@ -306,7 +306,7 @@ def test_frames_are_looked_up_on_the_newest_pose(urdf: str | None) -> None:
     selector.take_static_transform("tool0", "sensor", MOUNT.translation, MOUNT.quaternion)
     _feed(selector, _joints())
     _feed(selector, _transforms(seconds=0.995))
-    selector.source("sensor", _wrench())
+    selector.select_source("sensor", _wrench())
     newest = np.array([0.995 if urdf else 0.98])
     turn, shift = Scene().flange_in_base(newest)
     rotation, translation, moment = selector.lookup("base_link", "sensor")

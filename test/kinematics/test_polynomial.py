@@ -13,10 +13,10 @@ from inertial_id_ros.kinematics.polynomial import (
     SAMPLES_NEEDED,
     SAMPLES_WANTED,
     SMOOTHED,
-    covered,
-    fit,
-    gather,
-    window_for,
+    choose_window,
+    fit_quartics,
+    gather_samples,
+    has_coverage,
 )
 
 WINDOW = 0.15
@@ -25,8 +25,8 @@ WINDOW = 0.15
 def _fit(t: np.ndarray, values: np.ndarray, wanted: np.ndarray,
          window: float = WINDOW) -> tuple[np.ndarray, ...]:
     stamps, at = (START + np.round(x * 1e9).astype(np.int64) for x in (t, wanted))
-    index, u, weights = gather(stamps, at, window)
-    return (*fit(u, weights, values[index], window), covered(u, weights))
+    index, u, weights = gather_samples(stamps, at, window)
+    return (*fit_quartics(u, weights, values[index], window), has_coverage(u, weights))
 
 
 @settings(max_examples=40, deadline=None)
@@ -101,13 +101,13 @@ def test_too_few_samples_are_no_answer() -> None:
 
 def test_fast_topics_keep_the_wished_window() -> None:
     for rate in (125.0, 250.0, 500.0, 1000.0):
-        assert window_for(1.0 / rate, WINDOW) == WINDOW
-    assert window_for(float("inf"), WINDOW) == WINDOW
+        assert choose_window(1.0 / rate, WINDOW) == WINDOW
+    assert choose_window(float("inf"), WINDOW) == WINDOW
 
 
 @pytest.mark.parametrize("rate", [12.0, 30.0, 45.0, 50.0, 60.0, 100.0])
 def test_slow_topics_get_a_window_with_enough_samples(rate: float) -> None:
-    window = window_for(1.0 / rate, WINDOW)
+    window = choose_window(1.0 / rate, WINDOW)
     assert SAMPLES_NEEDED / rate <= window <= LONGEST_WINDOW
     assert window <= max(1.25 * SAMPLES_NEEDED / rate, SMOOTHED)
     assert window <= 1.25 * SAMPLES_WANTED / rate
@@ -116,13 +116,13 @@ def test_slow_topics_get_a_window_with_enough_samples(rate: float) -> None:
 def test_a_jittering_period_does_not_change_the_window() -> None:
     rng = np.random.default_rng(1)
     for rate in (30.0, 50.0, 125.0):
-        seen = {window_for(1.0 / rate * (1.0 + e), WINDOW) for e in rng.uniform(-0.01, 0.01, 50)}
+        seen = {choose_window(1.0 / rate * (1.0 + e), WINDOW) for e in rng.uniform(-0.01, 0.01, 50)}
         assert len(seen) == 1, rate
 
 
 def test_the_window_never_exceeds_its_limit_unless_the_user_wishes_more() -> None:
-    assert window_for(1.0, WINDOW) == LONGEST_WINDOW
-    assert window_for(1.0, 1.5) == 1.5
+    assert choose_window(1.0, WINDOW) == LONGEST_WINDOW
+    assert choose_window(1.0, 1.5) == 1.5
 
 
 @pytest.mark.parametrize(("wanted", "good"), [(0.315, True), (0.33, True), (0.305, False),
@@ -132,11 +132,11 @@ def test_where_the_stream_begins_most_of_the_past_half_may_be_missing(
     t = np.arange(0.3, 1.0, 0.005)
     curve = np.polynomial.Polynomial([0.3, -1.0, 2.0, 0.5, -1.5])
     stamps, at = (START + np.round(x * 1e9).astype(np.int64) for x in (t, np.array([wanted])))
-    index, u, weights = gather(stamps, at, WINDOW)
-    assert not covered(u, weights)[0]
-    assert covered(u, weights, index[:, 0] == 0)[0] == good
+    index, u, weights = gather_samples(stamps, at, WINDOW)
+    assert not has_coverage(u, weights)[0]
+    assert has_coverage(u, weights, index[:, 0] == 0)[0] == good
     if good:
-        value, rate, curvature = fit(u, weights, curve(t)[index][..., None], WINDOW)
+        value, rate, curvature = fit_quartics(u, weights, curve(t)[index][..., None], WINDOW)
         assert value[0, 0] == pytest.approx(curve(wanted), abs=1e-8)
         assert rate[0, 0] == pytest.approx(curve.deriv()(wanted), abs=1e-6)
         assert curvature[0, 0] == pytest.approx(curve.deriv(2)(wanted), abs=1e-4)
@@ -149,11 +149,11 @@ def test_where_the_stream_ends_most_of_the_future_half_may_be_missing(
     t = np.arange(200) / 200.0
     curve = np.polynomial.Polynomial([0.3, -1.0, 2.0, 0.5, -1.5])
     stamps, at = (START + np.round(x * 1e9).astype(np.int64) for x in (t, np.array([wanted])))
-    index, u, weights = gather(stamps, at, WINDOW)
-    assert not covered(u, weights)[0]
-    assert covered(u, weights, ends=True)[0] == good
+    index, u, weights = gather_samples(stamps, at, WINDOW)
+    assert not has_coverage(u, weights)[0]
+    assert has_coverage(u, weights, ends=True)[0] == good
     if good:
-        _, _, curvature = fit(u, weights, curve(t)[index][..., None], WINDOW)
+        _, _, curvature = fit_quartics(u, weights, curve(t)[index][..., None], WINDOW)
         assert curvature[0, 0] == pytest.approx(curve.deriv(2)(wanted), abs=1e-4)
 
 
@@ -161,6 +161,6 @@ def test_several_times_near_the_end_are_covered_as_each_alone() -> None:
     """Those that have fewer samples are padded."""
     stamps = START + np.arange(200, dtype=np.int64) * 5_000_000
     wanted = stamps[[150, 192, 194, 196]]
-    _, u, weights = gather(stamps, wanted, WINDOW)
-    np.testing.assert_array_equal(covered(u, weights), [True, False, False, False])
-    assert covered(u, weights, ends=True).all()
+    _, u, weights = gather_samples(stamps, wanted, WINDOW)
+    np.testing.assert_array_equal(has_coverage(u, weights), [True, False, False, False])
+    assert has_coverage(u, weights, ends=True).all()

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.kinematics.polynomial import acceleration_gain, covered, fit, gather, scatter
+from inertial_id_ros.kinematics.polynomial import (
+    acceleration_gain,
+    fit_quartics,
+    gather_samples,
+    has_coverage,
+    sample_variance,
+)
 from inertial_id_ros.regression.encoder_noise import noise_information, remove_noise_information
 from inertial_id_ros.regression.errors_in_variables import residual_covariance
 from inertial_id_ros.regression.newton_euler import regressor
@@ -25,8 +31,9 @@ def test_the_noise_of_samples_shows_in_what_quartics_leave(period: float, window
     wanted = np.arange(1.0, 19.0, 0.08) * 1e9
     values = np.sin(stamps[:, None] * 1e-9 * [1.0, 2.0]) + rng.normal(size=(len(stamps), 2)) * [
         1e-3, 3e-4]
-    index, u, weights = gather(stamps, wanted.astype(np.int64), window)
-    np.testing.assert_allclose(np.sqrt(scatter(u, weights, values[index])), [1e-3, 3e-4], rtol=0.1)
+    index, u, weights = gather_samples(stamps, wanted.astype(np.int64), window)
+    np.testing.assert_allclose(np.sqrt(sample_variance(u, weights, values[index])), [1e-3, 3e-4],
+                               rtol=0.1)
 
 
 @pytest.mark.parametrize(("period", "window"), [(0.002, 0.15), (0.008, 0.15), (1.0 / 30.0, 0.366)])
@@ -35,9 +42,9 @@ def test_the_gain_is_that_of_drawn_noise(period: float, window: float) -> None:
     kernel = np.hanning(43)[1:-1]
     stamps = (np.arange(0.0, 40.0, period) * 1e9).astype(np.int64)
     wanted = np.arange(1.0, 39.0, BIN_NS * 1e-9) * 1e9
-    index, u, weights = gather(stamps, wanted.astype(np.int64), window)
+    index, u, weights = gather_samples(stamps, wanted.astype(np.int64), window)
     noise = rng.normal(size=(len(stamps), 4))
-    _, _, change = fit(u, weights, noise[index], window)
+    _, _, change = fit_quartics(u, weights, noise[index], window)
     seen = np.stack([np.convolve(c, kernel / kernel.sum(), "valid") for c in change.T]).std()
     gain = acceleration_gain(period, window, tuple(kernel.tolist()), BIN_NS * 1e-9)
     assert seen == pytest.approx(gain, rel=0.15)
@@ -49,9 +56,9 @@ def test_rates_are_not_much_noisier_where_a_stream_begins(period: float) -> None
     window = 0.15
     stamps = (np.arange(0.0, 1.2, period) * 1e9).astype(np.int64)
     wanted = (np.arange(100) * BIN_NS + BIN_NS // 2).astype(np.int64)
-    index, u, weights = gather(stamps, wanted, window)
-    good = covered(u, weights, index[:, 0] == 0)
-    _, _, change = fit(u, weights, np.eye(len(stamps))[index], window)
+    index, u, weights = gather_samples(stamps, wanted, window)
+    good = has_coverage(u, weights, index[:, 0] == 0)
+    _, _, change = fit_quartics(u, weights, np.eye(len(stamps))[index], window)
     low_pass = ZeroPhaseHannFilter(0.4, len(stamps), rates=len(stamps))
     rows = low_pass.push(np.flatnonzero(good), np.ones(good.sum()), change[good])
     noise = np.linalg.norm(rows.rates, axis=1)

@@ -132,7 +132,7 @@ def test_a_payload_of_the_settings_is_said_to_be_that() -> None:
 def test_what_the_driver_tells_is_said_to_be_its_word() -> None:
     made = driver()
     (tells(START, FIRST) + recording(body=TRUE, without=FIRST)).feed(made, 0.1)
-    assert "0.600 kg from the wrench, as it tells itself" in texts(made)["removed_payload"]
+    assert "0.600 kg from the wrench, as it reports itself" in texts(made)["removed_payload"]
 
 
 def test_without_a_removed_payload_nothing_is_said_of_one() -> None:

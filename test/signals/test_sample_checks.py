@@ -11,12 +11,12 @@ from synthetic import START, settings
 from inertial_id_ros.findings import FindingLog
 from inertial_id_ros.signals.drop_counters import DropCounters
 from inertial_id_ros.signals.ring_buffer import LATE, REORDERED, REPEATED, STORED
-from inertial_id_ros.signals.sample_checks import WrenchGate
+from inertial_id_ros.signals.sample_checks import WrenchChecks
 
 
-def _gate(**changes: float) -> tuple[WrenchGate, FindingLog]:
+def _gate(**changes: float) -> tuple[WrenchChecks, FindingLog]:
     log = FindingLog()
-    return WrenchGate(settings(**changes).wrench, log), log
+    return WrenchChecks(settings(**changes).wrench, log), log
 
 
 def test_a_good_sample_passes_unchanged() -> None:
@@ -93,10 +93,11 @@ def test_findings_are_kept_by_name_with_errors_first() -> None:
 
 def test_what_kept_all_samples_out_is_the_reason() -> None:
     gate, _ = _gate(wrench__force_range=100.0)
-    assert gate.why_none("/ft", None) == "no wrench received on '/ft'"
+    assert gate.explain_silence("/ft", None) == "no wrench received on '/ft'"
     for stamp, force, said in ((START, math.nan, "hold NaN or infinity"),
                                (0, 1.0, "are without a stamp"), (START, 100.0, "are saturated")):
         assert gate.check(stamp, [force, 0.0, 0.0], [0.0] * 3) is None
-        assert gate.why_none("/ft", "a reset") == f"no usable wrench on '/ft': the samples {said}"
+        assert gate.explain_silence("/ft", "a reset") == (
+            f"no usable wrench on '/ft': the samples {said}")
     assert gate.check(START, [1.0, 0.0, 0.0], [0.0] * 3) is not None
-    assert gate.why_none("/ft", None) == "no wrench received on '/ft'"
+    assert gate.explain_silence("/ft", None) == "no wrench received on '/ft'"

@@ -145,7 +145,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         if self._stream is None:
             raise NotEnoughData("no robot description was received yet")
         if self._stream.newest is None:
-            raise NotEnoughData(self._gate.why_none(self.settings.joint_states.topic))
+            raise NotEnoughData(self._gate.explain_silence(self.settings.joint_states.topic))
         rows = self._window()
         if not rows:
             raise self._no_rows()

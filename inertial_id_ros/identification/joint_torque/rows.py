@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...inertia import Array
-from ...kinematics.polynomial import covered, fit, gather, window_for
+from ...kinematics.polynomial import choose_window, fit_quartics, gather_samples, has_coverage
 from ...robot.model import RobotModel
 from ...signals.bins import BIN_NS, BinColumns, bin_samples
 from ...signals.ring_buffer import SampleRing
@@ -67,7 +67,7 @@ class TorqueStream:
         """
         if len(self._ring) < (2 if finished else _SETTLE):
             return self.no_bins
-        window = window_for(self._ring.median_period(), self._wish)
+        window = choose_window(self._ring.median_period(), self._wish)
         half = int(0.5e9 * window)
         ahead = 0 if finished else _REORDER_NS + half + abs(self._delay_ns)
         end = (self._ring.newest - ahead) // BIN_NS + (1 if finished else 0)
@@ -92,11 +92,11 @@ class TorqueStream:
         if not len(self._ring.stamps[near]):
             return self.no_bins
         positions = np.unwrap(self._ring.rows[near, :n], axis=0)  # some drivers wrap to +-pi
-        index, u, weights = gather(self._ring.stamps[near], wanted, window)
-        good = covered(u, weights)
+        index, u, weights = gather_samples(self._ring.stamps[near], wanted, window)
+        good = has_coverage(u, weights)
         if not good.any():
             return self.no_bins
-        q, dq, ddq = fit(u[good], weights[good], positions[index[good]], window)
+        q, dq, ddq = fit_quartics(u[good], weights[good], positions[index[good]], window)
         y = self._model.regressor(q, dq, ddq)
         return BinColumns(bins.number[good], bins.samples[good].astype(float), np.concatenate(
             [bins.mean[good, n:], y.reshape(len(y), -1)], axis=1))

@@ -68,7 +68,7 @@ class JointStateGate:
         self._findings.count(name, text)
         self._refused = why
 
-    def why_none(self, topic: str) -> str:
+    def explain_silence(self, topic: str) -> str:
         """Why no sample of the topic has come through."""
         if self._refused is not None:
             return f"no usable joint states on '{topic}': they {self._refused}"
