@@ -19,7 +19,7 @@ from inertial_id_ros.signals.message_adapter import MessageAdapter
 BOTH = {"dynamic_joint_states.topic": "/all", "wrench.sensor_frame": "tool0"}
 
 
-class Samples(inbox.Intake):
+class Samples(inbox.Inbox):
     """Keeps what is added, as calls of the handlers."""
 
     def __init__(self) -> None:
