@@ -18,7 +18,7 @@ from rclpy.exceptions import ParameterException
 
 from ..errors import InertialIdError, InvalidSetting, InvalidShape
 from ..estimate import Estimate, NoEstimate, Outcome
-from ..findings import Finding
+from ..findings import Finding, FindingLog
 from ..geometry.resources import package_roots
 from ..geometry.shape import Shape, shape_from_settings
 from ..identification.make_identifier import make_identifier
@@ -68,9 +68,10 @@ class InertialIdNode(SettingsNode):
         self.identifier = make_identifier(self.settings, shape)
         self.configuration = Configuration(self.identifier, self.settings, shape)
         self.flush_limit = FlushLimit()
-        self._own_findings: dict[str, Finding] = {}
+        self.findings = FindingLog()  # of the node itself
         self._state = self._state_file()
-        self.update_finding("parameters_not_used", "; ".join(self.unused_in_files))
+        if self.unused_in_files:
+            self.findings.set("parameters_not_used", "warning", "; ".join(self.unused_in_files))
         self._restore()
         self._findings: tuple[Finding, ...] = ()
         self._outcome: Outcome = NoEstimate(0, "", "waiting for the first estimate")
@@ -116,7 +117,7 @@ class InertialIdNode(SettingsNode):
         if self.settings.state.restore:
             state, complaint = self._state.load()
             if complaint:
-                self._set_finding("state_damaged", complaint)
+                self.findings.set("state_damaged", "error", complaint)
         if self.settings.tool.file:
             state = State(load_tool(self.settings.tool.file), state.tare)
         self.identifier.restore(state)
@@ -130,7 +131,7 @@ class InertialIdNode(SettingsNode):
         except InvalidSetting as error:
             if directory != Settings().state.directory:
                 raise
-            self.update_finding("state_not_kept", f"nothing outlives this run: {error}")
+            self.findings.set("state_not_kept", "warning", f"nothing outlives this run: {error}")
         return StateFile(state_path(directory, self.get_fully_qualified_name()))
 
     def keep_state(self) -> None:
@@ -172,7 +173,10 @@ class InertialIdNode(SettingsNode):
         if self._rounds % _ROUNDS_UNSUBSCRIBED == 0 or self._out.compensated_is_subscribed:
             self.worker.request("advance")
         self._identify.step()
-        self.update_finding("forgotten_too_often", self.flush_limit.warning())
+        if warning := self.flush_limit.warning():
+            self.findings.set("forgotten_too_often", "warning", warning)
+        else:
+            self.findings.clear("forgotten_too_often")
         if self._outbox:
             self.write_payload(self._outbox.pop())
         if self._logger_of_findings.update(self._all_findings()):
@@ -198,10 +202,10 @@ class InertialIdNode(SettingsNode):
     def _check_clock(self, now: float) -> None:
         if (self.get_parameter("use_sim_time").value and now - self._started > _PATIENCE
                 and self.get_clock().now().nanoseconds == 0):
-            self._set_finding("clock_silent", "use_sim_time is true and nothing arrives on /clock, "
-                              "so no estimate is made")
+            self.findings.set("clock_silent", "error", "use_sim_time is true and nothing arrives "
+                              "on /clock, so no estimate is made")
         else:
-            self._own_findings.pop("clock_silent", None)
+            self.findings.clear("clock_silent")
 
     # ---- the worker ------------------------------------------------------------------------------
 
@@ -216,7 +220,7 @@ class InertialIdNode(SettingsNode):
         self._advance()
         self.solve_now()
         self._longest = max(self._longest, time.monotonic() - started)
-        self._own_findings.pop("internal_error", None)
+        self.findings.clear("internal_error")
 
     def solve_now(self) -> Outcome:
         """Solve with the samples so far, and publish; in the worker."""
@@ -229,9 +233,9 @@ class InertialIdNode(SettingsNode):
         if isinstance(outcome, Estimate) != isinstance(self._outcome, Estimate):
             self._report_due = True
         if isinstance(outcome, Estimate) or self._is_reported(outcome.reason):
-            self._own_findings.pop("no_estimate", None)
+            self.findings.clear("no_estimate")
         elif time.monotonic() - self._started > _PATIENCE:
-            self._set_finding("no_estimate", f"no estimate: {outcome.reason}", "warning")
+            self.findings.set("no_estimate", "warning", f"no estimate: {outcome.reason}")
         self._outcome = outcome
         self._identify.take_outcome(outcome)
         self._out.outcome(outcome)
@@ -248,9 +252,9 @@ class InertialIdNode(SettingsNode):
             return
         try:
             self.identifier.set_robot_description(urdf)
-            self._own_findings.pop("robot_description_invalid", None)
+            self.findings.clear("robot_description_invalid")
         except InertialIdError as error:
-            self._set_finding("robot_description_invalid", str(error))
+            self.findings.set("robot_description_invalid", "error", str(error))
 
     def _use_settings(self) -> None:
         settings, self._newest_settings = self._newest_settings, None
@@ -262,23 +266,13 @@ class InertialIdNode(SettingsNode):
             return
         self.get_logger().debug("".join(traceback.format_exception(error)))
         text = f"internal error in {routine}: {type(error).__name__}: {error}"
-        self._set_finding("internal_error", text)
+        self.findings.set("internal_error", "error", text)
         self._publish(NoEstimate(self._outcome.stamp_ns, self._outcome.frame_id, text))
 
     # ---- findings --------------------------------------------------------------------------------
 
     def _all_findings(self) -> tuple[Finding, ...]:
-        return (*tuple(self._own_findings.values()), *self._findings)
-
-    def _set_finding(self, name: str, text: str, level: str = "error") -> None:
-        self._own_findings[name] = Finding(name, level, text)
-
-    def update_finding(self, name: str, text: str, level: str = "warning") -> None:
-        """Set a finding of the node's own; an empty text removes it."""
-        if text:
-            self._set_finding(name, text, level)
-        else:
-            self._own_findings.pop(name, None)
+        return (*self.findings.all(), *self._findings)
 
     def _write_log(self, level: str, text: str) -> None:
         # rclpy knows a call by its line and refuses another severity from the same line.

@@ -95,13 +95,14 @@ class IdentifyAction:
         try:
             self._checked = self._check(request)
         except InertialIdError as error:
-            self._node.update_finding("goal_rejected", f"goal of ~/identify rejected: {error}")
+            self._node.findings.set("goal_rejected", "warning",
+                                    f"goal of ~/identify rejected: {error}")
             self._rejected_at = time.monotonic()
             return GoalResponse.REJECT
         except Exception as error:  # a request must not end the node
             self._node.get_logger().error(f"identify: {type(error).__name__}: {error}")
             return GoalResponse.REJECT
-        self._node.update_finding("goal_rejected", "")
+        self._node.findings.clear("goal_rejected")
         return GoalResponse.ACCEPT
 
     def _check(self, request: Identify.Goal) -> _Goal:
@@ -129,8 +130,8 @@ class IdentifyAction:
         self._shown = _no_estimate_yet()
         self._run = _Run(goal, handle, time.monotonic(),
                          self._node.worker.post(lambda: self._begin(goal)))
-        self._node.update_finding(
-            "goal", f"a goal of ~/identify runs for at most {goal.timeout:g} s", "info")
+        self._node.findings.set(
+            "goal", "info", f"a goal of ~/identify runs for at most {goal.timeout:g} s")
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
         runs = self._run is not None and self._run.handle is handle
@@ -154,7 +155,7 @@ class IdentifyAction:
     def step(self) -> None:
         """Give feedback on a new outcome, and end the goal where it is due."""
         if time.monotonic() - self._rejected_at > _REJECTION_SHOWN:
-            self._node.update_finding("goal_rejected", "")
+            self._node.findings.clear("goal_rejected")
         run = self._run
         if run is None:
             return
@@ -193,7 +194,7 @@ class IdentifyAction:
         assert self._run is not None
         handle, self._run = self._run.handle, None
         self._node.worker.post(self._end)
-        self._node.update_finding("goal", "")
+        self._node.findings.clear("goal")
         result = Identify.Result(success=state == _SUCCEEDED, message=message,
                                  parameters=parameters_message(self._shown))
 

@@ -11,7 +11,7 @@ import argparse
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -265,19 +265,15 @@ def replay_qos(offered: Sequence[Qos], count: int) -> QoSProfile:
 
 def _describe(recording: Recording, rate: float, publishers: dict[str, Publisher],
               topics: Sequence[Topic], skipped: dict[str, str]) -> None:
-    for line in _lines(recording, rate, publishers, topics, skipped):
-        _say(line)
-
-
-def _lines(recording: Recording, rate: float, publishers: dict[str, Publisher],
-           topics: Sequence[Topic], skipped: dict[str, str]) -> Iterator[str]:
-    yield f"{recording.path}: {recording.duration:.1f} s, replayed at {rate:g} times its speed"
+    """Print what is replayed, and what is not, and why."""
+    _say(f"{recording.path}: {recording.duration:.1f} s, replayed at {rate:g} times its speed")
     for topic in topics:
         if topic.name in publishers and topic.name not in skipped:
-            yield f"  {topic.name} ({topic.type}): {topic.count} messages"
+            _say(f"  {topic.name} ({topic.type}): {topic.count} messages")
     for name, reason in skipped.items():
-        yield f"  {name} skipped: {reason}"
-    yield from (f"note: {note}" for note in recording.notes)
+        _say(f"  {name} skipped: {reason}")
+    for note in recording.notes:
+        _say(f"note: {note}")
 
 
 def _say(line: str) -> None:
