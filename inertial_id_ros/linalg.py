@@ -78,6 +78,7 @@ def triangular_factor(rows: Array, overwrite: bool = False) -> Array:
 
 @cache
 def _upper(height: int, width: int) -> Array:
+    """Mask (height, width) of the upper triangle, for reading only."""
     return np.triu(np.ones((height, width)))
 
 

@@ -88,6 +88,7 @@ def _shorten(value: Any) -> str:
 
 
 def _to_number(name: str, value: Any) -> float:
+    """The value as a float (raises InvalidSetting)."""
     if isinstance(value, float) or (
             isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST):
         return float(value)
@@ -110,6 +111,7 @@ def check(name: str, value: Any, spec: Spec) -> None:
 
 
 def _unit(spec: Spec) -> str:
+    """The unit with a space before it, or nothing."""
     return f" {spec.unit}" if spec.unit else ""
 
 

@@ -159,5 +159,5 @@ def _bias_prior(bias: cp.Variable, sensor: Sensor) -> tuple[list, cp.Expression]
 
 
 def _solve(problem: cp.Problem) -> None:
-    """Solve a conic problem by Clarabel, to more digits than cvxpy asks for."""
+    """Solve a conic problem by Clarabel, to more digits than is usual."""
     problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)

@@ -105,7 +105,8 @@ def posterior(information: Array, vector: Array, prior: DensityPrior,
     """phi (10,) and its covariance (10, 10) from the information matrix and vector of the data.
 
     Args:
-        wide: of this prior, if it is there already, as a memory needs it; memory: see `find_modes`.
+        wide: `interval_prior` of this prior, kept by who keeps a memory; memory: modes of the
+        same priors for the data before.
     """
     wide = interval_prior(prior) if wide is None else wide
     phi, _ = average_modes(*find_modes(information, vector, prior, prior.widths, memory))

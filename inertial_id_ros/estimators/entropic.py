@@ -28,7 +28,7 @@ SMALLEST = 1e-9  # second moment added, in units of J0, so that rounding cannot 
 
 
 class Entropic:
-    """Least squares with an entropic prior; see the module's text."""
+    """Least squares with a prior that the body resembles the evenly filled shape."""
 
     name = "entropic"
     needs_shape = True

@@ -45,7 +45,7 @@ _SECOND = svec(np.diag([1.0, 1.0, 1.0, 0.0]))
 
 
 class Lmi:
-    """Fully physically consistent least squares; see the module's text."""
+    """Least squares under the linear matrix inequality of physical consistency."""
 
     name = "lmi"
     needs_noise = "ratio of force to torque"

@@ -27,7 +27,7 @@ from .solvers.triangle_vector import smat, svec
 
 
 class Manifold:
-    """Least squares over bodies (m, c, Q, L); see the module's text."""
+    """Least squares over bodies by mass, centre, principal axes and second moments."""
 
     name = "manifold"
     needs_shape = False

@@ -41,7 +41,7 @@ class _Points:
 
 
 class Pmd:
-    """Point masses over the shape; see the module's text."""
+    """Nonnegative point masses at points of the shape."""
 
     name = "pmd"
     needs_shape = True

@@ -36,7 +36,7 @@ _EXACT = 1e-9  # m/s^2, rad/s^2; noise that stands for none
 
 
 class Rtls:
-    """Total least squares; see the module's text."""
+    """Total least squares: errors in the regressor count as those in the wrench."""
 
     name = "rtls"
     needs_shape = False

@@ -78,6 +78,7 @@ class DensityPrior:
 
     @cached_property
     def _directions(self) -> dict[float, Array]:
+        """What `directions` returned, by width."""
         return {}
 
 
@@ -92,6 +93,7 @@ def density_prior(shape: Shape) -> DensityPrior:
 
 
 def _build_prior(shape: Shape) -> DensityPrior:
+    """Compute the prior of a shape."""
     share = shape.volumes / shape.volumes.sum()
     cloud = np.concatenate([shape.surface, shape.points])
     nodes = cloud[farthest_points(cloud, NODES)]

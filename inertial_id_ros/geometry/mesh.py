@@ -84,6 +84,7 @@ def _check_extent(mesh: trimesh.parent.Geometry, path: Path) -> None:
 
 
 def _check_points(values: Array) -> Array:
+    """The array, if it is numbers (n, 3) (raises InvalidShape)."""
     if values.ndim != 2 or values.shape[1] != 3 or not np.issubdtype(values.dtype, np.number):
         raise InvalidShape(f"it holds an array of {values.dtype} of shape {values.shape}, "
                            "not points (n, 3)")

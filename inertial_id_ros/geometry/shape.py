@@ -218,6 +218,7 @@ def shape_from_file(path: Path, scale: float, pose: ArrayLike, bounding: bool) -
 
 @lru_cache(maxsize=8)
 def _load_filled(path: Path, scale: float, changed: int, size: int) -> Shape:
+    """The filled mesh of a file; time of change and size make a changed file a new one."""
     return shape_from_mesh(load_mesh(path, scale), np.eye(4), name=path.name)
 
 

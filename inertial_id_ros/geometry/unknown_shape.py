@@ -31,6 +31,7 @@ def balls(reach: float) -> tuple[tuple[float, DensityPrior], ...]:
 
 @lru_cache(maxsize=1)
 def _unit_ball_prior() -> DensityPrior:
+    """The prior of a ball of radius 1 m."""
     return density_prior(unit_ball())
 
 

@@ -72,6 +72,7 @@ class BaseParameters:
         return [self._expression(k) for k in range(self.count)]
 
     def _expression(self, k: int) -> str:
+        """The linear combination of base parameter k as text."""
         text = self.names[self.independent[k]]
         for j in np.flatnonzero(np.abs(self.coupling[k]) > _COEFFICIENT):
             value = self.coupling[k, j]

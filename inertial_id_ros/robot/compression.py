@@ -54,7 +54,7 @@ class Compressed:
         return triangular_factors((self.factors * scale[:, None, None]).reshape(-1, self.size + 1))
 
     def __add__(self, other: Compressed) -> Compressed:
-        """Both recordings."""
+        """The factors of both recordings together."""
         both = zip(self.factors, other.factors, strict=True)
         return Compressed(np.stack([triangular_factors(np.concatenate(pair)) for pair in both]),
                           self.counts + other.counts)

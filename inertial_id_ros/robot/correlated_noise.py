@@ -8,7 +8,7 @@ from ..inertia import Array
 
 
 def equivalent_white_noise(residual: Array, least: Array) -> Array:
-    """Noise (k,) of rows that, taken as independent, tell as much as these correlated ones.
+    """Noise (k,) of independent rows that carry as much information as these correlated ones.
 
     The root mean square times the root of the integrated autocorrelation time, ``1 + 2 sum rho``,
     summed until its first pair of lags that is not positive (Geyer 1992).

@@ -65,7 +65,7 @@ def gains_from_payload(model: RobotModel, unloaded: FilteredRecording, loaded: F
         solved, spread = pair.solve(slopes, residual, weights)
         inverse = 1.0 / gain + solved[:count]
         if not (np.isfinite(inverse).all() and np.all(inverse > 0.0)):
-            raise NotEnoughData("the recordings do not tell the gain of every joint")
+            raise NotEnoughData("the recordings do not determine the gain of every joint")
         moved = 1.0 / inverse
         rms = pair.rms(residual)
         settled = float(np.abs(moved / gain - 1.0).max()) < _SETTLED
@@ -131,7 +131,7 @@ class _TwoRecordings:
         self._count = model.nv
 
     def spread_by_joint(self, values: Array) -> Array:
-        """Columns (n, joints): the values of one joint each."""
+        """Columns (n, joints): each holds the values (n,) of the rows of one joint, else zeros."""
         out = np.zeros((len(values), self._count))
         out[np.arange(len(values)), self.joint] = values
         return out
@@ -161,8 +161,8 @@ class _TwoRecordings:
                                np.ones(self._count))
         gain = solved[:self._count]
         if not np.all(gain > 0.0):
-            raise NotEnoughData("the recordings do not tell the gain of every joint (first guess: "
-                                f"{np.round(gain, 2).tolist()} N m/A)")
+            raise NotEnoughData("the recordings do not determine the gain of every joint "
+                                f"(first guess: {np.round(gain, 2).tolist()} N m/A)")
         return gain
 
     def solve_parameters(self, gain: Array, weights: Array, mass: float) -> Array:

@@ -52,7 +52,7 @@ class JointRecording:
 
     @classmethod
     def from_seconds(cls, t: ArrayLike, q: ArrayLike, effort: ArrayLike) -> JointRecording:
-        """With times (n,) [s]; samples that repeat a time are left out."""
+        """A recording with times (n,) in seconds; samples that repeat a time are left out."""
         stamps = np.round(np.asarray(t, dtype=float) * 1e9).astype(np.int64)
         new = np.append(True, np.diff(stamps) > 0)
         return cls(stamps[new], np.asarray(q, dtype=float)[new],
@@ -81,7 +81,7 @@ class FilteredRecording:
     effort_rate: Array
 
     def compress(self) -> Compressed:
-        """Triangular factors."""
+        """Triangular factors of these rows."""
         return compress_rows(self.regressor, self.effort)
 
 

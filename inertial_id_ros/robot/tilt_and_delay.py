@@ -41,12 +41,12 @@ class Alignment:
 
 def align_recording(model: RobotModel, recording: JointRecording, window: float = WINDOW,
                     low_pass: float = LOW_PASS) -> Alignment:
-    """Tilt and delay that fit best.
+    """Find the tilt of gravity and the delay of the efforts with which a recording fits best.
 
     Raises:
         InvalidData: gravity of the model is not along the root's z axis, or the answer is beyond
             `LARGEST_TILT` or `LARGEST_DELAY`.
-        NotEnoughData: the recording does not tell them.
+        NotEnoughData: the recording does not determine them.
     """
     g = float(np.linalg.norm(model.gravity))
     if not np.allclose(model.gravity[:2], 0.0):
@@ -83,7 +83,7 @@ def align_recording(model: RobotModel, recording: JointRecording, window: float 
     sigma = np.sqrt(residual @ residual / max(len(moved) - system.shape[1], 1)
                     * np.diag(spread)[-3:]) / lengths[-3:]
     if not np.isfinite(sigma).all():
-        raise NotEnoughData("the recording does not tell tilt and delay")
+        raise NotEnoughData("the recording does not determine tilt and delay")
     return Alignment(g * _gravity_direction(tilt, upward), delay, tilt, sigma)
 
 

@@ -50,7 +50,7 @@ class Arm:
     Args:
         urdf: text of the robot description.
         frame: link that carries the payload, such as that of the wrench sensor.
-        carried: payload to reckon with in torques and collisions.
+        carried: payload to include in torques and collisions.
         packages: folders in which ``package://`` meshes are looked for.
         gravity: (3,) [m/s^2] in axes of the description's root.
         folders: that ``file://`` meshes may lie in.
@@ -187,8 +187,7 @@ class Arm:
         return shapes, missing
 
     def _remove_always_touching(self, shapes: pin.GeometryModel) -> None:
-        """Remove pairs that meet in every random pose: neighbours whose shapes are drawn too large.
-        """
+        """Remove pairs of shapes that touch in every random pose: neighbours drawn too large."""
         rng = np.random.default_rng(0)
         low = np.where(np.isfinite(self.lower), self.lower, -np.pi)
         high = np.where(np.isfinite(self.upper), self.upper, np.pi)
@@ -211,6 +210,7 @@ def _infinite_where_unset(limits: Array) -> Array:
 
 
 def _box_shape(corners: Array, frame: pin.Frame, index: int) -> pin.GeometryObject:
+    """Collision shape of the payload's box, corners (2, 3) [m] in the frame."""
     import coal
 
     low, high = np.asarray(corners, dtype=float)

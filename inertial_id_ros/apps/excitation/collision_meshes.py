@@ -44,6 +44,7 @@ def copy_meshes(urdf: str, packages: Sequence[Path], folders: Sequence[Path], se
 
 
 def _binary_stl(path: Path) -> bytes:
+    """A mesh file as binary STL (raises InvalidShape: too many faces)."""
     from trimesh.exchange.stl import export_stl  # only where there is a mesh: it costs a second
 
     mesh = load_mesh(path)

@@ -124,6 +124,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _option(add: object, name: str, default: float, text: str, unit: str) -> None:
+    """Add an option that takes a number, with unit and default in its help."""
     shown = "none" if not np.isfinite(default) else f"{default:g}"
     add(name, type=float, default=default, metavar="X",  # type: ignore[operator]
         help=f"{text}{f' [{unit}]' if unit else ''} (default: {shown})")
@@ -157,6 +158,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
 
 
 def _names(text: str) -> tuple[str, ...]:
+    """Names in a comma-separated list."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
@@ -175,6 +177,7 @@ def _payload(mass: float, box: str | None) -> tuple[Array, Array | None]:
 
 
 def _tool_points(words: Sequence[str], box: Array | None) -> tuple[tuple[float, float, float], ...]:
+    """Points whose speed is limited: as given, or corners of the payload's box."""
     if words:
         points = [numbers(f"--tool-point {text}", text, "three numbers x,y,z", 3)
                   for text in words]
@@ -186,6 +189,7 @@ def _tool_points(words: Sequence[str], box: Array | None) -> tuple[tuple[float, 
 
 
 def _noise(args: argparse.Namespace) -> tuple[float, ...]:
+    """Noise of one sample as given, or the default of the goal (raises InvalidSetting)."""
     count, default = (2, (0.1, 0.005)) if args.goal == PAYLOAD else (1, (0.5,))
     if args.noise is None:
         return default

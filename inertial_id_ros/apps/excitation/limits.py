@@ -79,7 +79,7 @@ class Excess:
             *(f"distance of {a} and {b}" for a, b in arm.pairs))
 
     def distance_rows(self, q: Array) -> Array:
-        """The last rows (n, pairs), of distances, which cost most."""
+        """Missing distance of each pair of links (n, pairs): last of `rows`, slow to compute."""
         return (self._limits.clearance - self._arm.distances(q)) / _LENGTH
 
     def rows(self, q: Array, dq: Array, ddq: Array, distances: Array | None = None) -> Array:

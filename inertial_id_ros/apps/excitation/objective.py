@@ -1,4 +1,4 @@
-"""How much a motion tells: the logarithm of the determinant of the information, in nats.
+"""Information gain of a motion: the logarithm of the determinant of the information, in nats.
 
 ``gain = 1/2 log det(1 + L' (sum of rows' rows) L)`` with ``L L'`` the covariance of the parameters
 before the motion: what is learnt about them (D-optimality with a prior, so that a direction that
@@ -42,6 +42,7 @@ def gain_slopes(rows: Array, samples: float) -> Array:
 
 
 def _information(rows: Array, samples: float) -> Array:
+    """Information matrix (c, c) of rows that stand for a number of samples, prior included."""
     flat = rows.reshape(-1, rows.shape[2])
     return np.eye(flat.shape[1]) + samples / len(rows) * flat.T @ flat
 
@@ -62,7 +63,7 @@ class PayloadInformation:
         self._noise, self._bias = np.asarray(noise), np.diag(np.asarray(bias_sd))
 
     def rows(self, q: Array, dq: Array, ddq: Array) -> Array:
-        """See `Objective`."""
+        """Rows (n, 6, 16) of a joint motion: of the payload and of the biases."""
         motion = self._arm.frame_motion(q, dq, ddq)
         y = regressor(motion.proper_acceleration, motion.omega, motion.alpha) @ self._unit
         biases = np.broadcast_to(self._bias, (len(y), BIASES, BIASES))
@@ -90,6 +91,6 @@ class RobotInformation:
         return len(self._columns)
 
     def rows(self, q: Array, dq: Array, ddq: Array) -> Array:
-        """See `Objective`."""
+        """Rows (n, joints, nb) of a joint motion, of the base parameters."""
         y = self._model.regressor(q, dq, ddq)[:, :, self._columns]
         return (y / self._noise[:, None]) @ self._root

@@ -1,4 +1,4 @@
-"""The Fourier motion that tells most within the limits.
+"""The Fourier motion with the largest information gain within the limits.
 
 Information and limits depend on a sample of the motion only through q, dq, ddq there, and these are
 linear in the coefficients: derivatives come from differences at every sample, three for each
@@ -66,7 +66,7 @@ class Plan:
 def plan_motion(basis: Basis, start: Array, active: np.ndarray, objective: Objective,
                 excess: Excess, rate: float, effort: SearchEffort | None = None,
                 on_progress: Callable[[float], None] | None = None) -> Plan:
-    """The motion within the limits that tells most, of those found from random starts.
+    """Plan the motion with the largest information gain within the limits, from random starts.
 
     Args:
         start: (joints,) pose at time 0; active: (k,) indices of the joints that move.
@@ -140,6 +140,7 @@ class _Search:
         return self._shrink_within_limits(self._motion(x), dense_times(self._basis.period))
 
     def _motion(self, x: Array) -> FourierMotion:
+        """The motion of coefficients x (k, size)."""
         return FourierMotion(self._basis, self._start, self._active, x)
 
     def _descend(self, x: Array, weight: float, iterations: int, deadline: float) -> Array:

@@ -84,10 +84,12 @@ def save_plot(path: Path, arm: Arm, motion: FourierMotion, limits: Limits) -> No
 
 
 def _yaml_list(values: Array) -> str:
+    """Numbers as a YAML list of floats."""
     # A bare 0 would be read as a whole number, which a field of floats refuses.
     return "[" + ", ".join(repr(round(float(x), _DIGITS) + 0.0) for x in values) + "]"
 
 
 def _write_lines(path: Path, lines: Sequence[str]) -> None:
+    """Write a text file, which appears when it is complete."""
     with replace_when_complete(path) as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")

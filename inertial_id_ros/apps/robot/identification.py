@@ -1,4 +1,4 @@
-"""The road from a recording to an identified robot."""
+"""From a recording of joint torques to an identified robot."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
 
 def _keep_significant(found: Alignment, model: RobotModel, recording: JointRecording,
                       low_pass: float) -> Alignment:
-    """The alignment, zero where it is not clear of zero, with the noise of correlated rows."""
+    """The alignment, with tilt or delay of less than three standard deviations set to zero."""
     rows = filter_recording(model.with_gravity(found.gravity), recording, found.delay, WINDOW,
                             low_pass)
     size = np.maximum(np.std(rows.effort, axis=0), 1e-9)
@@ -231,7 +231,7 @@ def _fit(model: RobotModel, rows: FilteredRecording, level: RobotModel, prior: P
 
 
 def _fit_unconstrained(data: Compressed, noise: Array, scale: Reference) -> Array:
-    """Least squares without constraints (p,), nearest to the reference where data are silent."""
+    """Least squares without constraints (p,); like the reference where data say nothing."""
     factor = data.stack(noise)
     rows = factor[:, :-1] @ scale.unit
     start = scale.inverse @ scale.phi

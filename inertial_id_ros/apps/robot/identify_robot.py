@@ -105,13 +105,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _wide_console() -> Console:
-    """A console in which the table of bodies fits, whatever a pipe claims to be."""
+    """A console wide enough for the table of bodies, also when the output is a pipe."""
     console = Console()
     return console if console.is_terminal else Console(width=max(console.width, _TABLE_WIDTH))
 
 
 def _write(result: RobotResult, urdf: str, recording: Path, urdf_out: Path | None,
            robot_out: Path | None, json_out: Path | None) -> None:
+    """Write the files that were asked for: description, robot file, JSON."""
     if urdf_out is not None:
         text = set_inertias(urdf, result.model, result.identified.phi)
         with replace_when_complete(urdf_out) as temporary:
@@ -123,6 +124,7 @@ def _write(result: RobotResult, urdf: str, recording: Path, urdf_out: Path | Non
 
 
 def _check(args: argparse.Namespace) -> None:
+    """Raise InvalidSetting where a number of the command line is out of range."""
     for name, low, high in (("low_pass", 0.02, 2.0), ("hold_back", 0.0, 0.9),
                             ("prior_weight", 1e-9, 1e9), ("coulomb_velocity", 0.0, 10.0)):
         value = getattr(args, name)
@@ -132,6 +134,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _terms(text: str, fading: float) -> JointTerms:
+    """Joint terms named in a comma-separated list (raises InvalidSetting)."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         if name not in _TERMS:

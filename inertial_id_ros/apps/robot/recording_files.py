@@ -172,6 +172,7 @@ def _check_arrays(path: Path, names: tuple[str, ...], time: Array, q: Array, eff
 
 
 def _read_bag(path: Path, topic: str) -> NamedRecording:
+    """Joint states of a bag, and the robot description if it holds one."""
     with Recording(path) as recording:
         name = _choose_topic(recording, topic)
         notes = list(recording.notes)
@@ -212,6 +213,7 @@ def _read_bag(path: Path, topic: str) -> NamedRecording:
 
 
 def _choose_topic(recording: Recording, wanted: str) -> str:
+    """Name of the joint state topic: the wanted one, or the only one (raises RecordingError)."""
     names = [t.name for t in recording.topics if t.type == JOINT_STATES.type]
     if wanted:
         if "/" + wanted.lstrip("/") not in names:

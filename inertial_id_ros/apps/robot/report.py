@@ -29,7 +29,7 @@ def print_report(console: Console, result: RobotResult, title: str, base: bool) 
 
 
 def verdict(result: RobotResult) -> list[str]:
-    """Sentences about the whole."""
+    """Sentences about the result: notes, tilt and delay, torque error, consistency."""
     out = [f"note: {note}" for note in result.notes]
     if result.alignment is not None:
         lean, s = np.degrees(result.alignment.tilt), result.alignment
@@ -45,6 +45,7 @@ def verdict(result: RobotResult) -> list[str]:
 
 
 def _torque_table(result: RobotResult, title: str) -> Table:
+    """Table of measured torque and prediction error of every joint."""
     table = Table(title=escape(title), title_justify="left")
     for name in ("joint", "torque rms \\[N m]", "error rms", "%", "held back %"):
         table.add_column(name, justify="left" if name == "joint" else "right")
@@ -57,6 +58,7 @@ def _torque_table(result: RobotResult, title: str) -> Table:
 
 
 def _body_table(result: RobotResult) -> Table:
+    """Table of mass, centre of mass and moments of inertia of every body."""
     table = Table(title="bodies (± 95 %; in brackets what the description says, not the data)",
                   title_justify="left")
     table.add_column("body")
@@ -79,6 +81,7 @@ def _body_table(result: RobotResult) -> Table:
 
 
 def _term_table(result: RobotResult) -> Table:
+    """Table of friction, offset and drive inertia of every joint."""
     model = result.model
     table = Table(title="joints (± 95 %)", title_justify="left")
     table.add_column("joint")
@@ -93,6 +96,7 @@ def _term_table(result: RobotResult) -> Table:
 
 
 def _base_parameter_table(result: RobotResult) -> Table:
+    """Table of the base parameters with their intervals."""
     table = Table(title="base parameters (± 95 %)", title_justify="left")
     table.add_column("combination")
     table.add_column("value", justify="right")

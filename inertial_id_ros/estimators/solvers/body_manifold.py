@@ -205,7 +205,7 @@ def _quadratic_program(local: LocalProblem, held: bool) -> tuple[Array, float]:
 
 
 def _free_moment(local: LocalProblem, promise: float) -> Point | None:
-    """The body with one zero moment freed, where the gradient asks for it strongly enough.
+    """The body with one zero moment made positive, if that lowers the objective enough; or None.
 
     Adding t along an axis n lowers f by ``-g t - a^2 t^2`` at most at ``t = -g / (2 a^2)``.
     """

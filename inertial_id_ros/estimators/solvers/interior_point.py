@@ -1,9 +1,9 @@
 """Interior-point steps for least squares over positive semidefinite 4x4 matrices.
 
-`manifold` leaves a point that its own steps cannot improve, although it is not the optimum, along
-this road: it works on the pseudo-inertia itself, where the problem is convex. `entropic` looks for
-a point within the cone, which is the same road with an end in the interior. Primal-dual steps in
-the scaling of Nesterov and Todd (1997), with Mehrotra's corrector (1992).
+`body_manifold` leaves a point that its own steps cannot improve, although it is not the optimum,
+along this path: it works on the pseudo-inertia itself, where the problem is convex. `log_det` looks
+for a point within the cone, where the path with a positive weight ends. Primal-dual steps in the
+scaling of Nesterov and Todd (1997), with Mehrotra's corrector (1992).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class InteriorPath:
 
     @property
     def arrived(self) -> bool:
-        """Whether the end of a road with positive weight is so near that Newton's method takes it.
+        """Whether the end of the path, for a positive weight, is near enough for Newton's method.
 
         The last step was a full one, after which S is feasible, and P' S P is about the weight.
         """
@@ -64,7 +64,7 @@ class InteriorPath:
         return self._step == 1.0 and bool(np.all(np.abs(ratio - 1.0) < 0.5))
 
     def advance(self) -> bool:
-        """One step; False where rounding ends the road."""
+        """Take one step along the path; False where rounding does not allow any."""
         values, axes = np.linalg.eigh(self._dual)
         if not values[0] > 1e-16 * values[-1]:
             return False

@@ -45,7 +45,7 @@ class Box:
 
     @property
     def center(self) -> Array:
-        """(3,) [m]."""
+        """Centre of the box (3,) [m]."""
         return 0.5 * (np.array(self.lower) + np.array(self.upper))
 
     @property

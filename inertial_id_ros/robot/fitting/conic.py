@@ -72,6 +72,7 @@ def minimise(weights: Array, linear: Array, offset: Array, matrix: Array,
 
 def _solve(weights: Array, linear: Array, offset: Array, matrix: Array, cones: Sequence[Cone],
            careful: bool) -> clarabel.DefaultSolution | None:
+    """One run of Clarabel; None where it breaks down. Careful: with its safeguards."""
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1
@@ -130,7 +131,7 @@ class Scaled:
 
 
 def scale_constraints(stacked: Stacked, unit: Array, reference: Array) -> Scaled:
-    """The constraints seen from a reference robot phi (p,) with coordinates unit (p, p)."""
+    """The constraints in coordinates ``phi = unit u``, cones scaled by a reference robot (p,)."""
     at_reference = stacked.offset + stacked.matrix @ reference
     # Auxiliary variables are bodies too: of the size of the reference.
     own_unit = np.ones(stacked.auxiliary.shape[1])

@@ -310,7 +310,7 @@ class Stacked:
 
 
 def depth_in_cone(values: Array, cone: Cone) -> float:
-    """How far inside a cone its rows are; see `Stacked.margins`."""
+    """How far inside (>= 0) or outside (< 0) a cone its rows are, in their units."""
     if cone.kind is Kind.ZERO:
         return -float(np.abs(values).max())
     if cone.kind is Kind.LINEAR:
@@ -336,6 +336,7 @@ def stack_constraints(constraints: Sequence[Constraint], size: int) -> Stacked:
 
 def _of_body(size: int, where: slice, rows: Array, cones: Sequence[Cone], text: str,
              offset: Array | None = None) -> Constraint:
+    """A constraint whose rows (r, 10) act on the parameters of one body."""
     matrix = np.zeros((len(rows), size))
     matrix[:, where] = rows
     return Constraint(matrix, np.zeros(len(rows)) if offset is None else offset,
@@ -343,5 +344,6 @@ def _of_body(size: int, where: slice, rows: Array, cones: Sequence[Cone], text: 
 
 
 def _linear(rows: Array, offset: Array, text: str) -> Constraint:
+    """The constraint ``offset + rows phi >= 0``."""
     return Constraint(rows, offset, np.zeros((len(rows), 0)),
                       (Cone(Kind.LINEAR, len(rows)),), text)

@@ -23,9 +23,9 @@ from ..reference_robot import Reference
 from .identification import EVERYWHERE, Identified, Prior, summarise
 from .least_squares import Optimum
 
-_FALL = 10.0  # of the weight from one point of the road to the next
+_FALL = 10.0  # of the weight from one point of the path to the next
 _STEPS = 60  # Newton steps at one weight
-_NEAR, _DONE = 1e-2, 1e-10  # squared Newton decrement, per gamma, on the road and at its end
+_NEAR, _DONE = 1e-2, 1e-10  # squared Newton decrement, per gamma, on the path and at its end
 _UNIT = svec(np.eye(SIDE))
 
 
@@ -72,7 +72,7 @@ def _minimise(matrix: Array, target: Array, gamma: float, blocks: _Blocks) -> tu
     """Optimum u (p,) of ``|matrix u - target|^2 + gamma (tr Z - log det Z)`` and a root of the
     barrier's Hessian there (p, p).
 
-    Damped Newton steps in the frame of the present point, along a road of falling weights that
+    Damped Newton steps in the frame of the present point, along a path of falling weights that
     starts where the prior outweighs the data.
     """
     factors = np.tile(np.eye(SIDE), (blocks.bodies, 1, 1))
@@ -94,7 +94,7 @@ def _minimise(matrix: Array, target: Array, gamma: float, blocks: _Blocks) -> tu
 
 def _newton_step(matrix: Array, target: Array, gamma: float, blocks: _Blocks, factors: Array,
                  u: Array) -> float:
-    """One step, in place on factors and u; returns the squared decrement before it."""
+    """Take one Newton step, in place on factors and u; return the squared decrement before it."""
     size = len(u)
     frame = _frame(blocks, factors, u)
     barred = _barred_mask(blocks, size)

@@ -51,7 +51,7 @@ class FeasibleBase:
 
 def fit_feasible(data: Compressed, base: BaseParameters, constraints: Sequence[Constraint],
                  ref: Reference, noise: Array | None = None) -> FeasibleBase:
-    """FBPE-OLS (paper 2014, eq. 74); with the noise (k,) of each output its weighted form.
+    """Base parameters of least residual that belong to a possible robot (FBPE-OLS, 2014, eq. 74).
 
     Raises:
         NotEnoughData: see `fit_base_parameters`.
@@ -72,7 +72,7 @@ def fit_feasible(data: Compressed, base: BaseParameters, constraints: Sequence[C
 
 @dataclass(frozen=True)
 class Prior:
-    """What is held of the robot before the data.
+    """What is known of the robot before the data.
 
     Attributes:
         reference: the expected robot; its bodies are also the scale.
@@ -109,7 +109,7 @@ class Prior:
 
 @dataclass(frozen=True)
 class Identified:
-    """A robot.
+    """An identified robot and how well it is known.
 
     Attributes:
         phi: (p,) parameters of all bodies and joints.
@@ -158,7 +158,11 @@ def identify(data: Compressed, base: BaseParameters, constraints: Sequence[Const
 
 def summarise(data: Compressed, found: Optimum, rows: Array, prior_rows: Array, prior: Prior,
               noise: Array) -> Identified:
-    """What a solution says, from whitened rows of the data and of the prior."""
+    """Standard deviations, shares of the data and residuals of a solution phi.
+
+    Args:
+        rows, prior_rows: whitened, of the data and of the prior.
+    """
     unit = prior.reference.unit
     information = (rows @ unit).T @ (rows @ unit) + (prior_rows @ unit).T @ (prior_rows @ unit)
     spread = unit @ np.linalg.pinv(information, hermitian=True) @ unit.T

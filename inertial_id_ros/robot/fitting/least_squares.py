@@ -27,7 +27,7 @@ _ATTEMPTS = 4
 
 @dataclass(frozen=True)
 class Optimum:
-    """The answer.
+    """Parameters of least residual within the constraints.
 
     Attributes:
         phi: (p,); directions that neither data nor constraints bind are arbitrary.
