@@ -113,7 +113,7 @@ def test_at_the_timeout_the_goal_is_aborted_with_what_is_missing(goals):
 
 def test_an_accuracy_that_is_not_reached_is_named_with_both_numbers(goals):
     got = goals.client.listen(InertialParameters, PARAMETERS)
-    goals.play(lambda: got[-1].valid and not got[-1].stale)
+    goals.play(lambda: bool(got) and got[-1].valid and not got[-1].stale)
     for _ in range(10):
         status, result = goals.result(goals.send(com_accuracy=1e-7, timeout=1.0, keep_data=True))
         if not result.parameters.stale:  # as it is where this process had to wait for its turn
