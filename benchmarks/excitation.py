@@ -32,7 +32,7 @@ from inertial_id_ros.apps.excitation.fourier import Basis
 from inertial_id_ros.apps.excitation.limits import Excess, Limits
 from inertial_id_ros.apps.excitation.objective import PayloadInformation, RobotInformation
 from inertial_id_ros.apps.excitation.optimise import SearchEffort, information_gain, plan_motion
-from inertial_id_ros.apps.robot.identification import identify_robot, predict
+from inertial_id_ros.apps.robot.robot_identification import identify_robot, predict
 from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE, TOOL_POINT, Motion, Sinusoid

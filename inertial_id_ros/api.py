@@ -31,7 +31,7 @@ from .robot.robot_file import save_robot
 from .settings import Settings, settings_from_mapping
 
 if TYPE_CHECKING:
-    from .apps.robot.identification import RobotResult
+    from .apps.robot.robot_identification import RobotResult
 
 __all__ = [
     "PARAMETER_NAMES",
@@ -293,8 +293,8 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         InvalidModel: the robot description cannot be used.
         NotEnoughData: too short a motion, or torques that the robot does not explain.
     """
-    from .apps.robot.identification import identify_described_robot
     from .apps.robot.recording_files import NamedRecording
+    from .apps.robot.robot_identification import identify_described_robot
 
     joints, times = as_names("names", names), as_stamps("joint states", stamps)
     shape = len(times), len(joints)

@@ -9,7 +9,7 @@ import numpy as np
 from bags import JOINTS, START, STORE, Stream, header, text_stream, write_bag
 
 from benchmarks.joint_torque import SimulatedTorques, block, simulate, wide_motion
-from inertial_id_ros.apps.robot.identification import identify_robot
+from inertial_id_ros.apps.robot.robot_identification import identify_robot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.robot_file import robot_model, save_robot

@@ -21,9 +21,9 @@ from inertial_id_ros.robot.base_parameters import (
 )
 from inertial_id_ros.robot.compression import Compressed, compress_base
 from inertial_id_ros.robot.fitting.boxes import Box, box_reference
+from inertial_id_ros.robot.fitting.consistent_fit import NULL_SPACE, Identified, Prior, identify
 from inertial_id_ros.robot.fitting.constraints import consistent_robot, point_masses
-from inertial_id_ros.robot.fitting.entropic import identify_entropic
-from inertial_id_ros.robot.fitting.identification import NULL_SPACE, Identified, Prior, identify
+from inertial_id_ros.robot.fitting.entropic_fit import identify_entropic
 from inertial_id_ros.robot.joint_terms import NO_TERMS
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.reference_robot import Reference, make_reference

@@ -11,15 +11,15 @@ import numpy as np
 from benchmarks.robot.robots import panda, ur10e
 from inertial_id_ros.robot.base_parameters import estimate_output_noise, structural_base_parameters
 from inertial_id_ros.robot.drive_gains import Gains, gains_from_payload, payload_with_gains
-from inertial_id_ros.robot.fitting.constraints import consistent_body, consistent_robot
-from inertial_id_ros.robot.fitting.entropic import identify_entropic
-from inertial_id_ros.robot.fitting.feasibility import check_feasibility
-from inertial_id_ros.robot.fitting.identification import (
+from inertial_id_ros.robot.fitting.consistent_fit import (
     NULL_SPACE,
     Prior,
     fit_feasible,
     identify,
 )
+from inertial_id_ros.robot.fitting.constraints import consistent_body, consistent_robot
+from inertial_id_ros.robot.fitting.entropic_fit import identify_entropic
+from inertial_id_ros.robot.fitting.feasibility import check_feasibility
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import FilteredRecording, JointRecording, filter_recording

@@ -13,6 +13,7 @@ from inertial_id_ros.inertia import phi_from_body, pseudo_inertia
 from inertial_id_ros.robot.base_parameters import BaseParameters, structural_base_parameters
 from inertial_id_ros.robot.compression import Compressed, compress
 from inertial_id_ros.robot.fitting import cvxpy_statements
+from inertial_id_ros.robot.fitting.consistent_fit import Prior, fit_feasible, identify
 from inertial_id_ros.robot.fitting.constraints import (
     Constraint,
     com_ellipsoid,
@@ -20,7 +21,6 @@ from inertial_id_ros.robot.fitting.constraints import (
     ellipsoid_matrix,
     inside_ellipsoid,
 )
-from inertial_id_ros.robot.fitting.identification import Prior, fit_feasible, identify
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel, Rotor
 from inertial_id_ros.robot.reference_robot import Reference, description_reference

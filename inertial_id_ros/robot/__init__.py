@@ -1,5 +1,4 @@
-"""Whole robots: their inertial parameters, friction and drives from joint torques.
+"""Whole robots from joint torques: regressor, recordings, base parameters, noise, robot files.
 
-ROS-free. `model` gives regressors, `base_parameters` what they can tell, `constraints` what a
-robot can be, `feasibility` and `identification` put the three together.
+`fitting` holds what a robot can be, and fits over all robots that can exist.
 """

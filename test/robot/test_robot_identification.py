@@ -14,6 +14,13 @@ from inertial_id_ros.robot.base_parameters import BaseParameters, structural_bas
 from inertial_id_ros.robot.compression import Compressed, compress
 from inertial_id_ros.robot.fitting import cvxpy_statements
 from inertial_id_ros.robot.fitting.boxes import Box, box_reference
+from inertial_id_ros.robot.fitting.consistent_fit import (
+    EVERYWHERE,
+    NULL_SPACE,
+    Prior,
+    fit_feasible,
+    identify,
+)
 from inertial_id_ros.robot.fitting.constraints import (
     com_box,
     consistent_robot,
@@ -22,14 +29,7 @@ from inertial_id_ros.robot.fitting.constraints import (
     mass_sum,
     point_masses,
 )
-from inertial_id_ros.robot.fitting.entropic import identify_entropic
-from inertial_id_ros.robot.fitting.identification import (
-    EVERYWHERE,
-    NULL_SPACE,
-    Prior,
-    fit_feasible,
-    identify,
-)
+from inertial_id_ros.robot.fitting.entropic_fit import identify_entropic
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel, Rotor
 from inertial_id_ros.robot.reference_robot import Reference, description_reference, make_reference

@@ -19,9 +19,9 @@ from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ...robot.recording import LOW_PASS
 from ...robot.robot_file import save_robot
 from ..bag.output import check_outputs, replace_when_complete, write_json
-from .identification import RobotResult, identify_described_robot
 from .recording_files import read_recording
 from .report import print_report, result_json
+from .robot_identification import RobotResult, identify_described_robot
 from .urdf_output import set_inertias
 
 _TABLE_WIDTH = 140

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ...inertia import report_from_phi, report_jacobian
 from ..bag.report import CONFIDENCE_95, round_to_spread
-from .identification import RobotResult
+from .robot_identification import RobotResult
 
 _DATA = 0.5  # share of the data from which on a number counts as identified
 

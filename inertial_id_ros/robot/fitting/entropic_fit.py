@@ -20,7 +20,7 @@ from ..compression import Compressed
 from ..joint_terms import COULOMB, DRIVE, VISCOUS
 from ..model import BODY_SIZE, RobotModel
 from ..reference_robot import Reference
-from .identification import EVERYWHERE, Identified, Prior, summarise
+from .consistent_fit import EVERYWHERE, Identified, Prior, summarise
 from .least_squares import Optimum
 
 _FALL = 10.0  # of the weight from one point of the path to the next
@@ -44,7 +44,7 @@ def identify_entropic(data: Compressed, base: BaseParameters, model: RobotModel,
 
     Args:
         gamma: weight of the prior: each body resembles the reference's to about 1 / sqrt(gamma).
-        noise: see `identification.identify`.
+        noise: see `consistent_fit.identify`.
 
     Raises:
         NotEnoughData: an offset cannot be told, or no noise is given and cannot be found.

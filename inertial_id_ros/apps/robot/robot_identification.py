@@ -12,8 +12,8 @@ from ...inertia import Array, Body, body_from_phi
 from ...robot.base_parameters import BaseParameters, structural_base_parameters
 from ...robot.compression import Compressed
 from ...robot.correlated_noise import equivalent_white_noise
+from ...robot.fitting.consistent_fit import NULL_SPACE, Identified, Prior, identify
 from ...robot.fitting.constraints import consistent_robot
-from ...robot.fitting.identification import NULL_SPACE, Identified, Prior, identify
 from ...robot.joint_terms import JointTerms
 from ...robot.model import RobotModel
 from ...robot.recording import LOW_PASS, WINDOW, FilteredRecording, JointRecording, filter_recording
