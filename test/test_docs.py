@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import runpy
 from pathlib import Path
 
 from conftest import ROOT
+
+PACKAGE = ROOT / "inertial_id_ros"
 
 
 def test_settings_page_is_made_from_the_settings_table() -> None:
@@ -43,3 +46,24 @@ def test_every_link_between_pages_leads_to_a_file_and_a_heading() -> None:
                         for line in file.read_text().splitlines()
                         if line.startswith("#")] if anchor else []
             assert not anchor or anchor in headings, f"{page.name}: {target}"
+
+
+def words_of_code() -> set[str]:
+    """The words of the package and the benchmarks outside of docstrings and comments."""
+    words = set()
+    for path in [*PACKAGE.rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]:
+        code = re.sub(r'""".*?"""|#[^\n]*', "", path.read_text(), flags=re.S)
+        words |= {path.stem, *path.relative_to(ROOT).parts[:-1], *re.findall(r"\w+", code)}
+    return words
+
+
+def test_every_name_that_a_docstring_quotes_exists() -> None:
+    words, wrong = words_of_code(), []
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                continue
+            for quoted in re.findall(r"(?<!`)`([\w.]+)`(?!`)", ast.get_docstring(node) or ""):
+                missing = [word for word in quoted.split(".") if word not in words]
+                wrong += [f"{path.relative_to(ROOT)}: {quoted}"] if missing else []
+    assert wrong == []

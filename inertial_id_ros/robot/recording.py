@@ -1,7 +1,7 @@
 """From recorded joint positions and efforts to low-passed regressor rows.
 
 As for a wrist sensor: velocities and accelerations from a local quartic through the positions
-(`kinematics.local_polynomial`), efforts averaged over 10 ms (`bins`), then the same Hann low-pass
+(`kinematics.polynomial`), efforts averaged over 10 ms (`signals.bins`), then the same Hann low-pass
 on the regressor and on the efforts (`low_pass`), which costs no bias.
 """
 

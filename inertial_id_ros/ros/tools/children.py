@@ -58,7 +58,7 @@ class Children:
         self._running: list[tuple[str, subprocess.Popen[bytes], IO[bytes]]] = []
 
     def start(self, module: str, arguments: Sequence[str]) -> None:
-        """Start a module; what it writes is kept for `dead`."""
+        """Start a module; what it writes is kept for `describe_ended`."""
         output = tempfile.TemporaryFile()
         process = subprocess.Popen(
             [sys.executable, "-m", module, *arguments], env=self._environment,
