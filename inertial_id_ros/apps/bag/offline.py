@@ -100,7 +100,7 @@ Progress = Callable[[float], AbstractContextManager[Callable[[float], None] | No
 
 
 def no_progress(duration: float) -> AbstractContextManager[None]:
-    """Shows no progress."""
+    """The context of a run that shows no progress."""
     return nullcontext()
 
 
@@ -130,7 +130,7 @@ def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = f
 
 
 def _check_frames(result: Identification, settings: Settings) -> None:
-    """A run without an estimate may be due to a frame that is not there.
+    """Check that the frames exist, where a run ended without an estimate.
 
     Raises:
         UnknownFrame: the sensor or gravity frame is neither in TF nor in the robot description.
