@@ -127,6 +127,7 @@ assert before == (storage_mcap.DECOMPRESSORS, reader.zstd, Reader.STORAGE_PLUGIN
 """
 
 
+@pytest.mark.slow
 def test_other_users_of_the_libraries_notice_nothing(tmp_path: Path) -> None:
     paths = [tmp_path / container for container in CONTAINERS]
     for path in paths:
