@@ -12,6 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
+import numpy as np
+
 from ..findings import FindingLog
 from ..inertia import Array
 from ..settings import Settings
@@ -23,11 +25,13 @@ class RowSignals(NamedTuple):
     """Low-passed signals of r rows, from which the stored columns are computed.
 
     Attributes:
+        number: (r,) bin numbers, which tell the time (see `bins`).
         a, a_rate: regressor and its time derivative (r, 6, 10).
         up_x, up_y: horizontal axes of the gravity frame in sensor axes (r, 3).
         gravity: [m/s^2]; wrench: y (r, 6) [N, N m].
     """
 
+    number: np.ndarray
     a: Array
     a_rate: Array
     up_x: Array

@@ -34,7 +34,7 @@ def pack_columns(motion: Motion, a: Array, wrench: Array, c1: float) -> Array:
 
 
 def make_bin_columns(bins: Bins, motion: Motion, removed: Array, sign: float,
-                c1: float) -> tuple[Array, Array, Array]:
+                     c1: float) -> tuple[Array, Array, Array]:
     """Compute regressor (k, 6, 10) and wrench ``y = A phi + bias`` (k, 6) of bins, and pack them
     into columns (k, 76) for the low-pass.
 
@@ -51,8 +51,8 @@ def unpack_rows(rows: FilteredRows, gravity: float) -> Rows:
     r = len(rows.number)
     axes = rows.columns[:, _AXES].reshape(r, 3, 3)
     full = stored_rows(RowSignals(
-        rows.columns[:, _A].reshape(r, 6, PARAMETERS), rows.rates.reshape(r, 6, PARAMETERS),
-        axes[:, 0], axes[:, 1], gravity, rows.columns[:, _Y]))
+        rows.number, rows.columns[:, _A].reshape(r, 6, PARAMETERS),
+        rows.rates.reshape(r, 6, PARAMETERS), axes[:, 0], axes[:, 1], gravity, rows.columns[:, _Y]))
     static = full.copy()
     static[..., PHI] = static_regressor(-gravity * axes[:, 2])
     return Rows(rows.number, rows.samples, full, static, rows.columns[:, _W])

@@ -45,7 +45,7 @@ def _rows(n: int, rng: np.random.Generator, noise: float = 1.0) -> tuple[Array, 
                   3.0 * rng.normal(size=(n, 3)))
     y = a @ PHI + BIAS + noise * rng.normal(size=(n, 6)) * NOISE
     return stored_rows(
-        RowSignals(a, np.zeros_like(a), side, np.cross(up, side), 9.81, y)), a
+        RowSignals(np.arange(n), a, np.zeros_like(a), side, np.cross(up, side), 9.81, y)), a
 
 
 def _learn(running_fit: RunningFit, rows: Array, size: int = 12) -> None:
@@ -145,7 +145,8 @@ def test_an_unknown_centre_of_turning_is_part_of_the_spread(rng: np.random.Gener
     _learn(running_fit, _rows(480, rng)[0])
     omega, alpha = np.array([0.3, -0.9, 0.5]), np.array([1.0, 2.0, -1.5])
     a = regressor(np.array([0.0, 0.0, 9.81]), omega, alpha)[None]
-    row = stored_rows(RowSignals(a, np.zeros_like(a), np.eye(3)[:1], np.eye(3)[1:2], 9.81, a @ PHI))
+    row = stored_rows(RowSignals(np.arange(1), a, np.zeros_like(a), np.eye(3)[:1],
+                                 np.eye(3)[1:2], 9.81, a @ PHI))
     known, unknown = (running_fit.expect(row, np.ones(1), flag).spread[0] for flag in (False, True))
     drawn = []
     for lever in 0.3 * rng.normal(size=(4000, 3)):
@@ -165,7 +166,7 @@ def _near_rest(n: int, turned: float, noise: float, rng: np.random.Generator) ->
     a = regressor(9.81 * up + noise * rng.normal(size=(n, 3)), still, still)
     y = true @ PHI + BIAS + 0.1 * NOISE * rng.normal(size=(n, 6))
     return stored_rows(
-        RowSignals(a, np.zeros_like(a), side, np.cross(up, side), 9.81, y))
+        RowSignals(np.arange(n), a, np.zeros_like(a), side, np.cross(up, side), 9.81, y))
 
 
 def test_the_first_move_after_a_rest_is_as_expected_as_it_can_be(
@@ -208,7 +209,7 @@ def _shaken_rows(n: int, moved: float, covariance_sd: Array, rng: np.random.Gene
     a = regressor(push + covariance_sd[:3] * rng.normal(size=(n, 3)), still,
                   alpha + covariance_sd[3:] * rng.normal(size=(n, 3)))
     return stored_rows(
-        RowSignals(a, np.zeros_like(a), side, np.cross(up, side), 9.81, y))
+        RowSignals(np.arange(n), a, np.zeros_like(a), side, np.cross(up, side), 9.81, y))
 
 
 def test_channels_that_the_noise_of_the_motion_ties_together_do_not_count_twice(
