@@ -118,7 +118,7 @@ def posterior(information: Array, vector: Array, prior: DensityPrior,
 
 def posterior_over_sizes(information: Array, vector: Array, reach: float,
                          memory: Memory | None = None) -> tuple[Array, Array]:
-    """As `posterior`, for an object of unknown shape that reaches this far [m] from the sensor.
+    """phi (10,) and its covariance of an object of unknown shape within this reach [m].
 
     The covariance is that of the mixture: within each size, and between them. A centre of mass
     beyond the reach is believed: the region is doubled until it holds it.
@@ -159,7 +159,7 @@ def _least_radius(information: Array, vector: Array) -> float:
 def find_modes(information: Array, vector: Array, prior: DensityPrior,
                widths: tuple[float, ...], memory: Memory | None = None, best: float = -np.inf
                ) -> tuple[list[Mode], list[Array]]:
-    """The mode of each width with the slack, and phi (10,) of its density alone.
+    """Find the most probable density of each width: modes with slack, and phi (10,) without.
 
     Args:
         memory: modes of the same priors for the data before; renewed.

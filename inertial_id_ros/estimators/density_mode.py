@@ -182,7 +182,7 @@ class _Search:
         return None
 
     def mode(self, point: _Point, slope: Array, multiplier: Array, curvature: Array | None) -> Mode:
-        """The mode at its point, with Laplace's covariance and evidence, curvature left out."""
+        """The mode at a point, with Laplace's covariance and evidence, curvature left out."""
         # (1 + F'HF)^-1 between slopes F, by the triangle of F' (r, 10): ten unknowns, not r.
         upper = triangular_factor(slope.T)
         factor = np.linalg.cholesky(identity(len(upper)) + upper @ self.information @ upper.T)
@@ -207,7 +207,7 @@ def _step_without_curvature(slope: Array, seen: Array, pull: Array, states: Arra
 
 def find_mode(information: Array, vector: Array, prior: DensityPrior, width: float,
               mass: float, start: Mode | None = None, least: float = -np.inf) -> Mode:
-    """The mode of one width, within 1e-3 standard deviations.
+    """Find the most probable density of one width, to 1e-3 standard deviations.
 
     Args:
         information, vector: (10, 10) and (10,) of the data; mass: [kg] a first guess.

@@ -62,7 +62,7 @@ class Entropic:
         fit = LogDetFit(smat(mass * rows), marginal.target)
         mode = fit.best_mode() if self._by_evidence else fit.find_mode(self._gamma)
         pseudo = mode.factor @ mode.factor.T + SMALLEST * np.diag([1.0, 1.0, 1.0, 0.0])
-        phi = body.with_extent(mass * (body.to_phi @ svec(pseudo)))
+        phi = body.make_consistent(mass * (body.to_phi @ svec(pseudo)))
         to_unit = body.from_phi / mass
         information = to_unit.T @ curvature(mode.factor) @ to_unit
         claimed = min(mode.gamma, self._gamma)

@@ -87,7 +87,7 @@ class Lmi:
                 "no body that is allowed fits the data (mass without constraints: "
                 f"{data.optimum[MASS]:.4g} kg); does the shape lie where the load is?")
         # A margin in units of a very thin shape may be lost in rounding.
-        phi = body.with_extent(body.to_phi @ x)
+        phi = body.make_consistent(body.to_phi @ x)
         return Solution(phi, marginal.bias(phi), data.prior_information(body))
 
     def _cone(self, data: RegularisedProblem, body: ReferenceBody,

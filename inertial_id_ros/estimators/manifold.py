@@ -65,7 +65,7 @@ class Manifold:
                 f"no positive mass fits the data (unconstrained: {data.optimum[MASS]:.4g} kg); "
                 "is anything carried, and has what measures it the right sign?")
         x = data.mass_scale * (self._from_margin @ svec(found.pseudo))
-        phi = body.with_extent(body.to_phi @ x)
+        phi = body.make_consistent(body.to_phi @ x)
         return Solution(phi, marginal.bias(phi), data.prior_information(body))
 
     def _fit(self, data: RegularisedProblem) -> tuple[LeastSquares, Point]:

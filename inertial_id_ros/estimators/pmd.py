@@ -81,7 +81,7 @@ class Pmd:
         bias = found.bias if problem.has_bias else problem.bias_mean.copy()
         information = found.tikhonov / _force_noise(problem) ** 2
         # Few active points may give a body without extent along some axis.
-        return Solution(points.body.with_extent(phi), bias,
+        return Solution(points.body.make_consistent(phi), bias,
                         _prior_information(points, information))
 
     def _place_points(self, shape: Shape) -> _Points:

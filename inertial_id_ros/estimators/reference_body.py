@@ -56,8 +56,8 @@ class ReferenceBody:
     to_phi: Array
     from_phi: Array
 
-    def with_extent(self, phi: Array) -> Array:
-        """phi, or as little of the reference body's extent in it as makes it consistent.
+    def make_consistent(self, phi: Array) -> Array:
+        """phi (10,), with just enough of the reference body mixed in to be physically consistent.
 
         A part of the mass, 1e-6 or the next power of ten that suffices, goes to the reference body;
         mass stays, centre and tensor move by that part.

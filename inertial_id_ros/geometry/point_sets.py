@@ -66,3 +66,12 @@ def enclosing_ellipsoid(points: Array, tolerance: float = 1e-3) -> tuple[Array, 
     # Scale so that every point is inside, which the iteration only reaches in the limit.
     worst = np.einsum("ni,ij,nj->n", points - center, matrix, points - center).max()
     return center, matrix / worst
+
+
+def ellipsoid_form(center: Array, matrix: Array) -> Array:
+    """Q (4, 4) with ``[x; 1]' Q [x; 1] >= 0`` inside ``(x - center)' matrix (x - center) <= 1``."""
+    out = np.empty((4, 4))
+    out[:3, :3] = -matrix
+    out[:3, 3] = out[3, :3] = matrix @ center
+    out[3, 3] = 1.0 - center @ matrix @ center
+    return out

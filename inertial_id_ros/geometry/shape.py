@@ -20,7 +20,13 @@ from ..limits import FARTHEST, MAX_FACES, MAX_POINTS, THINNEST
 from ..settings import ShapeSettings
 from . import primitives
 from .mesh import load_mesh, resolve_resource
-from .point_sets import enclosing_ellipsoid, farthest_points, has_volume, outermost_points
+from .point_sets import (
+    ellipsoid_form,
+    enclosing_ellipsoid,
+    farthest_points,
+    has_volume,
+    outermost_points,
+)
 from .pose import PoseStates
 from .voxelize import grid_axes, grid_points, is_interior
 
@@ -120,12 +126,7 @@ class Shape:
         from scipy.spatial import ConvexHull
 
         corners = self.surface[ConvexHull(self.surface).vertices]
-        center, shape_matrix = enclosing_ellipsoid(corners[farthest_points(corners, 200)])
-        out = np.empty((4, 4))
-        out[:3, :3] = -shape_matrix
-        out[:3, 3] = out[3, :3] = shape_matrix @ center
-        out[3, 3] = 1.0 - center @ shape_matrix @ center
-        return out
+        return ellipsoid_form(*enclosing_ellipsoid(corners[farthest_points(corners, 200)]))
 
 
 def shape_from_settings(settings: ShapeSettings,

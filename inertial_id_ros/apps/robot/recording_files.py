@@ -77,7 +77,7 @@ class NamedRecording:
 
 
 def read_recording(path: Path, topic: str = "") -> NamedRecording:
-    """A recording; the kind follows from the file.
+    """Read joint positions and efforts from a bag, a CSV or an NPZ file.
 
     Args:
         topic: of the joint states in a bag; empty: the only one.

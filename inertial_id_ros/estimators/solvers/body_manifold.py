@@ -129,7 +129,8 @@ class LocalProblem:
 
 
 def expand_at(fit: LeastSquares, point: Point) -> LocalProblem:
-    """The local problem; axes of zero moments are turned so that the gradient is diagonal there."""
+    """Expand the problem about a body, its axes of zero moments turned to diagonalise the gradient.
+    """
     n = point.zeros
     matrix, residual, gradient = derivatives(fit, point)
     if n > 1:
@@ -293,7 +294,7 @@ def minimise(fit: LeastSquares, start: Point, budget: Budget,
 
 def _descend(fit: LeastSquares, point: Point, budget: Budget,
              watch: Callable[[Point], None]) -> tuple[Point, bool]:
-    """Steps from a body while they lead on; the last body, and whether it is proven optimal."""
+    """Take steps from a body while they improve it; the last body, and whether it is optimal."""
     for _ in range(PATIENCE):
         watch(point)
         local = expand_at(fit, point)

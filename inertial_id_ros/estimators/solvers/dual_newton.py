@@ -49,9 +49,10 @@ class _Point(NamedTuple):
 
 
 def solve_by_dual(offset: Array, matrix: Array, start: Array | None = None) -> Found | None:
-    """The nearest point for offset (10,), whose matrix is not positive, and matrix (10, n).
+    """Solve the least-distance problem by Newton's method on its dual.
 
     Args:
+        offset: (10,), of a matrix that is not positive semidefinite; matrix: (10, n).
         start: Y (4, r) to begin with, of a problem like this one.
 
     Returns:

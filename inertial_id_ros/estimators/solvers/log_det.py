@@ -45,7 +45,7 @@ class LogDetFit:
         return self.find_modes((gamma,))[0]
 
     def find_modes(self, gammas: Sequence[float]) -> list[Mode]:
-        """The optima of falling weights.
+        """The optimum for each of several weights, which must fall.
 
         Newton's method from far off would come to rest at the wall of the cone; primal-dual steps
         lead near each optimum first, and from one to the next.

@@ -35,7 +35,7 @@ class Optimum(NamedTuple):
 
 
 def least_sum_of_squares(factors: list[Array], columns: Array, regularization: float) -> Optimum:
-    """The optimum of all norms squared.
+    """Masses and biases that minimise the sum of the squared norms.
 
     Args: as of `least_sum_of_norms`.
     """
@@ -45,7 +45,7 @@ def least_sum_of_squares(factors: list[Array], columns: Array, regularization: f
 
 
 def least_sum_of_norms(factors: list[Array], columns: Array, regularization: float) -> Optimum:
-    """The optimum of the norms as they are.
+    """Masses and biases that minimise the sum of the norms, not squared.
 
     Args:
         factors: each (rows, k + 11) with columns ``[B (k) | A (10) | y]``; k may be zero.

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import InvalidData
 from ...estimators.solvers.triangle_vector import smat, svec
+from ...geometry.point_sets import ellipsoid_form
 from ...inertia import Array, point_columns, pseudo_inertia, skew, tensor_from_six
 from ..joint_terms import COULOMB, DRIVE, VISCOUS
 from ..model import BODY_SIZE, RobotModel
@@ -92,13 +93,13 @@ _SPATIAL = np.stack([svec(spatial_inertia(e)) for e in _UNITS], axis=1)
 
 def consistent_body(size: int, where: slice, form: str = "pseudo", epsilon: float = 0.0,
                     like: ArrayLike | None = None) -> Constraint:
-    """A body that exists: ``J(phi) >= epsilon 1``, or ``>= epsilon (m / m_like) J(like)``.
+    """The constraint that a body is consistent: ``J(phi) >= epsilon (m / m_like) J(like)``.
 
     Args:
         form: ``pseudo``: 4x4 pseudo-inertia, full consistency; ``spatial``: 6x6 spatial inertia,
             which leaves the triangle inequalities of the principal moments open.
-        epsilon: margin, in SI units (paper 2014, eq. 21) or, better, in units of a body `like` it
-            (10,) of the same mass, which means the same for thick and thin bodies.
+        epsilon: margin: ``J(phi) >= epsilon 1`` in SI units (paper 2014, eq. 21) or, better, in
+            units of a body `like` it (10,), which means the same for thick and thin bodies.
 
     Raises:
         InvalidData: another form.
@@ -115,13 +116,13 @@ def consistent_body(size: int, where: slice, form: str = "pseudo", epsilon: floa
 
 
 def mass_bounds(size: int, where: slice, lower: float = 0.0, upper: float = np.inf) -> Constraint:
-    """``lower <= m <= upper`` [kg] (raises InvalidData if lower > upper)."""
+    """The constraint ``lower <= m <= upper`` [kg] (raises InvalidData if lower > upper)."""
     return mass_sum(size, [where], lower, upper)
 
 
 def mass_sum(size: int, where: Sequence[slice], lower: float = 0.0,
              upper: float = np.inf) -> Constraint:
-    """``lower <= sum of masses <= upper`` [kg] (raises InvalidData if lower > upper)."""
+    """The constraint ``lower <= sum of masses <= upper`` [kg] (raises InvalidData)."""
     if not lower <= upper:
         raise InvalidData(f"mass is bounded by {lower:g} kg from below and {upper:g} kg from above")
     total = np.zeros(size)
@@ -133,7 +134,7 @@ def mass_sum(size: int, where: Sequence[slice], lower: float = 0.0,
 
 
 def com_box(size: int, where: slice, lower: ArrayLike, upper: ArrayLike) -> Constraint:
-    """Centre of mass between two corners (3,) [m] of a box along the axes of the body's frame.
+    """The constraint that the centre of mass lies between two corners (3,) [m] of a box.
 
     Raises:
         InvalidData: the first corner is not below the second.
@@ -153,17 +154,12 @@ def ellipsoid_matrix(center: ArrayLike, shape: ArrayLike) -> Array:
     Args:
         center: (3,) [m]; shape: (3, 3) [m^2], positive definite.
     """
-    c = np.asarray(center, dtype=float)
-    inverse = np.linalg.inv(np.asarray(shape, dtype=float))
-    out = np.empty((4, 4))
-    out[:3, :3] = -inverse
-    out[:3, 3] = out[3, :3] = inverse @ c
-    out[3, 3] = 1.0 - c @ inverse @ c
-    return out
+    return ellipsoid_form(np.asarray(center, dtype=float),
+                          np.linalg.inv(np.asarray(shape, dtype=float)))
 
 
 def com_ellipsoid(size: int, where: slice, center: ArrayLike, shape: ArrayLike) -> Constraint:
-    """Centre of mass in ``(x - c)' shape^-1 (x - c) <= 1`` (paper 2017, eq. 22)."""
+    """The constraint ``(x - c)' shape^-1 (x - c) <= 1`` on the centre of mass (2017, eq. 22)."""
     c, q = np.asarray(center, dtype=float), np.asarray(shape, dtype=float)
     blocks = []
     for e in _UNITS:
@@ -177,7 +173,7 @@ def com_ellipsoid(size: int, where: slice, center: ArrayLike, shape: ArrayLike) 
 
 
 def inside_ellipsoid(size: int, where: slice, ellipsoid: ArrayLike) -> Constraint:
-    """A mass density within an ellipsoid: ``tr(J Q) >= 0`` (paper 2017, eq. 23).
+    """The constraint that all mass lies in an ellipsoid: ``tr(J Q) >= 0`` (paper 2017, eq. 23).
 
     Args:
         ellipsoid: Q (4, 4), see `ellipsoid_matrix`.
@@ -189,7 +185,7 @@ def inside_ellipsoid(size: int, where: slice, ellipsoid: ArrayLike) -> Constrain
 
 
 def inside_union(size: int, where: slice, ellipsoids: Sequence[ArrayLike]) -> Constraint:
-    """A mass density within a union of ellipsoids (paper 2017, Corollary 2).
+    """The constraint that all mass lies in a union of ellipsoids (paper 2017, Corollary 2).
 
     The body is a sum of bodies, one in each ellipsoid; those after the first are variables of the
     constraint's own. It implies `consistent_body`.
@@ -219,7 +215,7 @@ def inside_union(size: int, where: slice, ellipsoids: Sequence[ArrayLike]) -> Co
 
 def point_masses(size: int, where: slice, points: ArrayLike,
                  epsilon: float = MARGIN) -> Constraint:
-    """A body of point masses ``rho > 0`` at points (n, 3) [m] (Ayusawa and Nakamura 2010, eq. 15).
+    """The constraint that a body is point masses at points (n, 3) [m] (Ayusawa 2010, eq. 15).
 
     A polyhedral cone within that of consistent bodies; the masses are variables of the constraint's
     own. Every point holds at least a part `epsilon` of its share of the mass: a body in a plane
@@ -237,7 +233,7 @@ def point_masses(size: int, where: slice, points: ArrayLike,
 
 def near_design(size: int, where: slice, phi: ArrayLike, radius: float,
                 metric: ArrayLike | None = None) -> Constraint:
-    """``|metric (phi_body - phi)| <= radius``: not far from a design.
+    """The constraint ``|metric (phi_body - phi)| <= radius``: a body near its design.
 
     Args:
         phi: (10,) of the design; metric: (k, 10), None: the identity, in SI units.
@@ -255,7 +251,7 @@ def near_design(size: int, where: slice, phi: ArrayLike, radius: float,
 
 
 def nonnegative_terms(model: RobotModel) -> list[Constraint]:
-    """Viscous and Coulomb friction and drive inertia of every joint, not below zero (eq. 28)."""
+    """The constraint that friction and drive inertia of every joint are not negative (eq. 28)."""
     signed = [model.term_index(j, term) for j in range(len(model.joint_names))
               for term in model.terms.names if term in (VISCOUS, COULOMB, DRIVE)]
     if not signed:
@@ -266,7 +262,7 @@ def nonnegative_terms(model: RobotModel) -> list[Constraint]:
 
 def consistent_robot(model: RobotModel, form: str = "pseudo", epsilon: float = MARGIN,
                      like: Reference | None = None) -> list[Constraint]:
-    """Every body consistent, no negative friction or drive inertia: what no robot can break.
+    """Constraints that every robot meets: consistent bodies, no negative friction or drive inertia.
 
     Args:
         epsilon, like: margin of every body, relative to the bodies of a reference robot (None:

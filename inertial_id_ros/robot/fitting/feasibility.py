@@ -55,7 +55,7 @@ class Feasibility:
 
 def check_feasibility(base: BaseParameters, beta: Array, constraints: Sequence[Constraint],
                       ref: Reference) -> Feasibility:
-    """BPFT: is there a robot within the constraints whose base parameters are beta (nb,)?
+    """Whether a robot within the constraints has the base parameters beta (nb,) (BPFT).
 
     The largest margin t is sought with ``constraints(phi) - t interior in K``, ``K phi = beta``,
     which always has a solution; multipliers of a negative optimum are the certificate.
@@ -111,7 +111,7 @@ class Correction:
 
 def correct_to_feasible(base: BaseParameters, beta: Array, constraints: Sequence[Constraint],
                         ref: Reference) -> Correction:
-    """BPFC: the feasible base parameters nearest to beta (nb,) (paper eq. 52).
+    """The feasible base parameters nearest to beta (nb,) (BPFC, paper eq. 52).
 
     The distance, and with it the answer, depends on how parameters are grouped and on their units.
 
