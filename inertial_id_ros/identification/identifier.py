@@ -330,13 +330,14 @@ class Identifier(Pipeline[WindowContent]):
             return State(self._solver.tool, self._solver.bias.tare, self._last or self._restored)
 
     def restore(self, state: State) -> None:
-        """Go on from the state of an earlier run; `state` says what its parts then mean."""
+        """Go on from the state of an earlier run (see module `state`)."""
         with self._lock:
             self._flush_rows()
             self._solver.tool = state.tool
             self._solver.bias.restore(state.tare)
-            if state.tare is not None and (why := state.tare.why_unfit(self.settings)):
-                self._solver.bias.drop_old(why, self._log)
+            changes = state.tare and state.tare.describe_changes(self.settings)
+            if changes:
+                self._solver.bias.drop_old(changes, self._log)
                 state = replace(state, tare=None)
             self._restored = state.estimate and replace(state.estimate, stale=True, restored=True)
             if state != State():

@@ -1,17 +1,9 @@
-"""The stages that a sample goes through, in order, as far as they do not depend on what measures
-the load.
+"""The stages of every identifier, in order, as far as they do not depend on what measures the load.
 
-==========  ======================================================================
-`add_*`     any thread: samples are appended to the inbox
-`advance`   inbox -> streams -> bins with motion -> filtered rows -> window
-`solve`     window -> estimate with covariance and verdict
-==========  ======================================================================
-
-Samples go through the stages in this order; no stage calls an earlier one. There is one exception,
-a stage of its own: `Identifier.solve` sends the samples of the window through the stages again
-(`_replay_window`) after an estimate has shown that their stamps must be corrected.
-
-All but `add_*` belongs to one thread.
+`add_*` append samples to the inbox, from any thread; all else belongs to one thread. `advance`
+moves them on through streams, bins and filters into the window, `solve` turns that into an
+estimate. No stage calls an earlier one, with one exception: `Identifier.solve` has a stage that
+replays the window after an estimate has shown that the stamps must be corrected.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What outlives a run: the tool, the tared bias, and the last estimate.
+"""The state that is kept from run to run: the tool, the tared bias, and the last estimate.
 
-A restored tool is used as it was. A restored bias is a prior like a tare, but a fifth as wide as
-the bias before any data: a sensor drifts, and may have been zeroed, while nobody looked. It is used
-only where the reading means the same as then: same frame, and same `tare_conditions`. A restored
-estimate is shown as stale until there are data, and nothing is computed from it.
+A restored tool is used unchanged. A restored bias is a prior like a tare, but with a fifth of the
+standard deviation of an unknown bias, since a sensor drifts and may have been zeroed between the
+runs. It is used only in the frame and under the `tare_conditions` in which it was measured. A
+restored estimate is shown as stale until there are data, and nothing is computed from it.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ from ..settings import Settings
 
 FORMAT, VERSION = "inertial_id_ros state", 1
 _UNITS = (("days", 86400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0))
-_SANE_AGE = 3.0e9  # s
+_LONGEST_AGE = 3.0e9  # s; longer ones are of simulated time
 DAMAGED = ".damaged"  # appended to the name of a file that is set aside
 
 
 @dataclass(frozen=True)
 class Tare:
-    """A bias measured without payload: reading (6,) [N, N m], sign of the topic, and its time.
+    """A bias that was measured without payload.
 
     Attributes:
-        conditions: the settings under which it was measured, see `tare_conditions`.
+        reading: (6,) [N, N m], sign of the topic; stamp_ns, frame_id: of it.
+        conditions: the settings under which it was measured (see `tare_conditions`).
     """
 
     reading: np.ndarray
@@ -44,30 +45,30 @@ class Tare:
     frame_id: str
     conditions: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
-    def why_unfit(self, settings: Settings) -> str:
-        """Why its reading may mean something else with these settings; empty where it does not."""
+    def describe_changes(self, settings: Settings) -> str | None:
+        """How the conditions differ from these settings, in words; None where they do not."""
         now = tare_conditions(settings)
         changed = [f"{name} was {before!r} and is {now[name]!r}" if before is not None
                    else f"{name} at that time is not known"
                    for name, before in ((name, self.conditions.get(name)) for name in now)
                    if before != now[name]]
-        return "; ".join(changed)
+        return "; ".join(changed) or None
 
     @property
     def age(self) -> str:
         """How long ago it was measured, by the clock of this machine, in words."""
         seconds = time.time() - 1e-9 * self.stamp_ns
-        if not 0.0 <= seconds < _SANE_AGE:  # stamps of simulated time
+        if not 0.0 <= seconds < _LONGEST_AGE:
             return "at an unknown time"
         unit, length = next(u for u in _UNITS if seconds >= u[1] or u is _UNITS[-1])
         return f"{seconds / length:.3g} {unit} ago"
 
 
 def tare_conditions(settings: Settings) -> dict[str, str]:
-    """What the reading of a sensor without payload depends on, beside its frame, by setting.
+    """Settings on which the reading of a sensor without payload depends, beside its frame.
 
-    The convention is among them although the reading has the sign of the topic: who changes it says
-    that the topic is another than was thought.
+    The convention is among them although the reading has the sign of the topic: a user who changes
+    it corrects what was assumed about the topic.
     """
     removed = settings.precompensated
     return {"wrench.topic": settings.dynamic_joint_states.topic or settings.wrench.topic,
@@ -78,14 +79,14 @@ def tare_conditions(settings: Settings) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class State:
-    """What is kept; None: there was none."""
+    """Tool, tare and estimate of a run; None for those that it did not have."""
 
     tool: Tool | None = None
     tare: Tare | None = None
     estimate: Estimate | None = None
 
     def describe(self) -> str:
-        """What there is, in words."""
+        """The parts that are not None, in words."""
         parts = []
         if self.tool is not None:
             parts.append(self.tool.describe())
@@ -97,7 +98,7 @@ class State:
 
 
 class StateFile:
-    """The file with the state of one node."""
+    """The file that keeps the state of one node."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -122,6 +123,7 @@ class StateFile:
             return State(), f"state file {self.path} is not used: {error}; {self._set_aside()}"
 
     def _set_aside(self) -> str:
+        """Rename the file so that it is not read again; gives a clause that says so."""
         aside = self.path.with_name(self.path.name + DAMAGED)
         try:
             os.replace(self.path, aside)
@@ -131,6 +133,7 @@ class StateFile:
 
 
 def _to_content(state: State) -> dict[str, Any]:
+    """The state as plain values for the file."""
     tare = state.tare
     return {
         "tool": state.tool.content() if state.tool is not None else None,
@@ -141,6 +144,7 @@ def _to_content(state: State) -> dict[str, Any]:
 
 
 def _from_content(content: Mapping[str, Any]) -> State:
+    """The state from the values of a file (raises DamagedFile)."""
     tool, tare, estimate = (_part(content, name) for name in ("tool", "tare", "estimate"))
     return State(
         None if tool is None else tool_from_content(tool),
@@ -151,6 +155,7 @@ def _from_content(content: Mapping[str, Any]) -> State:
 
 
 def _part(content: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+    """A group of values by name; None where there is none (raises DamagedFile)."""
     part = content.get(name)
     if part is not None and not isinstance(part, dict):
         raise DamagedFile(f"its '{name}' is not a group of values")
@@ -159,14 +164,14 @@ def _part(content: Mapping[str, Any], name: str) -> dict[str, Any] | None:
 
 def _conditions(tare: Mapping[str, Any]) -> dict[str, str]:
     """The conditions of a tare; files of the first versions have none, and it is then not used."""
-    told = tare.get("conditions", {})
-    if not isinstance(told, dict):
+    conditions = tare.get("conditions", {})
+    if not isinstance(conditions, dict):
         raise DamagedFile("its 'conditions' is not a group of values")
-    return {name: fields.text(told, name) for name in told}
+    return {name: fields.text(conditions, name) for name in conditions}
 
 
 def _estimate_content(estimate: Estimate) -> dict[str, Any]:
-    """Every field that is kept; the findings belonged to their time."""
+    """The fields of an estimate as plain values, without those that belong to its time."""
     out = {}
     for item in dataclasses.fields(estimate):
         value = getattr(estimate, item.name)
@@ -180,6 +185,7 @@ def _estimate_content(estimate: Estimate) -> dict[str, Any]:
 
 
 def _estimate(content: dict[str, Any]) -> Estimate:
+    """The estimate from the values of a file, marked as restored (raises DamagedFile)."""
     verdict = fields.numbers(content, "verdict", 10)
     if not np.isin(verdict, (0.0, 1.0, 2.0)).all():
         raise DamagedFile("its 'verdict' holds other values than 0, 1 and 2")
