@@ -144,40 +144,40 @@ class DisturbanceDetector:
     def _judge_block(self, block: int, rows: Rows, rotation_only: bool) -> Event | None:
         """Judge rows that lie in one block, up to the first event."""
         if block != self._block:
-            self._begin_block(rotation_only)
+            self._teach_finished_blocks(rotation_only)
             self._block = block
         if self._learnt_blocks < _FIRST_BLOCKS:
-            self._append(rows)
+            self._queue(rows)
             return None
         forecast = self.running_fit.expect(rows.full, rows.samples, rotation_only)
         groups = self.running_fit.model.groups
         distance = forecast.distance
-        uncertainty, excess = forecast.uncertainty(groups), forecast.excess(groups)
+        uncertainty, lengths = forecast.uncertainty(groups), forecast.residual_lengths(groups)
         for k, number in enumerate(rows.number):
             if distance[k] > self._contact.enter:
-                self._peak = np.maximum(self._peak, excess[k])
+                self._peak = np.maximum(self._peak, lengths[k])
             certain = bool((_CERTAIN * uncertainty[k] < self._peak).any())
             event = self._judge_row(int(number), float(distance[k]), certain)
             if event is None and self.began is not None:
-                self._collect(rows, forecast, k)
+                self._add_evidence(rows, forecast, k)
                 event = self._test_hypotheses(int(number), certain)
             if event is not None:
                 return event
         if self.began is None:
-            self._append(rows)
+            self._queue(rows)
         return None
 
     # ---- calm ----------------------------------------------------------------------------------
 
-    def _append(self, rows: Rows) -> None:
-        """Add rows to the block that is to be learnt."""
+    def _queue(self, rows: Rows) -> None:
+        """Queue rows for the running fit."""
         if self._pending:
             self._pending[-1].append(rows)
         else:
             self._pending.append([rows])
 
-    def _begin_block(self, rotation_only: bool) -> None:
-        """Teach the fit the block before the last, at first the last one as well."""
+    def _teach_finished_blocks(self, rotation_only: bool) -> None:
+        """Teach the running fit all finished blocks but the last, at first the last one as well."""
         wait = 1 if self._learnt_blocks >= _FIRST_BLOCKS else 0
         self._pending = [parts for parts in self._pending if parts]
         while len(self._pending) > wait:
@@ -210,12 +210,12 @@ class DisturbanceDetector:
             return Event(EventKind.BEGAN, number, self.began)
         if (self.began is not None and certain and self._calm_since is not None
                 and number - self._calm_since >= self._hold):
-            return self._end(number, self._calm_since)
+            return self._end_disturbance(number, self._calm_since)
         return None
 
     # ---- disturbed -----------------------------------------------------------------------------
 
-    def _collect(self, rows: Rows, forecast: Forecast, k: int) -> None:
+    def _add_evidence(self, rows: Rows, forecast: Forecast, k: int) -> None:
         """Add row k to the evidence about the present disturbance."""
         row = slice(k, k + 1)
         model = self.running_fit.model
@@ -235,7 +235,7 @@ class DisturbanceDetector:
         self._next_test = number + _TEST_PERIOD
         settled = number - self.began - 2 * self._reach  # bins of rows without any bin from before
         if not certain and settled >= _LONG and self._fits_again(number):
-            return self._end(number, number - _LONG)
+            return self._end_disturbance(number, number - _LONG)
         if self._change.detect and self.running_fit.is_confirmed:
             event = self._find_change(number, settled)
             if event is not None:
@@ -251,8 +251,8 @@ class DisturbanceDetector:
         """Whether the last rows fit, and would not if the disturbance still lasted."""
         assert self._evidence is not None
         recent = self._evidence.since(number - _LONG)
-        shows = recent.forecast.shows(self._peak, self.running_fit.model.groups)
-        return bool(np.median(shows) > _SHOWS * self._contact.enter
+        visibility = recent.forecast.visibility(self._peak, self.running_fit.model.groups)
+        return bool(np.median(visibility) > _SHOWS * self._contact.enter
                     and fit_no_change(recent).misfit < self._change.fit)
 
     def _find_change(self, number: int, settled: int) -> Event | None:
@@ -307,7 +307,7 @@ class DisturbanceDetector:
         mass, sd = self.running_fit.mass
         return sd < 0.1 * max(mass, abs(change))
 
-    def _end(self, number: int, calm: int) -> Event:
+    def _end_disturbance(self, number: int, calm: int) -> Event:
         """End the disturbance; the rows from bin number `calm` on fit, and all bins under them."""
         assert self.began is not None
         event = Event(EventKind.ENDED, number, self.began, calm)

@@ -58,6 +58,7 @@ class DisturbanceFindings:
         self.intervals = [i for i in self.intervals if i[0] < number]
 
     def _add_contact(self, first: int, last: int) -> None:
+        """Count a contact between two bins."""
         self.intervals.append((first, last))
         if len(self.intervals) > _KEPT:
             oldest = self.intervals.pop(0)

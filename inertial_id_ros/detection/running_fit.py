@@ -70,12 +70,12 @@ class Forecast(NamedTuple):
         variance = (scaled + self.noise * (1.0 - self.weight**2)) / self.weight**2
         return np.stack([np.sqrt(variance[:, group].max(axis=1)) for group in groups], axis=1)
 
-    def excess(self, groups: tuple[slice, ...]) -> Array:
+    def residual_lengths(self, groups: tuple[slice, ...]) -> Array:
         """Length (n, g) of the residual of each group of channels [N, N m]."""
         residual = self.residual / self.weight
         return np.stack([np.linalg.norm(residual[:, g], axis=1) for g in groups], axis=1)
 
-    def shows(self, strength: Array, groups: tuple[slice, ...]) -> Array:
+    def visibility(self, strength: Array, groups: tuple[slice, ...]) -> Array:
         """How many standard deviations of the noise (n,) a disturbance would make in the group of
         channels that shows it best; strength: (g,) length of its residual [N, N m]."""
         seen = [s * (self.weight[:, g] / np.sqrt(self.noise[:, g])).max(axis=1)

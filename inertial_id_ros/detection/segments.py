@@ -130,7 +130,7 @@ class Segments:
         if self._detects:
             fast = self._detector_rows(self._fast.preview(*bins, whole=True))
             if len(fast.number) == 0:
-                return self.waiting
+                return self.waiting_rows
             if not self.detector.is_calm(fast, rotation_only):
                 return None
             bins = bins.part(bins.number <= fast.number[-1] + self._fast.reach)
@@ -142,12 +142,12 @@ class Segments:
         return waiting + self._window_rows(self.filter.flush())
 
     @property
-    def waiting(self) -> Rows | None:
+    def waiting_rows(self) -> Rows | None:
         """Rows that a later event may still withdraw, if any."""
         return concatenate_rows(self._waiting)
 
     @property
-    def newest(self) -> int | None:
+    def newest_waiting_bin(self) -> int | None:
         """Bin number of the newest waiting row."""
         return int(self._waiting[-1].number[-1]) if self._waiting else None
 
@@ -171,14 +171,15 @@ class Segments:
         """End the segment at a gap, after which bin number `begin` is the first."""
         if self._last_bin is not None or self._begin:
             self._findings.count(self._model.texts.gap_name, self._gap_text, "info")
-        rows = self._release(self._window_rows(self.filter.flush()), begin)
+        rows = self._release_final(self._window_rows(self.filter.flush()), begin)
         self._fast.restart()
         self._begin = begin
         return rows
 
     def _push_without_gaps(self, bins: BinColumns, rotation_only: bool) -> Iterator[Segment]:
+        """Filter and judge bins that no gap separates."""
         if not self._detects:
-            yield Segment(tuple(self._filter(bins)), None)
+            yield Segment(tuple(self._filter_or_hold(bins)), None)
             return
         judged = self._detector_rows(self._fast.push(*bins))
         done, resumed = 0, list[Rows]()
@@ -186,26 +187,26 @@ class Segments:
             # Up to the bin that completed the row of the event: the same however bins arrive.
             seen = int(np.searchsorted(bins.number, event.row + self._fast.reach + 1, side="right"))
             part = slice(done, max(done, seen))
-            rows = self._filter(bins.part(part))
+            rows = self._filter_or_hold(bins.part(part))
             done = part.stop
-            yield Segment((*resumed, *rows, *self._close(event)), event)
-            resumed = self._resume(event)
+            yield Segment((*resumed, *rows, *self._leave_out_from(event)), event)
+            resumed = self._resume_after(event)
             judged = judged.part(judged.number > event.row)
-        yield Segment((*resumed, *self._filter(bins.part(slice(done, None)))), None)
+        yield Segment((*resumed, *self._filter_or_hold(bins.part(slice(done, None)))), None)
 
-    def _filter(self, bins: BinColumns) -> list[Rows]:
+    def _filter_or_hold(self, bins: BinColumns) -> list[Rows]:
         """Rows that these bins complete; none during a contact, when the bins are only held."""
         if len(bins.number) == 0:
             return []
         newest = int(bins.number[-1])
         if self._open:
-            return self._release(self._window_rows(self.filter.push(*bins)), newest)
+            return self._release_final(self._window_rows(self.filter.push(*bins)), newest)
         self._held.append(bins)
         while self._held[0].number[-1] < newest - _HELD:
             self._held.pop(0)
         return []
 
-    def _close(self, event: Event) -> list[Rows]:
+    def _leave_out_from(self, event: Event) -> list[Rows]:
         """Leave out the bins of a contact that begins; gives the last rows before it."""
         if event.kind is not EventKind.BEGAN or not self._leaves_contact_out:
             return []
@@ -213,7 +214,7 @@ class Segments:
         self._open = False
         return rows
 
-    def _resume(self, event: Event) -> list[Rows]:
+    def _resume_after(self, event: Event) -> list[Rows]:
         """Begin a new segment after an event that ends a disturbance; gives its first rows."""
         if event.kind in (EventKind.BEGAN, EventKind.DOUBTED):
             return []
@@ -226,9 +227,9 @@ class Segments:
         if not held:
             return []
         bins = BinColumns(*(np.concatenate(parts) for parts in zip(*held, strict=True)))
-        return self._filter(bins.part(bins.number >= max(event.clean, self._begin)))
+        return self._filter_or_hold(bins.part(bins.number >= max(event.clean, self._begin)))
 
-    def _release(self, rows: list[Rows], last: int) -> list[Rows]:
+    def _release_final(self, rows: list[Rows], last: int) -> list[Rows]:
         """Add rows to the waiting ones; gives those that no event after bin `last` can reach."""
         self._waiting += rows
         released = []
@@ -242,7 +243,7 @@ class Segments:
 
     def _withdraw(self, first: int) -> list[Rows]:
         """End the segment before bin number `first`; gives its waiting rows without later bins."""
-        waiting, self._waiting = self.waiting, []
+        waiting, self._waiting = self.waiting_rows, []
         rows = []
         if waiting is not None and (clean := waiting.number + self.filter.reach < first).any():
             rows.append(waiting.part(clean))

@@ -33,6 +33,7 @@ class AccuracyGoal:
     inertia: float = 0.0
 
     def __post_init__(self) -> None:
+        """Refuse values that are negative or not finite."""
         for item in fields(self):
             value = getattr(self, item.name)
             if not (math.isfinite(value) and value >= 0.0):

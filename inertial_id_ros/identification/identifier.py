@@ -54,7 +54,7 @@ class Identifier(Pipeline[WindowContent]):
 
     def __init__(self, settings: Settings, shape: Shape | None = None) -> None:
         super().__init__(settings)
-        self._gate = WrenchChecks(settings.wrench, self._log)
+        self._checks = WrenchChecks(settings.wrench, self._log)
         self._drops = DropCounters(self._log, "wrench", "wrench samples")
         self._ring = SampleRing(6, _RING)
         model = WrenchModel(settings)
@@ -78,8 +78,9 @@ class Identifier(Pipeline[WindowContent]):
             inbox.REMOVED_PAYLOAD: self._take_removed_payload, inbox.ZEROING: self._take_zeroing,
             inbox.FINDING: self._log.set}
 
-    def _begin(self) -> None:
-        super()._begin()
+    def _reset_progress(self) -> None:
+        """Set what depends on the samples so far to its start."""
+        super()._reset_progress()
         self._clock = RemovedOffset()
         self._next_bin: int | None = None
         self._row_count = 0
@@ -98,6 +99,7 @@ class Identifier(Pipeline[WindowContent]):
 
     @property
     def _newest_ns(self) -> int:
+        """Newest stamp of the stream [ns]; 0 before any sample."""
         return self._ring.newest if len(self._ring) else 0
 
     def take_block(self, block: Block) -> bool:
@@ -109,7 +111,7 @@ class Identifier(Pipeline[WindowContent]):
         with self._lock:
             self._hand_over(self._waiting, self._handlers)
             if not (self._motion.fits(block) and accepts_all(
-                    block.wrenches, self._gate, self._frame, self._ring, self._settling_from)):
+                    block.wrenches, self._checks, self._frame, self._ring, self._settling_from)):
                 return False
             self._motion.take_block(block)
             if block.wrenches is not None:
@@ -140,7 +142,7 @@ class Identifier(Pipeline[WindowContent]):
     def _take_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
                      torque: Sequence[float]) -> None:
         """Put a wrench that passes all checks into its stream."""
-        sample = self._gate.check(stamp_ns, force, torque)
+        sample = self._checks.check(stamp_ns, force, torque)
         if sample is None or is_settling(stamp_ns, self._settling_from):
             return
         if not self._frame.accepts(frame_id):
@@ -153,13 +155,14 @@ class Identifier(Pipeline[WindowContent]):
     # ---- from the streams to the window --------------------------------------------------------
 
     def _process_settled(self) -> CompensatedWrenches:
+        """Turn settled samples into rows of the window; gives the compensated wrenches."""
         nothing = no_wrenches(self.sensor_frame)
         if not len(self._ring):
             return nothing
         source = self._motion.select_source(self.sensor_frame, self._ring)
         if self._motion.mounting_changed:
             self._motion.mounting_changed = False
-            self._flush_rows()
+            self._flush()
             self._log.count("mounting_changed", "buffers flushed: the mounting of the robot or of "
                             "the sensor changed", "info")
         removed = self._removed.in_sensor(self.sensor_frame, self._motion.lookup)
@@ -198,14 +201,16 @@ class Identifier(Pipeline[WindowContent]):
             self._motion_statistics.acceleration_covariance(self._segments.detector_kernel))
         self._add_segments(self._segments.push(
             BinColumns(bins.number, bins.samples, columns).part(valid), self._motion.rotation_only))
-        self._buffer.expire(self._segments.newest)
+        self._buffer.expire(self._segments.newest_waiting_bin)
         return self._compensate(bins.stamps[valid], a[valid], y[valid])
 
-    def _keep(self, rows: Rows) -> None:
+    def _add_rows(self, rows: Rows) -> None:
+        """Add rows to the window."""
         self._buffer.add(rows)
         self._row_count += len(rows.number)
 
     def _handle_moved_zero(self) -> None:
+        """Forget the tare, which belongs to the old zero."""
         self._solver.bias.forget()
 
     def _compensate(self, stamps: np.ndarray, a: Array, y: Array) -> CompensatedWrenches:
@@ -247,7 +252,7 @@ class Identifier(Pipeline[WindowContent]):
     def _replay_window(self) -> None:
         """Send the samples of the window through the stages again, as if they had just arrived."""
         last = self._next_bin if self._next_bin is not None else 0
-        self._flush_rows()
+        self._flush()
         self._next_bin = max(int(self._ring.stamps[0]) // BIN_NS, self._begin_bin,
                              last - int(self.settings.buffer.window * 1e9) // BIN_NS)
         self._disturbances.forget_from(self._next_bin)
@@ -262,23 +267,26 @@ class Identifier(Pipeline[WindowContent]):
         return self._buffer.content(provisional) if self._buffer or provisional else None
 
     def _require_window(self) -> WindowContent:
+        """The window, if it can be solved (raises NotEnoughData)."""
         if not len(self._ring):
             topic = self.settings.dynamic_joint_states.topic or self.settings.wrench.topic
-            raise NotEnoughData(self._gate.explain_silence(topic, self._empty_reason))
+            raise NotEnoughData(self._checks.explain_silence(topic, self._empty_reason))
         missing = self._motion.missing or self._removed.missing
         if missing is not None:
             raise NotEnoughData(missing.text)
         window = self._window()
         if window is None:
-            raise self._no_rows()
+            raise self._no_rows_error()
         if window.duration < self.settings.estimator.min_duration:
-            raise self._too_short(window.duration)
+            raise self._too_short_error(window.duration)
         return window
 
-    def _extent(self, window: WindowContent) -> tuple[int, int]:
+    def _window_extent(self, window: WindowContent) -> tuple[int, int]:
+        """Number of settled rows so far, and last bin of the window."""
         return self._row_count, window.last
 
     def _estimate(self, window: WindowContent) -> Estimate:
+        """Solve a window, with the motion so far."""
         statistics = self._motion_statistics
         return self._solver.solve(
             window, self.sensor_frame, self._log,
@@ -300,6 +308,7 @@ class Identifier(Pipeline[WindowContent]):
         self._restart(reason)
 
     def _restart(self, reason: str) -> None:
+        """Forget all but the samples of the wrench."""
         super()._restart(reason)
         self._solver.reset()
 
@@ -321,7 +330,7 @@ class Identifier(Pipeline[WindowContent]):
                 self._ring.newest - 1_000_000_000, self._ring.newest + 1)]
             text = self._solver.bias.measure(recent, self._ring.newest, self.sensor_frame,
                                              self.settings)
-            self._flush_rows()
+            self._flush()
             return text
 
     def state(self) -> State:
@@ -332,7 +341,7 @@ class Identifier(Pipeline[WindowContent]):
     def restore(self, state: State) -> None:
         """Go on from the state of an earlier run (see module `state`)."""
         with self._lock:
-            self._flush_rows()
+            self._flush()
             self._solver.tool = state.tool
             self._solver.bias.restore(state.tare)
             changes = state.tare and state.tare.describe_changes(self.settings)
@@ -343,12 +352,14 @@ class Identifier(Pipeline[WindowContent]):
             if state != State():
                 self._log.set("restored", "info", f"restored: {state.describe()}")
 
-    def _flush_rows(self) -> None:
+    def _flush(self) -> None:
+        """Forget the window, its estimate, and the bins that wait in the filters."""
         self._segments.restart()
         self._unsettled = None
-        self._forget_rows()
+        self._clear_window()
 
-    def _forget_rows(self) -> None:
+    def _clear_window(self) -> None:
+        """Forget the window and its estimate."""
         self._buffer.clear()
         self._motion_statistics = MotionStatistics()
         self._last, self._restored = None, None
@@ -373,7 +384,7 @@ class Identifier(Pipeline[WindowContent]):
                 self._removed = RemovedPayload(settings)
                 self._take_zeroing("the payload that the driver removes is set to "
                                    f"{settings.precompensated.mass:.3f} kg")
-            self._must_solve()
+            self._force_solve()
             if settings.estimator.weighting != before.estimator.weighting:
                 self._buffer = make_regressor_window(settings)  # for another model of the wrench
                 if len(self._ring):

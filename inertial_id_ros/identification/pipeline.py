@@ -72,9 +72,9 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         self._finished = False
         self._last: Estimate | None = None
         self._restored: Estimate | None = None  # of an earlier run, shown until there are data
-        self._begin()
+        self._reset_progress()
 
-    def _begin(self) -> None:
+    def _reset_progress(self) -> None:
         """Set what depends on the samples so far to its start."""
         self._begin_bin = 0  # earlier bins belong to another payload
         self._flush_reason: str | None = None  # why rows were forgotten since the last estimate
@@ -98,7 +98,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         """Turn settled samples into rows of the window; gives the compensated wrenches."""
 
     @abstractmethod
-    def _keep(self, rows: Rows) -> None:
+    def _add_rows(self, rows: Rows) -> None:
         """Add rows to the window."""
 
     @abstractmethod
@@ -110,7 +110,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         """
 
     @abstractmethod
-    def _extent(self, window: AnyWindow) -> tuple[int, int]:
+    def _window_extent(self, window: AnyWindow) -> tuple[int, int]:
         """Two numbers that grow with the data in a window."""
 
     @abstractmethod
@@ -122,11 +122,11 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         """Take into account that the zero of what measures the load has moved."""
 
     @abstractmethod
-    def _forget_rows(self) -> None:
+    def _clear_window(self) -> None:
         """Forget the window and its estimate."""
 
     @abstractmethod
-    def _flush_rows(self) -> None:
+    def _flush(self) -> None:
         """Forget the window, its estimate, and the bins that wait in the filters."""
 
     # ---- stages that all share -----------------------------------------------------------------
@@ -163,7 +163,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         """Add rows to the window, and handle the events between them."""
         for segment in segments:
             for rows in segment.rows:
-                self._keep(rows)
+                self._add_rows(rows)
             if segment.event is not None:
                 self._handle_event(segment.event)
 
@@ -175,24 +175,25 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         if event.kind is EventKind.ZERO_MOVED:
             self._handle_moved_zero()
         self._flush_reason, self._begin_bin = self._disturbances.describe(event), event.row
-        self._forget_rows()
+        self._clear_window()
 
     def _solve_window(self) -> Outcome:
-        """The outcome of the window as it is now, not yet concluded."""
+        """Solve the window as it is now; the outcome still lacks its findings."""
         try:
             window = self._require_window()
         except NotEnoughData as missing:
             if self._restored is not None and self.sensor_frame in ("", self._restored.frame_id):
                 return self._restored
             return NoEstimate(self._newest_ns, self.sensor_frame, str(missing))
-        if self._last is not None and self._extent(window) <= self._solved:
+        if self._last is not None and self._window_extent(window) <= self._solved:
             return self._last.as_stale()
         try:
             estimate = self._estimate(window)
         except InertialIdError as error:
             self._last = None
-            return NoEstimate(self._newest_ns, self.sensor_frame, self._after_flush(str(error)))
-        self._solved = self._extent(window)
+            return NoEstimate(self._newest_ns, self.sensor_frame,
+                              self._with_flush_reason(str(error)))
+        self._solved = self._window_extent(window)
         return estimate
 
     def _conclude(self, outcome: Outcome) -> Outcome:
@@ -204,17 +205,17 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
             self._last = outcome
         return replace(outcome, findings=tuple(f.text for f in self._log.all()))
 
-    def _after_flush(self, text: str) -> str:
+    def _with_flush_reason(self, text: str) -> str:
         """A reason for no estimate, preceded by why rows were forgotten."""
         return text if self._flush_reason is None else f"{self._flush_reason}; {text}"
 
-    def _no_rows(self) -> NotEnoughData:
+    def _no_rows_error(self) -> NotEnoughData:
         """The error of a window without any row."""
         return NotEnoughData(self._flush_reason or "waiting for the first second of data")
 
-    def _too_short(self, duration: float) -> NotEnoughData:
+    def _too_short_error(self, duration: float) -> NotEnoughData:
         """The error of a window that is too short [s]."""
-        return NotEnoughData(self._after_flush(
+        return NotEnoughData(self._with_flush_reason(
             f"{duration:.2f} s of data; estimator.min_duration is "
             f"{self.settings.estimator.min_duration:g} s"))
 
@@ -241,9 +242,9 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         self._log.clear_all()
         self._log.count("reset", f"buffers flushed: {reason}", "info")
         self._motion.reset()
-        self._flush_rows()
+        self._flush()
         self._disturbances.restart()
-        self._begin()
+        self._reset_progress()
 
     @property
     def tool(self) -> Tool | None:
@@ -254,15 +255,15 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         """Estimate what is carried beside this tool, from data to come; None: all there is."""
         with self._lock:
             self._solver.tool = tool
-            self._flush_rows()
+            self._flush()
 
     def set_shape(self, shape: Shape | None) -> None:
         """Use another shape from the next estimate on; None forgets it."""
         with self._lock:
             self._solver.shape = shape
-            self._must_solve()
+            self._force_solve()
 
-    def _must_solve(self) -> None:
+    def _force_solve(self) -> None:
         """Solve the window next time even if it has not grown."""
         self._solved = _NOTHING
 

@@ -50,7 +50,7 @@ class UnsettledBins(NamedTuple):
         """The rows that these bins give by now, if any, with the waiting ones; changes nothing."""
         bins = bin_samples(wrenches, self.first, self.end)
         if len(bins.number) == 0:
-            return segments.waiting
+            return segments.waiting_rows
         motion = self.source.provisional_motion(bins.stamps + self.early_ns,
                                            self.end * BIN_NS + self.early_ns)
         _, _, columns = make_bin_columns(bins, motion, self.removed, sign, c1)

@@ -26,7 +26,7 @@ from ..pipeline import Pipeline
 from ..state import State
 from .problem import TorqueProblem
 from .rows import TorqueStream
-from .sample_checks import JointStateGate
+from .sample_checks import JointStateChecks
 from .solver import TorqueSolver, window_duration
 from .torque_model import TorqueModel
 
@@ -49,7 +49,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         self._solver = TorqueSolver(settings, shape)
         if shape is None:
             self._solver.shape = shape_from_settings(settings.shape)
-        self._gate = JointStateGate(self._robot.joints, self._log)
+        self._checks = JointStateChecks(self._robot.joints, self._log)
         self._drops = DropCounters(self._log, "joint", "joint states")
         self._disturbances = DisturbanceFindings(self._log, TorqueModel.texts)
         self._frame = settings.wrench.sensor_frame.lstrip("/")
@@ -73,13 +73,13 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
             problem = TorqueProblem(self._robot, urdf, self._frame,
                                     self.settings.load.friction_drift)
             self._motion.set_robot_description(urdf)
-            self._gate.use_limits(problem.model.effort_limits)
+            self._checks.use_limits(problem.model.effort_limits)
             self._problem = problem
             self._stream = TorqueStream(problem.model, self._robot.delay,
                                         self.settings.kinematics.window)
             self._segments = Segments(self.settings, TorqueModel(problem), self._robot.low_pass,
                                       self._log)
-            self._flush_rows()
+            self._flush()
 
     @property
     def sensor_frame(self) -> str:
@@ -88,13 +88,14 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
 
     @property
     def _newest_ns(self) -> int:
+        """Newest stamp of the stream [ns]; 0 before any sample."""
         return self._newest
 
     def _take_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
                           efforts: Sequence[float]) -> None:
         """Put a joint state that passes all checks into the stream, and any into the motion."""
         self._motion.take_joint_state(stamp_ns, names, positions)
-        sample = self._gate.check(stamp_ns, names, positions, efforts)
+        sample = self._checks.check(stamp_ns, names, positions, efforts)
         if sample is None or self._stream is None:
             return
         before = self._stream.newest or 0
@@ -107,15 +108,17 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
     # ---- from the streams to the window --------------------------------------------------------
 
     def _process_settled(self) -> CompensatedWrenches:
+        """Turn settled samples into rows of the window."""
         if self._stream is not None and self._segments is not None:
             last = self._finished and not self._waiting
             self._newest = self._stream.newest or self._newest
             self._add_segments(self._segments.push(self._stream.take(last), False))
             for rows in self._segments.finish() if last else ():
-                self._keep(rows)
+                self._add_rows(rows)
         return no_wrenches(self._frame)
 
-    def _keep(self, rows: Rows) -> None:
+    def _add_rows(self, rows: Rows) -> None:
+        """Add rows to the window, and drop those that are too old."""
         self._rows = self._recent([*self._rows, rows])
 
     def _recent(self, rows: list[Rows]) -> list[Rows]:
@@ -124,6 +127,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         return [part for part in rows if part.number[-1] >= oldest]
 
     def _handle_moved_zero(self) -> None:
+        """Estimate the zeros of the torques from now on."""
         assert self._problem is not None
         self._problem.zero_moved = True
 
@@ -142,23 +146,26 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         return self._rows if provisional is None else self._recent([*self._rows, provisional])
 
     def _require_window(self) -> list[Rows]:
+        """The rows of the window, if it can be solved (raises NotEnoughData)."""
         if self._stream is None:
             raise NotEnoughData("no robot description was received yet")
         if self._stream.newest is None:
-            raise NotEnoughData(self._gate.explain_silence(self.settings.joint_states.topic))
+            raise NotEnoughData(self._checks.explain_silence(self.settings.joint_states.topic))
         rows = self._window()
         if not rows:
-            raise self._no_rows()
+            raise self._no_rows_error()
         duration = window_duration(rows)
         if (duration < self.settings.estimator.min_duration
                 or sum(len(part.number) for part in rows) < _FEWEST):
-            raise self._too_short(duration)
+            raise self._too_short_error(duration)
         return rows
 
-    def _extent(self, window: list[Rows]) -> tuple[int, int]:
+    def _window_extent(self, window: list[Rows]) -> tuple[int, int]:
+        """Last bin of the window."""
         return 0, int(window[-1].number[-1])
 
     def _estimate(self, window: list[Rows]) -> Estimate:
+        """Solve a window."""
         assert self._problem is not None
         return self._solver.solve(self._problem, window, self._frame, self._log)
 
@@ -171,12 +178,14 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
                 self._stream.restart()
             self._restart(reason)
 
-    def _flush_rows(self) -> None:
+    def _flush(self) -> None:
+        """Forget the window, its estimate, and the bins that wait in the filters."""
         if self._segments is not None:
             self._segments.restart()
-        self._forget_rows()
+        self._clear_window()
 
-    def _forget_rows(self) -> None:
+    def _clear_window(self) -> None:
+        """Forget the window and its estimate."""
         self._rows, self._last = [], None
 
     def tare(self) -> str:
@@ -202,7 +211,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         with self._lock:
             self._solver.configure(settings)
             self.settings = settings
-            self._must_solve()
+            self._force_solve()
 
 
 def _ignore(*_: object) -> None:

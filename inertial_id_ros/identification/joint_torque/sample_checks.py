@@ -13,7 +13,7 @@ _IMPOSSIBLE = 1e6  # rad, N m: no joint stands there, uninitialised memory does
 _CLIPPED = 0.999  # share of the largest torque from which on a torque is clipped
 
 
-class JointStateGate:
+class JointStateChecks:
     """Checks joint states with efforts; counts what it refuses.
 
     Args:
