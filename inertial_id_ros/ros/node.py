@@ -31,9 +31,9 @@ from .diagnostics import FindingLogger, NodeCounters, statuses
 from .inputs import Inputs
 from .publishing import Publishing
 from .services.flush_limit import FlushLimit
+from .services.handlers import Services
 from .services.identify_action import IdentifyAction
 from .services.saving import CannotSave, require_writable, state_path
-from .services.services import Services
 from .settings.arguments import start_ros, without_ros_arguments
 from .settings.configuration import Configuration
 from .settings.parameter_files import Section, read_parameter_files
@@ -73,7 +73,7 @@ class InertialIdNode(SettingsNode):
         if self.unused_in_files:
             self.findings.set("parameters_not_used", "warning", "; ".join(self.unused_in_files))
         self._restore()
-        self._findings: tuple[Finding, ...] = ()
+        self._pipeline_findings: tuple[Finding, ...] = ()
         self._outcome: Outcome = NoEstimate(0, "", "waiting for the first estimate")
         self._outbox: deque[Outcome] = deque(maxlen=1)
         self._report_due = True
@@ -131,7 +131,8 @@ class InertialIdNode(SettingsNode):
         except InvalidSetting as error:
             if directory != Settings().state.directory:
                 raise
-            self.findings.set("state_not_kept", "warning", f"nothing outlives this run: {error}")
+            self.findings.set("state_not_kept", "warning",
+                              f"the state of this run is not kept: {error}")
         return StateFile(state_path(directory, self.get_fully_qualified_name()))
 
     def keep_state(self) -> None:
@@ -212,7 +213,7 @@ class InertialIdNode(SettingsNode):
     def _advance(self) -> None:
         """Process new samples, and publish the compensated wrenches."""
         self._out.compensated(self.identifier.advance())
-        self._findings = self.identifier.findings()
+        self._pipeline_findings = self.identifier.findings()
 
     def _solve(self) -> None:
         """Process new samples, solve and publish, and measure how long that takes."""
@@ -225,7 +226,7 @@ class InertialIdNode(SettingsNode):
     def solve_now(self) -> Outcome:
         """Solve with the samples so far, and publish; in the worker."""
         outcome = refuse_unphysical(self.identifier.solve())
-        self._findings = self.identifier.findings()
+        self._pipeline_findings = self.identifier.findings()
         self._publish(outcome)
         return outcome
 
@@ -243,7 +244,7 @@ class InertialIdNode(SettingsNode):
 
     def _is_reported(self, reason: str) -> bool:
         """Whether a finding of the pipeline already gives this reason."""
-        return any(f.level != "info" and f.text in reason for f in self._findings)
+        return any(f.level != "info" and f.text in reason for f in self._pipeline_findings)
 
     def _use_description(self) -> None:
         """Use the newest robot description; older ones that still wait are skipped."""
@@ -272,7 +273,7 @@ class InertialIdNode(SettingsNode):
     # ---- findings --------------------------------------------------------------------------------
 
     def _all_findings(self) -> tuple[Finding, ...]:
-        return (*self.findings.all(), *self._findings)
+        return (*self.findings.all(), *self._pipeline_findings)
 
     def _write_log(self, level: str, text: str) -> None:
         # rclpy knows a call by its line and refuses another severity from the same line.

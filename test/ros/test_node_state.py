@@ -228,7 +228,7 @@ def test_a_home_that_cannot_be_written_is_told_and_does_not_stop_the_node(monkey
     monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path))
     with Stage() as stage:
         stage.start_node(state__directory=Settings().state.directory)
-        assert "nothing outlives this run" in findings(stage)["state_not_kept"]
+        assert "the state of this run is not kept" in findings(stage)["state_not_kept"]
         cleared = set_tool(stage, action=SetTool.Request.CLEAR)
         assert "cannot write" in cleared.message and "Traceback" not in cleared.message
 

@@ -17,7 +17,7 @@ from .offline import Identification, Snapshot
 
 
 def check_outputs(wanted: Mapping[str, Path | None],
-            read: Mapping[str, Path | None]) -> list[Path | None]:
+                  read: Mapping[str, Path | None]) -> list[Path | None]:
     """Check the files to write before a long run; returns their paths in the same order.
 
     Args:

@@ -146,7 +146,7 @@ def _heading(result: Identification, title: str) -> str:
 
 
 def _draw_parameters(axis: Axes, curves: Curves, indices: Sequence[int], label: str, scale: float,
-                colors: Sequence[str]) -> None:
+                     colors: Sequence[str]) -> None:
     axis.set_ylabel(label)
     axis.grid(alpha=0.3)
     if len(curves.time) == 0:

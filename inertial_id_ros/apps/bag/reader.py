@@ -206,7 +206,7 @@ class Recording:
             yield self.decode(message, topics[message.topic], decoders or {})
 
     def decode(self, message: RawMessage, kind: str,
-                decoders: Mapping[str, Callable[[bytes], Any]]) -> Message:
+               decoders: Mapping[str, Callable[[bytes], Any]]) -> Message:
         """Deserialise a message of that type.
 
         Standard message definitions are used in place of those in the file, so that a broken or

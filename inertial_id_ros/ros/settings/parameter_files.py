@@ -52,7 +52,7 @@ def read_parameter_files(words: Sequence[str]) -> list[list[Section]]:
 
 
 def check_parameter_files(node: str, given: Iterable[str], files: Sequence[Sequence[Section]],
-               written: Sequence[str] = ()) -> list[str]:
+                          written: Sequence[str] = ()) -> list[str]:
     """Sentences about what in the parameter files a node does not use.
 
     Args:

@@ -58,7 +58,7 @@ class Services:
         return handle
 
     def _get_parameters(self, request: GetInertialParameters.Request,
-             response: GetInertialParameters.Response) -> str:
+                        response: GetInertialParameters.Response) -> str:
         outcome = self._node.outcome
         target = request.target_frame.lstrip("/")
         if target and outcome.frame_id and target != outcome.frame_id:
