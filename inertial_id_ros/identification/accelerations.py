@@ -89,7 +89,7 @@ def compress_recording(recording: Recording,
                     recording.omega, alpha, np.ones(len(stamps), dtype=bool))
     a = regressor(motion.proper_acceleration, motion.omega, alpha)
     columns = pack_columns(motion, a, settings.wrench.sign * recording.wrench,
-                             settings.estimator.dynamism_c1)
+                           settings.estimator.dynamism_c1)
     bins = average_bins(stamps, columns)
     parts = [low_pass.push(bins.number, bins.samples, bins.mean), low_pass.flush()]
     rows = [model.make_rows(part) for part in parts if len(part.number)]

@@ -193,7 +193,7 @@ class Identifier(Pipeline[WindowContent]):
             removed: (10,) payload that the driver removes.
         """
         a, y, columns = make_bin_columns(bins, motion, removed, self._sign,
-                                    self.settings.estimator.dynamism_c1)
+                                         self.settings.estimator.dynamism_c1)
         valid = motion.valid
         self._motion_statistics.add(motion)
         self._motion.report_coverage(valid)
