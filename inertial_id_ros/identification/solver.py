@@ -30,7 +30,6 @@ from ..settings import Settings
 from ..signals.bins import BIN_NS
 from ..signals.low_pass import ZeroPhaseFilter
 from .problem_builder import ProblemBuilder
-from .sensor_bias import SensorBias
 from .verdict import Verdict, judge
 from .wrench_model import unknown_acceleration_covariance
 
@@ -43,11 +42,15 @@ class Solver:
 
     Args:
         settings: as checked; shape: of the object, or None; low_pass: the filter of the rows.
+
+    Attributes:
+        problems: from windows; bias: what is known of the sensor's biases before the data.
     """
 
     def __init__(self, settings: Settings, shape: Shape | None, low_pass: ZeroPhaseFilter) -> None:
         self.shape = shape
         self.problems = ProblemBuilder(settings, low_pass)
+        self.bias = self.problems.bias
         self.configure(settings)
 
     def configure(self, settings: Settings) -> None:
@@ -64,11 +67,6 @@ class Solver:
         self.problems.reset()
 
     @property
-    def bias(self) -> SensorBias:
-        """What is known of the sensor's biases before the data."""
-        return self.problems.bias
-
-    @property
     def tool(self) -> Tool | None:
         """The stored tool, beside which the object is estimated."""
         return self.problems.tool
@@ -83,7 +81,7 @@ class Solver:
 
         Args:
             turning: see `unknown_acceleration_covariance`; 0 where the acceleration is known.
-            early: offset [s] that was already taken out of the wrench stamps.
+            early: offset [s] that was already removed from the wrench stamps.
             acceleration_covariance: (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in
                 a row; where the accelerations are measured, `window` tells it.
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..inertia import Array, skew
-from ..linalg import identity
 from ..settings import Settings
 from .nuisance_state import NuisanceState, RowSignals
 
@@ -35,10 +34,6 @@ class SensorRotation(NuisanceState):
         rows = len(signals.wrench)
         out[:] = skew(signals.wrench.reshape(rows, 2, 3)).reshape(rows, 6, 3)
 
-    def linearise(self, phi: Array) -> Array:
-        """The identity (3, 3): the stored columns are those of the rotation itself."""
-        return identity(3)
-
     def describe(self, values: Array, clear: Sequence[bool]) -> str:
         """Say about which axes, and by how much, the sensor is rotated."""
         return "the sensor is turned against its frame by " + _angles(values, clear, "xyz")
@@ -49,7 +44,7 @@ class SensorRotation(NuisanceState):
             [np.cross(wrench[:, :3], values), np.cross(wrench[:, 3:], values)], axis=1)
 
     def correct_bias(self, bias: Array, values: Array) -> Array:
-        """The bias (6,) of the rotated sensor; its columns are made of the wrench with its bias."""
+        """Correct the bias (6,) of a rotated sensor: the columns are made of the biased wrench."""
         x, y, z = values.tolist()
         # (1 + [r]x)^-1 = (1 - [r]x + r r') / (1 + r'r)
         back = np.array([[1.0 + x * x, x * y + z, x * z - y], [x * y - z, 1.0 + y * y, y * z + x],

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..findings import FindingLog
 from ..inertia import Array
+from ..linalg import identity
 from ..settings import Settings
 
 _CLEAR = 3.0  # standard deviations from zero from which a value is worth a finding
@@ -73,26 +74,24 @@ class NuisanceState(ABC):
 
     @abstractmethod
     def channel_columns(self, channel: int) -> Sequence[int]:
-        """Its columns that are not always zero in rows of a channel (0 to 5: fx .. tz).
-
-        All forces have the same number of them, and so have all torques.
-        """
+        """Its columns that are not always zero in rows of a channel (0 to 5: fx .. tz); as many
+        for each force, and as many for each torque."""
 
     @abstractmethod
     def fill(self, signals: RowSignals, out: Array) -> None:
         """Write its columns of stored rows into out (r, 6, width), which holds zeros."""
 
-    @abstractmethod
     def linearise(self, phi: Array) -> Array:
-        """Matrix (width, n) from its stored columns to one for each value, at phi (10,)."""
+        """Matrix (width, n) from its stored columns to one for each value, at phi (10,).
+
+        It is the identity for a state that stores the columns of its values themselves.
+        """
+        del phi
+        return identity(self.width)
 
     @abstractmethod
     def describe(self, values: Array, clear: Sequence[bool]) -> str:
-        """The text of the finding.
-
-        Args:
-            values: (n,) of the state; clear: (n,) which of them are clearly not zero.
-        """
+        """The text of the finding on values (n,) of which some are clearly not zero (n,)."""
 
     def report(self, values: Array, sigma: Array, log: FindingLog) -> None:
         """Log a finding where values (n,) with these standard deviations are clearly not zero."""
@@ -103,17 +102,11 @@ class NuisanceState(ABC):
             log.set(self.finding, "warning", self.describe(values, clear))
 
     def correct_wrench(self, wrench: Array, values: Array) -> Array:
-        """Wrenches (k, 6) without the error that values (n,) of this state put into them.
-
-        Only states whose error is proportional to the wrench override this.
-        """
+        """Remove from wrenches (k, 6) an error that is proportional to them, at values (n,)."""
         del values
         return wrench
 
     def correct_bias(self, bias: Array, values: Array) -> Array:
-        """Bias (6,) at values (n,) of this state.
-
-        Only states whose columns are made of the wrench, with its bias, override this.
-        """
+        """Correct the bias (6,) for columns that are made of the wrench with its bias in it."""
         del values
         return bias
