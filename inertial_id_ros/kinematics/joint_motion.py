@@ -18,7 +18,15 @@ from ..inertia import Array
 from ..io.capture_stderr import capture_stderr
 from ..io.sample_blocks import JointStates
 from ..limits import MAX_URDF_BYTES, MAX_URDF_LINKS
-from ..signals.ring_buffer import HELD, LATE, REPEATED, SampleRing
+from ..signals.ring_buffer import (
+    HELD,
+    LATE,
+    MISSING_JOINT,
+    NOT_FINITE,
+    REPEATED,
+    Arrival,
+    SampleRing,
+)
 from .motion import Motion, SampleNoise
 from .polynomial import choose_window, fit_quartics, gather_samples, has_coverage, sample_variance
 from .transform_tree import Pose, TransformTree
@@ -28,7 +36,6 @@ _SETTLE = 50  # samples after which the period, and with it the window, is taken
 _IMPOSSIBLE = 1e6  # rad or m: no joint stands there, uninitialised memory does
 _SPARSE_NS, _SPARSE = 10_000_000, 8  # the noise is measured in one of so many spans [ns]
 _SAME_NAME = "joint::"  # before the name of a joint that has the name of a link
-MISSING_JOINT, NOT_FINITE = "missing_joint", "not_finite"
 
 
 def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None,
@@ -197,8 +204,8 @@ class JointMotion:
         self._ring = SampleRing(len(robot.joint_names), _CAPACITY)
         self._orders: dict[tuple[str, ...], list[int] | None] = {}
 
-    def add(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float]) -> str:
-        """Add a joint state; gives what `SampleRing.append` does, or MISSING_JOINT."""
+    def add(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float]) -> Arrival:
+        """Add a joint state; says what became of it."""
         key = tuple(names)
         if key not in self._orders:
             if len(self._orders) > 100:  # a publisher that invents names must not grow memory

@@ -13,9 +13,9 @@ from ..inertia import Array
 from ..io.sample_blocks import Block, Edges
 from ..settings import Settings
 from ..signals.drop_counters import LEVELS, DropCounters
-from ..signals.ring_buffer import LATE, REPEATED, SampleRing
+from ..signals.ring_buffer import LATE, MISSING_JOINT, NOT_FINITE, REPEATED, SampleRing
 from ..signals.stream_watch import StreamWatch
-from .joint_motion import MISSING_JOINT, NOT_FINITE, JointMotion, RobotFrame, parse_urdf
+from .joint_motion import JointMotion, RobotFrame, parse_urdf
 from .motion import MotionSource
 from .tf_motion import TfMotion
 from .transform_tree import Pose, TransformTree

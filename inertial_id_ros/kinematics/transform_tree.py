@@ -12,7 +12,7 @@ from ..errors import InvalidData, UnknownFrame
 from ..inertia import Array, skew
 from ..io.sample_blocks import Edges
 from ..limits import MAX_FRAMES, MAX_MOVING_FRAMES
-from ..signals.ring_buffer import SampleRing
+from ..signals.ring_buffer import Arrival, SampleRing
 
 _CAPACITY = 16_384  # stamped transforms kept of each moving edge
 _IMPOSSIBLE = 1e9  # m: no frame is that far away, uninitialised memory is
@@ -88,7 +88,7 @@ class TransformTree:
         self._moving.pop(child, None)
 
     def add(self, stamp_ns: int, parent: str, child: str, translation: Sequence[float],
-            quaternion: Sequence[float]) -> str:
+            quaternion: Sequence[float]) -> Arrival:
         """Add a stamped pose of child in parent; returns what `SampleRing.append` says.
 
         Raises:

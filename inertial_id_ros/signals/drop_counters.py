@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..findings import FindingLog
-from .ring_buffer import LATE, REORDERED, REPEATED, STORED
+from .ring_buffer import LATE, REORDERED, REPEATED, STORED, Arrival
 
 _TEXTS = {REPEATED: ("repeated", "with a repeated stamp dropped"),
           LATE: ("late", "that came too late dropped"),
@@ -23,7 +23,7 @@ class DropCounters:
     """
 
     def __init__(self, findings: FindingLog, prefix: str, what: str,
-                 levels: Mapping[str, str] = LEVELS) -> None:
+                 levels: Mapping[Arrival, str] = LEVELS) -> None:
         self._findings, self._prefix, self._what = findings, prefix, what
         self._levels = levels
         self.restart()
@@ -32,7 +32,7 @@ class DropCounters:
         """Begin anew, with a ring that has dropped nothing."""
         self._strays = 0
 
-    def count(self, result: str, strays: int) -> None:
+    def count(self, result: Arrival, strays: int) -> None:
         """Count what the ring did with a sample, and the strays that it has dropped so far."""
         if result == STORED and strays == self._strays:
             return

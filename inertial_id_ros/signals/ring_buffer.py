@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum, auto
 
 import numpy as np
 
 from ..inertia import Array
 
-# What happened to a sample on its way into a ring.
-STORED, REORDERED, REPEATED, LATE = "stored", "reordered", "repeated", "late"
-HELD, JUMPED = "held", "jumped"
 CLOCK_JUMP_NS = 1_000_000_000  # stamps farther off than this are strays, or the clock jumped
 _PATIENCE_NS = 10 * CLOCK_JUMP_NS  # within that of a stamp far ahead the next one confirms it
 _NEVER = np.iinfo(np.int64).min
 _REORDER_DEPTH = 256  # samples; a message that overtakes more than these counts as late
+
+
+class Arrival(Enum):
+    """What became of a sample that arrived."""
+
+    STORED = auto()  # as the newest one
+    REORDERED = auto()  # stored between older ones
+    REPEATED = auto()  # dropped: there is one with the same stamp
+    LATE = auto()  # dropped: samples of its time were already used
+    HELD = auto()  # kept until the next one, since its stamp is far off
+    JUMPED = auto()  # the ring starts anew with the sample held and this one
+    MISSING_JOINT = auto()  # dropped: a joint state without a joint that is needed
+    NOT_FINITE = auto()  # dropped
+
+
+STORED, REORDERED, REPEATED, LATE, HELD, JUMPED, MISSING_JOINT, NOT_FINITE = Arrival
 
 
 class SampleRing:
@@ -59,12 +73,11 @@ class SampleRing:
         self.closed_until = _NEVER
         self.held: tuple[int, Array] | None = None  # stamp and row of a sample far off
 
-    def append(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
+    def append(self, stamp_ns: int, row: Sequence[float] | Array) -> Arrival:
         """Add one sample.
 
         Returns:
-            STORED, REORDERED, REPEATED or LATE (these two: not added), HELD, or JUMPED where the
-            ring started anew with the sample held and this one.
+            what became of it.
         """
         if self._end != self._begin and abs(stamp_ns - self.newest) > CLOCK_JUMP_NS:
             return self._append_far_off(stamp_ns, row)
@@ -90,7 +103,7 @@ class SampleRing:
         self._end, self.newest = end, int(stamps[-1])
         self._begin = max(self._begin, end - self._capacity)
 
-    def _append_far_off(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
+    def _append_far_off(self, stamp_ns: int, row: Sequence[float] | Array) -> Arrival:
         if self.held is not None and stamp_ns == self.held[0]:
             return REPEATED  # a copy confirms nothing
         held, back = self.held, stamp_ns < self.newest
@@ -109,7 +122,7 @@ class SampleRing:
         result = self._add(stamp_ns, row)
         return JUMPED if back else result
 
-    def _add(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
+    def _add(self, stamp_ns: int, row: Sequence[float] | Array) -> Arrival:
         if self._end == 2 * self._capacity:
             self._compact()
         if self._end == self._begin or stamp_ns > self.newest:
@@ -121,7 +134,7 @@ class SampleRing:
             return STORED
         return self._insert(stamp_ns, row)
 
-    def _insert(self, stamp_ns: int, row: Sequence[float] | Array) -> str:
+    def _insert(self, stamp_ns: int, row: Sequence[float] | Array) -> Arrival:
         if stamp_ns <= self.closed_until:
             return REPEATED if stamp_ns == self.newest else LATE
         low = max(self._begin, self._end - _REORDER_DEPTH)

@@ -26,15 +26,13 @@ from synthetic import (
 
 from inertial_id_ros.errors import InvalidModel, UnknownFrame
 from inertial_id_ros.kinematics.joint_motion import (
-    MISSING_JOINT,
-    NOT_FINITE,
     JointMotion,
     RobotFrame,
     parse_urdf,
 )
 from inertial_id_ros.kinematics.motion import Motion
 from inertial_id_ros.kinematics.transform_tree import TransformTree
-from inertial_id_ros.signals.ring_buffer import REPEATED, STORED
+from inertial_id_ros.signals.ring_buffer import MISSING_JOINT, NOT_FINITE, REPEATED, STORED
 
 MODELS = Path(__file__).resolve().parents[2] / "inertial_id_ros" / "apps" / "simulation" / "models"
 

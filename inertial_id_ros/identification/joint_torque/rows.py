@@ -12,7 +12,7 @@ from ...inertia import Array
 from ...kinematics.polynomial import choose_window, fit_quartics, gather_samples, has_coverage
 from ...robot.model import RobotModel
 from ...signals.bins import BIN_NS, BinColumns, bin_samples
-from ...signals.ring_buffer import SampleRing
+from ...signals.ring_buffer import Arrival, SampleRing
 
 _CAPACITY = 65_536  # samples kept until they settle
 _REORDER_NS = 20_000_000  # a sample may overtake others by this much
@@ -55,7 +55,7 @@ class TorqueStream:
         """Samples dropped because of a stamp far from the others'."""
         return self._ring.strays
 
-    def add(self, stamp_ns: int, sample: Array) -> str:
+    def add(self, stamp_ns: int, sample: Array) -> Arrival:
         """Add positions and efforts (2 joints,); gives what `SampleRing.append` says of them."""
         return self._ring.append(stamp_ns, sample)
 
