@@ -14,30 +14,30 @@ NODE = "/inertial_id_node"
 PARAMETERS = f"{NODE}/inertial_parameters"
 
 
-def tensor(inertia):
+def tensor_of(inertia):
     """(3, 3) about the centre of mass."""
     i = inertia
     return np.array([[i.ixx, i.ixy, i.ixz], [i.ixy, i.iyy, i.iyz], [i.ixz, i.iyz, i.izz]])
 
 
-def com(inertia):
+def com_of(inertia):
     return np.array([inertia.com.x, inertia.com.y, inertia.com.z])
 
 
 def is_physical(inertia):
     """Positive mass, and principal moments that obey the triangle inequalities."""
-    a, b, c = np.linalg.eigvalsh(tensor(inertia))
+    a, b, c = np.linalg.eigvalsh(tensor_of(inertia))
     return inertia.m > 0.0 and a > 0.0 and a + b > c
 
 
 def all_numbers_nan(m):
-    numbers = [m.inertia.m, *com(m.inertia), *tensor(m.inertia).ravel(), *m.covariance,
+    numbers = [m.inertia.m, *com_of(m.inertia), *tensor_of(m.inertia).ravel(), *m.covariance,
                *m.data_share, m.bias.force.x, m.bias.torque.z, *m.residual_rms, m.window,
                m.condition_number, m.min_eigenvalue]
     return all(math.isnan(x) for x in numbers) and m.samples == 0
 
 
-def latest_valid(stage, after=0):
+def wait_for_valid(stage, after=0):
     """The newest valid estimate that arrives, of at least `after` messages more."""
     got = stage.client.listen(InertialParameters, PARAMETERS)
     count = len(got) + after
@@ -47,10 +47,10 @@ def latest_valid(stage, after=0):
 
 def wait_until_all_is_used(stage):
     """Wait until the node has used every sample that was published."""
-    stage.client.spin_until(lambda: latest_valid(stage, 1).stale)
+    stage.client.spin_until(lambda: wait_for_valid(stage, 1).stale)
 
 
-def findings(stage):
+def current_findings(stage):
     """Names and texts of all findings that diagnostics carry now."""
     got = stage.client.listen(DiagnosticArray, "/diagnostics", 10)
     before = len(got)
@@ -58,7 +58,25 @@ def findings(stage):
     return {v.key: v.value for status in got[-1].status for v in status.values}
 
 
-def get(stage, frame=""):
+def wait_for_finding(stage, name, text=""):
+    """Wait until diagnostics carry a finding with this text; gives all findings then."""
+    found = {}
+
+    def is_there():
+        found.clear()
+        found.update(current_findings(stage))
+        return text in found.get(name, "") and name in found
+
+    stage.client.spin_until(is_there)
+    return found
+
+
+def wait_until_cleared(stage, name):
+    """Wait until diagnostics no longer carry a finding."""
+    stage.client.spin_until(lambda: name not in current_findings(stage))
+
+
+def get_estimate(stage, frame=""):
     return stage.client.call(GetInertialParameters, f"{NODE}/get_inertial_parameters",
                              GetInertialParameters.Request(target_frame=frame))
 
@@ -71,7 +89,7 @@ def set_parameter(stage, name, value):
                              SetParameters.Request(parameters=[message])).results[0]
 
 
-def query(stage, *names):
+def get_parameters(stage, *names):
     values = stage.client.call(GetParameters, f"{NODE}/get_parameters",
                                GetParameters.Request(names=list(names))).values
     return values

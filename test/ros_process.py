@@ -207,7 +207,7 @@ class Robot:
         self._stamp = time.time_ns() if start_ns is None else start_ns
         self._next = 0  # sample of the motion
 
-    def introduce(self) -> None:
+    def publish_description(self) -> None:
         """Publish the robot description and the fixed transforms."""
         self.client.publish("/robot_description", String(data=self.cobot.urdf), LATCHED)
         message = TFMessage()

@@ -10,7 +10,7 @@ pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from array import array  # noqa: E402
 
-from node_client import NODE, com, is_physical, latest_valid, wait_until_all_is_used  # noqa: E402
+from node_client import NODE, com_of, is_physical, wait_for_valid, wait_until_all_is_used  # noqa: E402
 from ros_process import LATCHED, Stage, time_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
@@ -46,12 +46,12 @@ def stage(tmp_path_factory):
 
 
 def test_the_payload_is_found_from_efforts(stage):
-    message = latest_valid(stage)
+    message = wait_for_valid(stage)
     truth = block(MASS)
     assert is_physical(message.inertia)
     assert message.header.frame_id == FRAME
     assert message.inertia.m == pytest.approx(MASS, rel=0.03)
-    np.testing.assert_allclose(com(message.inertia), truth.com, atol=0.010)
+    np.testing.assert_allclose(com_of(message.inertia), truth.com, atol=0.010)
 
 
 def test_taring_says_that_there_is_no_sensor(stage):

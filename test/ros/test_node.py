@@ -14,14 +14,14 @@ from node_client import (  # noqa: E402
     NODE,
     PARAMETERS,
     all_numbers_nan,
-    com,
-    findings,
-    get,
+    com_of,
+    current_findings,
+    get_estimate,
+    get_parameters,
     is_physical,
-    latest_valid,
-    query,
     set_parameter,
-    tensor,
+    tensor_of,
+    wait_for_valid,
     wait_until_all_is_used,
 )
 from rcl_interfaces.srv import DescribeParameters  # noqa: E402
@@ -45,10 +45,10 @@ def identified(tmp_path_factory):
         stage.node = stage.start_node(estimator__rate=4.0, state__directory=str(folder))
         stage.folder = folder
         stage.robot = Robot(stage.client)
-        stage.robot.introduce()
+        stage.robot.publish_description()
         stage.client.listen(WrenchStamped, f"{NODE}/wrench_compensated", 1000)
         stage.robot.play(2.0)
-        latest_valid(stage)  # compensated wrenches flow from the first estimate on
+        wait_for_valid(stage)  # compensated wrenches flow from the first estimate on
         stage.robot.play(6.0)
         wait_until_all_is_used(stage)
         yield stage
@@ -66,9 +66,9 @@ def test_a_late_joiner_gets_the_last_estimate_and_it_is_the_truth(identified):
     truth = identified.robot.cobot.payload
     assert is_physical(message.inertia)
     assert message.inertia.m == pytest.approx(truth.mass, rel=0.01)
-    np.testing.assert_allclose(com(message.inertia), truth.com, atol=2e-3)
+    np.testing.assert_allclose(com_of(message.inertia), truth.com, atol=2e-3)
     size = np.abs(truth.inertia_com).max()
-    np.testing.assert_allclose(tensor(message.inertia), truth.inertia_com, atol=0.3 * size)
+    np.testing.assert_allclose(tensor_of(message.inertia), truth.inertia_com, atol=0.3 * size)
     covariance = message.covariance.reshape(10, 10)
     np.testing.assert_allclose(covariance, covariance.T)
     assert np.linalg.eigvalsh(covariance)[0] >= -1e-12
@@ -79,20 +79,20 @@ def test_a_late_joiner_gets_the_last_estimate_and_it_is_the_truth(identified):
 def test_the_plain_inertia_topic_carries_the_same_numbers(identified):
     plain = identified.client.listen(InertiaStamped, f"{NODE}/inertia", 10)
     identified.client.spin_until(lambda: plain)
-    message = latest_valid(identified, 1)
+    message = wait_for_valid(identified, 1)
     assert plain[-1].inertia == message.inertia
     assert plain[-1].header == message.header
 
 
 def test_the_service_gives_the_same_as_the_topic(identified):
-    response, message = get(identified), latest_valid(identified)
+    response, message = get_estimate(identified), wait_for_valid(identified)
     assert response.success
     assert response.parameters.inertia == message.inertia
     np.testing.assert_array_equal(response.parameters.covariance, message.covariance)
 
 
 def test_the_service_gives_the_estimate_in_another_frame(identified):
-    here, there = get(identified).parameters, get(identified, "base_link")
+    here, there = get_estimate(identified).parameters, get_estimate(identified, "base_link")
     assert there.success and there.parameters.header.frame_id == "base_link"
     stamp, of_pose = here.header.stamp, there.parameters.header.stamp
     assert (of_pose.sec, of_pose.nanosec) >= (stamp.sec, stamp.nanosec)
@@ -100,9 +100,9 @@ def test_the_service_gives_the_estimate_in_another_frame(identified):
     # Pose of the sensor at the last sample, from the simulation (its base is not tilted).
     rotation, origin = identified.robot.truth.rotation[-1], identified.robot.truth.position[-1]
     assert moved.m == here.inertia.m
-    np.testing.assert_allclose(com(moved), rotation @ com(here.inertia) + origin, atol=1e-3)
-    np.testing.assert_allclose(tensor(moved), rotation @ tensor(here.inertia) @ rotation.T,
-                               atol=1e-3 * np.abs(tensor(here.inertia)).max() + 1e-6)
+    np.testing.assert_allclose(com_of(moved), rotation @ com_of(here.inertia) + origin, atol=1e-3)
+    np.testing.assert_allclose(tensor_of(moved), rotation @ tensor_of(here.inertia) @ rotation.T,
+                               atol=1e-3 * np.abs(tensor_of(here.inertia)).max() + 1e-6)
     before = here.covariance.reshape(10, 10)[1:4, 1:4]
     after = there.parameters.covariance.reshape(10, 10)[1:4, 1:4]
     np.testing.assert_allclose(after, rotation @ before @ rotation.T,
@@ -112,19 +112,19 @@ def test_the_service_gives_the_estimate_in_another_frame(identified):
 
 
 def test_an_unknown_frame_is_named_and_no_numbers_are_given(identified):
-    response = get(identified, "nowhere")
+    response = get_estimate(identified, "nowhere")
     assert not response.success and "nowhere" in response.message
     assert not response.parameters.valid and all_numbers_nan(response.parameters)
 
 
 def test_parameter_queries_give_the_same_as_the_topic(identified):
-    message = latest_valid(identified)
-    mass, centre, inertia, sigma, valid, frame, stamp = query(
+    message = wait_for_valid(identified)
+    mass, centre, inertia, sigma, valid, frame, stamp = get_parameters(
         identified, *(f"payload.{n}" for n in (
             "mass", "com", "inertia", "sigma", "valid", "frame_id", "stamp")))
     i = message.inertia
     assert mass.double_value == i.m and valid.bool_value and frame.string_value == "ft_sensor"
-    assert list(centre.double_array_value) == com(i).tolist()
+    assert list(centre.double_array_value) == com_of(i).tolist()
     assert list(inertia.double_array_value) == [i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz]
     np.testing.assert_allclose(np.square(sigma.double_array_value),
                                np.diag(message.covariance.reshape(10, 10)), rtol=1e-9)
@@ -135,7 +135,7 @@ def test_parameter_queries_give_the_same_as_the_topic(identified):
 def test_nobody_but_the_node_writes_the_payload_parameters(identified):
     result = set_parameter(identified, "payload.mass", 3.0)
     assert not result.successful and "payload.mass" in result.reason
-    assert query(identified, "payload.mass")[0].double_value != 3.0
+    assert get_parameters(identified, "payload.mass")[0].double_value != 3.0
     described = identified.client.call(
         DescribeParameters, f"{NODE}/describe_parameters",
         DescribeParameters.Request(names=["payload.mass"])).descriptors[0]
@@ -151,10 +151,10 @@ def test_nobody_but_the_node_writes_the_payload_parameters(identified):
     ("estimator.method", "pmd", "'pmd' of these settings needs the shape of the object"),
 ])
 def test_a_bad_value_while_running_is_refused_with_its_name(identified, name, value, said):
-    before = query(identified, name)[0]
+    before = get_parameters(identified, name)[0]
     result = set_parameter(identified, name, value)
     assert not result.successful and said in result.reason
-    assert query(identified, name)[0] == before
+    assert get_parameters(identified, name)[0] == before
 
 
 def test_a_setting_changed_while_running_takes_effect(identified):
@@ -164,7 +164,7 @@ def test_a_setting_changed_while_running_takes_effect(identified):
     assert set_parameter(identified, "estimator.method", "lmi").successful
     identified.client.spin_until(lambda: got[-1].method == "lmi")
     assert set_parameter(identified, "estimator.rate", 8).successful  # an int for a double
-    assert query(identified, "estimator.rate")[0].double_value == 8.0
+    assert get_parameters(identified, "estimator.rate")[0].double_value == 8.0
 
 
 def test_saving_writes_the_last_estimate(identified):
@@ -172,8 +172,8 @@ def test_saving_writes_the_last_estimate(identified):
     assert response.success, response.message
     assert response.path == str(identified.folder / "hammer.json")
     report = json.loads((identified.folder / "hammer.json").read_text())
-    message = latest_valid(identified)
-    assert report["mass"] == message.inertia.m and report["com"] == com(message.inertia).tolist()
+    message = wait_for_valid(identified)
+    assert report["mass"] == message.inertia.m and report["com"] == com_of(message.inertia).tolist()
     names = sorted(p.name for p in identified.folder.iterdir())
     assert names == ["hammer.json", "inertial_id_node.state.json"]  # nothing half-written
 
@@ -241,10 +241,10 @@ def test_markers_show_a_box_with_the_inertia_of_the_payload(identified):
     got = identified.client.listen(MarkerArray, f"{NODE}/markers")
     identified.client.spin_until(lambda: got)
     ball, cuboid = got[-1].markers
-    inertia = latest_valid(identified).inertia
+    inertia = wait_for_valid(identified).inertia
     x, y, z = cuboid.scale.x, cuboid.scale.y, cuboid.scale.z
     moments = inertia.m / 12.0 * np.array([y * y + z * z, x * x + z * z, x * x + y * y])
-    np.testing.assert_allclose(np.sort(moments), np.linalg.eigvalsh(tensor(inertia)), rtol=1e-6)
+    np.testing.assert_allclose(np.sort(moments), np.linalg.eigvalsh(tensor_of(inertia)), rtol=1e-6)
     assert (ball.pose.position.x, ball.pose.position.z) == (inertia.com.x, inertia.com.z)
     assert cuboid.header.frame_id == "ft_sensor"
 
@@ -259,7 +259,7 @@ def test_the_compensated_wrench_is_free_of_the_payload(identified):
 
 
 def test_diagnostics_tell_rates_and_counts(identified):
-    said = findings(identified)
+    said = current_findings(identified)
     assert int(said["wrench [messages]"]) > 1500 and int(said["robot_description [messages]"]) == 1
     assert said["valid"] == "true" and float(said["solve time [s]"]) > 0.0
     assert "skipped ticks" in said and "wrench [Hz]" in said and "buffer length [s]" in said

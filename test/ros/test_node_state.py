@@ -10,7 +10,7 @@ pytest.importorskip("rclpy")
 pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from geometry_msgs.msg import InertiaStamped  # noqa: E402
-from node_client import findings  # noqa: E402
+from node_client import wait_for_finding  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import SetParameters  # noqa: E402
 from ros_process import PATIENCE, Robot, Stage  # noqa: E402
@@ -53,7 +53,7 @@ def lived(folder):
     with Stage() as stage:
         node = stage.start_node(estimator__rate=4.0, state__directory=str(folder))
         robot = Robot(stage.client)
-        robot.introduce()
+        robot.publish_description()
         early = set_tool(stage)
         robot.play(6.0)
         last = wait_for(stage, lambda m: m.valid)
@@ -122,7 +122,7 @@ def test_a_restored_estimate_is_stale_and_not_a_parameter_or_plain_inertia(lived
     with Stage() as stage:
         stage.start_node(estimator__rate=4.0, state__directory=str(folder))
         robot = Robot(stage.client)
-        robot.introduce()
+        robot.publish_description()
         robot.play(6.0)
         wait_for(stage, lambda m: m.valid and not m.stale)
         assert stage.client.call(Save, f"{NODE}/save").success
@@ -150,7 +150,7 @@ def test_the_payload_that_the_driver_removes_is_read_from_its_topic(tmp_path):
             estimator__rate=4.0, state__directory=str(tmp_path), precompensated__source="inertia",
             precompensated__topic="/payload", precompensated__program_topic="/running")
         robot = Robot(stage.client)
-        robot.introduce()
+        robot.publish_description()
         robot.play(2.0)
         assert "waiting for the payload" in wait_for(
             stage, lambda m: "waiting for the payload" in m.status).status
@@ -186,7 +186,7 @@ def test_forgetting_the_data_in_a_tight_loop_does_not_starve_the_estimate(
         node = stage.start_node(estimator__rate=4.0, state__directory=str(tmp_path),
                                 estimator__method="lmi", buffer__window=4.0)
         robot = Robot(stage.client)
-        robot.introduce()
+        robot.publish_description()
         client = stage.client.node.create_client(kind, f"{NODE}/{name}")
         assert client.wait_for_service(10.0)
         answers, sizes = [], []
@@ -212,7 +212,7 @@ def test_forgetting_the_data_in_a_tight_loop_does_not_starve_the_estimate(
         else:
             obeyed = [f.result().success for f in answers if f.done()]
             assert len(obeyed) > 500 and sum(obeyed) <= 20  # within twice ten seconds
-            assert "refused" in findings(stage)["forgotten_too_often"]
+            wait_for_finding(stage, "forgotten_too_often", "refused")
 
 
 def weighting(number):
@@ -228,7 +228,7 @@ def test_a_home_that_cannot_be_written_is_told_and_does_not_stop_the_node(monkey
     monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path))
     with Stage() as stage:
         stage.start_node(state__directory=Settings().state.directory)
-        assert "the state of this run is not kept" in findings(stage)["state_not_kept"]
+        wait_for_finding(stage, "state_not_kept", "the state of this run is not kept")
         cleared = set_tool(stage, action=SetTool.Request.CLEAR)
         assert "cannot write" in cleared.message and "Traceback" not in cleared.message
 
@@ -238,7 +238,7 @@ def test_services_in_a_tight_loop_do_not_starve_the_estimate_nor_grow_memory(tmp
     with Stage() as stage:
         node = stage.start_node(estimator__rate=4.0, state__directory=str(tmp_path))
         robot = Robot(stage.client)
-        robot.introduce()
+        robot.publish_description()
         robot.play(6.0)
         wait_for(stage, lambda m: m.valid)
         shape = SetShape.Request()

@@ -15,12 +15,14 @@ from node_client import (  # noqa: E402
     NODE,
     PARAMETERS,
     all_numbers_nan,
-    findings,
-    get,
+    current_findings,
+    get_estimate,
+    get_parameters,
     is_physical,
-    latest_valid,
-    query,
+    wait_for_finding,
+    wait_for_valid,
     wait_until_all_is_used,
+    wait_until_cleared,
 )
 from ros_process import (  # noqa: E402
     LATCHED,
@@ -46,25 +48,25 @@ def test_reset_forgets_the_estimate_until_new_data_come():
     with Stage() as stage:
         stage.start_node(estimator__rate=4.0)
         robot = Robot(stage.client)
-        robot.introduce()
+        robot.publish_description()
         robot.play(3.0)
         wait_until_all_is_used(stage)
-        first = latest_valid(stage)
+        first = wait_for_valid(stage)
         assert stage.client.call(Trigger, f"{NODE}/reset").success
         got = stage.client.listen(InertialParameters, PARAMETERS)
         stage.client.spin_until(lambda: not got[-1].valid)
         assert all_numbers_nan(got[-1]) and got[-1].status
-        refused = get(stage)
+        refused = get_estimate(stage)
         assert not refused.success and refused.message and all_numbers_nan(refused.parameters)
         assert not stage.client.call(Save, f"{NODE}/save").success
         plain = stage.client.listen(InertiaStamped, f"{NODE}/inertia", 10)
         count = len(got) + 3
         stage.client.spin_until(lambda: len(got) >= count)
         assert not plain  # nobody who joins now is given the forgotten payload
-        wait_until(lambda: not query(stage, "payload.valid")[0].bool_value)
-        assert math.isnan(query(stage, "payload.mass")[0].double_value)
+        wait_until(lambda: not get_parameters(stage, "payload.valid")[0].bool_value)
+        assert math.isnan(get_parameters(stage, "payload.mass")[0].double_value)
         robot.play(3.0)
-        again = latest_valid(stage)
+        again = wait_for_valid(stage)
         assert again.inertia.m == pytest.approx(first.inertia.m, rel=0.02)
 
 
@@ -75,12 +77,12 @@ def test_tare_takes_the_reading_at_rest_as_the_bias():
         robot = Robot(stage.client, bias=tuple(bias))
         early = stage.client.call(Trigger, f"{NODE}/tare")
         assert not early.success and "tare needs" in early.message
-        robot.introduce()
+        robot.publish_description()
         robot.play(1.5, wrench=bias, rest=True)
         response = stage.client.call(Trigger, f"{NODE}/tare")
         assert response.success and "3.000" in response.message
         robot.play(4.0)
-        message = latest_valid(stage, 2)
+        message = wait_for_valid(stage, 2)
         f, t = message.bias.force, message.bias.torque
         np.testing.assert_allclose([f.x, f.y, f.z], bias[:3], atol=0.1)
         np.testing.assert_allclose([t.x, t.y, t.z], bias[3:], atol=0.01)
@@ -101,17 +103,17 @@ def test_bad_messages_are_named_and_nothing_wrong_is_published():
         def all_named():  # best effort: a single message may be lost on a busy machine
             stage.client.publish("/joint_states", JointState())
             stage.client.publish("/wrench", wrench_message(0, "ft_sensor", np.zeros(6)))
-            return wanted <= findings(stage).keys()
+            return wanted <= current_findings(stage).keys()
 
         stage.client.spin_until(all_named)
-        times = int(findings(stage)["wrench_not_finite"].split("(")[1].split(" times")[0])
+        times = int(current_findings(stage)["wrench_not_finite"].split("(")[1].split(" times")[0])
         assert 20 < times <= 250
         assert got and all(not m.valid and all_numbers_nan(m) for m in got)
         assert node.text.count("NaN or infinity") <= 2  # not a line for each sample
-        robot.introduce()
+        robot.publish_description()
         robot.play(4.0)
-        assert is_physical(latest_valid(stage).inertia)
-        assert "robot_description_invalid" not in findings(stage)
+        assert is_physical(wait_for_valid(stage).inertia)
+        wait_until_cleared(stage, "robot_description_invalid")
         status, text = node.stop()
         assert status == 0 and "Traceback" not in text
 
@@ -120,7 +122,7 @@ def test_messages_that_cannot_be_decoded_are_named_and_dropped():
     with Stage() as stage:
         node = stage.start_node(estimator__rate=4.0)
         robot = Robot(stage.client)
-        robot.introduce()
+        robot.publish_description()
         robot.play(2.0)
         publishers = [stage.client.node.create_publisher(kind, topic, 10) for kind, topic in (
             (WrenchStamped, "/wrench"), (JointState, "/joint_states"), (TFMessage, "/tf"))]
@@ -130,11 +132,11 @@ def test_messages_that_cannot_be_decoded_are_named_and_dropped():
             for publisher in publishers:
                 publisher.publish(b"\x00\x01\x00\x00" + b"\xff" * 40)
                 publisher.publish(b"\x00\x01\x00\x00")
-            return wanted <= findings(stage).keys()
+            return wanted <= current_findings(stage).keys()
 
         stage.client.spin_until(all_named)
         robot.play(2.0)
-        message = latest_valid(stage, 2)
+        message = wait_for_valid(stage, 2)
         assert message.inertia.m == pytest.approx(robot.cobot.payload.mass, rel=0.02)
         status, text = node.stop()
         assert status == 0 and "Traceback" not in text
@@ -145,7 +147,7 @@ def test_an_unknown_sensor_frame_is_named_and_nothing_is_published():
         stage.start_node(estimator__rate=4.0)
         got = stage.client.listen(InertialParameters, PARAMETERS, 100)
         robot = Robot(stage.client)
-        robot.introduce()
+        robot.publish_description()
         robot.play(3.0, frame="gripper_of_another_robot")
         stage.client.spin_until(lambda: got and "gripper_of_another_robot" in got[-1].status)
         assert all(not m.valid and all_numbers_nan(m) for m in got)
@@ -156,12 +158,12 @@ def test_a_wrong_sign_is_said_once_and_no_estimate_is_published():
         node = stage.start_node(estimator__rate=4.0, wrench__convention="on_environment")
         got = stage.client.listen(InertialParameters, PARAMETERS, 100)
         robot = Robot(stage.client)
-        robot.introduce()
+        robot.publish_description()
         robot.play(6.0)
         stage.client.spin_until(lambda: got and "opposite sign" in got[-1].status)
         time.sleep(3.5)  # from then on, having no estimate is worth a word of its own
-        said = findings(stage)
-        assert "opposite sign" in said["sign_wrong"] and "no_estimate" not in said
+        said = wait_for_finding(stage, "sign_wrong", "opposite sign")
+        assert "no_estimate" not in said
         assert node.text.count("opposite sign") == 1, node.text
         assert all(not m.valid and all_numbers_nan(m) for m in got)
 
@@ -170,10 +172,10 @@ def test_simulated_time_drives_the_estimates():
     with Stage() as stage:
         stage.start_node(estimator__rate=2.0, use_sim_time=True)
         got = stage.client.listen(InertialParameters, PARAMETERS, 100)
-        stage.client.spin_until(lambda: "clock_silent" in findings(stage))
+        wait_for_finding(stage, "clock_silent")
         assert not got  # the clock stands at zero
         robot = Robot(stage.client, start_ns=5_000_000_000)
-        robot.introduce()
+        robot.publish_description()
         ticks = []
 
         def tick(stamp):
@@ -187,7 +189,7 @@ def test_simulated_time_drives_the_estimates():
         stage.client.spin_until(lambda: got and got[-1].header.stamp.sec >= 8)
         assert got[-1].valid and got[-1].header.stamp.sec < 10
         assert 4 <= len(got) <= 12  # 2 Hz of simulated time
-        assert "clock_silent" not in findings(stage)
+        wait_until_cleared(stage, "clock_silent")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -195,7 +197,7 @@ def test_a_signal_ends_the_running_node_cleanly(number):
     with Stage() as stage:
         node = stage.start_node(estimator__rate=20.0)
         robot = Robot(stage.client)
-        robot.introduce()
+        robot.publish_description()
         robot.play(1.5)
         node.process.send_signal(number)
         time.sleep(0.02)
