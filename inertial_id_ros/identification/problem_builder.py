@@ -48,7 +48,7 @@ class ProblemBuilder:
         self.configure(settings)
 
     def configure(self, settings: Settings) -> None:
-        """Use these settings from now on."""
+        """Use these settings for the problems of the next windows."""
         self._settings = settings
         self.states = EstimatedStates(settings)
         self._prior: _Prior | None = None
@@ -82,6 +82,7 @@ class ProblemBuilder:
         rows, prior = window.factors[FULL].reshape(-1, STORED), self._state_prior()
 
         def linearise_at(start: _Start) -> _Linearised:
+            """The rows at the start of a round, without the information of noise."""
             linearised = _Linearised(rows, self._matrix(start.phi), start.noise, prior.rows)
             if acceleration_covariance.any():
                 linearised.marginal = remove_noise_information(

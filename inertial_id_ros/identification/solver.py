@@ -54,7 +54,7 @@ class Solver:
         self.configure(settings)
 
     def configure(self, settings: Settings) -> None:
-        """Use these settings from now on."""
+        """Use these settings from the next estimate on, with a new estimator."""
         self.estimator = create(settings)
         self._settings = settings
         self.problems.configure(settings)
@@ -99,6 +99,7 @@ class Solver:
 
     def _solve(self, window: WindowContent, frame_id: str, log: FindingLog, turning: float,
                early: float, acceleration_covariance: Array) -> Estimate:
+        """The estimate of a window (see `solve`); errors of the arithmetic are not caught."""
         started = time.perf_counter()
         self._check_frames(frame_id, log)
         problem = self.problems.build(window, acceleration_covariance)

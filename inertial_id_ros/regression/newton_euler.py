@@ -79,6 +79,7 @@ def dynamism(acceleration: ArrayLike, alpha: ArrayLike, omega: ArrayLike) -> Arr
     """
 
     def squared(v: ArrayLike, unit: float) -> Array:
+        """Squared lengths (...,) of vectors (..., 3) in this unit."""
         return np.sum((np.asarray(v, dtype=float) / unit) ** 2, axis=-1)
 
     return (squared(acceleration, LINEAR_UNIT) + squared(alpha, ANGULAR_UNIT)

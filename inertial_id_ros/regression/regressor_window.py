@@ -126,7 +126,7 @@ class _FactorTree:
         self.begin()
 
     def add(self, rows: Array) -> None:
-        """Add scaled rows (r, 6, 38) to the growing slice."""
+        """Fold scaled rows (r, 6, 38) into the factors of the growing slice."""
         stacked = np.concatenate([self._growing, self._select(rows)], axis=1)
         self._growing = triangular_factors(stacked)
 
@@ -182,6 +182,7 @@ class RegressorWindow:
         self._content: WindowContent | None = None
 
     def __bool__(self) -> bool:
+        """Whether the window holds any row."""
         return bool(self._sums.rows.any())
 
     def add(self, rows: Rows) -> None:

@@ -81,6 +81,7 @@ class EstimatedStates:
         self._template[WRENCH, -1] = 1.0
 
     def __len__(self) -> int:
+        """Number q of the values that are estimated."""
         return len(self._index)
 
     def linearise(self, phi: Array) -> Array:
