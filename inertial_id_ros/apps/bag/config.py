@@ -85,7 +85,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
     """
     args = make_parser().parse_args(arguments)
     changes = read_settings_file(user_path(args.config)) if args.config else {}
-    given = _given(args)
+    given = _settings_given(args)
     settings = Settings().replace({**changes, **given})
     return Options(recording=args.recording, settings=settings, asked=frozenset(given),
                    save_tool=args.save_tool, json=args.json, plot=args.plot, quiet=args.quiet)
@@ -114,7 +114,7 @@ def read_settings_file(path: Path) -> dict[str, Any]:
             if not name.startswith(_NODE_PARAMETERS)}
 
 
-def _given(args: argparse.Namespace) -> dict[str, Any]:
+def _settings_given(args: argparse.Namespace) -> dict[str, Any]:
     """Dotted settings that the command line gives."""
     named = {
         "estimator.method": args.method, "wrench.topic": args.wrench_topic,
@@ -122,18 +122,18 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         "load.robot": args.robot, "wrench.sensor_frame": args.sensor_frame,
         "gravity.frame": args.gravity_frame, "wrench.convention": args.convention,
         "robot_description.file": args.urdf, "tool.file": args.tool}
-    given = dict(_assignment(text) for text in args.assignments)
+    given = dict(_parse_assignment(text) for text in args.assignments)
     given.update({name: value for name, value in named.items() if value is not None})
     if args.box is not None:
-        given.update(_box(args.box))
+        given.update(_box_settings(args.box))
     if args.mesh is not None:
-        given.update(_mesh(args.mesh))
+        given.update(_mesh_settings(args.mesh))
     if args.shape is not None:
         given.update(parse_shape(args.shape))
     return given
 
 
-def _assignment(text: str) -> tuple[str, Any]:
+def _parse_assignment(text: str) -> tuple[str, Any]:
     """Name and value of one ``--set NAME=VALUE`` (raises InvalidSetting)."""
     name, equals, value = text.partition("=")
     if not equals or not name:
@@ -154,7 +154,7 @@ def parse_shape(text: str) -> dict[str, Any]:
     """
     kind, colon, rest = text.partition(":")
     if not colon or kind not in _PRIMITIVES:
-        return _mesh(text)
+        return _mesh_settings(text)
     sizes, _, center = rest.partition("@")
     return {"shape.type": kind, "shape.bounding": True,
             "shape.size": numbers(f"--shape {text}", sizes, _PRIMITIVES[kind]),
@@ -162,7 +162,7 @@ def parse_shape(text: str) -> dict[str, Any]:
             if center else (0.0, 0.0, 0.0)}
 
 
-def _box(text: str) -> dict[str, Any]:
+def _box_settings(text: str) -> dict[str, Any]:
     values = numbers(f"--box {text}", text, "six numbers sx,sy,sz,cx,cy,cz")
     if len(values) != 6:
         raise InvalidSetting(f"--box has {len(values)} numbers; it needs six: lengths and centre "
@@ -171,5 +171,5 @@ def _box(text: str) -> dict[str, Any]:
             "shape.size": values[:3], "shape.center": values[3:]}
 
 
-def _mesh(path: str) -> dict[str, Any]:
+def _mesh_settings(path: str) -> dict[str, Any]:
     return {"shape.type": "mesh", "shape.bounding": False, "shape.mesh": path}

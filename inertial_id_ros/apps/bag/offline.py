@@ -217,7 +217,7 @@ class _Run:
         now = message.log_time
         if min(self._next_advance, self._next_solve) <= now:
             self._forward()
-            self._catch_up(now)
+            self._run_due_timers(now)
         self._end = now
         self._counts[message.topic] += 1
         if not self._batch.accepts(message):
@@ -268,16 +268,16 @@ class _Run:
                                   strict=True):
                 self._keep_wrench(stamp, tuple(row))
 
-    def _catch_up(self, now: int) -> None:
+    def _run_due_timers(self, now: int) -> None:
         """Run all timers that are due by now, but in a long silence only those at its beginning."""
         silence = round(_LONGEST_SILENCE * 1e9)
         if now - self._end > silence:
-            self._tick_until(self._end + silence)
+            self._run_timers_until(self._end + silence)
             self._next_solve += _whole_periods(now - self._next_solve, self._solve_period)
             self._next_advance += _whole_periods(now - self._next_advance, self._advance_period)
-        self._tick_until(now)
+        self._run_timers_until(now)
 
-    def _tick_until(self, now: int) -> None:
+    def _run_timers_until(self, now: int) -> None:
         while min(self._next_advance, self._next_solve) <= now:
             due = min(self._next_advance, self._next_solve)
             self._advance()

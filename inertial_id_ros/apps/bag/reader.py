@@ -185,12 +185,12 @@ class Recording:
         Raises:
             RecordingError: the file is damaged further on.
         """
-        return self._read(lambda c: c.topic in topics)
+        return self._read_messages(lambda c: c.topic in topics)
 
     def raw_of(self, types: Mapping[str, str]) -> Iterator[RawMessage]:
         """As `raw`, of topics by name with the type that they must have."""
         wanted = set(types.items())
-        return self._read(lambda c: (c.topic, c.msgtype) in wanted)
+        return self._read_messages(lambda c: (c.topic, c.msgtype) in wanted)
 
     def messages(self, topics: Mapping[str, str],
                  decoders: Mapping[str, Callable[[bytes], Any]] | None = None) -> Iterator[Message]:
@@ -228,7 +228,7 @@ class Recording:
             ) from error
         return Message(message.topic, message.log_time, content)
 
-    def _read(self, chooses: Callable[[Connection], bool]) -> Iterator[RawMessage]:
+    def _read_messages(self, chooses: Callable[[Connection], bool]) -> Iterator[RawMessage]:
         chosen = [c for c in self._reader.connections if chooses(c)]
         if not chosen:
             return

@@ -93,16 +93,16 @@ def _present(topics: Sequence[Topic], wanted: InputTopic, name: str) -> str:
     """The topic of that name (raises RecordingError where it is not there; empty: not wanted)."""
     found = _exact(topics, wanted, name) if name else ""
     if name and not found:
-        raise _not_there(topics, wanted, name)
+        raise _missing_topic(topics, wanted, name)
     return found
 
 
 def _the_wrench(topics: Sequence[Topic], wanted: str, asked: bool, notes: list[str]) -> str:
     """The wanted topic of wrenches or, unless it was asked for, the only one."""
     name = _exact(topics, WRENCH, wanted)
-    candidates = _of_type(topics, WRENCH.type)
+    candidates = _names_of_type(topics, WRENCH.type)
     if not name and asked:
-        raise _not_there(topics, WRENCH, wanted)
+        raise _missing_topic(topics, WRENCH, wanted)
     if not name:
         if not candidates:
             raise RecordingError(f"the recording holds no wrench ({WRENCH.type}); it holds "
@@ -120,11 +120,11 @@ def _the_wrench(topics: Sequence[Topic], wanted: str, asked: bool, notes: list[s
 def _the_joint_states(topics: Sequence[Topic], wanted: str, asked: bool, notes: list[str]) -> str:
     """The wanted topic of joint states or, unless it was asked for, the only one, or none."""
     name = _exact(topics, JOINT_STATES, wanted)
-    candidates = _of_type(topics, JOINT_STATES.type)
+    candidates = _names_of_type(topics, JOINT_STATES.type)
     if name or not (candidates or asked):
         return name
     if asked:
-        raise _not_there(topics, JOINT_STATES, wanted)
+        raise _missing_topic(topics, JOINT_STATES, wanted)
     if len(candidates) > 1:
         notes.append(f"none of the joint state topics is used: {', '.join(candidates)}; choose one "
                      "with --joint-states-topic")
@@ -140,9 +140,9 @@ def _in_any_namespace(topics: Sequence[Topic], wanted: InputTopic, name: str,
     if found:
         return found
     ending = "/" + name.rsplit("/", 1)[-1]
-    candidates = [n for n in _of_type(topics, wanted.type) if n.endswith(ending)]
+    candidates = [n for n in _names_of_type(topics, wanted.type) if n.endswith(ending)]
     if len(candidates) == 1:
-        notes.append(f"using {candidates[0]} for {_absolute(name)}")
+        notes.append(f"using {candidates[0]} for {_absolute_name(name)}")
         return candidates[0]
     if candidates:
         notes.append(f"none of {', '.join(candidates)} is used; name one in the settings")
@@ -155,33 +155,33 @@ def _exact(topics: Sequence[Topic], wanted: InputTopic, name: str) -> str:
     Raises:
         RecordingError: it is there with another type.
     """
-    same = [t for t in topics if t.name == _absolute(name)]
+    same = [t for t in topics if t.name == _absolute_name(name)]
     if any(t.type == wanted.type for t in same):
         return same[0].name
     if same:
-        others = _of_type(topics, wanted.type)
+        others = _names_of_type(topics, wanted.type)
         known = f"topics of that type: {', '.join(others)}" if others else "no topic has that type"
         raise RecordingError(f"{wanted.content} topic {same[0].name} is of type {same[0].type}; it "
                              f"must be {wanted.type} ({known})")
     return ""
 
 
-def _not_there(topics: Sequence[Topic], wanted: InputTopic, name: str) -> RecordingError:
-    return RecordingError(f"{wanted.content} topic {_absolute(name)} is not in the recording; "
-                          f"{_suggestion(topics, name, _of_type(topics, wanted.type))}")
+def _missing_topic(topics: Sequence[Topic], wanted: InputTopic, name: str) -> RecordingError:
+    return RecordingError(f"{wanted.content} topic {_absolute_name(name)} is not in the recording; "
+                          f"{_suggest_topic(topics, name, _names_of_type(topics, wanted.type))}")
 
 
-def _of_type(topics: Sequence[Topic], kind: str) -> list[str]:
+def _names_of_type(topics: Sequence[Topic], kind: str) -> list[str]:
     return [t.name for t in topics if t.type == kind]
 
 
-def _absolute(name: str) -> str:
+def _absolute_name(name: str) -> str:
     return "/" + name.lstrip("/")
 
 
-def _suggestion(topics: Sequence[Topic], wanted: str, candidates: Sequence[str]) -> str:
+def _suggest_topic(topics: Sequence[Topic], wanted: str, candidates: Sequence[str]) -> str:
     if candidates:
-        near = difflib.get_close_matches(_absolute(wanted), candidates, n=1, cutoff=0.0)
+        near = difflib.get_close_matches(_absolute_name(wanted), candidates, n=1, cutoff=0.0)
         return f"did you mean {near[0]}?" if near else f"there are {', '.join(candidates)}"
     return f"it holds {describe_topics(topics)}"
 

@@ -52,7 +52,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demo; returns the exit status (see --help)."""
-    return exit_status(lambda: _run(_parse(arguments)))
+    return exit_status(lambda: _run_demo(_parse(arguments)))
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -66,7 +66,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run_demo(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from .children import Children, private_environment
@@ -79,11 +79,11 @@ def _run(options: argparse.Namespace) -> int:
         try:
             from .demo_client import DemoClient
 
-            _start(children, options)
+            _start_processes(children, options)
             client = DemoClient(stop)
             if not _watch(client, children, console, stop, options.seconds):
                 return 1
-            return _conclude(client, console, options)
+            return _report_success(client, console, options)
         finally:
             if stop.is_set():
                 ignore_signals()
@@ -91,7 +91,7 @@ def _run(options: argparse.Namespace) -> int:
                 client.close()
 
 
-def _start(children: Children, options: argparse.Namespace) -> None:
+def _start_processes(children: Children, options: argparse.Namespace) -> None:
     children.start("inertial_id_ros.ros.main", [
         "--ros-args", "-p", f"estimator.method:={options.method}"])
     children.start("inertial_id_ros.ros.tools.simulate_cobot", [
@@ -122,7 +122,7 @@ def _watch(client: DemoClient, children: Children, console: Console, stop: threa
     return not stop.is_set()
 
 
-def _conclude(client: DemoClient, console: Console, options: argparse.Namespace) -> int:
+def _report_success(client: DemoClient, console: Console, options: argparse.Namespace) -> int:
     """Print what was reached, draw the plot; returns the exit status."""
     from .demo_view import plot
 

@@ -69,7 +69,7 @@ def line(record: Record, elapsed: float) -> str:
     if not record.valid:
         return f"{elapsed:5.1f} s  {_status(record)}"
     last, truth = record.values()[-1], record.truth
-    text = f"{elapsed:5.1f} s  mass {last[0]:.4f} kg  com {_triple(last[1:4])} mm"
+    text = f"{elapsed:5.1f} s  mass {last[0]:.4f} kg  com {_format_millimetres(last[1:4])} mm"
     if truth is None:
         return text
     tensor = np.abs(last[4:] - truth[4:]).max() / np.abs(truth[4:]).max()
@@ -77,7 +77,7 @@ def line(record: Record, elapsed: float) -> str:
                    f" {np.linalg.norm(last[1:4] - truth[1:4]) * 1e3:.2f} mm, inertia {tensor:.1%}")
 
 
-def _triple(metres: np.ndarray) -> str:
+def _format_millimetres(metres: np.ndarray) -> str:
     return "(" + ", ".join(f"{v * 1e3:.1f}" for v in metres) + ")"
 
 

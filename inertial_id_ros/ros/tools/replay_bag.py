@@ -218,7 +218,7 @@ def make_publishers(node: Node, recording: Recording,
     publishers: dict[str, Publisher] = {}
     skipped: dict[str, str] = {}
     for topic in topics:
-        reason = _obstacle(topic, publishers)
+        reason = _why_not_published(topic, publishers)
         if not reason:
             try:
                 kind = compat.message_type(topic.type)
@@ -233,7 +233,7 @@ def make_publishers(node: Node, recording: Recording,
     return publishers, skipped
 
 
-def _obstacle(topic: Topic, publishers: dict[str, Publisher]) -> str:
+def _why_not_published(topic: Topic, publishers: dict[str, Publisher]) -> str:
     if topic.name == CLOCK_TOPIC:
         return "the replay publishes its own clock"
     if topic.count == 0:

@@ -64,7 +64,7 @@ class SimulateCobotNode(Node):
 
     def __init__(self, defaults: CobotSettings) -> None:
         super().__init__(_NAME)
-        settings = self._declare(defaults)
+        settings = self._declare_parameters(defaults)
         if self.get_parameter("use_sim_time").value:
             raise InvalidSetting("use_sim_time is true; the simulated cobot runs on the wall clock")
         self.cobot = SimulatedCobot(settings)
@@ -101,7 +101,7 @@ class SimulateCobotNode(Node):
         if self._thread.is_alive():
             self._thread.join(timeout=2.0)
 
-    def _declare(self, defaults: CobotSettings) -> CobotSettings:
+    def _declare_parameters(self, defaults: CobotSettings) -> CobotSettings:
         values = {}
         for name, default, spec in iter_group(defaults):
             # Dynamic typing lets `rate:=500` stand for 500.0; the settings check the type.
@@ -114,14 +114,14 @@ class SimulateCobotNode(Node):
 
     def _run(self) -> None:
         try:
-            self._stream()
+            self._publish_samples()
         except Exception as error:  # handed to the main thread, which reports it
             if self.context.ok():
                 self.failure = error
         finally:
             self.finished.set()
 
-    def _stream(self) -> None:
+    def _publish_samples(self) -> None:
         settings, messages = self.cobot.settings, _SampleMessages(self.cobot)
         total = round(settings.duration * settings.rate) if settings.duration else None
         schedule = _Schedule(self.get_clock().now().nanoseconds, settings.rate)
@@ -234,7 +234,7 @@ def main(args: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     options = parse(without_ros_arguments(_NAME, arguments))
     if not options.write:
-        return _spin(arguments, options.settings)
+        return _run_node(arguments, options.settings)
     if {"-p", "--param", "--params-file"} & set(arguments):
         raise InvalidSetting(
             "--write takes settings as options (--payload drill), not as ROS parameters")
@@ -253,7 +253,7 @@ def _write(options: Options) -> int:
     return 0
 
 
-def _spin(arguments: list[str], defaults: CobotSettings) -> int:
+def _run_node(arguments: list[str], defaults: CobotSettings) -> int:
     stop = stop_flag()
     start_ros(_NAME, arguments)
     node = None
