@@ -80,12 +80,8 @@ def _mean_moment(estimate: Estimate) -> float:
 
 def _lack_text(verdict: str, estimate: Estimate, group: slice, width: float, wanted: float,
                unit: str) -> str:
-    """What a group of parameters lacks, in the words of its verdict; empty where nothing.
-
-    Args:
-        verdict: of the group, in words; width: half of its 95 % interval; wanted: largest width.
-        unit: format of both.
-    """
+    """What a group of parameters lacks, in the words of its verdict; empty where nothing: half its
+    95 % interval is at most as wide as wanted."""
     if UNOBSERVED in estimate.verdict[group]:
         return verdict
     if 0.0 < wanted < width:

@@ -276,7 +276,7 @@ class Identifier(Pipeline[WindowContent]):
             raise NotEnoughData(missing.text)
         window = self._window()
         if window is None:
-            raise self._no_rows_error()
+            raise self._too_short_error(None)
         if window.duration < self.settings.estimator.min_duration:
             raise self._too_short_error(window.duration)
         return window

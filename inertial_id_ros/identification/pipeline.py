@@ -209,12 +209,10 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         """A reason for no estimate, preceded by why rows were forgotten."""
         return text if self._flush_reason is None else f"{self._flush_reason}; {text}"
 
-    def _no_rows_error(self) -> NotEnoughData:
-        """The error of a window without any row."""
-        return NotEnoughData(self._flush_reason or "waiting for the first second of data")
-
-    def _too_short_error(self, duration: float) -> NotEnoughData:
-        """The error of a window that is too short [s]."""
+    def _too_short_error(self, duration: float | None) -> NotEnoughData:
+        """The error of a window of this length [s] that is too short; None: it has no rows."""
+        if duration is None:
+            return NotEnoughData(self._flush_reason or "waiting for the first second of data")
         return NotEnoughData(self._with_flush_reason(
             f"{duration:.2f} s of data; estimator.min_duration is "
             f"{self.settings.estimator.min_duration:g} s"))

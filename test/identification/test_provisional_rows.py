@@ -1,4 +1,4 @@
-"""Rows at the newest end: there early, right, and a function of where the data end."""
+"""Provisional rows: there early, right, and a function of where the data end."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_they_are_new_data_until_they_have_been_used() -> None:
 
 
 @pytest.mark.parametrize("push", [[30.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 6.0, -8.0, 0.0, 0.3, 0.0]])
-def test_a_contact_does_not_enter_through_the_newest_end(push: list[float]) -> None:
+def test_a_contact_does_not_enter_through_provisional_rows(push: list[float]) -> None:
     """Before it is found, its first samples lie where nothing has been judged yet."""
     begin = 3.0
     made = identify()

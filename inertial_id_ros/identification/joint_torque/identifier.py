@@ -153,7 +153,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
             raise NotEnoughData(self._checks.explain_silence(self.settings.joint_states.topic))
         rows = self._window()
         if not rows:
-            raise self._no_rows_error()
+            raise self._too_short_error(None)
         duration = window_duration(rows)
         if (duration < self.settings.estimator.min_duration
                 or sum(len(part.number) for part in rows) < _FEWEST):
