@@ -194,12 +194,15 @@ class RobotFrame:
 
 
 class JointMotion:
-    """Sensor motion at any time, from a stream of joint states."""
+    """Sensor motion at any time, from a stream of joint states.
+
+    Attributes:
+        window: length of the quartics [s].
+    """
 
     def __init__(self, robot: RobotFrame, window: float) -> None:
         self.robot = robot
-        self._requested_window = window
-        self._window = window
+        self._requested_window = self.window = window
         self._samples, self._period = 0, math.inf
         self._ring = SampleRing(len(robot.joint_names), _CAPACITY)
         self._orders: dict[tuple[str, ...], list[int] | None] = {}
@@ -223,7 +226,7 @@ class JointMotion:
             self._samples += 1
             if self._samples == _SETTLE:
                 self._period = self._ring.median_period()
-                self._window = choose_window(self._period, self._requested_window)
+                self.window = choose_window(self._period, self._requested_window)
         return result
 
     def fits(self, block: JointStates) -> bool:
@@ -249,16 +252,11 @@ class JointMotion:
         """Joints that must be in a joint state."""
         return self.robot.joint_names
 
-    @property
-    def window(self) -> float:
-        """Length of the quartic [s]."""
-        return self._window
-
     def settled_until(self) -> int | None:
         """Newest time [ns] with half a window of samples after it."""
         if self._samples < _SETTLE:
             return None
-        return self._ring.newest - int(0.5e9 * self._window)
+        return self._ring.newest - int(0.5e9 * self.window)
 
     @property
     def held(self) -> tuple[int, Array] | None:
@@ -280,12 +278,12 @@ class JointMotion:
 
     def close(self, until_ns: int) -> None:
         """Treat samples up to half a window before that time [ns] as late from now on."""
-        self._ring.closed_until = max(self._ring.closed_until, until_ns - int(0.5e9 * self._window))
+        self._ring.closed_until = max(self._ring.closed_until, until_ns - int(0.5e9 * self.window))
 
     @property
     def provisional_ns(self) -> int:
         """Length [ns] of the newest motion, not settled yet: half a window."""
-        return int(0.5e9 * self._window)
+        return int(0.5e9 * self.window)
 
     def motion_at(self, stamps: np.ndarray) -> Motion:
         """Motion at stamps (n,) [ns]."""
@@ -306,15 +304,15 @@ class JointMotion:
         steps = np.abs(rows[1:, turning] - rows[:-1, turning])
         if steps.max(initial=0.0) > np.pi:  # some drivers wrap to +-pi
             rows[:, turning] = np.unwrap(rows[:, turning], axis=0)
-        index, u, weights = gather_samples(times, stamps, self._window)
+        index, u, weights = gather_samples(times, stamps, self.window)
         valid = has_coverage(u, weights, (index[:, 0] == 0) & (near.start == 0), ends)
-        motion = self.robot.motion(*fit_quartics(u, weights, rows[index], self._window), valid)
+        motion = self.robot.motion(*fit_quartics(u, weights, rows[index], self.window), valid)
         some = np.flatnonzero(valid & (stamps // _SPARSE_NS % _SPARSE == 0))
         if ends or len(some) == 0:
             return motion
         variance = sample_variance(u[some], weights[some], rows[index[some]])
         covariance = self.robot.sensor_pose_covariance(rows[index[some[0], 0]], variance)
-        return motion._replace(noise=SampleNoise(covariance, self._period, self._window, len(some)))
+        return motion._replace(noise=SampleNoise(covariance, self._period, self.window, len(some)))
 
 
 def _joints_above(model: pin.Model, joint: int) -> list[int]:

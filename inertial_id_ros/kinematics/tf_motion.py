@@ -20,7 +20,11 @@ class TfMotion:
         tree: transforms; grows while they arrive.
         sensor_frame: frame of the wrench.
         gravity_frame: frame whose z axis points up; empty: the root above the sensor frame.
-        gravity: magnitude [m/s^2]; window: length of the quartic [s].
+        gravity: magnitude [m/s^2]; window: requested length of the quartics [s].
+
+    Attributes:
+        edges: child frames of the moving transforms between world and sensor.
+        window: length of the quartics [s]; None until the rate of the transforms is known.
     """
 
     def __init__(self, tree: TransformTree, sensor_frame: str, gravity_frame: str,
@@ -29,17 +33,12 @@ class TfMotion:
         self._sensor = sensor_frame
         self._gravity_frame = gravity_frame
         self._world = gravity_frame or tree.ancestors(sensor_frame)[-1]
-        self._edges = tree.moving_edges(self._world, sensor_frame)
+        self.edges = tree.moving_edges(self._world, sensor_frame)
         self._fixed = tree.static_edges(self._world, sensor_frame)
         self._gravity = gravity
         self._requested_window = window
-        self._window: float | None = None
+        self.window: float | None = None
         self._turned = self._shifted = False
-
-    @property
-    def edges(self) -> list[str]:
-        """Child frames of the moving transforms between world and sensor."""
-        return self._edges
 
     @property
     def rotation_only(self) -> bool:
@@ -54,36 +53,31 @@ class TfMotion:
             fixed = self._tree.static_edges(world, self._sensor)
         except UnknownFrame:
             return False
-        return (world == self._world and edges == self._edges
+        return (world == self._world and edges == self.edges
                 and [f[:2] for f in fixed] == [f[:2] for f in self._fixed]
                 and all(a[2].equals(b[2]) for a, b in zip(fixed, self._fixed, strict=True)))
 
-    @property
-    def window(self) -> float | None:
-        """Length of the quartic [s]; None until the rate of the transforms is known."""
-        return self._window
-
     def newest(self) -> int | None:
         """Newest stamp [ns] that all moving transforms have reached."""
-        rings = [self._tree.ring(e) for e in self._edges]
+        rings = [self._tree.ring(e) for e in self.edges]
         return min(r.newest for r in rings) if rings and all(map(len, rings)) else None
 
     def settled_until(self) -> int | None:
         """Newest time [ns] with half a window of transforms after it."""
-        if self._window is None:
-            rings = [self._tree.ring(e) for e in self._edges]
+        if self.window is None:
+            rings = [self._tree.ring(e) for e in self.edges]
             if not rings or min(map(len, rings)) < _SETTLE:
                 return None
             period = max(float(np.median(np.diff(r.stamps[:_SETTLE]))) * 1e-9 for r in rings)
-            self._window = choose_window(period, self._requested_window)
+            self.window = choose_window(period, self._requested_window)
         newest = self.newest()
-        return None if newest is None else newest - int(0.5e9 * self._window)
+        return None if newest is None else newest - int(0.5e9 * self.window)
 
     def close(self, until_ns: int) -> None:
         """Transforms up to half a window before that time are used up."""
-        for edge in self._edges:
+        for edge in self.edges:
             ring = self._tree.ring(edge)
-            ring.closed_until = max(ring.closed_until, until_ns - int(0.5e9 * (self._window or 0)))
+            ring.closed_until = max(ring.closed_until, until_ns - int(0.5e9 * (self.window or 0)))
 
     provisional_ns = 0  # poses of any rate: their quartics are not worth a one-sided answer
 
@@ -93,15 +87,15 @@ class TfMotion:
 
     def motion_at(self, stamps: np.ndarray) -> Motion:
         """Motion at stamps (n,) [ns]; `settled_until` must have answered before."""
-        assert self._window is not None
-        reach = int(0.5e9 * self._window) + 1
+        assert self.window is not None
+        reach = int(0.5e9 * self.window) + 1
         series = self._tree.series(self._world, self._sensor,
                                    int(stamps[0]) - reach, int(stamps[-1]) + reach)
         if len(series.stamps) == 0:
             return self._unknown(len(stamps))
         self._turned |= bool(np.ptp(series.rotation, axis=0).any())
         self._shifted |= bool(np.ptp(series.translation, axis=0).any())
-        index, u, weights = gather_samples(series.stamps, stamps, self._window)
+        index, u, weights = gather_samples(series.stamps, stamps, self.window)
         valid = has_coverage(u, weights)
         return self._smooth(series, index, u, weights, valid)
 
@@ -116,7 +110,7 @@ class TfMotion:
         """Quartics through position and through the rotation vector about the wanted time."""
         from scipy.spatial.transform import Rotation  # loads slowly; joint states do without
 
-        assert self._window is not None
+        assert self.window is not None
         n, width = index.shape
         nearest = index[np.arange(n), np.where(weights > 0.0, np.abs(u), np.inf).argmin(axis=1)]
         turn = series.rotation[nearest]
@@ -127,8 +121,8 @@ class TfMotion:
             relative = turn.transpose(0, 2, 1)[:, None] @ samples
             vectors = Rotation.from_matrix(relative.reshape(-1, 3, 3)).as_rotvec()
             value, omega, alpha = fit_quartics(
-                u, weights, vectors.reshape(n, width, 3), self._window)
+                u, weights, vectors.reshape(n, width, 3), self.window)
             turn = turn @ Rotation.from_rotvec(value).as_matrix()
-        _, _, acceleration = fit_quartics(u, weights, series.translation[index], self._window)
+        _, _, acceleration = fit_quartics(u, weights, series.translation[index], self.window)
         return Motion(turn, self._gravity, np.einsum("nji,nj->ni", turn, acceleration),
                       omega, alpha, valid)
