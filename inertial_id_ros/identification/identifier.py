@@ -228,7 +228,7 @@ class Identifier(Pipeline[WindowContent]):
             self._log.set("compensation_silent", "info", reason)
             return no_wrenches(self.sensor_frame)
         self._log.clear("compensation_silent")
-        total = self._solver.problems.total(self._last.phi)
+        total = self._solver.problems.total_payload(self._last.phi)
         wrench = compensate(a, y, self._last, total, self._sign)
         return CompensatedWrenches(stamps, wrench, self.sensor_frame)
 

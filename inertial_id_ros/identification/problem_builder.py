@@ -58,11 +58,11 @@ class ProblemBuilder:
         """Begin the rounds of the next window at the data sheet."""
         self._start: _Start | None = None
 
-    def total(self, phi: Array) -> Array:
+    def total_payload(self, phi: Array) -> Array:
         """phi (10,) of all that hangs on the sensor, the tool included."""
         return phi if self.tool is None else phi + self.tool.phi
 
-    def nuisance_states(self, states: Array) -> Array:
+    def nuisance_values(self, states: Array) -> Array:
         """Values of the nuisance states among all states (6 + q,): those after the biases."""
         return states[BIASES:BIASES + len(self.states)]
 
@@ -100,7 +100,7 @@ class ProblemBuilder:
                 used = degrees_of_freedom(linearised.whitened[:, :-1], prior.information)
                 solution = linearised.matrix @ np.concatenate([phi, states, [-1.0]])
                 noise = correct_noise(datasheet, window, solution, self._low_pass, used)
-            self._start = _Start(phi, self.nuisance_states(states), noise)
+            self._start = _Start(phi, self.nuisance_values(states), noise)
             moved = float(np.linalg.norm(linearised.marginal.matrix @ (phi - start.phi)))
             if moved < _STEADY and np.abs(noise / start.noise - 1.0).max() < _STEADY_NOISE:
                 return self._problem(window, prior, start, linearised)
@@ -111,8 +111,9 @@ class ProblemBuilder:
         assert window.cross_channel is not None
         states = problem.marginal("noise").states(phi)
         matrix = self._matrix(phi)
-        covariance = residual_covariance(self.total(phi), datasheet_noise(self._settings.wrench),
-                                         window.cross_channel.acceleration_noise)
+        covariance = residual_covariance(
+            self.total_payload(phi), datasheet_noise(self._settings.wrench),
+            window.cross_channel.acceleration_noise)
         if self._settings.estimator.estimate_noise:
             expected = np.sqrt(covariance.diagonal())
             used = degrees_of_freedom(whiten(problem.with_states, problem.noise)[:, :-1],
@@ -125,7 +126,7 @@ class ProblemBuilder:
 
     def _matrix(self, phi: Array) -> Array:
         """Matrix from stored columns to ``[A | B | nuisance | tool | y]`` at phi (10,)."""
-        matrix = self.states.linearise(self.total(phi))
+        matrix = self.states.linearise(self.total_payload(phi))
         return matrix if self.tool is None else add_tool_states(matrix, self.tool)
 
     def _state_prior(self) -> _Prior:

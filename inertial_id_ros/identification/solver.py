@@ -164,7 +164,7 @@ class Solver:
 
     def _residual_noise(self, phi: Array, acceleration_covariance: Array) -> Array:
         """Noise (6,) of sensor and motion in the residual of a payload phi (10,) [N, N m]."""
-        motion = motion_noise_covariance(self.problems.total(phi), acceleration_covariance)
+        motion = motion_noise_covariance(self.problems.total_payload(phi), acceleration_covariance)
         return np.sqrt(datasheet_noise(self._settings.wrench) ** 2 + motion.diagonal())
 
     def answer(self, estimator: Estimator, problem: Problem, window: WindowContent,
@@ -199,5 +199,5 @@ class Solver:
         if not len(estimated):
             return estimated.expand(np.empty(0)), estimated.expand(np.empty(0))
         variance = marginal.state_covariance(covariance).diagonal()
-        return (estimated.expand(self.problems.nuisance_states(states)),
-                estimated.expand(np.sqrt(self.problems.nuisance_states(variance))))
+        return (estimated.expand(self.problems.nuisance_values(states)),
+                estimated.expand(np.sqrt(self.problems.nuisance_values(variance))))
