@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import cvxpy as cp
+import cvxpy_statements
 import numpy as np
 import pytest
 from estimator_cases import BOX, cost, estimator, inside_box, random_case, sensor
@@ -16,7 +17,7 @@ from problems import (
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.errors import InvalidShape
-from inertial_id_ros.estimators import cvxpy_statements, lmi
+from inertial_id_ros.estimators import lmi
 from inertial_id_ros.estimators.reference_body import reference_body
 from inertial_id_ros.estimators.solvers import dual_newton
 from inertial_id_ros.estimators.solvers.triangle_vector import smat, svec
