@@ -12,6 +12,7 @@ from problems import (
 )
 
 from inertial_id_ros.estimators import create
+from inertial_id_ros.estimators.solvers.triangle_vector import smat
 from inertial_id_ros.inertia import phi_from_points
 from inertial_id_ros.settings import Settings
 
@@ -26,6 +27,11 @@ def estimator(name, **settings):
 
 def sensor(problem):
     return cvxpy_statements.Sensor(problem.noise, problem.bias_sd, problem.bias_mean)
+
+
+def smallest_eigenvalue(body, phi):
+    """Smallest eigenvalue of J(phi) relative to J of the reference body of the same mass."""
+    return float(np.linalg.eigvalsh(smat(body.from_phi @ phi))[0]) / float(phi[0])
 
 
 def cost(rows, problem, weighting, solution):

@@ -266,7 +266,7 @@ class DisturbanceDetector:
             return None
         whole = self._evidence.since(self.began + 2 * self._reach)
         if (settled < _LONG and load_rotation(self._evidence) > _MOVED
-                and not self._knows_mass(fit_payload_change(whole).change[0])):
+                and not self._is_mass_certain(fit_payload_change(whole).change[0])):
             return None
         kind = self._kind_of_change(whole, settled)
         if kind is None and settled >= _LONG:  # a slow change fits from its end on
@@ -277,7 +277,7 @@ class DisturbanceDetector:
             return None
         is_payload = kind is EventKind.PAYLOAD_CHANGED
         change = fit_payload_change(whole).change[0] if is_payload else np.nan
-        before = self.running_fit.mass[0] if self._knows_mass(change) else np.nan
+        before = self.running_fit.mass[0] if self._is_mass_certain(change) else np.nan
         return Event(kind, number, self.began, -1, before, before + change, change)
 
     def _kind_of_change(self, evidence: Evidence, settled: int) -> EventKind | None:
@@ -302,8 +302,9 @@ class DisturbanceDetector:
         return (number - self.began > _DOUBT and self.running_fit.rows < _YOUNG
                 and load_rotation(self._evidence) > _ANGLE)
 
-    def _knows_mass(self, change: float) -> bool:
-        """Whether the mass is known to a tenth of itself, or of its change [kg]."""
+    def _is_mass_certain(self, change: float) -> bool:
+        """Whether the standard deviation of the running fit's mass is less than a tenth of that mass,
+        or of its change [kg]."""
         mass, sd = self.running_fit.mass
         return sd < 0.1 * max(mass, abs(change))
 

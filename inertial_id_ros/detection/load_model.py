@@ -65,7 +65,7 @@ class LoadModel(ABC):
     def linearise(self, phi: Array) -> Array:
         """Matrix (k, s + 1) from columns of rows to ``[states | measured]`` at phi (10,)."""
 
-    def acceleration(self, rows: Array) -> Array:
+    def proper_acceleration(self, rows: Array) -> Array:
         """Acceleration less gravity (n, 3) in the rows [m/s^2], whose noise may hide the load at
         rest; zeros where it cannot."""
         return np.zeros((len(rows), 3))

@@ -121,7 +121,7 @@ class RunningFit:
         self._gram = np.zeros((len(self.model.groups), columns, columns))
         self._mean, self._weight, self._samples = np.zeros(len(self.model.noise)), 0.0, 0.0
         # Mean of acceleration less gravity (3,), and mean square of an axis about it, summed up.
-        self._gravity, self._gravity_squares = np.zeros(3), 0.0
+        self._mean_acceleration, self._acceleration_squares = np.zeros(3), 0.0
         self.rows = 0
         self.information = self.model.prior
         self.covariance = np.linalg.inv(self.model.prior)
@@ -186,8 +186,8 @@ class RunningFit:
         is only noise: the fit then finds a load that does not follow the motion, and is certain of
         a mass next to nothing.
         """
-        off = ((self.model.acceleration(rows) - self._gravity) ** 2).mean(axis=1)
-        seen = max(self._gravity_squares / max(self._weight, 1.0), 1e-12)
+        off = ((self.model.proper_acceleration(rows) - self._mean_acceleration) ** 2).mean(axis=1)
+        seen = max(self._acceleration_squares / max(self._weight, 1.0), 1e-12)
         return np.asarray(off * min(1.0, _ACCELERATION_NOISE**2 / seen) ** 2)
 
     def _largest_load(self, group: slice) -> float:
@@ -209,18 +209,19 @@ class RunningFit:
         self._samples = keep * self._samples + samples.sum()
         self._weight = keep * self._weight + len(rows)
         self._mean = self._mean + (rows[..., _MEASURED] - self._mean).sum(axis=0) / self._weight
-        self._learn_gravity(self.model.acceleration(rows), keep)
+        self._learn_acceleration(self.model.proper_acceleration(rows), keep)
         self.rows += len(rows)
         self._fit()
         if first:
             self._learn_noise(self.expect(rows, samples, rotation_only), samples)
 
-    def _learn_gravity(self, acceleration: Array, keep: float) -> None:
+    def _learn_acceleration(self, acceleration: Array, keep: float) -> None:
         """Update mean and variance of the acceleration less gravity (n, 3) [m/s^2]."""
-        before = acceleration - self._gravity
-        self._gravity = self._gravity + before.sum(axis=0) / self._weight
-        after = acceleration - self._gravity
-        self._gravity_squares = keep * self._gravity_squares + float((before * after).sum()) / 3.0
+        before = acceleration - self._mean_acceleration
+        self._mean_acceleration = self._mean_acceleration + before.sum(axis=0) / self._weight
+        after = acceleration - self._mean_acceleration
+        self._acceleration_squares *= keep
+        self._acceleration_squares += float((before * after).sum()) / 3.0
 
     def _learn_noise(self, seen: Forecast, samples: np.ndarray) -> None:
         """Update the noise, and the confirmation of the model, with the residual of rows."""

@@ -53,11 +53,10 @@ class Mode(NamedTuple):
 
 
 class _Point(NamedTuple):
-    """States w, the density (n,) they make, its phi (10,) before and after the pose."""
+    """States w, the density (n,) they make, and its phi (10,)."""
 
     states: Array
     density: Array
-    still: Array
     phi: Array
 
 
@@ -87,9 +86,9 @@ class _Search:
         density = np.exp(self._level + self._modes @ states[:self._densities])
         still = self._unit @ density
         if not self._moves:
-            return _Point(states, density, still, still)
+            return _Point(states, density, still)
         transform = self._prior.pose.transform(states[self._densities:])
-        return _Point(states, density, still, transform @ still)
+        return _Point(states, density, transform @ still)
 
     def objective(self, point: _Point) -> float:
         """Minus the log posterior at a point, up to a constant."""

@@ -68,10 +68,6 @@ class ReferenceBody:
                 return moved
         return phi[0] * self.unit_phi
 
-    def smallest_eigenvalue(self, phi: Array) -> float:
-        """Smallest eigenvalue of J(phi) relative to J of the reference body of the same mass."""
-        return float(np.linalg.eigvalsh(smat(self.from_phi @ phi))[0]) / float(phi[0])
-
 
 def reference_body(shape: Shape | None) -> ReferenceBody:
     """The shape filled evenly, or a ball of usual size at the sensor origin."""

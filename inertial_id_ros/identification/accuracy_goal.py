@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InvalidData
 from ..estimate import UNOBSERVED, Estimate, Outcome
 from ..inertia import PARAMETER_NAMES
-from .verdict import sentence
+from .verdict import summarise_verdict
 
 _MASS, _COM, _INERTIA = slice(0, 1), slice(1, 4), slice(4, 10)
 _TILT = "tilt the sensor by 20 to 30 degrees about two axes"
@@ -46,7 +46,7 @@ class AccuracyGoal:
             return outcome.reason
         if outcome.stale:
             return "new data: the estimate is held"
-        mass, com, inertia = sentence(outcome.verdict).split("; ")
+        mass, com, inertia = summarise_verdict(outcome.verdict).split("; ")
         width, moment = 2.0 * outcome.sigma, _mean_moment(outcome)
         parts = [
             _lack_text(mass, outcome, _MASS, float(width[_MASS].max()), self.mass, "{:.3g} kg"),

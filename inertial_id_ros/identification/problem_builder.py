@@ -52,14 +52,14 @@ class ProblemBuilder:
         self._settings = settings
         self.states = EstimatedStates(settings)
         self._prior: _Prior | None = None
-        self.reset()
+        self.forget_solution()
 
-    def reset(self) -> None:
-        """Begin the rounds of the next window at the data sheet."""
+    def forget_solution(self) -> None:
+        """Forget the solution of the last window, near which the next one would be linearised."""
         self._start: _Start | None = None
 
     def total_payload(self, phi: Array) -> Array:
-        """phi (10,) of all that hangs on the sensor, the tool included."""
+        """phi (10,) of all that hangs on the sensor: the object, and the stored tool if any."""
         return phi if self.tool is None else phi + self.tool.phi
 
     def nuisance_values(self, states: Array) -> Array:

@@ -64,7 +64,7 @@ class Solver:
     def reset(self) -> None:
         """Forget what was learnt from earlier data, except the tare."""
         self.estimator = create(self._settings)
-        self.problems.reset()
+        self.problems.forget_solution()
 
     @property
     def tool(self) -> Tool | None:
@@ -99,7 +99,10 @@ class Solver:
 
     def _solve(self, window: WindowContent, frame_id: str, log: FindingLog, turning: float,
                early: float, acceleration_covariance: Array) -> Estimate:
-        """The estimate of a window (see `solve`); errors of the arithmetic are not caught."""
+        """Build the problem of a window, answer it, and check and judge the answer.
+
+        Takes and raises what `solve` does; errors of the arithmetic pass through.
+        """
         started = time.perf_counter()
         self._check_frames(frame_id, log)
         problem = self.problems.build(window, acceleration_covariance)
@@ -141,7 +144,13 @@ class Solver:
             tool_apart=self.tool is not None)
 
     def _check_frames(self, frame_id: str, log: FindingLog) -> None:
-        """Raise where the stored tool, drop an old tare where it, is given in another frame."""
+        """Check that tare and tool belong to the frame of the wrench.
+
+        A tare of an earlier run that does not is dropped.
+
+        Raises:
+            InvalidData: the stored tool does not.
+        """
         tare = self.bias.tare
         if tare is not None and tare.frame_id != frame_id:
             self.bias.drop_old(f"it is of frame '{tare.frame_id}', and the wrench of '{frame_id}'",

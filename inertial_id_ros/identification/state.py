@@ -86,7 +86,7 @@ class State:
     estimate: Estimate | None = None
 
     def describe(self) -> str:
-        """The parts that are not None, in words."""
+        """Name what this state holds, for the log: tool, age of the tare, mass of the estimate."""
         parts = []
         if self.tool is not None:
             parts.append(self.tool.describe())

@@ -86,7 +86,7 @@ def judge(solution: Solution, marginal: Marginal, beyond: Array | float = 0.0) -
     verdict = tuple(
         UNOBSERVED if not ok else IDENTIFIED if s >= DATA_SHARE else PRIOR_DOMINATED
         for ok, s in zip(within.tolist(), share.tolist(), strict=True))
-    return Verdict(covariance, share, verdict, sentence(verdict),
+    return Verdict(covariance, share, verdict, summarise_verdict(verdict),
                    _condition_number(marginal.matrix))
 
 
@@ -105,7 +105,7 @@ def _limits(report: Array, sd: Array, trace_sd: float) -> Array:
 
 
 @lru_cache(maxsize=64)
-def sentence(verdict: tuple[ParameterVerdict, ...]) -> str:
+def summarise_verdict(verdict: tuple[ParameterVerdict, ...]) -> str:
     """Sum up the verdict (10,) in one sentence: mass, centre of mass, inertia."""
     parts = []
     for name, members in (("mass", [0]), ("centre of mass", [1, 2, 3]),

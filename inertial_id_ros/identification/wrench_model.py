@@ -55,7 +55,7 @@ class WrenchModel(LoadModel):
         """Matrix (38, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""
         return self._states.linearise(phi)
 
-    def acceleration(self, rows: Array) -> Array:
+    def proper_acceleration(self, rows: Array) -> Array:
         """Acceleration less gravity (n, 3) [m/s^2], which is the column of the mass in forces."""
         return rows[:, FORCE, 0]
 

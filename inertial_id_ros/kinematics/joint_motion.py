@@ -29,7 +29,7 @@ from ..signals.ring_buffer import (
 )
 from .motion import Motion, SampleNoise
 from .polynomial import choose_window, fit_quartics, gather_samples, has_coverage, sample_variance
-from .transform_tree import Pose, TransformTree
+from .transform_tree import Pose, TransformTree, list_names
 
 _CAPACITY = 65_536  # joint states kept: a window can be gone through again
 _SETTLE = 50  # samples after which the period, and with it the window, is taken as known
@@ -197,6 +197,7 @@ class JointMotion:
     """Sensor motion at any time, from a stream of joint states.
 
     Attributes:
+        robot: whose joints move the sensor; ring: positions (joints,) of the joint states.
         window: length of the quartics [s].
     """
 
@@ -204,7 +205,7 @@ class JointMotion:
         self.robot = robot
         self._requested_window = self.window = window
         self._samples, self._period = 0, math.inf
-        self._ring = SampleRing(len(robot.joint_names), _CAPACITY)
+        self.ring = SampleRing(len(robot.joint_names), _CAPACITY)
         self._orders: dict[tuple[str, ...], list[int] | None] = {}
 
     def add(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float]) -> Arrival:
@@ -221,11 +222,11 @@ class JointMotion:
         for x in row:  # plain comparisons, which NaN fails: this runs for each sample
             if not -_IMPOSSIBLE < x < _IMPOSSIBLE:
                 return NOT_FINITE
-        result = self._ring.append(stamp_ns, row)
+        result = self.ring.append(stamp_ns, row)
         if result not in (LATE, REPEATED, HELD):
             self._samples += 1
             if self._samples == _SETTLE:
-                self._period = self._ring.median_period()
+                self._period = self.ring.median_period()
                 self.window = choose_window(self._period, self._requested_window)
         return result
 
@@ -235,50 +236,32 @@ class JointMotion:
         return (order is not None and block.positions.shape[1] >= len(block.names)
                 and self._samples >= _SETTLE
                 and bool((np.abs(block.positions[:, order]) < _IMPOSSIBLE).all())
-                and self._ring.would_store_all(block.stamps))
+                and self.ring.would_store_all(block.stamps))
 
     def add_block(self, block: JointStates) -> None:
         """Add joint states that fit (see `fits`)."""
-        self._ring.extend(block.stamps, block.positions[:, self._orders[block.names]])
+        self.ring.extend(block.stamps, block.positions[:, self._orders[block.names]])
         self._samples += len(block.stamps)
 
     def _order(self, names: Sequence[str]) -> list[int] | None:
+        """Where the robot's joints are among these names; None where one is missing."""
         index = {name: k for k, name in enumerate(names)}
         wanted = self.robot.joint_names
         return [index[j] for j in wanted] if all(j in index for j in wanted) else None
-
-    @property
-    def joint_names(self) -> list[str]:
-        """Joints that must be in a joint state."""
-        return self.robot.joint_names
 
     def settled_until(self) -> int | None:
         """Newest time [ns] with half a window of samples after it."""
         if self._samples < _SETTLE:
             return None
-        return self._ring.newest - int(0.5e9 * self.window)
-
-    @property
-    def held(self) -> tuple[int, Array] | None:
-        """Stamp and positions of a joint state whose stamp is far from the others'."""
-        return self._ring.held
-
-    @property
-    def strays(self) -> int:
-        """Joint states dropped because of such stamps."""
-        return self._ring.strays
+        return self.ring.newest - self.provisional_ns
 
     def newest(self) -> int | None:
         """Newest stamp [ns]."""
-        return self._ring.newest if len(self._ring) else None
-
-    def newest_positions(self) -> Array:
-        """Newest joint positions (joints,); there must be one."""
-        return self._ring.rows[-1].copy()
+        return self.ring.newest if len(self.ring) else None
 
     def close(self, until_ns: int) -> None:
         """Treat samples up to half a window before that time [ns] as late from now on."""
-        self._ring.closed_until = max(self._ring.closed_until, until_ns - int(0.5e9 * self.window))
+        self.ring.closed_until = max(self.ring.closed_until, until_ns - self.provisional_ns)
 
     @property
     def provisional_ns(self) -> int:
@@ -295,8 +278,9 @@ class JointMotion:
         return self._motion(stamps, end_ns, True)
 
     def _motion(self, stamps: np.ndarray, end_ns: int, ends: bool) -> Motion:
-        near = self._ring.between(int(stamps[0]) - self.provisional_ns - 1, end_ns)
-        times, rows = self._ring.stamps[near], self._ring.rows[near].copy()
+        """Motion at stamps (n,) [ns] from samples before `end_ns`; ends: none follow these yet."""
+        near = self.ring.between(int(stamps[0]) - self.provisional_ns - 1, end_ns)
+        times, rows = self.ring.stamps[near], self.ring.rows[near].copy()
         if len(times) == 0:
             still = np.zeros((len(stamps), rows.shape[1]))
             return self.robot.motion(still, still, still, np.zeros(len(stamps), dtype=bool))
@@ -316,6 +300,7 @@ class JointMotion:
 
 
 def _joints_above(model: pin.Model, joint: int) -> list[int]:
+    """A joint, its parent, and so on up to the root."""
     chain = []
     while joint > 0:
         chain.append(joint)
@@ -334,6 +319,7 @@ def _root(model: pin.Model) -> str:
 
 
 def _link(model: pin.Model, name: str) -> pin.Frame:
+    """The frame of a link."""
     return model.frames[model.getFrameId(name, pin.FrameType.BODY)]
 
 
@@ -351,7 +337,7 @@ def _attach(model: pin.Model, tree: TransformTree, frame: str) -> tuple[str, Pos
     raise UnknownFrame(
         f"frame '{frame}' is neither in the robot description nor fixed to it by static "
         "transforms; "
-        f"robot frames: {_list_names(names)}; transform frames: {tree.describe()}")
+        f"robot frames: {list_names(names)}; transform frames: {tree.describe()}")
 
 
 def _gravity_axes_in_root(model: pin.Model, tree: TransformTree, gravity_frame: str) -> Array:
@@ -379,8 +365,3 @@ def _static_root(tree: TransformTree, frame: str) -> str:
         return frame
     above = [f for f in tree.ancestors(frame) if tree.static_pose(f, frame) is not None]
     return above[-1]
-
-
-def _list_names(names: object) -> str:
-    known = sorted(set(names))  # type: ignore[call-overload]
-    return ", ".join(known[:12]) + (f" and {len(known) - 12} more" if len(known) > 12 else "")

@@ -53,15 +53,13 @@ class Motion(NamedTuple):
 
 
 class MotionSource(Protocol):
-    """A source of motion that looks a fixed time ahead.
-
-    Attributes:
-        provisional_ns: length [ns] of the newest motion, not settled yet, for which there is a
-            `provisional_motion`; 0: there is none.
-    """
+    """A source of motion that looks a fixed time ahead."""
 
     @property
-    def provisional_ns(self) -> int: ...
+    def provisional_ns(self) -> int:
+        """Length [ns] of the newest motion, not settled yet, for which there is a
+        `provisional_motion`; 0: there is none."""
+        ...
 
     def settled_until(self) -> int | None:
         """Newest time [ns] at which `motion_at` has all it needs; None before the first sample."""

@@ -71,13 +71,13 @@ class MotionSelector:
             return
         result = self._joint.add(stamp_ns, names, positions)
         if result == MISSING_JOINT:
-            absent = [j for j in self._joint.joint_names if j not in names]
+            absent = [j for j in self._joint.robot.joint_names if j not in names]
             self._findings.count("joint_states_incomplete", "joint states without "
                                  + (f"joint '{absent[0]}'" if absent else "positions") + " dropped",
                                  "info" if self._joint.newest() else "warning")
         elif result == NOT_FINITE:
             self._findings.count("joint_not_finite", "joint states with NaN or infinity dropped")
-        self._joint_drops.count(result, self._joint.strays)
+        self._joint_drops.count(result, self._joint.ring.strays)
 
     def take_transform(self, stamp_ns: int, parent: str, child: str,
                        translation: Sequence[float], quaternion: Sequence[float]) -> None:
@@ -124,9 +124,9 @@ class MotionSelector:
         """Forget samples; keep robot description and fixed transforms."""
         self.tree.forget_motion()
         self._pending.clear()
-        if self._joint is not None and self._joint.held is not None:
-            stamp, positions = self._joint.held  # perhaps the first after a clock that jumped
-            self._pending.append((stamp, self._joint.joint_names, positions.tolist()))
+        if self._joint is not None and self._joint.ring.held is not None:
+            stamp, positions = self._joint.ring.held  # perhaps the first after a clock that jumped
+            self._pending.append((stamp, self._joint.robot.joint_names, positions.tolist()))
         self._joint = self._tf = self._robot = None
         self._joint_drops.restart()
         self._transform_drops.clear()
@@ -160,10 +160,16 @@ class MotionSelector:
             return None
 
     def _joints_ready(self) -> bool:
+        """Whether joint states may be used, and they and the robot description are there."""
         return (self._settings.kinematics.source != "tf" and self._model is not None
                 and self._joints_seen is not None)
 
     def _choose(self, sensor_frame: str, wrench: SampleRing) -> MotionSource | None:
+        """Make a source from what is there by now; None while it lacks what `missing` says.
+
+        Raises:
+            InertialIdError: frames or robot description cannot be used.
+        """
         requested = self._settings.kinematics.source
         if self._joints_ready():
             try:
@@ -186,16 +192,22 @@ class MotionSelector:
         return self._use_tf(sensor_frame)
 
     def _tf_moves(self, sensor_frame: str) -> bool:
+        """Whether TF holds a moving transform between the world and the sensor."""
         try:
             world = self._settings.gravity.frame or self.tree.ancestors(sensor_frame)[-1]
             return bool(self.tree.moving_edges(world, sensor_frame))
         except UnknownFrame:
             return False
 
-    def _use_joints(self, sensor_frame: str) -> JointMotion:
+    def _make_robot(self, sensor_frame: str) -> RobotFrame:
+        """The sensor frame on the robot as described now (raises what `RobotFrame` raises)."""
         gravity = self._settings.gravity
-        self._robot = RobotFrame(self._model, self.tree, sensor_frame, gravity.frame,
-                                 gravity.acceleration)
+        return RobotFrame(self._model, self.tree, sensor_frame, gravity.frame,
+                          gravity.acceleration)
+
+    def _use_joints(self, sensor_frame: str) -> JointMotion:
+        """Make a source from joint states, and give it those that waited for it."""
+        self._robot = self._make_robot(sensor_frame)
         self._joint = JointMotion(self._robot, self._settings.kinematics.window)
         self._tf = None
         for sample in self._pending:
@@ -205,17 +217,19 @@ class MotionSelector:
         return self._joint
 
     def _explain_joint_states(self) -> None:
+        """Set `missing` where joint states come and none can be used."""
         assert self._joint is not None
         if self._joint.newest() is not None:
             self.missing = None
         elif self._joints_seen is not None:
-            absent = [j for j in self._joint.joint_names if j not in self._joints_seen]
+            absent = [j for j in self._joint.robot.joint_names if j not in self._joints_seen]
             self.missing = Missing(
                 f"no joint state carries joint '{absent[0]}', which moves the sensor; "
                 f"they carry: {', '.join(self._joints_seen[:12])}" if absent
                 else "no usable joint state received")
 
     def _use_tf(self, sensor_frame: str) -> TfMotion | None:
+        """Make a source from TF; None where no moving transform leads to the sensor."""
         gravity = self._settings.gravity
         if sensor_frame not in self.tree.frames():
             self.missing = Missing(
@@ -242,10 +256,8 @@ class MotionSelector:
             self.mounting_changed = True
         if self._joint is None or self._robot is None:
             return
-        gravity = self._settings.gravity
         try:
-            robot = RobotFrame(self._model, self.tree, sensor_frame, gravity.frame,
-                               gravity.acceleration)
+            robot = self._make_robot(sensor_frame)
         except InertialIdError as error:
             self._findings.set("robot_frame_lost", "error", str(error))
             return
@@ -296,7 +308,7 @@ class MotionSelector:
         if target == source:
             return np.eye(3), np.zeros(3), None
         if self._joint is not None and self._robot is not None and self._joint.newest() is not None:
-            positions = self._joint.newest_positions()
+            positions = self._joint.ring.rows[-1].copy()
             try:
                 pose = self._pose_between(target, source, positions)
                 turned = self._pose_between(target, source, positions + _OTHER_POSITION)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -153,10 +153,7 @@ class TransformTree:
 
     def describe(self) -> str:
         """Known frames as text, shortened."""
-        known = sorted(self.frames())
-        if not known:
-            return "none"
-        return ", ".join(known[:12]) + (f" and {len(known) - 12} more" if len(known) > 12 else "")
+        return list_names(self.frames()) or "none"
 
     def moving_edges(self, target: str, source: str) -> list[str]:
         """Children of the moving edges between two frames (raises UnknownFrame)."""
@@ -187,6 +184,7 @@ class TransformTree:
         return self._newest_chain(down).inverse() @ self._newest_chain(up)
 
     def _newest_chain(self, chain: list[str]) -> Pose:
+        """Newest pose of the first of these frames in the parent of the last."""
         pose = IDENTITY
         for frame in chain:
             if frame in self._static:
@@ -227,6 +225,7 @@ class TransformTree:
             "nij,nj->ni", back, upward.translation - downward.translation))
 
     def _compose(self, chain: list[str], stamps: np.ndarray) -> PoseSeries:
+        """Poses of the first of these frames in the parent of the last, at stamps (n,) [ns]."""
         rotation = np.broadcast_to(np.eye(3), (len(stamps), 3, 3))
         translation = np.zeros((len(stamps), 3))
         for frame in chain:
@@ -239,6 +238,12 @@ class TransformTree:
                 translation = np.einsum("nij,nj->ni", turn, translation) + shift
                 rotation = turn @ rotation
         return PoseSeries(stamps, rotation, translation)
+
+
+def list_names(names: Iterable[str]) -> str:
+    """Names in alphabetical order as text; after twelve only how many more."""
+    known = sorted(set(names))
+    return ", ".join(known[:12]) + (f" and {len(known) - 12} more" if len(known) > 12 else "")
 
 
 def _interpolate(ring: SampleRing, stamps: np.ndarray) -> tuple[Array, Array]:

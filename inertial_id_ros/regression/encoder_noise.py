@@ -15,8 +15,8 @@ from ..inertia import PARAMETERS, Array
 from .newton_euler import ACCELERATION_REGRESSORS, acceleration_wrenches
 from .problem import Marginal
 
-# A direction in which the noise holds more than this share of the information is left open: the
-# rest of it is smaller than what is not known of the noise.
+# A direction in which the noise holds more than this share of the information is left open (see
+# `_split_directions`): the rest of it is smaller than what is not known of the noise.
 _LARGEST, _OPEN_WEIGHT = 0.5, 1e-3
 _RANK = 1e-9
 # Products (216, 100) of the regressor's changes, of two accelerations in each channel.
@@ -67,15 +67,15 @@ def remove_information(marginal: Marginal, of_noise: Array, phi: Array, largest:
     has the covariance ``H^-1 S H^-1``.
 
     Args:
-        largest: share of M in S above which a direction is left open: there the optimum stays at
-            phi, with next to no information; open_weight: the root of what it keeps.
+        largest, open_weight: see `_split_directions`; in an open direction the optimum stays at
+            phi.
     """
     upper = marginal.matrix
     lengths = np.linalg.norm(upper, axis=0)
     floor = _RANK * np.diag(np.where(lengths > 0.0, lengths, 1.0))
     root = np.asarray(np.linalg.qr(np.concatenate([upper, floor]), mode="r"))
     share = np.linalg.solve(root.T, np.linalg.solve(root.T, of_noise).T)
-    kept, is_open, vectors = _kept_shares(share, largest, open_weight)
+    kept, is_open, vectors = _split_directions(share, largest, open_weight)
     # S = root' root, H = root' V kept V' root, H S^-1 H = (kept V' root)' (kept V' root)
     new = kept[:, None] * (vectors.T @ root)
     pull = vectors.T @ np.linalg.solve(root.T, upper.T @ (marginal.target - upper @ phi))
@@ -102,19 +102,29 @@ def solve_without_noise_information(information: Array, vector: Array,
         return np.linalg.solve(information, vector), information
     root = np.linalg.cholesky(information)
     half = np.linalg.solve(root, np.pad(of_noise, (0, len(information) - PARAMETERS)))
-    kept, is_open, vectors = _kept_shares(np.linalg.solve(root, half.T), _LARGEST, _OPEN_WEIGHT)
+    kept, is_open, vectors = _split_directions(np.linalg.solve(root, half.T), _LARGEST,
+                                               _OPEN_WEIGHT)
     turned = root @ vectors
     divisor = np.where(is_open, 1.0, kept)
     answer = np.linalg.solve(turned.T, np.linalg.solve(turned, vector) / divisor)
     return answer, (turned * kept**2) @ turned.T
 
 
-def _kept_shares(share: Array, largest: float,
-                 open_weight: float) -> tuple[Array, np.ndarray, Array]:
-    """Split the noise's share (k, k) of the information into directions.
+def _split_directions(share: Array, largest: float,
+                      open_weight: float) -> tuple[Array, np.ndarray, Array]:
+    """Split information into directions, each with a factor that takes the noise's share out of it.
+
+    The factor is 1 less the share of the noise along that direction. Where that share is too large,
+    what remains is not trusted: the direction is left open, as if the data said nothing of it.
+
+    Args:
+        share: (k, k) information of the noise, relative to all information.
+        largest: share above which a direction is left open.
+        open_weight: factor of an open direction, almost zero; it keeps the square of it.
 
     Returns:
-        the share (k,) that is kept of each, which are left open (k,), and they as columns (k, k).
+        the factors (k,), whether each direction is left open (k,), and the directions as columns
+        (k, k).
     """
     values, vectors = np.linalg.eigh(0.5 * (share + share.T))
     is_open = values > largest

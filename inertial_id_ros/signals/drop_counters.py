@@ -43,4 +43,5 @@ class DropCounters:
         self._strays = strays
 
     def _add(self, name: str, text: str, level: str = "warning") -> None:
+        """Count one sample under a finding of this name."""
         self._findings.count(f"{self._prefix}_{name}", f"{self._what} {text}", level)

@@ -27,17 +27,20 @@ class Inbox:
         self._bytes_in = self._bytes_out = 0  # one thread counts up the one, one the other
 
     def _put(self, kind: int, *sample: Any) -> None:
+        """Append a sample; it is lost where there is no room."""
         if self._has_room():
             self._inbox.append((kind, sample))
 
     def _has_room(self) -> bool:
-        if (len(self._inbox) < _INBOX and self._bytes_in - self._bytes_out < _INBOX_BYTES):
+        """Whether another sample may wait; counts a finding where not."""
+        if len(self._inbox) < _INBOX and self._bytes_in - self._bytes_out < _INBOX_BYTES:
             return True
         self._incoming.count("overload", "samples lost because processing is too slow", "error")
         return False
 
     @property
     def _waiting(self) -> int:
+        """Number of samples in the queue."""
         return len(self._inbox)
 
     def take_block(self, block: Block) -> bool:

@@ -62,9 +62,11 @@ class MessageAdapter:
         return self._parts.split(message.joint_names, message.interface_values).wrench
 
     def _pass_on(self, kind: messages.MessageKind, sink: messages.Sink, message: Any) -> bool:
+        """Hand the samples of a message to a method of the identifier."""
         return kind.pass_on(message, sink, self._identifier.add_finding)
 
     def _add_dynamic_joint_state(self, message: Any) -> bool:
+        """Add joint positions, wrench and removed payload, which one message carries."""
         identifier, names = self._identifier, message.joint_names
         if not messages.has_allowed_size("dynamic_joint_state", len(names), MAX_JOINTS,
                                          identifier.add_finding):
@@ -90,6 +92,7 @@ class MessageAdapter:
         return True
 
     def _add_removed_payload(self, message: Any) -> bool:
+        """Add what the driver removes from the wrench, given as an InertiaStamped."""
         i = message.inertia
         self._identifier.add_removed_payload(
             message.header.frame_id, i.m, (i.com.x, i.com.y, i.com.z),
@@ -97,12 +100,13 @@ class MessageAdapter:
         return True
 
     def _add_program_state(self, message: Any) -> bool:
-        """Drivers zero the sensor when the robot's program starts."""
+        """Add a zeroing when the robot's program starts: drivers zero the sensor then."""
         if message.data and not self._program_runs:
             self._identifier.add_zeroing("the robot's program started")
         self._program_runs = bool(message.data)
         return True
 
     def _add_robot_description(self, message: Any) -> bool:
+        """Hand on the text of a robot description."""
         self._on_description(message.data)
         return True

@@ -74,11 +74,7 @@ class SampleRing:
         self.held: tuple[int, Array] | None = None  # stamp and row of a sample far off
 
     def append(self, stamp_ns: int, row: Sequence[float] | Array) -> Arrival:
-        """Add one sample.
-
-        Returns:
-            what became of it.
-        """
+        """Add one sample; says what became of it."""
         if self._end != self._begin and abs(stamp_ns - self.newest) > CLOCK_JUMP_NS:
             return self._append_far_off(stamp_ns, row)
         if self.held is not None:
@@ -104,6 +100,7 @@ class SampleRing:
         self._begin = max(self._begin, end - self._capacity)
 
     def _append_far_off(self, stamp_ns: int, row: Sequence[float] | Array) -> Arrival:
+        """Hold a sample with a stamp far from the newest one, or confirm the one that is held."""
         if self.held is not None and stamp_ns == self.held[0]:
             return REPEATED  # a copy confirms nothing
         held, back = self.held, stamp_ns < self.newest
@@ -123,18 +120,19 @@ class SampleRing:
         return JUMPED if back else result
 
     def _add(self, stamp_ns: int, row: Sequence[float] | Array) -> Arrival:
+        """Store a sample with a stamp near the others', as the newest or where it belongs."""
         if self._end == 2 * self._capacity:
             self._compact()
         if self._end == self._begin or stamp_ns > self.newest:
             self._stamps[self._end] = self.newest = int(stamp_ns)
             self._rows[self._end] = row
             self._end += 1
-            if self._end - self._begin > self._capacity:
-                self._begin += 1
+            self._begin = max(self._begin, self._end - self._capacity)
             return STORED
         return self._insert(stamp_ns, row)
 
     def _insert(self, stamp_ns: int, row: Sequence[float] | Array) -> Arrival:
+        """Store an older sample between those before and after it, unless it comes too late."""
         if stamp_ns <= self.closed_until:
             return REPEATED if stamp_ns == self.newest else LATE
         low = max(self._begin, self._end - _REORDER_DEPTH)
@@ -147,11 +145,11 @@ class SampleRing:
         self._rows[at + 1:self._end + 1] = self._rows[at:self._end].copy()
         self._stamps[at], self._rows[at] = stamp_ns, row
         self._end += 1
-        if self._end - self._begin > self._capacity:
-            self._begin += 1
+        self._begin = max(self._begin, self._end - self._capacity)
         return REORDERED
 
     def _compact(self) -> None:
+        """Move all rows to the beginning of the arrays."""
         n = self._end - self._begin
         self._stamps[:n] = self._stamps[self._begin:self._end].copy()
         self._rows[:n] = self._rows[self._begin:self._end].copy()

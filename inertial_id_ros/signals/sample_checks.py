@@ -41,6 +41,7 @@ class WrenchChecks:
         return None
 
     def _refuse(self, stamp_ns: int, sample: Sequence[float]) -> None:
+        """Count a refused sample under the finding that says what is wrong with it."""
         if not all(map(math.isfinite, sample)):
             self._findings.count("wrench_not_finite", "wrench samples with NaN or infinity dropped")
             self._refused = "hold NaN or infinity"

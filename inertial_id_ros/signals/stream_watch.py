@@ -39,6 +39,7 @@ class StreamWatch:
         self._wrench, self._motion = wrench, motion
 
     def _check_silence(self, silent: int, what: str, topic: str) -> None:
+        """Set or clear the finding on motion that has stopped; silent: wrench without it [ns]."""
         if silent > _SILENCE_NS:
             self._findings.set(STOPPED, "error", f"no {what} on '{topic}' for "
                                f"{silent * 1e-9:.0f} s while the wrench goes on: the estimate is "
@@ -47,6 +48,7 @@ class StreamWatch:
             self._findings.clear(STOPPED)
 
     def _check_clocks(self, ahead: int, what: str) -> None:
+        """Set or clear the finding on clocks that differ; ahead: wrench before the motion [ns]."""
         if abs(ahead) > _APART_NS:
             word = "ahead of" if ahead > 0 else "behind"
             self._findings.set(APART, "error", f"the stamps of the wrench are "

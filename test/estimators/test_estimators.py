@@ -5,7 +5,15 @@ from __future__ import annotations
 import cvxpy_statements
 import numpy as np
 import pytest
-from estimator_cases import BOX, CONSISTENT, cost, estimator, inside_box, random_case
+from estimator_cases import (
+    BOX,
+    CONSISTENT,
+    cost,
+    estimator,
+    inside_box,
+    random_case,
+    smallest_eigenvalue,
+)
 from problems import (
     BIAS_SD,
     NOISE,
@@ -248,8 +256,7 @@ def test_settings_choose_what_the_estimator_does():
     heavy = estimator("lmi").solve(problem, BOX).phi[0]
     light = estimator("lmi", estimator__max_mass=0.5 * heavy).solve(problem, BOX).phi[0]
     assert light == pytest.approx(0.5 * heavy, rel=1e-6)
-    margins = [reference_body(None).smallest_eigenvalue(
-        estimator("lmi", lmi__epsilon=e).solve(
-            compress(make_rows(np.random.default_rng(1), inside_box(rng, 2),
-                               motion(rng, 200, 2.0, 1.0))), None).phi) for e in (1e-6, 1e-2)]
+    margins = [smallest_eigenvalue(reference_body(None), estimator("lmi", lmi__epsilon=e).solve(
+        compress(make_rows(np.random.default_rng(1), inside_box(rng, 2),
+                           motion(rng, 200, 2.0, 1.0))), None).phi) for e in (1e-6, 1e-2)]
     assert margins[0] < 1e-4 and margins[1] >= 1e-2 * (1.0 - 1e-6)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import cvxpy_statements
 import numpy as np
 import pytest
+from estimator_cases import smallest_eigenvalue
 from problems import compress, make_rows, motion, poses, random_phi
 from scipy.spatial.transform import Rotation
 
@@ -84,7 +85,7 @@ def test_reaches_the_lmi_optimum_where_the_constraint_is_active(rng: np.random.G
         found = manifold.solve(problem, None).phi
         assert sum_of_squares(marginal, found) <= wanted * (1.0 + 1e-6)
         # Not below the optimum either: that would mean less than the margin.
-        assert reference_body(None).smallest_eigenvalue(found) >= 0.99e-6
+        assert smallest_eigenvalue(reference_body(None), found) >= 0.99e-6
 
 
 @pytest.mark.parametrize("weighting", ["noise", "dynamism"])

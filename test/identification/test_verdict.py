@@ -12,7 +12,7 @@ from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, Es
 from inertial_id_ros.estimators import Solution, create
 from inertial_id_ros.findings import FindingLog
 from inertial_id_ros.identification.solver import Solver
-from inertial_id_ros.identification.verdict import Verdict, judge, sentence
+from inertial_id_ros.identification.verdict import Verdict, judge, summarise_verdict
 from inertial_id_ros.inertia import phi_from_body, report_from_phi, report_jacobian, transform_phi
 from inertial_id_ros.regression.newton_euler import regressor
 from inertial_id_ros.regression.problem import Problem
@@ -122,11 +122,11 @@ def test_a_regressor_with_an_empty_column_has_no_finite_condition_number() -> No
 
 
 def test_sentences_name_the_parameters_only_where_they_differ() -> None:
-    assert sentence((2,) * 10) == ("mass is identified; centre of mass is identified; "
+    assert summarise_verdict((2,) * 10) == ("mass is identified; centre of mass is identified; "
                                    "inertia is identified")
-    assert "centre of mass is not identified by this motion in com.y, com.z;" in sentence(
+    assert "centre of mass is not identified by this motion in com.y, com.z;" in summarise_verdict(
         (2, 2, 0, 0, *(0,) * 6))
-    assert sentence((1,) + (2,) * 9).startswith("mass is prior-dominated;")
+    assert summarise_verdict((1,) + (2,) * 9).startswith("mass is prior-dominated;")
 
 
 def test_the_report_jacobian_agrees_with_finite_differences() -> None:

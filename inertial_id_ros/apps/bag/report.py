@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ...estimate import VERDICT_WORDS, Estimate, NoEstimate
 from ...findings import Finding
-from ...identification.verdict import sentence
+from ...identification.verdict import summarise_verdict
 from ...inertia import Array
 from .offline import Identification
 
@@ -27,7 +27,7 @@ _COLORS = ("red", "yellow", "green")
 def summary(outcome: Estimate | NoEstimate) -> str:
     """The verdict in one sentence, or why there is no estimate."""
     if isinstance(outcome, Estimate):
-        text = sentence(outcome.verdict)
+        text = summarise_verdict(outcome.verdict)
         return f"{text[0].upper()}{text[1:]}."
     return f"No valid estimate: {outcome.reason}"
 

@@ -99,11 +99,11 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         if sample is None or self._stream is None:
             return
         before = self._stream.newest or 0
-        result = self._stream.add(stamp_ns, sample)
+        result = self._stream.ring.append(stamp_ns, sample)
         if result == JUMPED:
             self._stream.begin()
             self._restart(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
-        self._drops.count(result, self._stream.strays)
+        self._drops.count(result, self._stream.ring.strays)
 
     # ---- from the streams to the window --------------------------------------------------------
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...inertia import Array
 from ...kinematics.polynomial import choose_window, fit_quartics, gather_samples, has_coverage
 from ...robot.model import RobotModel
 from ...signals.bins import BIN_NS, BinColumns, bin_samples
-from ...signals.ring_buffer import Arrival, SampleRing
+from ...signals.ring_buffer import SampleRing
 
 _CAPACITY = 65_536  # samples kept until they settle
 _REORDER_NS = 20_000_000  # a sample may overtake others by this much
@@ -29,16 +28,19 @@ class TorqueStream:
         model: of the robot without payload.
         delay: by which efforts are stamped late [s].
         window: length of the quartic [s], longer where samples are sparse.
+
+    Attributes:
+        ring: samples of positions and efforts (2 joints,).
     """
 
     def __init__(self, model: RobotModel, delay: float, window: float) -> None:
         self._model, self._delay_ns, self._wish = model, int(delay * 1e9), window
-        self._ring = SampleRing(2 * model.nv, _CAPACITY)
+        self.ring = SampleRing(2 * model.nv, _CAPACITY)
         self.restart()
 
     def restart(self) -> None:
         """Forget all samples."""
-        self._ring.clear()
+        self.ring.clear()
         self.begin()
 
     def begin(self) -> None:
@@ -48,16 +50,7 @@ class TorqueStream:
     @property
     def newest(self) -> int | None:
         """Newest stamp [ns]."""
-        return self._ring.newest if len(self._ring) else None
-
-    @property
-    def strays(self) -> int:
-        """Samples dropped because of a stamp far from the others'."""
-        return self._ring.strays
-
-    def add(self, stamp_ns: int, sample: Array) -> Arrival:
-        """Add positions and efforts (2 joints,); gives what `SampleRing.append` says of them."""
-        return self._ring.append(stamp_ns, sample)
+        return self.ring.newest if len(self.ring) else None
 
     def take(self, finished: bool = False) -> BinColumns:
         """The bins that have settled since the last call.
@@ -65,34 +58,34 @@ class TorqueStream:
         Args:
             finished: whether no sample will come any more.
         """
-        if len(self._ring) < (2 if finished else _SETTLE):
+        if len(self.ring) < (2 if finished else _SETTLE):
             return self.no_bins
-        window = choose_window(self._ring.median_period(), self._wish)
+        window = choose_window(self.ring.median_period(), self._wish)
         half = int(0.5e9 * window)
         ahead = 0 if finished else _REORDER_NS + half + abs(self._delay_ns)
-        end = (self._ring.newest - ahead) // BIN_NS + (1 if finished else 0)
+        end = (self.ring.newest - ahead) // BIN_NS + (1 if finished else 0)
         if self._next is None:
-            self._next = int(self._ring.stamps[0]) // BIN_NS
+            self._next = int(self.ring.stamps[0]) // BIN_NS
         if end <= self._next:
             return self.no_bins
         bins = self._make_bins(self._next, end, window)
         self._next = end
-        self._ring.closed_until = end * BIN_NS - 1 - half - abs(self._delay_ns)
+        self.ring.closed_until = end * BIN_NS - 1 - half - abs(self._delay_ns)
         return bins
 
     def _make_bins(self, begin: int, end: int, window: float) -> BinColumns:
         """The bins with numbers in [begin, end), where the quartic covers them."""
-        bins = bin_samples(self._ring, begin, end)
+        bins = bin_samples(self.ring, begin, end)
         if not len(bins.number):
             return self.no_bins
         n = self._model.nv
         wanted = bins.stamps - self._delay_ns
         reach = int(0.5e9 * window) + 1
-        near = self._ring.between(int(wanted[0]) - reach, int(wanted[-1]) + reach)
-        if not len(self._ring.stamps[near]):
+        near = self.ring.between(int(wanted[0]) - reach, int(wanted[-1]) + reach)
+        if not len(self.ring.stamps[near]):
             return self.no_bins
-        positions = np.unwrap(self._ring.rows[near, :n], axis=0)  # some drivers wrap to +-pi
-        index, u, weights = gather_samples(self._ring.stamps[near], wanted, window)
+        positions = np.unwrap(self.ring.rows[near, :n], axis=0)  # some drivers wrap to +-pi
+        index, u, weights = gather_samples(self.ring.stamps[near], wanted, window)
         good = has_coverage(u, weights)
         if not good.any():
             return self.no_bins
