@@ -34,6 +34,11 @@ def smallest_eigenvalue(body, phi):
     return float(np.linalg.eigvalsh(smat(body.from_phi @ phi))[0]) / float(phi[0])
 
 
+def objective(marginal, phi):
+    """Sum of squares of a marginal problem at phi (10,), with the biases that fit it best."""
+    return float(np.sum((marginal.upper @ np.append(phi, -1.0)) ** 2))
+
+
 def cost(rows, problem, weighting, solution):
     """Whitened sum of squares over all rows, with the bias prior."""
     total = 0.0

@@ -147,7 +147,7 @@ class DisturbanceDetector:
             self._teach_finished_blocks(rotation_only)
             self._block = block
         if self._learnt_blocks < _FIRST_BLOCKS:
-            self._queue(rows)
+            self._pending[-1].append(rows)
             return None
         forecast = self.running_fit.expect(rows.full, rows.samples, rotation_only)
         groups = self.running_fit.model.groups
@@ -164,17 +164,10 @@ class DisturbanceDetector:
             if event is not None:
                 return event
         if self.began is None:
-            self._queue(rows)
+            self._pending[-1].append(rows)
         return None
 
     # ---- calm ----------------------------------------------------------------------------------
-
-    def _queue(self, rows: Rows) -> None:
-        """Queue rows for the running fit."""
-        if self._pending:
-            self._pending[-1].append(rows)
-        else:
-            self._pending.append([rows])
 
     def _teach_finished_blocks(self, rotation_only: bool) -> None:
         """Teach the running fit all finished blocks but the last, at first the last one as well."""
@@ -205,7 +198,7 @@ class DisturbanceDetector:
         self._far = self._far + 1 if distance > self._contact.enter else 0
         if self.began is None and self._far >= _FAR_ROWS:
             self.began = max(self._far_since, number - EARLIEST)
-            self._pending.clear()
+            self._pending = [[]]
             self._evidence, self._next_test, self._doubted = None, 0, False
             return Event(EventKind.BEGAN, number, self.began)
         if (self.began is not None and certain and self._calm_since is not None
@@ -303,8 +296,8 @@ class DisturbanceDetector:
                 and load_rotation(self._evidence) > _ANGLE)
 
     def _is_mass_certain(self, change: float) -> bool:
-        """Whether the standard deviation of the running fit's mass is less than a tenth of that mass,
-        or of its change [kg]."""
+        """Whether the standard deviation of the mass in the running fit is less than a tenth of it,
+        or of the change [kg]."""
         mass, sd = self.running_fit.mass
         return sd < 0.1 * max(mass, abs(change))
 

@@ -58,7 +58,7 @@ class Lmi:
         self.needs_shape = self._support != "none"
         self._bodies = ReferenceBodyCache()
         linear = 1 + (self._max_mass > 0.0) + {"none": 0, "box": 6, "ellipsoid": 1}[self._support]
-        self._solver = LeastDistance(linear, SVEC_SIZE)
+        self._solver = LeastDistance(linear)
         self._rows: tuple[ReferenceBody, Array, Array] | None = None  # cone, lengths of linear rows
         self._dual: Array | None = None  # factor of the dual of the last answer
         self._margin = margin_matrix(settings.lmi.epsilon)

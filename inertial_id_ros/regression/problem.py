@@ -159,11 +159,6 @@ class Marginal:
         """Right-hand side (10,): the unconstrained optimum solves ``matrix @ phi = target``."""
         return self.upper[:PARAMETERS, PARAMETERS]
 
-    @property
-    def constant(self) -> float:
-        """The least sum of squares that any phi can reach."""
-        return float(self.upper[PARAMETERS, PARAMETERS] ** 2)
-
     @cached_property
     def information(self) -> Array:
         """Information matrix (10, 10) of phi."""
@@ -173,11 +168,6 @@ class Marginal:
     def unconstrained_fit(self) -> tuple[Array, Array]:
         """phi (10,) of the data alone, without shape and consistency; its covariance (10, 10)."""
         return unconstrained_fit(self.information, self.matrix.T @ self.target)
-
-    def objective(self, phi: Array) -> float:
-        """Sum of squares at phi (10,), with the biases that fit it best."""
-        r = self.matrix @ phi - self.target
-        return float(r @ r) + self.constant
 
     def states(self, phi: Array) -> Array:
         """The most probable eliminated states (6 + q,) at phi (10,): biases, then the others."""

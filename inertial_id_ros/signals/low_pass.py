@@ -19,7 +19,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ..inertia import Array
-from .bins import BIN_NS
+from .bins import BIN_NS, BinColumns
 
 _MIN_COVERAGE = 0.6  # share of the kernel that must fall on or near bins with data
 _NEAR = 5  # bins; samples of a topic as slow as 10 Hz are not holes in it
@@ -78,9 +78,7 @@ class ZeroPhaseFilter(ABC):
 
     def restart(self) -> None:
         """Start a new segment: rows never mix bins from before and after."""
-        self._number = np.empty(0, dtype=np.int64)
-        self._samples = np.empty(0)
-        self._columns = np.empty((0, self._width))
+        self._bins = BinColumns(np.empty(0, np.int64), np.empty(0), np.empty((0, self._width)))
         self._next = self._first = 0
 
     def push(self, number: np.ndarray, samples: np.ndarray, columns: Array) -> FilteredRows:
@@ -107,18 +105,15 @@ class ZeroPhaseFilter(ABC):
 
     def _append(self, number: np.ndarray, samples: np.ndarray, columns: Array) -> None:
         """Hold further bins (see `push`); the first ones set where rows begin."""
-        if len(self._number) == 0 and len(number):
+        if len(self._bins.number) == 0 and len(number):
             self._first = int(number[0])
             self._next = -(-(self._first + self._shortest) // self.step) * self.step
-        self._number = np.concatenate([self._number, number])
-        self._samples = np.concatenate([self._samples, samples])
-        self._columns = np.concatenate([self._columns, columns])
+        self._bins = BinColumns(*(np.concatenate(pair) for pair in zip(
+            self._bins, (number, samples, columns), strict=True)))
 
     def drop_from(self, number: int) -> None:
         """Drop the bins from this number on, as far as they are not used up by rows."""
-        keep = int(np.searchsorted(self._number, number))
-        self._number, self._samples = self._number[:keep], self._samples[:keep]
-        self._columns = self._columns[:keep]
+        self._bins = self._bins.part(slice(0, int(np.searchsorted(self._bins.number, number))))
 
     def flush(self) -> FilteredRows:
         """End the segment: take its last rows, whose kernels are narrower, and start a new one."""
@@ -128,34 +123,30 @@ class ZeroPhaseFilter(ABC):
 
     def _take_rows(self, ahead: int) -> FilteredRows:
         """Take the rows that have at least `ahead` bins after their middle."""
-        last = int(self._number[-1]) if len(self._number) else self._next
+        last = int(self._bins.number[-1]) if len(self._bins.number) else self._next
         middles = np.arange(self._next, last + 1 - ahead, self.step)
         if len(middles) == 0:
-            return self._no_rows()
+            return FilteredRows(np.empty(0, np.int64), np.empty(0), np.empty((0, self._width)),
+                                np.empty((0, self._rates)))
         self._next = int(middles[-1]) + self.step
         rows = self._filter_rows(middles)
         # One bin before the kernel as well, however far: rates need a neighbour on either side.
-        keep = max(int(np.searchsorted(self._number, self._next - self.reach)) - 1, 0)
-        self._number, self._samples = self._number[keep:], self._samples[keep:]
-        self._columns = self._columns[keep:]
+        keep = max(int(np.searchsorted(self._bins.number, self._next - self.reach)) - 1, 0)
+        self._bins = self._bins.part(slice(keep, None))
         return rows
-
-    def _no_rows(self) -> FilteredRows:
-        """Filtered rows of length zero."""
-        return FilteredRows(np.empty(0, np.int64), np.empty(0), np.empty((0, self._width)),
-                            np.empty((0, self._rates)))
 
     def _filter_rows(self, middles: np.ndarray) -> FilteredRows:
         """Weighted means around these bins (r,), without rows that lack too many of their bins."""
         low, span = int(middles[0]) - self.reach, int(middles[-1] - middles[0]) + 2 * self.reach + 1
-        inside = slice(*np.searchsorted(self._number, (low, low + span)).tolist())
-        position, counts = self._number[inside] - low, self._samples[inside]
+        inside = slice(*np.searchsorted(self._bins.number, (low, low + span)).tolist())
+        number, counts, columns = self._bins.part(inside)
+        position = number - low
         present = np.zeros(span)
         present[position] = counts
         weighted = np.zeros((span, self._width + self._rates))
-        weighted[position, :self._width] = self._columns[inside] * counts[:, None]
+        weighted[position, :self._width] = columns * counts[:, None]
         weighted[position, self._width:] = self._time_derivatives()[inside] * counts[:, None]
-        half = np.minimum(middles - self._first, int(self._number[-1]) - middles)
+        half = np.minimum(middles - self._first, int(self._bins.number[-1]) - middles)
         kernels = self._kernels[np.minimum(half, self.reach)]
         under = self._kernel_views(present, len(middles))
         own = self.reach - self.step // 2
@@ -183,16 +174,18 @@ class ZeroPhaseFilter(ABC):
     @property
     def _is_whole(self) -> bool:
         """Whether no bin is missing between the first and the last of those that are held."""
-        return int(self._number[-1] - self._number[0]) == len(self._number) - 1
+        number = self._bins.number
+        return int(number[-1] - number[0]) == len(number) - 1
 
     def _time_derivatives(self) -> Array:
         """Central differences (k, rates) of the first columns of the held bins [1/s]."""
-        part = self._columns[:, :self._rates]
+        part = self._bins.columns[:, :self._rates]
         if len(part) < 2 or not self._rates:
             return np.zeros_like(part)
         period = BIN_NS * 1e-9
         if not self._is_whole:
-            return np.asarray(np.gradient(part, (self._number - self._number[0]) * period, axis=0))
+            number = self._bins.number
+            return np.asarray(np.gradient(part, (number - number[0]) * period, axis=0))
         out = np.empty_like(part)
         np.subtract(part[2:], part[:-2], out=out[1:-1])
         out[1:-1] /= 2.0 * period

@@ -11,6 +11,7 @@ from estimator_cases import (
     cost,
     estimator,
     inside_box,
+    objective,
     random_case,
     smallest_eigenvalue,
 )
@@ -52,7 +53,7 @@ def test_the_triangle_vector_keeps_inner_products_and_matches_the_solver():
     np.testing.assert_allclose(smat(svec(a)), a)
     # The nearest positive semidefinite matrix has the negative eigenvalues cut off.
     values, vectors = np.linalg.eigh(a)
-    nearest = LeastDistance(0, 10).solve(svec(a), np.eye(10))
+    nearest = LeastDistance(0).solve(svec(a), np.eye(10))
     np.testing.assert_allclose(smat(svec(a) + nearest.z),
                                vectors * np.maximum(values, 0.0) @ vectors.T, atol=1e-6)
 
@@ -131,7 +132,7 @@ def test_uniform_measures_the_mass_of_an_evenly_filled_shape():
     problem = compress(rows)
     marginal = problem.marginal("noise")
     for factor in (0.999, 1.001):
-        assert marginal.objective(got.phi) < marginal.objective(factor * got.phi)
+        assert objective(marginal, got.phi) < objective(marginal, factor * got.phi)
 
 
 @pytest.mark.slow

@@ -16,7 +16,6 @@ tarry without it, the iterate is left along an interior path (`interior_point`).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -266,14 +265,9 @@ class Budget:
         return self.left >= 0
 
 
-def minimise(fit: LeastSquares, start: Point, budget: Budget,
-             watch: Callable[[Point], None] = lambda point: None) -> Point:
-    """The best body found within the budget; proven optimal unless that ran out.
-
-    Args:
-        watch: called with every iterate.
-    """
-    best, proven = _descend(fit, start, budget, watch)
+def minimise(fit: LeastSquares, start: Point, budget: Budget) -> Point:
+    """The best body found within the budget; proven optimal unless that ran out."""
+    best, proven = _descend(fit, start, budget)
     if proven or budget.left < 0:
         return best
     lowest = fit.objective(best)
@@ -283,7 +277,7 @@ def minimise(fit: LeastSquares, start: Point, budget: Budget,
             near = path.gap <= wanted * (1.0 + lowest)
             if near or not budget.spend() or not path.advance():
                 break
-        found, proven = _descend(fit, _drop_moments(fit, path), budget, watch)
+        found, proven = _descend(fit, _drop_moments(fit, path), budget)
         value = fit.objective(found)
         if value < lowest:
             best, lowest = found, value
@@ -292,11 +286,9 @@ def minimise(fit: LeastSquares, start: Point, budget: Budget,
     return best
 
 
-def _descend(fit: LeastSquares, point: Point, budget: Budget,
-             watch: Callable[[Point], None]) -> tuple[Point, bool]:
+def _descend(fit: LeastSquares, point: Point, budget: Budget) -> tuple[Point, bool]:
     """Take steps from a body while they improve it; the last body, and whether it is optimal."""
     for _ in range(PATIENCE):
-        watch(point)
         local = expand_at(fit, point)
         if local.gap <= TOLERANCE * (1.0 + local.objective):
             return local.point, True

@@ -18,7 +18,7 @@ TOLERANCE = 1e-9
 
 
 class Nearest(NamedTuple):
-    """The nearest point z (n,) and a lower bound of ``|z|^2`` from the dual."""
+    """The nearest point z (10,) and a lower bound of ``|z|^2`` from the dual."""
 
     z: Array
     lower_bound: float
@@ -33,20 +33,18 @@ class LeastDistance:
 
     Args:
         linear: number of linear rows.
-        variables: n.
     """
 
-    def __init__(self, linear: int, variables: int) -> None:
+    def __init__(self, linear: int) -> None:
         self._rows = linear + SVEC_SIZE
         import clarabel  # loads slowly, as `sparse` does; other estimators do without
 
-        self._variables = variables
         cones = [clarabel.NonnegativeConeT(linear)] if linear else []
         self._cones = [*cones, clarabel.PSDTriangleConeT(SIDE)]
         self._solver: clarabel.DefaultSolver | None = None
 
     def solve(self, offset: Array, matrix: Array) -> Nearest | None:
-        """The nearest point for offset (rows,) and matrix (rows, n); None if the solver gave up."""
+        """The nearest point for offset (rows,) and matrix (rows, 10); None if the solver gave up."""
         found = self._run(offset, matrix)
         if found is None:
             return None
@@ -78,7 +76,7 @@ class LeastDistance:
         import clarabel
         from scipy import sparse
 
-        rows, n = self._rows, self._variables
+        rows, n = self._rows, SVEC_SIZE
         # All entries are stored, zeros too: the pattern must fit every later problem.
         dense = sparse.csc_matrix((np.ascontiguousarray(-matrix.T).ravel(),
                                    np.tile(np.arange(rows), n), np.arange(n + 1) * rows),

@@ -138,20 +138,14 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         with self._lock:
             return self._conclude(self._solve_window())
 
-    def _window(self) -> list[Rows]:
-        """The rows of the window, and the provisional ones."""
-        if self._segments is None or self._stream is None:
-            return []
-        provisional = self._segments.preview(self._stream.no_bins, False)
-        return self._rows if provisional is None else self._recent([*self._rows, provisional])
-
     def _require_window(self) -> list[Rows]:
-        """The rows of the window, if it can be solved (raises NotEnoughData)."""
-        if self._stream is None:
+        """The rows of the window and the provisional ones (raises NotEnoughData)."""
+        if self._stream is None or self._segments is None:
             raise NotEnoughData("no robot description was received yet")
         if self._stream.newest is None:
             raise NotEnoughData(self._checks.explain_silence(self.settings.joint_states.topic))
-        rows = self._window()
+        provisional = self._segments.preview(self._stream.no_bins, False)
+        rows = self._rows if provisional is None else self._recent([*self._rows, provisional])
         if not rows:
             raise self._too_short_error(None)
         duration = window_duration(rows)
