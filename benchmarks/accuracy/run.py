@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from inertial_id_ros.errors import InertialIdError
-from inertial_id_ros.estimators import names
-from inertial_id_ros.settings import Settings
+from inertial_id_ros.settings import ESTIMATORS, Settings
 
 from . import plots, tables
 from .families import objects
@@ -125,7 +124,7 @@ def _choices(options: argparse.Namespace) -> tuple[list[Scenario], list[str], di
     for name in options.scenario:
         if not any(s.startswith(name) for s in SCENARIOS):
             raise ValueError(f"no scenario begins with '{name}'; --list shows them")
-    known = [*names(), CORRECT_PRIOR]
+    known = [*ESTIMATORS, CORRECT_PRIOR]
     for name in options.estimator:
         if name not in known:
             raise ValueError(f"no estimator '{name}'; allowed: {', '.join(known)}")

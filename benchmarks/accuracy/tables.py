@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from inertial_id_ros.estimators import create, names
-from inertial_id_ros.settings import Settings
+from inertial_id_ros.estimators import create
+from inertial_id_ros.settings import ESTIMATORS, Settings
 
 from . import special_tables
 from .metrics import ENTRIES
@@ -112,7 +112,7 @@ def estimators() -> list[str]:
     """What each estimator needs and guarantees."""
     out = ["| estimator | needs a shape | needs the noise levels | guarantees |",
            "|---|---|---|---|"]
-    for name in names():
+    for name in ESTIMATORS:
         e = create(Settings(), name)
         out.append(f"| `{name}` | {'yes' if e.needs_shape else 'no'} | {e.needs_noise} | "
                    f"{'a body' if e.guarantees_consistency else 'nothing'} |")

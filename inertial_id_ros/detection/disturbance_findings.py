@@ -7,7 +7,7 @@ import math
 from ..findings import FindingLog
 from ..signals.bins import BIN_NS
 from .disturbance_detector import Event, EventKind
-from .disturbance_texts import DisturbanceTexts
+from .load_model import DisturbanceTexts
 
 _KEPT = 1000  # contacts that are kept one by one
 

@@ -7,13 +7,33 @@ found does not depend on what measures the load; everything that does is in this
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import numpy as np
 
 from ..inertia import Array
 from ..regression.regressor_window import Rows
 from ..signals.low_pass import FilteredRows, ZeroPhaseFilter
-from .disturbance_texts import DisturbanceTexts
+
+
+class DisturbanceTexts(NamedTuple):
+    """Texts and names of the findings about one kind of load.
+
+    Attributes:
+        contact: a contact lasts; doubted: nothing explains the load in motion.
+        zeroed: the zero moved; lost: the load has not fitted for, followed by a time.
+        gap: samples are missing for more than, followed by a time.
+        zeroed_name, gap_name, doubted_name: names of the findings.
+    """
+
+    contact: str
+    doubted: str
+    zeroed: str
+    lost: str
+    gap: str
+    zeroed_name: str
+    gap_name: str
+    doubted_name: str
 
 
 class LoadModel(ABC):

@@ -1,6 +1,5 @@
 """Estimators of the inertial parameters of one body, each in the module of its name."""
 
-from ..regression.problem import Marginal, Problem
-from .base import Estimator, Solution, create, names
+from .base import Estimator, Solution, create
 
-__all__ = ["Estimator", "Marginal", "Problem", "Solution", "create", "names"]
+__all__ = ["Estimator", "Solution", "create"]

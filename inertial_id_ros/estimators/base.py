@@ -62,11 +62,6 @@ class Estimator(Protocol):
         ...
 
 
-def names() -> list[str]:
-    """Names of all estimators."""
-    return list(ESTIMATORS)
-
-
 def create(settings: Settings, name: str | None = None) -> Estimator:
     """The estimator of that name (default: ``settings.estimator.method``), configured.
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..detection.disturbance_texts import WRENCH_TEXTS
-from ..detection.load_model import LoadModel
+from ..detection.load_model import DisturbanceTexts, LoadModel
 from ..inertia import PARAMETERS, Array, skew
 from ..regression.encoder_noise import motion_noise_covariance
 from ..regression.noise import datasheet_noise
@@ -23,12 +22,20 @@ _LEVER = 0.3  # m; from the sensor to the centre it turns about, where that is n
 _ZERO_SD = np.repeat([200.0, 20.0], 3)  # N, N m: anything
 _FLOOR = 1.0  # data-sheet standard deviations of one sample: errors that no filter averages out
 _SHORTEST_ZERO = round(1e9 / BIN_NS)  # bins; no push turns with the sensor for so long
+_TEXTS = DisturbanceTexts(
+    contact="contact: the wrench does not fit the estimate and is left out",
+    doubted="no payload explains the wrench while the sensor turns: contact that lasts, or a wrong "
+    "sensor or gravity frame, whose rotation may be transposed",
+    zeroed="the sensor was zeroed, or its driver restarted",
+    lost="the wrench did not fit the estimate for",
+    gap="gaps in wrench or motion of more than",
+    zeroed_name="sensor_zeroed", gap_name="wrench_gap", doubted_name="frame_wrong_suspected")
 
 
 class WrenchModel(LoadModel):
     """The `LoadModel` of a wrist sensor: six channels, with biases and nuisance states."""
 
-    texts, detector_kernel = WRENCH_TEXTS, 0.2
+    texts, detector_kernel = _TEXTS, 0.2
     groups: tuple[slice, ...] = (FORCE, TORQUE)
     weight_channels = FORCE
     zero_columns, zero_sd = BIAS, _ZERO_SD

@@ -28,19 +28,18 @@ from problems import (
 from scipy.optimize import nnls
 
 from inertial_id_ros.errors import InvalidShape, NotEnoughData, UnknownEstimator
-from inertial_id_ros.estimators import names
 from inertial_id_ros.estimators.reference_body import reference_body, regularise
 from inertial_id_ros.estimators.solvers.nonnegative import nonnegative_least_squares
 from inertial_id_ros.estimators.solvers.semidefinite import LeastDistance
 from inertial_id_ros.estimators.solvers.triangle_vector import smat, svec
 from inertial_id_ros.inertia import is_consistent, phi_from_points, pseudo_inertia
 from inertial_id_ros.regression.problem import COLUMNS, Problem
-from inertial_id_ros.settings import Settings, iter_settings
+from inertial_id_ros.settings import ESTIMATORS, Settings, iter_settings
 
 
 def test_every_estimator_of_the_settings_is_there():
     choices = next(s.choices for n, _, s in iter_settings(Settings()) if n == "estimator.method")
-    assert [estimator(name).name for name in choices] == names() == list(choices)
+    assert [estimator(name).name for name in choices] == list(ESTIMATORS) == list(choices)
     with pytest.raises(UnknownEstimator, match="nonsense"):
         estimator("nonsense")
 

@@ -44,7 +44,7 @@ class LeastDistance:
         self._solver: clarabel.DefaultSolver | None = None
 
     def solve(self, offset: Array, matrix: Array) -> Nearest | None:
-        """The nearest point for offset (rows,) and matrix (rows, 10); None if the solver gave up."""
+        """The nearest point for offset (rows,), matrix (rows, 10); None if the solver gave up."""
         found = self._run(offset, matrix)
         if found is None:
             return None

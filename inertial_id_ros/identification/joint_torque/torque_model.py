@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...detection.disturbance_texts import TORQUE_TEXTS
-from ...detection.load_model import LoadModel
+from ...detection.load_model import DisturbanceTexts, LoadModel
 from ...inertia import PARAMETERS, Array
 from ...regression.regressor_window import Rows
 from ...regression.unconstrained_fit import vague_information
@@ -20,12 +19,21 @@ from ...signals.low_pass import FilteredRows, ZeroPhaseFilter, make_low_pass
 from .problem import ZERO_SD, TorqueProblem
 
 _SHORTEST_ZERO = round(2.5e9 / BIN_NS)  # bins; the torques of a push may be constant for a while
+_TEXTS = DisturbanceTexts(
+    contact="contact: the joint torques do not fit the estimate and are left out",
+    doubted="no payload explains the joint torques while the arm moves: contact that lasts, a "
+    "robot file of another robot, or a wrench.sensor_frame that another body carries",
+    zeroed="the zero of the joint torques moved, or their driver restarted: offsets of the joints "
+    "are estimated beside the payload from now on",
+    lost="the joint torques did not fit the estimate for",
+    gap="gaps in joint states of more than",
+    zeroed_name="joint_torques_zeroed", gap_name="joint_gap", doubted_name="robot_wrong_suspected")
 
 
 class TorqueModel(LoadModel):
     """The `LoadModel` of joint torques: one channel for each joint, with errors of the robot."""
 
-    texts, detector_kernel = TORQUE_TEXTS, 0.15
+    texts, detector_kernel = _TEXTS, 0.15
     weight_channels = slice(None)
     # A driver that zeroes its torques sets the robot's own weight to zero, not the reading.
     shortest_zero, zeroed_under_load = _SHORTEST_ZERO, False
