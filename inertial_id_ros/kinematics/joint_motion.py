@@ -328,12 +328,10 @@ def _attach(model: pin.Model, tree: TransformTree, frame: str) -> tuple[str, Pos
     names = _links(model)
     if frame in names:
         return frame, Pose(np.eye(3), np.zeros(3))
-    if frame in tree.frames():
-        for ancestor in tree.ancestors(frame):
-            if ancestor in names:
-                pose = tree.static_pose(ancestor, frame)
-                if pose is not None:
-                    return ancestor, pose
+    for ancestor in tree.ancestors(frame):
+        pose = tree.static_pose(ancestor, frame) if ancestor in names else None
+        if pose is not None:
+            return ancestor, pose
     raise UnknownFrame(
         f"frame '{frame}' is neither in the robot description nor fixed to it by static "
         "transforms; "

@@ -281,11 +281,9 @@ class MotionSelector:
         Args:
             valid: (n,) whether the motion is known at successive times.
         """
-        if valid.any():
-            first = int(np.argmax(valid)) if not self._moving_seen else 0
-            self._moving_seen = True
-        else:
-            first = len(valid) if not self._moving_seen else 0
+        # What is missing before the first motion is no gap.
+        first = 0 if self._moving_seen else int(np.argmax(np.append(valid, True)))
+        self._moving_seen = self._moving_seen or bool(valid.any())
         if not valid[first:].all():
             self._findings.count("motion_gap", "intervals without enough motion samples (joint "
                                  "states or transforms) left out", "info")

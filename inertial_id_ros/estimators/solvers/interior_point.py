@@ -26,13 +26,16 @@ class InteriorPath:
     Args:
         tensor: (n, 4, 4) rows of A as symmetric matrices; target: t (n,).
         start: (4, 4) positive definite.
+
+    Attributes:
+        factor: P (4, 4) with ``Y = P P'``.
     """
 
     def __init__(self, tensor: Array, target: Array, start: Array, weight: float = 0.0) -> None:
         self._tensor, self._target, self.weight = tensor, target, weight
         self._step = 0.0
-        self._factor = np.linalg.cholesky(start)
-        matrix = svec(self._factor.T @ tensor @ self._factor)
+        self.factor = np.linalg.cholesky(start)
+        matrix = svec(self.factor.T @ tensor @ self.factor)
         residual = matrix[:, DIAGONAL].sum(axis=1) - target
         slope = 2.0 * (matrix.T @ residual)
         center = max(abs(float(slope[DIAGONAL].mean())), 0.1 * float(np.abs(slope).max()), 1e-3,
@@ -40,14 +43,9 @@ class InteriorPath:
         self._dual = center * np.eye(SIDE)
 
     @property
-    def factor(self) -> Array:
-        """P (4, 4) with ``Y = P P'``."""
-        return self._factor
-
-    @property
     def point(self) -> Array:
         """The present Y (4, 4), positive definite."""
-        return self._factor @ self._factor.T
+        return self.factor @ self.factor.T
 
     @property
     def gap(self) -> float:
@@ -69,7 +67,7 @@ class InteriorPath:
         if not values[0] > 1e-16 * values[-1]:
             return False
         s = np.sqrt(values)
-        scaling = self._factor @ (axes / np.sqrt(s))  # Y = scaling s scaling', S likewise
+        scaling = self.factor @ (axes / np.sqrt(s))  # Y = scaling s scaling', S likewise
         matrix = svec(scaling.T @ self._tensor @ scaling)
         level = svec(np.diag(s))
         linear = self.weight * svec(scaling.T @ scaling)
@@ -97,7 +95,7 @@ class InteriorPath:
             root = np.linalg.cholesky(np.diag(s) + step * to_y)
         except np.linalg.LinAlgError:
             return False
-        self._step, self._factor = step, scaling @ root
+        self._step, self.factor = step, scaling @ root
         self._dual = root.T @ (np.diag(s) + step * to_s) @ root
         return True
 

@@ -52,6 +52,7 @@ def _step_length(columns: Array, target: Array, mu: float, residual: Array, pull
     """The largest of 1, 1/2, 1/4, ... at which the dual falls as its slope promises; 0: none."""
 
     def dual(y: Array, positive: Array) -> float:
+        """The dual objective at a residual y (k,), with its nonnegative pull (n,) on the masses."""
         return float(0.5 * y @ y + 0.5 * positive @ positive / mu - target @ y)
 
     value = dual(residual, pull)
