@@ -220,10 +220,9 @@ class ZeroPhaseHannFilter(ZeroPhaseFilter):
 
 
 def make_low_pass(length: float, width: int, rates: int = 0) -> ZeroPhaseFilter:
-    """The low-pass for wrenches, joint torques and recordings alike.
+    """The low-pass for wrenches, joint torques and recordings alike; length of its kernel [s].
 
     Args:
-        length: of the kernel [s].
-        width: number of columns; rates: number of first columns to differentiate as well.
+        width, rates: as `ZeroPhaseFilter` takes them.
     """
     return ZeroPhaseHannFilter(length, width, rates)

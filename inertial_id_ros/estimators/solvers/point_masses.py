@@ -39,9 +39,8 @@ def least_sum_of_squares(factors: list[Array], columns: Array, regularization: f
 
     Args: as of `least_sum_of_norms`.
     """
-    matrix, target, above = _eliminate_bias(np.concatenate(factors))
-    masses, _ = nonnegative_least_squares(matrix @ columns, target, regularization)
-    return Optimum(masses, _recover_bias(above, columns @ masses), regularization)
+    masses, bias, _ = _solve_reweighted(factors, columns, np.ones(len(factors)), regularization)
+    return Optimum(masses, bias, regularization)
 
 
 def least_sum_of_norms(factors: list[Array], columns: Array, regularization: float) -> Optimum:
@@ -79,12 +78,14 @@ def least_sum_of_norms(factors: list[Array], columns: Array, regularization: flo
 
 
 def _solve_reweighted(factors: list[Array], columns: Array, norms: Array, mu: float,
-                      start: Array | None) -> tuple[Array, Array, Array]:
+                      start: Array | None = None) -> tuple[Array, Array, Array]:
     """Masses, biases and residual of ``sum |F_i ...|^2 / (2 t_i) + mu |m|^2 / 2``."""
     matrix, target, above = _eliminate_bias(
         np.concatenate([f / np.sqrt(t) for f, t in zip(factors, norms, strict=True)]))
     masses, residual = nonnegative_least_squares(matrix @ columns, target, mu, start)
-    return masses, _recover_bias(above, columns @ masses), residual
+    k = len(above)
+    bias = np.linalg.solve(above[:, :k], above[:, -1] - above[:, k:-1] @ (columns @ masses))
+    return masses, bias, residual
 
 
 def _eliminate_bias(rows: Array) -> tuple[Array, Array, Array]:
@@ -97,14 +98,6 @@ def _eliminate_bias(rows: Array) -> tuple[Array, Array, Array]:
     k = rows.shape[1] - PARAMETERS - 1
     inside = slice(k, k + PARAMETERS)
     return upper[inside, inside], upper[inside, -1], upper[:k]
-
-
-def _recover_bias(above: Array, phi: Array) -> Array:
-    """The biases (k,) that go with phi; above is what `_eliminate_bias` returned."""
-    k = len(above)
-    if k == 0:
-        return np.zeros(0)
-    return np.linalg.solve(above[:, :k], above[:, -1] - above[:, k:-1] @ phi)
 
 
 def _dual_bound(factors: list[Array], rows: list[Array], norms: Array, found: Array, size: float,

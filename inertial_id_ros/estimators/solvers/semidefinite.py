@@ -55,19 +55,22 @@ class LeastDistance:
 
     def _run(self, offset: Array, matrix: Array) -> clarabel.DefaultSolution | None:
         """What the solver finds; a breakdown gets a second try with all its safeguards."""
-        try:
-            if self._solver is None:
-                self._solver = self._build(offset, matrix, _settings())
-            else:
-                self._solver.update(A=np.ascontiguousarray(-matrix.T).ravel(), b=offset)
-            return self._solver.solve()
-        except BaseException as error:
-            _raise_unless_panic(error)
-        self._solver = None
-        try:
-            return self._build(offset, matrix, _settings(careful=True)).solve()
-        except BaseException as error:
-            _raise_unless_panic(error)
+        for careful in (False, True):
+            try:
+                if careful:
+                    return self._build(offset, matrix, _settings(careful)).solve()
+                if self._solver is None:
+                    self._solver = self._build(offset, matrix, _settings(careful))
+                else:
+                    self._solver.update(A=np.ascontiguousarray(-matrix.T).ravel(), b=offset)
+                return self._solver.solve()
+            # A panic of the compiled solver has no type to import. What it writes to standard error
+            # stays there: it bypasses Python, and to point the file descriptor elsewhere for a
+            # moment would swallow what other threads write.
+            except BaseException as error:
+                if type(error).__name__ != "PanicException":
+                    raise
+                self._solver = None
         return None
 
     def _build(self, offset: Array, matrix: Array,
@@ -85,17 +88,7 @@ class LeastDistance:
                                       self._cones, settings)
 
 
-def _raise_unless_panic(error: BaseException) -> None:
-    """Raise an error again unless it is a panic of the compiled solver (no type to import).
-
-    What the panic writes to standard error stays there: it bypasses Python, and to point the file
-    descriptor elsewhere for a moment would swallow what other threads write.
-    """
-    if type(error).__name__ != "PanicException":
-        raise error
-
-
-def _settings(careful: bool = False) -> clarabel.DefaultSettings:
+def _settings(careful: bool) -> clarabel.DefaultSettings:
     """Fast settings of Clarabel for a problem that is scaled well; careful: with its safeguards."""
     import clarabel
 
