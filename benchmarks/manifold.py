@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "test")]
+sys.path[:0] = [str(ROOT / p) for p in ("", "test", "test/estimators")]
 
 import numpy as np  # noqa: E402
 from test_manifold import active, sum_of_squares  # noqa: E402
