@@ -64,7 +64,7 @@ class InertialIdNode(SettingsNode):
 
     def __init__(self, files: Sequence[Sequence[Section]] | None = None) -> None:
         super().__init__(_NAME, files)
-        shape = _shape(self.settings)
+        shape = _shape_from_settings(self.settings)
         self.identifier = make_identifier(self.settings, shape)
         self.configuration = Configuration(self.identifier, self.settings, shape)
         self.flush_limit = FlushLimit()
@@ -84,7 +84,7 @@ class InertialIdNode(SettingsNode):
         self._configured = -_BETWEEN_SETTINGS
         self.worker = Worker(
             {"configure": self._use_settings, "describe": self._use_description,
-             "advance": self._advance, "solve": self._solve}, self._worker_failed)
+             "advance": self._advance, "solve": self._solve}, self._report_failure)
         self._out = Publishing(self)
         self._logger_of_findings = FindingLogger(self._write_log)
         self._inputs = Inputs(self, self.settings, self.identifier, self._on_description)
@@ -197,10 +197,11 @@ class InertialIdNode(SettingsNode):
             {name: rate.count for name, rate in self._inputs.rates.items()}, self._skipped,
             self._longest)
         self._check_clock(now)
-        self._out.diagnostics(
+        self._out.publish_diagnostics(
             statuses(self.get_name(), self._all_findings(), self._outcome, counters))
 
     def _check_clock(self, now: float) -> None:
+        """Report that nothing arrives on /clock although use_sim_time is true."""
         if (self.get_parameter("use_sim_time").value and now - self._started > _PATIENCE
                 and self.get_clock().now().nanoseconds == 0):
             self.findings.set("clock_silent", "error", "use_sim_time is true and nothing arrives "
@@ -212,7 +213,7 @@ class InertialIdNode(SettingsNode):
 
     def _advance(self) -> None:
         """Process new samples, and publish the compensated wrenches."""
-        self._out.compensated(self.identifier.advance())
+        self._out.publish_compensated(self.identifier.advance())
         self._pipeline_findings = self.identifier.findings()
 
     def _solve(self) -> None:
@@ -227,10 +228,11 @@ class InertialIdNode(SettingsNode):
         """Solve with the samples so far, and publish; in the worker."""
         outcome = refuse_unphysical(self.identifier.solve())
         self._pipeline_findings = self.identifier.findings()
-        self._publish(outcome)
+        self._publish_outcome(outcome)
         return outcome
 
-    def _publish(self, outcome: Outcome) -> None:
+    def _publish_outcome(self, outcome: Outcome) -> None:
+        """Publish an outcome, and keep it for services, parameters, goals and diagnostics."""
         if isinstance(outcome, Estimate) != isinstance(self._outcome, Estimate):
             self._report_due = True
         if isinstance(outcome, Estimate) or self._is_reported(outcome.reason):
@@ -239,7 +241,7 @@ class InertialIdNode(SettingsNode):
             self.findings.set("no_estimate", "warning", f"no estimate: {outcome.reason}")
         self._outcome = outcome
         self._identify.take_outcome(outcome)
-        self._out.outcome(outcome)
+        self._out.publish_outcome(outcome)
         self._outbox.append(outcome)
 
     def _is_reported(self, reason: str) -> bool:
@@ -258,17 +260,19 @@ class InertialIdNode(SettingsNode):
             self.findings.set("robot_description_invalid", "error", str(error))
 
     def _use_settings(self) -> None:
+        """Use the newest settings; older ones that still wait are skipped."""
         settings, self._newest_settings = self._newest_settings, None
         if settings is not None:
             self.configuration.use_settings(settings)
 
-    def _worker_failed(self, routine: str, error: Exception) -> None:
+    def _report_failure(self, routine: str, error: Exception) -> None:
+        """Publish that a routine of the worker raised: as a finding, and as a missing estimate."""
         if self.worker.stopping:
             return
         self.get_logger().debug("".join(traceback.format_exception(error)))
         text = f"internal error in {routine}: {type(error).__name__}: {error}"
         self.findings.set("internal_error", "error", text)
-        self._publish(NoEstimate(self._outcome.stamp_ns, self._outcome.frame_id, text))
+        self._publish_outcome(NoEstimate(self._outcome.stamp_ns, self._outcome.frame_id, text))
 
     # ---- findings --------------------------------------------------------------------------------
 
@@ -316,7 +320,8 @@ class InertialIdNode(SettingsNode):
             self._timer = self._solve_timer(after)
 
 
-def _shape(settings: Settings) -> Shape | None:
+def _shape_from_settings(settings: Settings) -> Shape | None:
+    """The shape that the settings describe (raises InvalidSetting, which names it)."""
     try:
         return shape_from_settings(settings.shape, package_roots())
     except InvalidShape as error:
@@ -324,6 +329,7 @@ def _shape(settings: Settings) -> Shape | None:
 
 
 def _load_topic(settings: Settings) -> str:
+    """Name of the topic that brings the wrench or the joint torques."""
     if settings.load.source == "joint_torque":
         return settings.joint_states.topic
     return settings.dynamic_joint_states.topic or settings.wrench.topic

@@ -35,7 +35,7 @@ class Publishing:
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._clock = node.get_clock()
 
-    def outcome(self, outcome: Outcome) -> None:
+    def publish_outcome(self, outcome: Outcome) -> None:
         """Publish parameters and markers; the plain inertia, which carries no verdict, only where
         all of it is known, and by data of this run."""
         self._parameters.publish(parameters_message(outcome))
@@ -52,7 +52,7 @@ class Publishing:
         """Whether anybody subscribes to the compensated wrenches."""
         return self._compensated.get_subscription_count() > 0
 
-    def compensated(self, wrenches: CompensatedWrenches) -> None:
+    def publish_compensated(self, wrenches: CompensatedWrenches) -> None:
         """Publish wrenches without bias and payload, one message for each stamp."""
         if not len(wrenches.stamps_ns) or not self.compensated_is_subscribed:
             return
@@ -64,7 +64,7 @@ class Publishing:
             message.wrench = wrench_message(wrench)
             self._compensated.publish(message)
 
-    def diagnostics(self, statuses: Sequence[DiagnosticStatus]) -> None:
+    def publish_diagnostics(self, statuses: Sequence[DiagnosticStatus]) -> None:
         """Publish diagnostic statuses, stamped with the present time."""
         message = DiagnosticArray(status=list(statuses))
         message.header.stamp = self._clock.now().to_msg()

@@ -163,6 +163,7 @@ def parse_shape(text: str) -> dict[str, Any]:
 
 
 def _box_settings(text: str) -> dict[str, Any]:
+    """Settings of a box that bounds the object, from ``sx,sy,sz,cx,cy,cz`` [m]."""
     values = numbers(f"--box {text}", text, "six numbers sx,sy,sz,cx,cy,cz")
     if len(values) != 6:
         raise InvalidSetting(f"--box has {len(values)} numbers; it needs six: lengths and centre "
@@ -172,4 +173,5 @@ def _box_settings(text: str) -> dict[str, Any]:
 
 
 def _mesh_settings(path: str) -> dict[str, Any]:
+    """Settings of a mesh file that the object fills."""
     return {"shape.type": "mesh", "shape.bounding": False, "shape.mesh": path}

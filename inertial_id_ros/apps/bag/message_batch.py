@@ -41,9 +41,11 @@ class MessageBatch:
         return messages
 
     def as_block(self, messages: list[RawMessage]) -> Block | None:
-        """The messages as columns; None where a topic has more than one layout (transforms of
-        several publishers: more than one for their length), or a message is damaged or too
-        large."""
+        """The messages as columns; None where they must be decoded one by one.
+
+        That is so where messages of one topic differ in their layout, transforms of one length,
+        and where a message is damaged or too large.
+        """
         by_topic: dict[str, list[bytes]] = defaultdict(list)
         by_length: dict[int, list[bytes]] = defaultdict(list)
         for topic, _, data in messages:

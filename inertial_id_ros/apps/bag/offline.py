@@ -233,12 +233,13 @@ class _Run:
         messages = self._batch.take()
         block = self._batch.as_block(messages)
         if block is not None and self._pipeline.take_block(block):
-            self._note_block(block, messages)
+            self._record_block(block, messages)
             return
         for message in messages:
             self._add(self._decode(message))
 
     def _decode(self, raw: RawMessage) -> Message:
+        """The message of serialised data, whose type its topic tells."""
         return self._recording.decode(raw, self._selection.topics[raw.topic].type, DECODERS)
 
     def _add(self, message: Message) -> None:
@@ -257,8 +258,8 @@ class _Run:
             if wrench is not None:
                 self._keep_wrench(stamp_ns(content.header.stamp), wrench)
 
-    def _note_block(self, block: Block, messages: list[RawMessage]) -> None:
-        """Keep of a block what `_add` keeps of single messages."""
+    def _record_block(self, block: Block, messages: list[RawMessage]) -> None:
+        """Keep the frames and wrenches of a block, as `_add` does for single messages."""
         for edges in block.transforms:
             self._frames.update((edges.parent, edges.child))
         if block.wrenches is not None and self._trace is not None:
@@ -278,6 +279,7 @@ class _Run:
         self._run_timers_until(now)
 
     def _run_timers_until(self, now: int) -> None:
+        """Advance and solve at every tick up to a recorded time [ns]."""
         while min(self._next_advance, self._next_solve) <= now:
             due = min(self._next_advance, self._next_solve)
             self._advance()

@@ -78,16 +78,16 @@ class Recording:
         self.notes: list[str] = []
         try:
             storage = self._locate()
-            damage = _damage(storage)  # SQLite reads zeros beyond the end without an error
+            damage = _find_damage(storage)  # SQLite reads zeros beyond the end without an error
         except OSError as error:  # such as a folder of others
-            raise RecordingError(_explain(self.path, error)) from error
+            raise RecordingError(_describe_error(self.path, error)) from error
         if damage:
             raise RecordingError(f"recording {self.path} cannot be read: {damage}")
         try:
             self._reader = BoundedReader(storage)
             self._reader.open()
         except Exception as error:  # damaged files raise errors of many kinds
-            raise RecordingError(_explain(self.path, error)) from error
+            raise RecordingError(_describe_error(self.path, error)) from error
         try:
             self._check_metadata()
             self._check_chunks()
@@ -114,7 +114,7 @@ class Recording:
             for size, limit, what in (
                     (max((c.uncompressed_size for c in chunks), default=0), MAX_CHUNK_BYTES,
                      "a chunk has"),
-                    (_most_at_once(chunks), MAX_OVERLAPPING_BYTES,
+                    (_peak_unpacked_bytes(chunks), MAX_OVERLAPPING_BYTES,
                      "chunks that overlap in time have")):
                 if size > limit:
                     raise RecordingError(f"recording {self.path} cannot be read: {what} {size} "
@@ -188,7 +188,12 @@ class Recording:
         return self._read_messages(lambda c: c.topic in topics)
 
     def raw_of(self, types: Mapping[str, str]) -> Iterator[RawMessage]:
-        """As `raw`, of topics by name with the type that they must have."""
+        """Serialised messages of topics (type by name) in the order of their log times; what has
+        another type under such a name is left out.
+
+        Raises:
+            RecordingError: the file is damaged further on.
+        """
         wanted = set(types.items())
         return self._read_messages(lambda c: (c.topic, c.msgtype) in wanted)
 
@@ -242,7 +247,7 @@ class Recording:
                                      f"{log_time!r:.50}; a time is a number of nanoseconds")
                 yield RawMessage(connection.topic, log_time, data)
         except Exception as error:  # as in the constructor: the damage may lie further on
-            raise RecordingError(_explain(self.path, error)) from error
+            raise RecordingError(_describe_error(self.path, error)) from error
 
 
 @lru_cache(maxsize=1)
@@ -265,7 +270,7 @@ def _check_suffix(path: Path) -> None:
                              ".db3 file")
 
 
-def _explain(path: Path, error: Exception) -> str:
+def _describe_error(path: Path, error: Exception) -> str:
     """One sentence that says why the recording cannot be read."""
     reason = " ".join(str(error).split())[:500].rstrip(".") or type(error).__name__
     if isinstance(error, MemoryError):
@@ -273,7 +278,7 @@ def _explain(path: Path, error: Exception) -> str:
     return f"recording {path} cannot be read: {reason}"
 
 
-def _most_at_once(chunks: Iterable[Any]) -> int:
+def _peak_unpacked_bytes(chunks: Iterable[Any]) -> int:
     """Largest number of unpacked bytes in chunks that overlap in time: they are read together."""
     edges = sorted(edge for c in chunks for edge in (
         (c.message_start_time, c.uncompressed_size), (c.message_end_time + 1,
@@ -281,11 +286,11 @@ def _most_at_once(chunks: Iterable[Any]) -> int:
     return max(accumulate(size for _, size in edges), default=0)
 
 
-def _damage(storage: Path) -> str:
-    """What is wrong with a storage file, or a folder of them, as far as its frame shows; empty if
-    nothing is."""
+def _find_damage(storage: Path) -> str:
+    """What is wrong with the sizes, beginnings and ends of a recording's files, or its
+    metadata.yaml; empty if nothing is."""
     if storage.is_dir():
-        damage = _metadata_damage(storage / "metadata.yaml")
+        damage = _find_metadata_damage(storage / "metadata.yaml")
         if damage:
             return damage
         others = sorted(f for f in storage.iterdir() if f.suffix not in _STORAGE_SUFFIXES)
@@ -295,10 +300,10 @@ def _damage(storage: Path) -> str:
         files = sorted(f for f in storage.iterdir() if f.suffix in _STORAGE_SUFFIXES)
     else:
         files = [storage]
-    return next((damage for damage in map(_file_damage, files) if damage), "")
+    return next((damage for damage in map(_find_file_damage, files) if damage), "")
 
 
-def _metadata_damage(file: Path) -> str:
+def _find_metadata_damage(file: Path) -> str:
     """What is wrong with metadata.yaml; empty if nothing is."""
     try:
         text = read_text(file, MAX_METADATA_BYTES)
@@ -309,7 +314,7 @@ def _metadata_damage(file: Path) -> str:
     return f"{file.name} holds aliases (*name)" if _ALIAS.search(text) else ""
 
 
-def _file_damage(file: Path) -> str:
+def _find_file_damage(file: Path) -> str:
     """What is wrong with the size, beginning or end of a file; empty if nothing is."""
     try:
         status = file.stat()
@@ -333,12 +338,13 @@ def _file_damage(file: Path) -> str:
             return (f"{file.name} is cut off (no end record after {size} bytes, as when the "
                     f"recorder was killed); repair it with 'mcap recover {file.name} -o new.mcap'")
     if file.suffix == ".db3":
-        return _sqlite_damage(file.name, head, size)
+        return _find_sqlite_damage(file.name, head, size)
     return ""
 
 
-def _sqlite_damage(name: str, head: bytes, size: int) -> str:
-    """Compare the page count in the header (bytes 28-31) with the size of the file."""
+def _find_sqlite_damage(name: str, head: bytes, size: int) -> str:
+    """What is wrong with an SQLite file whose page count (bytes 28-31) tells its size; empty if
+    nothing is."""
     if head[:16] != _SQLITE_MAGIC:
         return f"{name} is not an SQLite file"
     (page_size,) = struct.unpack(">H", head[16:18])

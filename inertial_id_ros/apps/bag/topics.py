@@ -59,7 +59,7 @@ def select_topics(topics: Sequence[Topic], settings: Settings,
     notes: list[str] = []
     chosen: dict[str, InputTopic] = {}
     for wanted in input_topics(settings):
-        name = _choose(topics, wanted, settings, asked, notes)
+        name = _choose_topic(topics, wanted, settings, asked, notes)
         if name in chosen:
             raise RecordingError(f"topic {name} is chosen for two things, which have different "
                                  "types of messages; name another topic for one of them")
@@ -72,34 +72,42 @@ def select_topics(topics: Sequence[Topic], settings: Settings,
     return Selection(chosen, tuple(notes))
 
 
-def _choose(topics: Sequence[Topic], wanted: InputTopic, settings: Settings, asked: frozenset[str],
-            notes: list[str]) -> str:
+def _choose_topic(topics: Sequence[Topic], wanted: InputTopic, settings: Settings,
+                  asked: frozenset[str], notes: list[str]) -> str:
     """Name of the topic to use; empty where there is none."""
     name = wanted.name(settings)
     if wanted is FRANKA_STATE:
         raise RecordingError("precompensated.source 'franka' cannot be read from a recording; give "
                              "precompensated.mass, com and inertia")
     if wanted in (DYNAMIC_JOINT_STATES, REMOVED_PAYLOAD, PROGRAM):
-        return _present(topics, wanted, name)
+        return _require_topic(topics, wanted, name)
     if wanted is WRENCH:
-        return _the_wrench(topics, name, wanted.setting in asked, notes)
+        return _choose_wrench(topics, name, wanted.setting in asked, notes)
     if wanted is JOINT_STATES:
         unused = settings.kinematics.source == "tf" and settings.load.source != "joint_torque"
-        return "" if unused else _the_joint_states(topics, name, wanted.setting in asked, notes)
-    return _in_any_namespace(topics, wanted, name, notes)
+        return "" if unused else _choose_joint_states(topics, name, wanted.setting in asked, notes)
+    return _find_in_any_namespace(topics, wanted, name, notes)
 
 
-def _present(topics: Sequence[Topic], wanted: InputTopic, name: str) -> str:
-    """The topic of that name (raises RecordingError where it is not there; empty: not wanted)."""
-    found = _exact(topics, wanted, name) if name else ""
+def _require_topic(topics: Sequence[Topic], wanted: InputTopic, name: str) -> str:
+    """The name of a topic that must be in the recording; empty where none is wanted.
+
+    Raises:
+        RecordingError: it is not there.
+    """
+    found = _find_by_name(topics, wanted, name) if name else ""
     if name and not found:
         raise _missing_topic(topics, wanted, name)
     return found
 
 
-def _the_wrench(topics: Sequence[Topic], wanted: str, asked: bool, notes: list[str]) -> str:
-    """The wanted topic of wrenches or, unless it was asked for, the only one."""
-    name = _exact(topics, WRENCH, wanted)
+def _choose_wrench(topics: Sequence[Topic], wanted: str, asked: bool, notes: list[str]) -> str:
+    """Name of the wrench topic: the wanted one or, unless the user asked for it, the only one.
+
+    Raises:
+        RecordingError: there is none, or there are several.
+    """
+    name = _find_by_name(topics, WRENCH, wanted)
     candidates = _names_of_type(topics, WRENCH.type)
     if not name and asked:
         raise _missing_topic(topics, WRENCH, wanted)
@@ -117,9 +125,15 @@ def _the_wrench(topics: Sequence[Topic], wanted: str, asked: bool, notes: list[s
     return name
 
 
-def _the_joint_states(topics: Sequence[Topic], wanted: str, asked: bool, notes: list[str]) -> str:
-    """The wanted topic of joint states or, unless it was asked for, the only one, or none."""
-    name = _exact(topics, JOINT_STATES, wanted)
+def _choose_joint_states(topics: Sequence[Topic], wanted: str, asked: bool,
+                         notes: list[str]) -> str:
+    """Name of the joint state topic: the wanted one or, unless the user asked for it, the only one;
+    empty where there is none, or several.
+
+    Raises:
+        RecordingError: the one that the user asked for is not there.
+    """
+    name = _find_by_name(topics, JOINT_STATES, wanted)
     candidates = _names_of_type(topics, JOINT_STATES.type)
     if name or not (candidates or asked):
         return name
@@ -133,10 +147,11 @@ def _the_joint_states(topics: Sequence[Topic], wanted: str, asked: bool, notes: 
     return candidates[0]
 
 
-def _in_any_namespace(topics: Sequence[Topic], wanted: InputTopic, name: str,
-                      notes: list[str]) -> str:
-    """The topic of that name, or the only one of its type whose name ends alike."""
-    found = _exact(topics, wanted, name)
+def _find_in_any_namespace(topics: Sequence[Topic], wanted: InputTopic, name: str,
+                           notes: list[str]) -> str:
+    """The name of a topic, or of the only one of its type that differs by its namespace alone;
+    empty where there is none."""
+    found = _find_by_name(topics, wanted, name)
     if found:
         return found
     ending = "/" + name.rsplit("/", 1)[-1]
@@ -149,8 +164,8 @@ def _in_any_namespace(topics: Sequence[Topic], wanted: InputTopic, name: str,
     return ""
 
 
-def _exact(topics: Sequence[Topic], wanted: InputTopic, name: str) -> str:
-    """The absolute name if it is there with the wanted type; empty if it is not there.
+def _find_by_name(topics: Sequence[Topic], wanted: InputTopic, name: str) -> str:
+    """The absolute name of a topic in the recording; empty if it is not there.
 
     Raises:
         RecordingError: it is there with another type.
@@ -167,6 +182,7 @@ def _exact(topics: Sequence[Topic], wanted: InputTopic, name: str) -> str:
 
 
 def _missing_topic(topics: Sequence[Topic], wanted: InputTopic, name: str) -> RecordingError:
+    """The error of a topic that the recording lacks, with the name that may be meant."""
     return RecordingError(f"{wanted.content} topic {_absolute_name(name)} is not in the recording; "
                           f"{_suggest_topic(topics, name, _names_of_type(topics, wanted.type))}")
 

@@ -28,7 +28,7 @@ class CarriedLoad(NamedTuple):
 
 
 class FrameMotion(NamedTuple):
-    """Motion of the frame at n instants, in its axes.
+    """Motion of the frame that carries the payload at n instants, in that frame's axes.
 
     Attributes:
         proper_acceleration: ``R'(pddot - g)`` (n, 3) [m/s^2]; linear: velocity (n, 3) [m/s];
@@ -116,7 +116,8 @@ class Arm:
                      for p in self._geometry.collisionPairs)
 
     def frame_motion(self, q: Array, dq: Array, ddq: Array) -> FrameMotion:
-        """Motion of the frame for joint motion (n, joints)."""
+        """Motion of the frame that carries the payload, in that frame's axes, for joint motion
+        (n, joints) [rad, rad/s, rad/s^2, or m for sliding joints]."""
         model, data, index = self._model, self._data, self._index
         out = np.empty((len(q), 5, 3))
         height = np.empty(len(q))

@@ -62,12 +62,12 @@ def shape_from_request(request: SetShape.Request, to_sensor: Lookup,
         pose = to_sensor(request.frame_id) @ pose
     bounding = bool(request.bounding)
     if given[0] == "primitive":
-        return shape_from_primitive(*_primitive(request.primitive), pose, bounding)
+        return shape_from_primitive(*_kind_and_sizes(request.primitive), pose, bounding)
     if given[0] == "points":
         cloud = np.array([[p.x, p.y, p.z] for p in request.points])
         return shape_from_points(cloud @ pose[:3, :3].T + pose[:3, 3], bounding=bounding)
     if given[0] == "mesh":
-        return shape_from_mesh(_mesh(request.mesh), pose, bounding)
+        return shape_from_mesh(_mesh_from_message(request.mesh), pose, bounding)
     scale = request.mesh_scale or 1.0
     if not (np.isfinite(scale) and scale > 0.0):
         raise InvalidShape(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
@@ -75,8 +75,8 @@ def shape_from_request(request: SetShape.Request, to_sensor: Lookup,
     return shape_from_file(path, scale, pose, bounding)
 
 
-def _primitive(primitive: SolidPrimitive) -> tuple[str, list[float]]:
-    """Kind and sizes in the order of `shape_from_primitive` (radius before height)."""
+def _kind_and_sizes(primitive: SolidPrimitive) -> tuple[str, list[float]]:
+    """Kind and sizes [m] of a primitive, radius before height (raises InvalidShape)."""
     if primitive.type not in _KINDS:
         raise InvalidShape(f"primitive.type is {primitive.type}; allowed: " + ", ".join(
             f"{number} ({name})" for number, name in _KINDS.items()))
@@ -84,7 +84,8 @@ def _primitive(primitive: SolidPrimitive) -> tuple[str, list[float]]:
     return kind, sizes[::-1] if kind in ("cylinder", "cone") else sizes
 
 
-def _mesh(message: Mesh) -> trimesh.Trimesh:
+def _mesh_from_message(message: Mesh) -> trimesh.Trimesh:
+    """The mesh of a message (raises InvalidShape: not finite, or faces without vertices)."""
     vertices = np.array([[v.x, v.y, v.z] for v in message.vertices], dtype=float).reshape(-1, 3)
     faces = np.array([t.vertex_indices for t in message.triangles], dtype=np.int64).reshape(-1, 3)
     if not np.isfinite(vertices).all():
