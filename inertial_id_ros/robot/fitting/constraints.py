@@ -3,7 +3,7 @@
 Every function returns a `Constraint`: one condition of the papers on the parameters of one body,
 convex in phi: consistency (Sousa and Cortesao 2014, eq. 17; Wensing et al. 2017, Theorem 3), mass
 and its sum (2014, eq. 25), centre of mass in a box (eq. 26) or an ellipsoid (2017, eq. 22), density
-realisable on an ellipsoid or on a union of them (Theorem 4, Corollary 2) or as point masses (Ayusawa
+realisable on an ellipsoid or a union of them (Theorem 4, Corollary 2) or as point masses (Ayusawa
 and Nakamura 2010), friction and drives without negative terms (2014, eq. 28), distance to a design.
 In all of them `size` is the number p of the robot's parameters, and `where` the slice of the ten
 that are the body's (`RobotModel.body_slice`).
