@@ -9,7 +9,7 @@ Robots also ``payload/inertia.ixx``, ..., about the centre of mass.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ..limits import MAX_JOINTS
 from ..settings import DynamicJointStatesSettings
@@ -24,13 +24,6 @@ DEFINITIONS = {
     "control_msgs/msg/DynamicJointState":
         "std_msgs/Header header\nstring[] joint_names\n"
         "control_msgs/InterfaceValue[] interface_values\n"}
-
-
-class InterfaceValue(Protocol):
-    """One entry of ``interface_values``."""
-
-    interface_names: Sequence[str]
-    values: Sequence[float]
 
 
 class Parts(NamedTuple):
@@ -63,8 +56,12 @@ class DynamicJointStates:
         self._inertia: list[tuple[int, int]] = []
         self._joints: list[tuple[str, int, int]] = []
 
-    def split(self, names: Sequence[str], interfaces: Sequence[InterfaceValue]) -> Parts:
-        """The parts of a message; values that its lists do not hold are left out."""
+    def split(self, names: Sequence[str], interfaces: Sequence[Any]) -> Parts:
+        """The parts of a message; values that its lists do not hold are left out.
+
+        Args:
+            interfaces: entries with `interface_names` and `values`.
+        """
         layout = (tuple(names), tuple(tuple(i.interface_names) for i in interfaces),
                   tuple(len(i.values) for i in interfaces))
         if layout != self._layout:
@@ -76,7 +73,7 @@ class DynamicJointStates:
             tuple(float(interfaces[i].values[k]) for _, i, k in joints),
             self._payload_of(interfaces))
 
-    def _payload_of(self, interfaces: Sequence[InterfaceValue]) -> tuple[float, ...] | None:
+    def _payload_of(self, interfaces: Sequence[Any]) -> tuple[float, ...] | None:
         if not self._load:
             return None
         body, inertia = ([float(interfaces[i].values[k]) for i, k in places]

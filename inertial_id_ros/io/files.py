@@ -12,6 +12,8 @@ import math
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -39,20 +41,31 @@ def user_path(path: str | Path) -> Path:
         raise InvalidSetting(f"path {text!r} begins with the name of no user") from None
 
 
+@contextmanager
+def replace_file(path: Path, mode: int = 0o644) -> Iterator[Path]:
+    """A temporary file beside a path, which replaces the file there in one step when the block ends
+    well (raises OSError).
+
+    Args:
+        mode: rights of the new file; those of temporary files are their owner's alone.
+    """
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    temporary = Path(name)
+    try:
+        yield temporary
+        os.fsync(handle)
+        temporary.chmod(mode)
+        temporary.replace(path)
+    finally:
+        os.close(handle)
+        temporary.unlink(missing_ok=True)
+
+
 def write_atomically(path: Path, text: str) -> None:
     """Replace a file in one step: even a loss of power leaves the old or the new one (raises
     OSError)."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp makes files that only their owner reads
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replace_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)  # the new name, too

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ..findings import FindingLog
@@ -19,13 +19,24 @@ class MessageKind(NamedTuple):
     Attributes:
         name: of the kind, in the names of findings.
         decode: makes the message of its bytes (raises ValueError).
-        pass_on: gives each sample of a decoded message to a sink; False, and none is given, where
-            the message is too large, which is reported.
+        samples: the samples of a message, each as the arguments of a sink.
+        size: number of entries of a message, of which at most `limit` are accepted.
     """
 
     name: str
     decode: Callable[[bytes], Any]
-    pass_on: Callable[[Any, Sink, Report], bool]
+    samples: Callable[[Any], Iterable[Iterable[Any]]]
+    size: Callable[[Any], int]
+    limit: int
+
+    def pass_on(self, message: Any, sink: Sink, report: Report) -> bool:
+        """Give each sample of a decoded message to a sink; False, and none is given, where the
+        message is too large, which is reported."""
+        if not has_allowed_size(self.name, self.size(message), self.limit, report):
+            return False
+        for sample in self.samples(message):
+            sink(*sample)
+        return True
 
 
 def has_allowed_size(name: str, size: int, limit: int, report: Report) -> bool:
@@ -57,36 +68,10 @@ def take_serialized(kind: MessageKind, data: bytes, sink: Sink, log: FindingLog)
     kind.pass_on(message, sink, log.set)
 
 
-def _pass_wrench(message: cdr.Wrench, sink: Sink, report: Report) -> bool:
-    sink(*message)
-    return True
-
-
-def _pass_joint_state(message: cdr.JointState, sink: Sink, report: Report) -> bool:
-    if not has_allowed_size("joint_state", len(message.names), MAX_JOINTS, report):
-        return False
-    sink(*message)
-    return True
-
-
-def _pass_transforms(message: Sequence[cdr.Edge], sink: Sink, report: Report) -> bool:
-    if not has_allowed_size("transform", len(message), MAX_TRANSFORMS, report):
-        return False
-    for edge in message:
-        sink(*edge)
-    return True
-
-
-def _pass_static_transforms(message: Sequence[cdr.Edge], sink: Sink, report: Report) -> bool:
-    """The stamp of a fixed transform means nothing."""
-    if not has_allowed_size("static_transform", len(message), MAX_TRANSFORMS, report):
-        return False
-    for edge in message:
-        sink(*edge[1:])
-    return True
-
-
-WRENCH = MessageKind("wrench", cdr.wrench, _pass_wrench)
-JOINT_STATE = MessageKind("joint_state", cdr.joint_state, _pass_joint_state)
-TRANSFORMS = MessageKind("transform", cdr.transforms, _pass_transforms)
-STATIC_TRANSFORMS = MessageKind("static_transform", cdr.transforms, _pass_static_transforms)
+WRENCH = MessageKind("wrench", cdr.wrench, lambda wrench: [wrench], lambda wrench: 1, 1)
+JOINT_STATE = MessageKind("joint_state", cdr.joint_state, lambda state: [state],
+                          lambda state: len(state.names), MAX_JOINTS)
+TRANSFORMS = MessageKind("transform", cdr.transforms, lambda edges: edges, len, MAX_TRANSFORMS)
+STATIC_TRANSFORMS = MessageKind(  # their stamps mean nothing
+    "static_transform", cdr.transforms, lambda edges: [edge[1:] for edge in edges], len,
+    MAX_TRANSFORMS)

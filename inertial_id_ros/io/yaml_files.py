@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from ..errors import DamagedFile
+from ..errors import DamagedFile, InvalidSetting
 from ..limits import MAX_YAML_BYTES
 from .files import read_text
 
@@ -45,13 +45,21 @@ def parse_yaml(text: str) -> Any:
         raise DamagedFile(f"it is not valid YAML: {_one_line(error)}") from None
 
 
-def read_yaml(path: Path) -> Any:
+def read_yaml(path: Path, what: str) -> Any:
     """The values in a YAML file.
 
+    Args:
+        what: the file, with its name, as errors call it.
+
     Raises:
-        DamagedFile: no YAML, not accepted, or too large; OSError: not readable.
+        InvalidSetting: not readable, no YAML, not accepted, or too large.
     """
-    return parse_yaml(read_text(path, MAX_YAML_BYTES))
+    try:
+        return parse_yaml(read_text(path, MAX_YAML_BYTES))
+    except OSError as error:
+        raise InvalidSetting(f"{what} cannot be read: {error.strerror}") from error
+    except DamagedFile as error:
+        raise InvalidSetting(f"{what} cannot be used: {error}") from error
 
 
 def _one_line(error: Exception) -> str:

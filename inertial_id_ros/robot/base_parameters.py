@@ -163,11 +163,6 @@ class BaseEstimate:
     scaled_condition: float
     relative_residual: float
 
-    @property
-    def relative_sigma(self) -> Array:
-        """Relative standard deviations (nb,) in percent (eq. 83)."""
-        return 100.0 * self.sigma / np.abs(self.beta)
-
 
 def fit_base_parameters(data: Compressed, base: BaseParameters, noise: Array | None = None
                         ) -> BaseEstimate:

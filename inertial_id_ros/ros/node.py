@@ -74,7 +74,7 @@ class InertialIdNode(SettingsNode):
             self.findings.set("parameters_not_used", "warning", "; ".join(self.unused_in_files))
         self._restore()
         self._pipeline_findings: tuple[Finding, ...] = ()
-        self._outcome: Outcome = NoEstimate(0, "", "waiting for the first estimate")
+        self.outcome: Outcome = NoEstimate(0, "", "waiting for the first estimate")
         self._outbox: deque[Outcome] = deque(maxlen=1)
         self._report_due = True
         self._skipped, self._longest, self._rounds = 0, 0.0, 0
@@ -198,7 +198,7 @@ class InertialIdNode(SettingsNode):
             self._longest)
         self._check_clock(now)
         self._out.publish_diagnostics(
-            statuses(self.get_name(), self._all_findings(), self._outcome, counters))
+            statuses(self.get_name(), self._all_findings(), self.outcome, counters))
 
     def _check_clock(self, now: float) -> None:
         """Report that nothing arrives on /clock although use_sim_time is true."""
@@ -233,13 +233,13 @@ class InertialIdNode(SettingsNode):
 
     def _publish_outcome(self, outcome: Outcome) -> None:
         """Publish an outcome, and keep it for services, parameters, goals and diagnostics."""
-        if isinstance(outcome, Estimate) != isinstance(self._outcome, Estimate):
+        if isinstance(outcome, Estimate) != isinstance(self.outcome, Estimate):
             self._report_due = True
         if isinstance(outcome, Estimate) or self._is_reported(outcome.reason):
             self.findings.clear("no_estimate")
         elif time.monotonic() - self._started > _PATIENCE:
             self.findings.set("no_estimate", "warning", f"no estimate: {outcome.reason}")
-        self._outcome = outcome
+        self.outcome = outcome
         self._identify.take_outcome(outcome)
         self._out.publish_outcome(outcome)
         self._outbox.append(outcome)
@@ -272,7 +272,7 @@ class InertialIdNode(SettingsNode):
         self.get_logger().debug("".join(traceback.format_exception(error)))
         text = f"internal error in {routine}: {type(error).__name__}: {error}"
         self.findings.set("internal_error", "error", text)
-        self._publish_outcome(NoEstimate(self._outcome.stamp_ns, self._outcome.frame_id, text))
+        self._publish_outcome(NoEstimate(self.outcome.stamp_ns, self.outcome.frame_id, text))
 
     # ---- findings --------------------------------------------------------------------------------
 
@@ -289,16 +289,6 @@ class InertialIdNode(SettingsNode):
             self.get_logger().info(text)
 
     # ---- for services and parameters -------------------------------------------------------------
-
-    @property
-    def outcome(self) -> Outcome:
-        """The last outcome."""
-        return self._outcome
-
-    @property
-    def state_directory(self) -> str:
-        """Folder that the save service writes under."""
-        return self.settings.state.directory
 
     def check_settings(self, settings: Settings) -> None:
         """Raise an InertialIdError where these settings could not be used, as that of an estimator

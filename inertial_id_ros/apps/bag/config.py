@@ -99,12 +99,7 @@ def read_settings_file(path: Path) -> dict[str, Any]:
     """
     from ...io.yaml_files import read_yaml
 
-    try:
-        tree = read_yaml(path)
-    except OSError as error:
-        raise InvalidSetting(f"settings file {path} cannot be read: {error.strerror}") from error
-    except DamagedFile as error:
-        raise InvalidSetting(f"settings file {path} cannot be used: {error}") from error
+    tree = read_yaml(path, f"settings file {path}")
     if tree is None:
         return {}
     if not isinstance(tree, Mapping):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 from ...errors import InvalidSetting
 from ...estimate import Estimate
-from ...io.files import strict_json, user_path
+from ...io.files import replace_file, strict_json, user_path
 from ...regression.tool import Tool, save_tool
 from .offline import Identification, Snapshot
 
@@ -63,26 +62,24 @@ def replace_when_complete(path: Path) -> Iterator[Path]:
     Raises:
         InvalidSetting: the file cannot be written.
     """
-    temporary: Path | None = None
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix,
-                                        dir=path.parent)
-        os.close(handle)
-        temporary = Path(name)
-        yield temporary
-        temporary.chmod(0o666 & ~_umask())  # mkstemp makes files that only the owner may read
-        temporary.replace(path)
+        with replace_file(path, 0o666 & ~_umask()) as temporary:
+            yield temporary
     except OSError as error:
         raise InvalidSetting(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
 
 
 def _umask() -> int:
+    """The rights that the process takes from files it makes."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, which appears when it is complete (raises InvalidSetting)."""
+    with replace_when_complete(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def write_json(path: Path, result: dict[str, Any]) -> None:
@@ -91,9 +88,7 @@ def write_json(path: Path, result: dict[str, Any]) -> None:
     Raises:
         InvalidSetting: the file cannot be written.
     """
-    text = strict_json(result, indent=1)
-    with replace_when_complete(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(path, strict_json(result, indent=1))
 
 
 def write_tool(path: Path, tool: Tool) -> None:

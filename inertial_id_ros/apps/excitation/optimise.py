@@ -51,8 +51,8 @@ class Plan:
     """A motion within the limits.
 
     Attributes:
-        motion: the motion; gain: information [nats] of one period; starts: number of random starts
-        that were tried; gains: what each led to; closest: name of the limit that it comes closest
+        motion: the motion; gain: information [nats] of one period; gains: what each random start
+        led to; closest: name of the limit that it comes closest
         to, and excess: by how much it exceeds that (not above 0).
     """
 
@@ -64,14 +64,12 @@ class Plan:
 
 
 def plan_motion(basis: Basis, start: Array, active: np.ndarray, objective: Objective,
-                excess: Excess, rate: float, effort: SearchEffort | None = None,
-                on_progress: Callable[[float], None] | None = None) -> Plan:
+                excess: Excess, rate: float, effort: SearchEffort | None = None) -> Plan:
     """Plan the motion with the largest information gain within the limits, from random starts.
 
     Args:
         start: (joints,) pose at time 0; active: (k,) indices of the joints that move.
         rate: samples a second that the sensor gives.
-        on_progress: called with the best gain after every start.
 
     Raises:
         InvalidData: the start pose itself is beyond a limit.
@@ -92,8 +90,6 @@ def plan_motion(basis: Basis, start: Array, active: np.ndarray, objective: Objec
         gains.append(information_gain(motion, objective, rate))
         if found is None or gains[-1] >= max(gains):
             found = motion
-        if on_progress is not None:
-            on_progress(max(gains))
     assert found is not None
     worst, what = excess.worst(*found(dense_times(basis.period)))
     return Plan(found, max(gains), tuple(gains), what, worst)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ...inertia import Array
-from ..bag.output import replace_when_complete
+from ..bag.output import replace_when_complete, write_text
 from .arm import Arm
 from .fourier import FourierMotion
 from .limits import Limits
@@ -32,7 +32,7 @@ def write_csv(path: Path, names: Sequence[str], motion: FourierMotion, rate: flo
                         for name in names)]
     rows = np.hstack([t[:, None], *motion(t)])
     text = [",".join(header), *(",".join(f"{x:.{_DIGITS}g}" for x in row) for row in rows)]
-    _write_lines(path, text)
+    write_text(path, "\n".join(text) + "\n")
 
 
 def write_trajectory(path: Path, names: Sequence[str], motion: FourierMotion, rate: float) -> None:
@@ -48,7 +48,7 @@ def write_trajectory(path: Path, names: Sequence[str], motion: FourierMotion, ra
         text += [f"- positions: {_yaml_list(q)}", f"  velocities: {_yaml_list(dq)}",
                  f"  accelerations: {_yaml_list(ddq)}",
                  f"  time_from_start: {{sec: {seconds}, nanosec: {nanoseconds}}}"]
-    _write_lines(path, text)
+    write_text(path, "\n".join(text) + "\n")
 
 
 def save_plot(path: Path, arm: Arm, motion: FourierMotion, limits: Limits) -> None:
@@ -87,9 +87,3 @@ def _yaml_list(values: Array) -> str:
     """Numbers as a YAML list of floats."""
     # A bare 0 would be read as a whole number, which a field of floats refuses.
     return "[" + ", ".join(repr(round(float(x), _DIGITS) + 0.0) for x in values) + "]"
-
-
-def _write_lines(path: Path, lines: Sequence[str]) -> None:
-    """Write a text file, which appears when it is complete."""
-    with replace_when_complete(path) as temporary:
-        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -18,7 +18,7 @@ from ...io.urdf import read_description
 from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ...robot.recording import LOW_PASS
 from ...robot.robot_file import save_robot
-from ..bag.output import check_outputs, replace_when_complete, write_json
+from ..bag.output import check_outputs, write_json, write_text
 from .recording_files import read_recording
 from .report import print_report, result_json
 from .robot_identification import RobotResult, identify_described_robot
@@ -114,9 +114,7 @@ def _write(result: RobotResult, urdf: str, recording: Path, urdf_out: Path | Non
            robot_out: Path | None, json_out: Path | None) -> None:
     """Write the files that were asked for: description, robot file, JSON."""
     if urdf_out is not None:
-        text = set_inertias(urdf, result.model, result.identified.phi)
-        with replace_when_complete(urdf_out) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_text(urdf_out, set_inertias(urdf, result.model, result.identified.phi))
     if robot_out is not None:
         save_robot(robot_out, result.robot)
     if json_out is not None:

@@ -5,8 +5,9 @@ Every motion is at rest in its start pose at time 0 and before, and has continuo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,12 +35,7 @@ class JointMotion(NamedTuple):
     ddq: Array
 
 
-class Motion(Protocol):
-    """A motion of the joints in closed form."""
-
-    def __call__(self, t: ArrayLike) -> JointMotion:
-        """Joint motion at times (n,) [s]."""
-        ...
+Motion = Callable[[ArrayLike], JointMotion]  # of times (n,) [s]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...errors import DamagedFile, InvalidSetting, InvalidShape
+from ...errors import InvalidSetting, InvalidShape
 from ...inertia import Array, parallel_axis, phi_from_body
 from ...io.files import user_path
 from ...io.yaml_files import read_yaml
@@ -201,13 +201,7 @@ def load_payload(name_or_file: str) -> Payload:
     if not path.is_file():
         raise InvalidSetting(
             f"payload is '{name_or_file}'; allowed: {', '.join(PAYLOADS)}, or an existing file")
-    try:
-        data = read_yaml(path)
-    except OSError as error:
-        raise InvalidSetting(f"payload file {path} cannot be read: {error.strerror}") from error
-    except DamagedFile as error:
-        raise InvalidSetting(f"payload file {path} cannot be used: {error}") from error
-    return payload_from_mapping(data, path.stem)
+    return payload_from_mapping(read_yaml(path, f"payload file {path}"), path.stem)
 
 
 def _part(item: Any, where: str) -> Part:

@@ -91,7 +91,7 @@ class _BagWriter:
         quaternions = self._cobot.description.joint_quaternions(recording.q)
         for i, stamp in enumerate(stamps.tolist()):
             velocity = np.empty(0) if recording.dq is None else recording.dq[i]
-            self._write(self._joint_states, stamp, self._new("sensor_msgs/msg/JointState")(
+            self._write(self._joint_states, stamp, self._types["sensor_msgs/msg/JointState"](
                 header=self._header(stamp, ""), name=self._names, position=recording.q[i],
                 velocity=velocity, effort=np.empty(0)))
             self._write(self._wrench, stamp, self._wrench_stamped(stamp, recording.wrench[i]))
@@ -103,47 +103,43 @@ class _BagWriter:
         statics = self._connect("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
         text = self._connect("/robot_description", "std_msgs/msg/String", latched=True)
         truth = self._connect(TRUTH_TOPIC, "geometry_msgs/msg/InertiaStamped", latched=True)
-        self._write(statics, self._start, self._new("tf2_msgs/msg/TFMessage")(
+        self._write(statics, self._start, self._types["tf2_msgs/msg/TFMessage"](
             [self._transform(self._start, t) for t in self._cobot.static_transforms()]))
-        self._write(text, self._start, self._new("std_msgs/msg/String")(data=self._cobot.urdf))
+        self._write(text, self._start, self._types["std_msgs/msg/String"](data=self._cobot.urdf))
         self._write(truth, self._start, self._truth())
 
     def _write_transforms(self, stamp: int, quaternions: np.ndarray) -> None:
         moving = self._cobot.description.moving
-        self._write(self._tf, stamp, self._new("tf2_msgs/msg/TFMessage")([
+        self._write(self._tf, stamp, self._types["tf2_msgs/msg/TFMessage"]([
             self._transform(stamp, Transform(j.parent, j.child, j.translation, quaternion))
             for j, quaternion in zip(moving, quaternions, strict=True)]))
 
     def _truth(self) -> Any:
         payload = self._cobot.payload
-        com = self._new("geometry_msgs/msg/Vector3")(*payload.com.tolist())
+        com = self._types["geometry_msgs/msg/Vector3"](*payload.com.tolist())
         six = six_from_tensor(payload.inertia_com).tolist()
-        return self._new("geometry_msgs/msg/InertiaStamped")(
+        return self._types["geometry_msgs/msg/InertiaStamped"](
             self._header(self._start, self._cobot.sensor_frame),
-            self._new("geometry_msgs/msg/Inertia")(payload.mass, com, *six))
+            self._types["geometry_msgs/msg/Inertia"](payload.mass, com, *six))
 
     def _wrench_stamped(self, stamp: int, reading: np.ndarray) -> Any:
-        vector = self._new("geometry_msgs/msg/Vector3")
+        vector = self._types["geometry_msgs/msg/Vector3"]
         values = reading.tolist()
-        return self._new("geometry_msgs/msg/WrenchStamped")(
+        return self._types["geometry_msgs/msg/WrenchStamped"](
             self._header(stamp, self._cobot.sensor_frame),
-            self._new("geometry_msgs/msg/Wrench")(vector(*values[:3]), vector(*values[3:])))
+            self._types["geometry_msgs/msg/Wrench"](vector(*values[:3]), vector(*values[3:])))
 
     def _transform(self, stamp: int, transform: Transform) -> Any:
-        return self._new("geometry_msgs/msg/TransformStamped")(
+        return self._types["geometry_msgs/msg/TransformStamped"](
             self._header(stamp, transform.parent), transform.child,
-            self._new("geometry_msgs/msg/Transform")(
-                self._new("geometry_msgs/msg/Vector3")(*transform.translation.tolist()),
-                self._new("geometry_msgs/msg/Quaternion")(*transform.quaternion.tolist())))
+            self._types["geometry_msgs/msg/Transform"](
+                self._types["geometry_msgs/msg/Vector3"](*transform.translation.tolist()),
+                self._types["geometry_msgs/msg/Quaternion"](*transform.quaternion.tolist())))
 
     def _header(self, stamp: int, frame: str) -> Any:
         seconds, nanoseconds = divmod(stamp, 1_000_000_000)
-        return self._new("std_msgs/msg/Header")(
-            self._new("builtin_interfaces/msg/Time")(seconds, nanoseconds), frame)
-
-    def _new(self, name: str) -> Any:
-        """The class of messages of a type."""
-        return self._types[name]
+        return self._types["std_msgs/msg/Header"](
+            self._types["builtin_interfaces/msg/Time"](seconds, nanoseconds), frame)
 
     def _connect(self, topic: str, kind: str, latched: bool = False) -> Connection:
         return self._writer.add_connection(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,12 +21,7 @@ class Progress(NamedTuple):
     acceleration: Array
 
 
-class Timing(Protocol):
-    """A law of progress; zero and at rest for negative times."""
-
-    def __call__(self, t: ArrayLike) -> Progress:
-        """Progress at times (n,) [s]."""
-        ...
+Timing = Callable[[ArrayLike], Progress]  # of times (n,) [s]; zero, at rest, before time 0
 
 
 def minimum_jerk(x: Array) -> Progress:

@@ -149,7 +149,7 @@ class Services:
         outcome = self._node.outcome
         if not isinstance(outcome, Estimate):
             raise NotEnoughData(f"nothing to save: {outcome.reason}")
-        path = save_json(self._node.state_directory, request.name, outcome.to_json())
+        path = save_json(self._node.settings.state.directory, request.name, outcome.to_json())
         response.path = str(path)
         self._node.worker.call(self._node.keep_state, _WAIT)
         return f"saved to {path}"
@@ -172,14 +172,15 @@ class Services:
             raise NotEnoughData(f"there is no estimate to store as the tool: {why}")
         tool = tool_from_estimate(outcome, identifier.tool)
         if name:
-            write_in_folder(self._node.state_directory, name, lambda path: save_tool(path, tool))
+            write_in_folder(self._node.settings.state.directory, name,
+                            lambda path: save_tool(path, tool))
         identifier.set_tool(tool)
         return f"stored a {tool.describe()}; what is carried beside it is estimated from now on"
 
     def _load_tool(self, name: str) -> str:
         if not name:
             raise InvalidData("name is empty; give the file in state.directory to load")
-        tool = load_tool(path_in_folder(self._node.state_directory, name))
+        tool = load_tool(path_in_folder(self._node.settings.state.directory, name))
         self._node.identifier.set_tool(tool)
         return f"loaded a {tool.describe()}; what is carried beside it is estimated from now on"
 

@@ -31,6 +31,7 @@ _PREPARING = 5.0  # s; filling a large mesh with points takes its time
 _RESULT_KEPT = 60  # s that the result of a finished goal is kept for its client
 _REJECTION_SHOWN = 20.0  # s that diagnostics say why a goal was rejected; its client is not told
 _SUCCEEDED, _ABORTED, _CANCELED = "succeed", "abort", "canceled"  # names in rclpy
+_NO_ESTIMATE_YET = NoEstimate(0, "", "no estimate since the goal began")
 
 
 class _Goal(NamedTuple):
@@ -75,7 +76,7 @@ class IdentifyAction:
         self._node, self._requested_shape = node, requested_shape
         self._checked: _Goal | None = None  # between request and acceptance
         self._run: _Run | None = None
-        self._shown: Outcome = _no_estimate_yet()
+        self._shown: Outcome = _NO_ESTIMATE_YET
         self._rejected_at = math.inf
         self._watching = False  # in the worker
         self._seen: deque[Outcome] = deque(maxlen=1)
@@ -127,7 +128,7 @@ class IdentifyAction:
         goal, self._checked = self._checked, None
         assert goal is not None
         handle.execute()
-        self._shown = _no_estimate_yet()
+        self._shown = _NO_ESTIMATE_YET
         self._run = _Run(goal, handle, time.monotonic(),
                          self._node.worker.post(lambda: self._begin(goal)))
         self._node.findings.set(
@@ -203,10 +204,6 @@ class IdentifyAction:
             return result
 
         self._server.notify_execute(handle, end)
-
-
-def _no_estimate_yet() -> NoEstimate:
-    return NoEstimate(0, "", "no estimate since the goal began")
 
 
 def _because(missing: str) -> str:

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import DamagedFile, InvalidSetting
+from ...errors import InvalidSetting
 from ...io.files import user_path
 from ...io.yaml_files import read_yaml
 from ...setting_spec import unknown_setting
 from ...settings import Settings, flatten, iter_settings
+from .parameters import PAYLOAD
 
 _PARAMETERS = "ros__parameters"
 _OF_EVERY_NODE = ("use_sim_time", "start_type_description_service", "qos_overrides.")
@@ -51,29 +52,33 @@ def read_parameter_files(words: Sequence[str]) -> list[list[Section]]:
     return [_read_sections(name) for name in _parameter_file_names(words)]
 
 
-def check_parameter_files(node: str, given: Iterable[str], files: Sequence[Sequence[Section]],
-                          written: Sequence[str] = ()) -> list[str]:
+def check_parameter_files(node: str, given: Iterable[str],
+                          files: Sequence[Sequence[Section]] | None) -> list[str]:
     """Sentences about what in the parameter files a node does not use.
 
     Args:
         node: its name with its namespace; given: names of all values that it was given.
-        written: beginnings of names that are checked elsewhere.
+        files: None: not known; then names outside of the groups of settings may be for other nodes.
 
     Raises:
-        InvalidSetting: a name that is meant for this node alone and that it does not have.
+        InvalidSetting: a name that is meant for this node alone and that it does not have, or that
+            of a value which the node writes.
     """
     known = {name: value for name, value, _ in iter_settings(Settings())}
     groups = {n.split(".")[0] for n in known}
     texts = [
         f"parameter file '{file[0].file}' has nothing for {node}; it is for "
         f"{', '.join(sorted({s.node for s in file}))}"
-        for file in files if file and not any(s.is_for(node) for s in file)]
-    taken = [s for file in files for s in file if s.is_for(node)]
+        for file in files or () if file and not any(s.is_for(node) for s in file)]
+    taken = [s for file in files or () for s in file if s.is_for(node)]
     for name in given:
-        if name in known or name.startswith((*_OF_EVERY_NODE, *written)):
+        if name.startswith(PAYLOAD):
+            raise InvalidSetting(f"{name} is written by the node and cannot be set")
+        is_in_group = name.split(".")[0] in groups
+        if name in known or name.startswith(_OF_EVERY_NODE) or (files is None and not is_in_group):
             continue
         places = [s for s in taken if name in s.names]
-        own = [s for s in places if not s.is_for_many or name.split(".")[0] in groups]
+        own = [s for s in places if not s.is_for_many or is_in_group]
         if own or not places:
             where = f"parameter file '{own[0].file}': " if own else ""
             raise InvalidSetting(where + str(unknown_setting(name, known)))
@@ -92,19 +97,13 @@ def _parameter_file_names(words: Sequence[str]) -> Iterator[str]:
 
 
 def _read_sections(name: str) -> list[Section]:
-    try:
-        tree = read_yaml(user_path(name))
-    except OSError as error:
-        raise InvalidSetting(f"parameter file '{name}' cannot be read: "
-                             f"{error.strerror}") from error
-    except DamagedFile as error:
-        raise InvalidSetting(f"parameter file '{name}' cannot be used: {error}") from error
-    if tree is None:
-        return []
-    return list(_find_sections(name, "", tree))
+    """The sections of a parameter file (raises InvalidSetting)."""
+    tree = read_yaml(user_path(name), f"parameter file '{name}'")
+    return [] if tree is None else list(_find_sections(name, "", tree))
 
 
 def _find_sections(file: str, node: str, tree: Any) -> Iterator[Section]:
+    """The sections below a node, whose name is the path through the groups of a file."""
     if not isinstance(tree, Mapping):
         raise InvalidSetting(f"parameter file '{file}' must hold '{_PARAMETERS}' with names and "
                              f"values under {repr(node) if node else 'the name of a node'}")

@@ -28,7 +28,6 @@ from ...estimators import create
 from ...inertia import six_from_tensor
 from ...setting_spec import Spec, allowed_range
 from ...settings import Settings, iter_settings
-from ..compat import parameter_overrides
 
 PAYLOAD = "payload."
 _PAYLOAD_DESCRIPTIONS = {
@@ -63,9 +62,8 @@ def declare_settings(node: Node) -> Settings:
     """Declare every setting as a parameter; returns the settings with the given values.
 
     Raises:
-        InvalidSetting: a given value is not allowed, or a name is misspelt.
+        InvalidSetting: a given value is not allowed.
     """
-    _refuse_unknown(parameter_overrides(node))
     given: dict[str, Any] = {}
     table = list(iter_settings(Settings()))
     for name, default, _ in table:
@@ -161,17 +159,6 @@ def _to_plain_value(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return list(value)
     return value.tolist() if hasattr(value, "tolist") else value
-
-
-def _refuse_unknown(overrides: Iterable[str]) -> None:
-    """Refuse misspelt names in our groups; other names may be meant for other nodes."""
-    known = {name for name, _, _ in iter_settings(Settings())}
-    groups = {name.split(".")[0] for name in known}
-    for name in overrides:
-        if name.startswith(PAYLOAD):
-            raise InvalidSetting(f"{name} is written by the node and cannot be set")
-        if name not in known and name.split(".")[0] in groups:
-            Settings().replace({name: None})  # raises an error that names similar settings
 
 
 def _format_unit(spec: Spec) -> str:

@@ -45,8 +45,8 @@ class SettingsNode(Node):
     def __init__(self, name: str, files: Sequence[Sequence[Section]] | None = None,
                  **options: Any) -> None:
         super().__init__(name, **options)
-        self.unused_in_files = [] if files is None else check_parameter_files(
-            self.get_fully_qualified_name(), parameter_overrides(self), files, (PAYLOAD,))
+        self.unused_in_files = check_parameter_files(
+            self.get_fully_qualified_name(), parameter_overrides(self), files)
         self.settings: Settings = declare_settings(self)
         declare_payload(self)
         self._writing = False
