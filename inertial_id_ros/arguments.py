@@ -16,6 +16,11 @@ class Parser(argparse.ArgumentParser):
         raise InvalidSetting(f"{message} (see {self.prog} --help)")
 
 
+def names(text: str) -> tuple[str, ...]:
+    """Names separated by commas, without the empty ones."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
 def numbers(what: str, text: str, wanted: str, count: int | None = None) -> tuple[float, ...]:
     """Numbers separated by commas.
 

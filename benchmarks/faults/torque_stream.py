@@ -26,7 +26,7 @@ from benchmarks.joint_torque import (
     wide_motion,
 )
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
-from inertial_id_ros.apps.simulation.motion import Motion, point_to_point
+from inertial_id_ros.apps.simulation.motion import Motion, PointToPoint
 from inertial_id_ros.identification.joint_torque.identifier import TorqueIdentifier
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.settings import Settings
@@ -68,7 +68,7 @@ def motion_of(name: str, duration: float, seed: int = 0) -> Motion:
     """`smooth`: Fourier, all joints at once; `moves`: point to point, with rests of a second."""
     if name == "smooth":
         return wide_motion(duration, seed=100 + seed, harmonics=max(round(duration / 1.5), 1))
-    return point_to_point(load_description(), 1.2, tool_speed=0.5, seed=seed)
+    return PointToPoint(load_description(), 1.2, tool_speed=0.5, seed=seed)
 
 
 def simulated(motion: Motion, duration: float, carried: tuple[Carried, ...] = (Carried(0.0, 2.0),),

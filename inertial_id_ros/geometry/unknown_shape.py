@@ -26,15 +26,10 @@ _PLASTIC = np.array([0.8191725134, 0.6710436067, 0.5497004779])  # of the R3 low
 def balls(reach: float) -> tuple[tuple[float, DensityPrior], ...]:
     """Radius [m] and prior of each ball about the sensor, from `reach` [m] downwards."""
     radii = [reach * 0.5**k for k in range(SIZES)]
-    return tuple((radius, _scale_prior(_unit_ball_prior(), radius)) for radius in radii)
+    return tuple((radius, _scale_prior(density_prior(unit_ball()), radius)) for radius in radii)
 
 
 @lru_cache(maxsize=1)
-def _unit_ball_prior() -> DensityPrior:
-    """The prior of a ball of radius 1 m."""
-    return density_prior(unit_ball())
-
-
 def unit_ball() -> Shape:
     """A ball of radius 1 m about the origin that bounds the object."""
     lattice = (0.5 + np.arange(1, _INTERIOR + 1)[:, None] * _PLASTIC) % 1.0

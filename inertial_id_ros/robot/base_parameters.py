@@ -153,15 +153,11 @@ class BaseEstimate:
         beta: (nb,) base parameters.
         sigma: (nb,) standard deviations (Sousa and Cortesao 2014, eq. 81).
         condition: condition number of the regressor of the recording.
-        scaled_condition: the same with columns of unit length: 1 is ideal, whatever the units.
-        relative_residual: ``|omega - W beta| / |omega|``.
     """
 
     beta: Array
     sigma: Array
     condition: float
-    scaled_condition: float
-    relative_residual: float
 
 
 def fit_base_parameters(data: Compressed, base: BaseParameters, noise: Array | None = None
@@ -186,11 +182,8 @@ def fit_base_parameters(data: Compressed, base: BaseParameters, noise: Array | N
     inverse = np.linalg.inv(triangle)
     rest = float(upper[nb:, nb] @ upper[nb:, nb])
     freedom = max(int(data.counts.sum()) - nb, 1)
-    total = float(target @ target) + rest
-    return BaseEstimate(
-        inverse @ target, np.sqrt(rest / freedom * np.sum(inverse**2, axis=1)),
-        float(np.linalg.cond(triangle)), float(scaled[0] / scaled[-1]),
-        float(np.sqrt(rest / total)) if total > 0.0 else 0.0)
+    return BaseEstimate(inverse @ target, np.sqrt(rest / freedom * np.sum(inverse**2, axis=1)),
+                        float(np.linalg.cond(triangle)))
 
 
 def estimate_output_noise(data: Compressed, base: BaseParameters, rounds: int = 3) -> Array:

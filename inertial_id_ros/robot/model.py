@@ -8,7 +8,7 @@ body, under the name of the one nearest to the root.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,12 +67,7 @@ class RobotModel:
         first = 2 if self.floating_base else 1
         self.joint_names: tuple[str, ...] = tuple(list(model.names)[first:])
         joints = list(model.joints)[first:]
-        if not joints:
-            raise InvalidModel("the robot description has no moving joint")
-        for name, joint in zip(self.joint_names, joints, strict=True):
-            if joint.nv != 1:
-                raise InvalidModel(f"joint '{name}' has {joint.nv} degrees of freedom; "
-                                   "one is allowed")
+        check_joints(self.joint_names, joints)
         self._circular = np.array([joint.nq == 2 for joint in joints])
         self.rotors = dict(rotors or {})
         for name in self.rotors:
@@ -274,11 +269,8 @@ class RobotModel:
     def _configuration(self, q: Array) -> Array:
         """Pinocchio's configuration (n, nq): quaternion, cosine and sine of continuous joints."""
         head = BASE_SIZE + 1 if self.floating_base else 0
-        columns = [q[:, :head]]
         joints = q[:, head:]
-        for k, circular in enumerate(self._circular):
-            angle = joints[:, k:k + 1]
-            columns += [np.cos(angle), np.sin(angle)] if circular else [angle]
+        columns = [q[:, :head], *configuration_columns(joints, self._circular)]
         for name, rotor in self.rotors.items():
             k = self.joint_names.index(name)
             columns.append(rotor.ratio * joints[:, k:k + 1])
@@ -300,6 +292,25 @@ class RobotModel:
         for j in range(len(self.joint_names)):
             start = BODY_SIZE * len(self.bodies) + count * j
             out[:, head + j, start:start + count] = values[:, j]
+
+
+def check_joints(names: Sequence[str], joints: Sequence[pin.JointModel]) -> None:
+    """Raise InvalidModel unless there are joints, each with one degree of freedom."""
+    if not joints:
+        raise InvalidModel("the robot description has no moving joint")
+    for name, joint in zip(names, joints, strict=True):
+        if joint.nv != 1:
+            raise InvalidModel(f"joint '{name}' has {joint.nv} degrees of freedom; one is allowed")
+
+
+def configuration_columns(q: Array, circular: Array) -> list[Array]:
+    """Columns (n, 1) of Pinocchio's configuration for joint positions q (n, joints): the position,
+    or cosine and sine where the joint is `circular` (joints,), that is without limits."""
+    columns: list[Array] = []
+    for k, is_circular in enumerate(circular):
+        position = q[:, k:k + 1]
+        columns += [np.cos(position), np.sin(position)] if is_circular else [position]
+    return columns
 
 
 def _index_of(name: str, names: tuple[str, ...], kind: str) -> int:

@@ -8,7 +8,7 @@ from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.apps.simulation.motion import (
     START_POSE,
-    point_to_point,
+    PointToPoint,
     sinusoid,
     stop_and_go,
 )
@@ -19,7 +19,7 @@ from inertial_id_ros.errors import InvalidSetting
 ARM = load_description()
 MAKERS = {"sinusoid": lambda: sinusoid(ARM, 1.5),
           "stop_and_go": lambda: stop_and_go(ARM, 1.5, rest=0.7),
-          "point_to_point": lambda: point_to_point(ARM, 1.5, rest=0.3, seed=3)}
+          "point_to_point": lambda: PointToPoint(ARM, 1.5, rest=0.3, seed=3)}
 motions = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 
 
@@ -86,7 +86,7 @@ def test_sinusoid_has_the_wanted_mean_angular_speed_in_the_engine(speed):
 
 def test_point_to_point_reaches_and_keeps_its_tool_speeds():
     t = np.arange(0.0, 60.0, 0.01)
-    linear, angular = tool_speeds(point_to_point(ARM, 0.8, tool_speed=0.25, seed=1), t)
+    linear, angular = tool_speeds(PointToPoint(ARM, 0.8, tool_speed=0.25, seed=1), t)
     assert linear.max() <= 0.25 and angular.max() <= 0.8
     # Every move is as fast as one of the two allows.
     assert max(linear.max() / 0.25, angular.max() / 0.8) > 0.98
@@ -94,7 +94,7 @@ def test_point_to_point_reaches_and_keeps_its_tool_speeds():
 
 def test_point_to_point_rests_before_every_move():
     t = np.arange(0.0, 40.0, 0.001)
-    still = np.all(point_to_point(ARM, 1.0, rest=0.5, seed=2)(t).dq == 0.0, axis=1)
+    still = np.all(PointToPoint(ARM, 1.0, rest=0.5, seed=2)(t).dq == 0.0, axis=1)
     edges = np.flatnonzero(np.diff(np.concatenate([[False], still, [False]]).astype(int)))
     lengths = np.diff(edges)[::2] * 0.001
     assert still[0] and len(lengths) > 5
@@ -102,7 +102,7 @@ def test_point_to_point_rests_before_every_move():
 
 
 def test_point_to_point_moves_to_poses_spread_over_the_workspace():
-    q = point_to_point(ARM, 2.0, tool_speed=2.0, rest=0.0)(np.arange(0.0, 200.0, 0.05)).q
+    q = PointToPoint(ARM, 2.0, tool_speed=2.0, rest=0.0)(np.arange(0.0, 200.0, 0.05)).q
     assert np.all(np.ptp(q, axis=0) > np.radians([60, 20, 30, 80, 80, 200]))
     height = ARM.tool_point(q, np.array([0.0, 0.0, 0.08]))[:, 2]
     assert height.min() > 0.2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib
 
@@ -147,6 +147,7 @@ def _heading(result: Identification, title: str) -> str:
 
 def _draw_parameters(axis: Axes, curves: Curves, indices: Sequence[int], label: str, scale: float,
                      colors: Sequence[str]) -> None:
+    """Draw some of the ten parameters over time, with their bands, labels and verdicts."""
     axis.set_ylabel(label)
     axis.grid(alpha=0.3)
     if len(curves.time) == 0:
@@ -156,15 +157,21 @@ def _draw_parameters(axis: Axes, curves: Curves, indices: Sequence[int], label: 
     for index, color in zip(indices, colors, strict=True):
         value = scale * curves.value[:, index]
         spread = scale * CONFIDENCE_95 * curves.sigma[:, index]
-        axis.plot(curves.time, value, color=color, linewidth=1.5,
+        draw_band(axis, curves.time, value, spread, color=color, linewidth=1.5,
                   marker="." if len(curves.time) <= _MANY else None,
                   label=f"{NAMES[index]} ({VERDICT_WORDS[verdict[index]]})")
-        axis.fill_between(curves.time, value - spread, value + spread, color=color, alpha=0.15,
-                          linewidth=0.0)
     axis.set_ylim(*_limits(curves, list(indices), scale))
     axis.ticklabel_format(axis="y", scilimits=(-3, 4), useOffset=False)
     axis.legend(loc="upper right", fontsize=8, ncols=len(indices), title="value and 95 % band",
                 title_fontsize=8)
+
+
+def draw_band(axis: Axes, time: Array, value: Array, spread: Array, color: str,
+              **line: Any) -> None:
+    """Draw a curve (n,) over time, with a band of its spread (n,) on both sides."""
+    axis.plot(time, value, color=color, **line)
+    axis.fill_between(time, value - spread, value + spread, color=color, alpha=0.15,
+                      linewidth=0.0)
 
 
 def _limits(curves: Curves, indices: list[int], scale: float) -> tuple[float, float]:
@@ -179,6 +186,7 @@ def _limits(curves: Curves, indices: list[int], scale: float) -> tuple[float, fl
 
 
 def _draw_wrench(axis: Axes, curves: WrenchCurves, channels: slice, label: str) -> None:
+    """Draw three channels of the wrench, as measured and as the model says."""
     axis.set_ylabel(label)
     axis.grid(alpha=0.3)
     if len(curves.time) == 0:

@@ -108,7 +108,7 @@ def _choose_wrench(topics: Sequence[Topic], wanted: str, asked: bool, notes: lis
         RecordingError: there is none, or there are several.
     """
     name = _find_by_name(topics, WRENCH, wanted)
-    candidates = _names_of_type(topics, WRENCH.type)
+    candidates = names_of_type(topics, WRENCH.type)
     if not name and asked:
         raise _missing_topic(topics, WRENCH, wanted)
     if not name:
@@ -134,7 +134,7 @@ def _choose_joint_states(topics: Sequence[Topic], wanted: str, asked: bool,
         RecordingError: the one that the user asked for is not there.
     """
     name = _find_by_name(topics, JOINT_STATES, wanted)
-    candidates = _names_of_type(topics, JOINT_STATES.type)
+    candidates = names_of_type(topics, JOINT_STATES.type)
     if name or not (candidates or asked):
         return name
     if asked:
@@ -155,9 +155,9 @@ def _find_in_any_namespace(topics: Sequence[Topic], wanted: InputTopic, name: st
     if found:
         return found
     ending = "/" + name.rsplit("/", 1)[-1]
-    candidates = [n for n in _names_of_type(topics, wanted.type) if n.endswith(ending)]
+    candidates = [n for n in names_of_type(topics, wanted.type) if n.endswith(ending)]
     if len(candidates) == 1:
-        notes.append(f"using {candidates[0]} for {_absolute_name(name)}")
+        notes.append(f"using {candidates[0]} for {absolute_name(name)}")
         return candidates[0]
     if candidates:
         notes.append(f"none of {', '.join(candidates)} is used; name one in the settings")
@@ -170,11 +170,11 @@ def _find_by_name(topics: Sequence[Topic], wanted: InputTopic, name: str) -> str
     Raises:
         RecordingError: it is there with another type.
     """
-    same = [t for t in topics if t.name == _absolute_name(name)]
+    same = [t for t in topics if t.name == absolute_name(name)]
     if any(t.type == wanted.type for t in same):
         return same[0].name
     if same:
-        others = _names_of_type(topics, wanted.type)
+        others = names_of_type(topics, wanted.type)
         known = f"topics of that type: {', '.join(others)}" if others else "no topic has that type"
         raise RecordingError(f"{wanted.content} topic {same[0].name} is of type {same[0].type}; it "
                              f"must be {wanted.type} ({known})")
@@ -183,21 +183,24 @@ def _find_by_name(topics: Sequence[Topic], wanted: InputTopic, name: str) -> str
 
 def _missing_topic(topics: Sequence[Topic], wanted: InputTopic, name: str) -> RecordingError:
     """The error of a topic that the recording lacks, with the name that may be meant."""
-    return RecordingError(f"{wanted.content} topic {_absolute_name(name)} is not in the recording; "
-                          f"{_suggest_topic(topics, name, _names_of_type(topics, wanted.type))}")
+    return RecordingError(f"{wanted.content} topic {absolute_name(name)} is not in the recording; "
+                          f"{_suggest_topic(topics, name, names_of_type(topics, wanted.type))}")
 
 
-def _names_of_type(topics: Sequence[Topic], kind: str) -> list[str]:
+def names_of_type(topics: Sequence[Topic], kind: str) -> list[str]:
+    """Names of the topics of a type."""
     return [t.name for t in topics if t.type == kind]
 
 
-def _absolute_name(name: str) -> str:
+def absolute_name(name: str) -> str:
+    """The name of a topic with one slash before it."""
     return "/" + name.lstrip("/")
 
 
 def _suggest_topic(topics: Sequence[Topic], wanted: str, candidates: Sequence[str]) -> str:
+    """What a person may have meant by a topic that is not there, or what there is."""
     if candidates:
-        near = difflib.get_close_matches(_absolute_name(wanted), candidates, n=1, cutoff=0.0)
+        near = difflib.get_close_matches(absolute_name(wanted), candidates, n=1, cutoff=0.0)
         return f"did you mean {near[0]}?" if near else f"there are {', '.join(candidates)}"
     return f"it holds {describe_topics(topics)}"
 

@@ -10,10 +10,11 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from ...errors import InvalidModel, InvalidSetting, InvalidShape, UnknownFrame
+from ...errors import InvalidSetting, InvalidShape, UnknownFrame
 from ...inertia import Array, phi_to_pinocchio
 from ...io.capture_stderr import capture_stderr
 from ...kinematics.joint_motion import parse_urdf
+from ...robot.model import check_joints, configuration_columns
 from .collision_meshes import copy_meshes
 
 FOLDERS_OPTION = "--mesh-folders"  # of `plan_excitation`
@@ -43,6 +44,11 @@ class FrameMotion(NamedTuple):
     up: Array
     height: Array
 
+    def point_speeds(self, points: ArrayLike) -> Array:
+        """Speeds (n, k) [m/s] of points (k, 3) [m] that are fixed in the frame."""
+        turning = np.cross(self.omega[:, None], np.asarray(points, dtype=float))
+        return np.linalg.norm(self.linear[:, None] + turning, axis=2)
+
 
 class Arm:
     """A robot of joints with one degree of freedom each, with a frame that carries a payload.
@@ -69,12 +75,8 @@ class Arm:
                  folders: Sequence[Path] = ()) -> None:
         carried = CarriedLoad() if carried is None else carried
         model = parse_urdf(urdf, dynamics=True)
-        if model.njoints < 2:
-            raise InvalidModel("the robot description has no moving joint")
-        for name, joint in zip(list(model.names)[1:], list(model.joints)[1:], strict=True):
-            if joint.nv != 1:
-                raise InvalidModel(f"joint '{name}' has {joint.nv} degrees of freedom; "
-                                   "one is allowed")
+        joints = list(model.joints)[1:]
+        check_joints(list(model.names)[1:], joints)
         if not model.existFrame(frame, pin.FrameType.BODY):
             links = [f.name for f in model.frames if f.type == pin.FrameType.BODY]
             raise UnknownFrame(f"the robot description has no link '{frame}'; it has: "
@@ -89,8 +91,8 @@ class Arm:
                 phi_to_pinocchio(carried.phi)), at.placement)
         self._data = model.createData()
         self.joint_names: tuple[str, ...] = tuple(list(model.names)[1:])
-        self._circular = np.array([joint.nq == 2 for joint in list(model.joints)[1:]])
-        starts = [joint.idx_q for joint in list(model.joints)[1:]]
+        self._circular = np.array([joint.nq == 2 for joint in joints])
+        starts = [joint.idx_q for joint in joints]
         nowhere = np.where(self._circular, np.inf, 0.0)
         self.lower = model.lowerPositionLimit[starts] - nowhere
         self.upper = model.upperPositionLimit[starts] + nowhere
@@ -156,10 +158,7 @@ class Arm:
 
     def _configuration(self, q: Array) -> Array:
         """Pinocchio's configuration (n, nq): cosine and sine of continuous joints."""
-        columns: list[Array] = []
-        for k, circular in enumerate(self._circular):
-            columns += [np.cos(q[:, k]), np.sin(q[:, k])] if circular else [q[:, k]]
-        return np.stack(columns, axis=1)
+        return np.concatenate(configuration_columns(q, self._circular), axis=1)
 
     def _shapes(self, packages: Sequence[Path], folders: Sequence[Path], box: Array | None
                 ) -> tuple[pin.GeometryModel, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...arguments import Parser, numbers
+from ...arguments import Parser, names, numbers
 from ...errors import InvalidSetting
 from ...inertia import Array, phi_from_body
 from ...io.files import user_path
@@ -145,7 +145,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
                                  f"{least:g}")
     expected, box = _payload(args.payload_mass, args.payload_box)
     return Options(
-        user_path(args.urdf), args.frame, args.goal, _names(args.joints),
+        user_path(args.urdf), args.frame, args.goal, names(args.joints),
         numbers(f"--start {args.start}", args.start, "joint positions") if args.start else (),
         numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3),
         tuple(user_path(name) for name in args.mesh_folders.split(":") if name), args.duration,
@@ -155,11 +155,6 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
         expected, CarriedLoad(expected if args.goal == PAYLOAD else None, box), _noise(args),
         args.rate, SearchEffort(args.starts, args.iterations, args.budget, args.seed),
         args.output_rate, args.csv, args.trajectory, args.plot, args.quiet)
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """Names in a comma-separated list."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _payload(mass: float, box: str | None) -> tuple[Array, Array | None]:

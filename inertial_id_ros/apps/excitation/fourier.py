@@ -8,7 +8,7 @@ and joint motion is linear in them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -95,4 +95,4 @@ class FourierMotion:
 
     def scale_excursion(self, factor: float) -> FourierMotion:
         """The same path about the start pose, with all excursions and speeds times a factor."""
-        return FourierMotion(self.basis, self.start, self.active, factor * self.x, self.periods)
+        return replace(self, x=factor * self.x)

@@ -98,9 +98,7 @@ class Excess:
             parts.append(np.abs(torque) / (limits.torque_share * arm.effort[self._strong]) - 1.0)
         motion = arm.frame_motion(q, dq, ddq)
         points = np.array(limits.tool_points)
-        speeds = np.linalg.norm(motion.linear[:, None]
-                                + np.cross(motion.omega[:, None], points), axis=2)
-        parts.append(speeds / limits.tool_speed - 1.0)
+        parts.append(motion.point_speeds(points) / limits.tool_speed - 1.0)
         if np.isfinite(limits.floor):
             parts.append((limits.floor - motion.height[:, None] - motion.up @ points.T) / _LENGTH)
         parts.append(self.distance_rows(q) if distances is None else distances)

@@ -72,9 +72,7 @@ def save_plot(path: Path, arm: Arm, motion: FourierMotion, limits: Limits) -> No
             panel.plot(t, values[:, joint], label=arm.joint_names[joint])
         panel.set_ylabel(unit)
     axes[0].legend(loc="upper right", fontsize="small")
-    tool = arm.frame_motion(*state)
-    for k, point in enumerate(limits.tool_points):
-        speed = np.linalg.norm(tool.linear + np.cross(tool.omega, point), axis=1)
+    for k, speed in enumerate(arm.frame_motion(*state).point_speeds(limits.tool_points).T):
         axes[3].plot(t, speed, label=f"tool point {k + 1}")
     axes[3].axhline(limits.tool_speed, color="black", linestyle="--", linewidth=0.8)
     axes[3].set_ylabel("tool speed [m/s]")

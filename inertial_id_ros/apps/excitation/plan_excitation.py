@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from ...settings import WrenchSettings
 from ..bag.output import check_outputs
 from .arm import Arm
 from .config import PAYLOAD, Options, parse_options
-from .fourier import Basis, FourierMotion
+from .fourier import Basis
 from .limits import Excess
 from .objective import Objective, PayloadInformation, RobotInformation
 from .optimise import Plan, plan_motion
@@ -54,8 +55,7 @@ def run(options: Options) -> int:
         print(f"warning: {arm.unchecked}: self-collision is not checked", file=sys.stderr)
     found = plan_motion(Basis(options.duration, options.harmonics), start, active,
                         make_objective(arm, options), excess, options.rate, options.effort)
-    m = found.motion
-    motion = FourierMotion(m.basis, m.start, m.active, m.x, options.periods)
+    motion = replace(found.motion, periods=options.periods)
     if csv is not None:
         write_csv(csv, arm.joint_names, motion, options.output_rate)
     if trajectory is not None:
@@ -118,9 +118,7 @@ def summary(found: Plan, arm: Arm, options: Options) -> list[str]:
     """What was found, in words."""
     motion = found.motion
     state = motion(np.linspace(0.0, motion.basis.period, 1000))
-    tool = arm.frame_motion(*state)
-    points = np.array(options.limits.tool_points)
-    speed = np.linalg.norm(tool.linear[:, None] + np.cross(tool.omega[:, None], points), axis=2)
+    speed = arm.frame_motion(*state).point_speeds(options.limits.tool_points)
     lines = [f"information gain {found.gain:.1f} nats in {motion.basis.period:g} s "
              f"(best of {len(found.gains)}: {', '.join(f'{g:.1f}' for g in found.gains)})",
              f"tool speed at most {speed.max():.3f} m/s; nearest to a limit: {found.closest}"]

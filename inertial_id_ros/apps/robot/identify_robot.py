@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from ...arguments import Parser, numbers
+from ...arguments import Parser, names, numbers
 from ...cli import OK, exit_status
 from ...errors import InvalidModel, InvalidSetting
 from ...io.files import user_path
@@ -90,9 +90,8 @@ def run(args: argparse.Namespace) -> int:
     if not urdf:
         raise InvalidModel("there is no robot description: the recording holds none, and --urdf "
                            "gives none")
-    joints = tuple(name.strip() for name in args.joints.split(",") if name.strip())
     result = identify_described_robot(
-        urdf, recorded, joints, _terms(args.terms, args.coulomb_velocity or 0.0),
+        urdf, recorded, names(args.joints), _terms(args.terms, args.coulomb_velocity or 0.0),
         args.coulomb_velocity is None, gravity, args.low_pass, not args.no_align, args.hold_back,
         args.prior_weight)
     if not args.quiet:
@@ -133,11 +132,12 @@ def _check(args: argparse.Namespace) -> None:
 
 def _terms(text: str, fading: float) -> JointTerms:
     """Joint terms named in a comma-separated list (raises InvalidSetting)."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    for name in names:
+    wanted = names(text)
+    for name in wanted:
         if name not in _TERMS:
             raise InvalidSetting(f"--terms names '{name}'; allowed: {', '.join(_TERMS)}")
-    return JointTerms(VISCOUS in names, COULOMB in names, OFFSET in names, DRIVE in names, fading)
+    return JointTerms(VISCOUS in wanted, COULOMB in wanted, OFFSET in wanted, DRIVE in wanted,
+                      fading)
 
 
 if __name__ == "__main__":

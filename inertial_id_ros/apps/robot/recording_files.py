@@ -14,11 +14,12 @@ import numpy as np
 from ...errors import DamagedFile, RecordingError
 from ...inertia import Array
 from ...io.files import read_text
+from ...io.messages import stamp_ns
 from ...limits import MAX_JOINTS, MAX_TABLE_BYTES
 from ...robot.recording import JointRecording
 from ...signals.input_topics import JOINT_STATES, ROBOT_DESCRIPTION
 from ..bag.reader import Recording
-from ..bag.topics import describe_topics
+from ..bag.topics import absolute_name, describe_topics, names_of_type
 
 _TIMES = ("time", "t")
 _EFFORTS = ("effort", "tau", "torque")
@@ -200,8 +201,8 @@ def _read_bag(path: Path, topic: str) -> NamedRecording:
                 continue
             names = names or tuple(content.name)
             order = [index[joint] for joint in names]
-            stamp = int(content.header.stamp.sec) * 1_000_000_000 + content.header.stamp.nanosec
-            rows.append((stamp, np.asarray(content.position, dtype=float)[order],
+            rows.append((stamp_ns(content.header.stamp),
+                         np.asarray(content.position, dtype=float)[order],
                          np.asarray(content.effort, dtype=float)[order]))
     if not rows:
         raise RecordingError(f"joint states of {name} carry no efforts beside their positions")
@@ -214,12 +215,13 @@ def _read_bag(path: Path, topic: str) -> NamedRecording:
 
 def _choose_topic(recording: Recording, wanted: str) -> str:
     """Name of the joint state topic: the wanted one, or the only one (raises RecordingError)."""
-    names = [t.name for t in recording.topics if t.type == JOINT_STATES.type]
+    names = names_of_type(recording.topics, JOINT_STATES.type)
     if wanted:
-        if "/" + wanted.lstrip("/") not in names:
-            raise RecordingError(f"joint state topic /{wanted.lstrip('/')} is not in the "
-                                 f"recording; it holds {describe_topics(recording.topics)}")
-        return "/" + wanted.lstrip("/")
+        name = absolute_name(wanted)
+        if name not in names:
+            raise RecordingError(f"joint state topic {name} is not in the recording; it holds "
+                                 f"{describe_topics(recording.topics)}")
+        return name
     if not names:
         raise RecordingError(f"the recording holds no joint states ({JOINT_STATES.type}); it holds "
                              f"{describe_topics(recording.topics)}")

@@ -64,31 +64,28 @@ class PointToPoint:
     """Minimum-jerk moves between random poses, with rests between them; goes on for ever.
 
     The duration of a move is the shortest that keeps the tool within both speeds and the joints
-    within ``joint_speed``. Poses are drawn one after the other from a generator of their own, so
+    within 3 rad/s. Poses are drawn one after the other from a generator of their own, so
     that the motion is the same whatever times are asked for, in whatever order.
 
     Args:
         arm: the chain, for the speeds of the tool.
+        speed: peak angular speed of the tool [rad/s].
         tool_speed: peak linear speed of TOOL_POINT [m/s].
-        angular_speed: peak angular speed of the tool [rad/s].
         rest: seconds at rest before every move.
         seed: seed of the poses.
-        spread: (6,) largest distance of each joint from the start pose [rad].
-        joint_speed: peak speed of any joint [rad/s].
     """
 
-    SPREAD = np.radians([45.0, 20.0, 30.0, 60.0, 60.0, 150.0])
+    _SPREAD = np.radians([45.0, 20.0, 30.0, 60.0, 60.0, 150.0])  # about the start
+    _JOINT_SPEED = 3.0  # rad/s, peak of any joint
     _BATCH = 8  # moves planned at a time
     _NODES = np.linspace(0.0, 1.0, 65)  # where along a move its speed is checked
     _MARGIN = 1.01  # for a peak between two nodes
     _MIN_HEIGHT, _MIN_REACH = 0.25, 0.25  # m: keep clear of the table and of the base
 
-    def __init__(self, arm: ArmDescription, *, tool_speed: float = 0.25,
-                 angular_speed: float = 1.0, rest: float = 1.0, seed: int = 0,
-                 spread: Array | None = None, joint_speed: float = 3.0) -> None:
+    def __init__(self, arm: ArmDescription, speed: float, tool_speed: float = 0.25,
+                 rest: float = 1.0, seed: int = 0) -> None:
         self._arm, self._rest = arm, rest
-        self._limits = (tool_speed, angular_speed, joint_speed)
-        self._spread = self.SPREAD if spread is None else np.asarray(spread, dtype=float)
+        self._limits = (tool_speed, speed, self._JOINT_SPEED)
         self._rng = np.random.default_rng(np.random.SeedSequence([seed, 2]))
         self._poses = START_POSE[None]
         self._starts = np.empty(0)
@@ -120,7 +117,7 @@ class PointToPoint:
 
     def _next_pose(self, begin: Array) -> Array:
         while True:
-            goal = START_POSE + self._spread * self._rng.uniform(-1.0, 1.0, size=6)
+            goal = START_POSE + self._SPREAD * self._rng.uniform(-1.0, 1.0, size=6)
             point = self._arm.tool_point(begin + self._NODES[:, None] * (goal - begin), TOOL_POINT)
             reach = np.hypot(point[:, 0], point[:, 1])
             if point[:, 2].min() > self._MIN_HEIGHT and reach.min() > self._MIN_REACH:
@@ -161,12 +158,6 @@ def stop_and_go(arm: ArmDescription, speed: float, rest: float = 1.0, ramp: floa
     return Sinusoid(StopAndGo(rate, max(moving, 2.0 * ramp), rest, ramp))
 
 
-def point_to_point(arm: ArmDescription, speed: float, tool_speed: float = 0.25,
-                   rest: float = 1.0, seed: int = 0) -> PointToPoint:
-    """Random moves whose tool keeps within ``speed`` [rad/s] and ``tool_speed`` [m/s]."""
-    return PointToPoint(arm, tool_speed=tool_speed, angular_speed=speed, rest=rest, seed=seed)
-
-
 def make_motion(arm: ArmDescription, settings: CobotSettings) -> Motion:
     """The motion that the settings name."""
     s = settings
@@ -174,5 +165,5 @@ def make_motion(arm: ArmDescription, settings: CobotSettings) -> Motion:
         return sinusoid(arm, s.speed, s.ramp)
     if s.motion == "stop_and_go":
         return stop_and_go(arm, s.speed, s.rest, s.ramp)
-    return point_to_point(arm, s.speed, s.tool_speed, s.rest, s.seed)
+    return PointToPoint(arm, s.speed, s.tool_speed, s.rest, s.seed)
 

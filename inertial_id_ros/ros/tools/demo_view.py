@@ -87,43 +87,41 @@ def _status(record: Record) -> str:
 
 def plot(record: Record, title: str, path: Path) -> None:
     """Estimate with its 95 % band over time, beside the truth (raises OSError)."""
-    import matplotlib
+    from matplotlib.figure import Figure  # costs a second
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(3, 1, figsize=(8.0, 8.0), sharex=True, layout="constrained")
-    _panel(axes[0], record, "mass [kg]", 1.0, (0,))
-    _panel(axes[1], record, "centre of mass [mm]", 1e3, (1, 2, 3))
-    _panel(axes[2], record, "inertia about it [g m²]", 1e3, (4, 5, 6, 7, 8, 9))
+    figure = Figure(figsize=(8.0, 8.0), layout="constrained")
+    axes = figure.subplots(3, 1, sharex=True)
+    _draw_parameters(axes[0], record, "mass [kg]", 1.0, (0,))
+    _draw_parameters(axes[1], record, "centre of mass [mm]", 1e3, (1, 2, 3))
+    _draw_parameters(axes[2], record, "inertia about it [g m²]", 1e3, (4, 5, 6, 7, 8, 9))
     axes[0].set_title(title + "\nestimate with 95 % band; dashed: truth", fontsize="medium")
     axes[-1].set_xlabel("time [s]")
     figure.savefig(path, dpi=130)
-    plt.close(figure)
 
 
-def _panel(ax: Any, record: Record, label: str, factor: float, columns: tuple[int, ...]) -> None:
+def _draw_parameters(ax: Any, record: Record, label: str, factor: float,
+                     columns: tuple[int, ...]) -> None:
     """Curves of some of the ten parameters; those of the centre of mass as deviations."""
+    from ...apps.bag.plot import draw_band
+
     times, sigmas = record.times(), record.sigmas()[:, columns] * factor
     truth = np.full(10, np.nan) if record.truth is None else record.truth
     values, truth = record.values()[:, columns] * factor, truth[list(columns)] * factor
     if columns == (1, 2, 3) and np.isfinite(truth).all():  # far apart, and known to a hair
         values, truth, label = values - truth, truth * 0.0, label.replace(" [", " - truth [")
     for k, column in enumerate(columns):
-        ax.plot(times, values[:, k], color=f"C{k}", lw=1.6,
-                label=PARAMETER_NAMES[column].replace("com.", ""))
-        ax.fill_between(times, values[:, k] - 2.0 * sigmas[:, k], values[:, k] + 2.0 * sigmas[:, k],
-                        color=f"C{k}", alpha=0.15, lw=0)
+        draw_band(ax, times, values[:, k], 2.0 * sigmas[:, k], color=f"C{k}", lw=1.6,
+                  label=PARAMETER_NAMES[column].replace("com.", ""))
         ax.axhline(truth[k], color=f"C{k}", ls="--", lw=1.0)
     settled = np.concatenate([values[len(values) // 5:].ravel(), truth])
-    _zoom(ax, settled[np.isfinite(settled)])
+    _set_limits(ax, settled[np.isfinite(settled)])
     ax.set_ylabel(label)
     ax.grid(alpha=0.3)
     if len(columns) > 1:
         ax.legend(ncols=len(columns), loc="upper right", fontsize="small", frameon=False)
 
 
-def _zoom(ax: Any, values: np.ndarray) -> None:
+def _set_limits(ax: Any, values: np.ndarray) -> None:
     """Limits that show how the estimate settles, not the wide band of the first second."""
     low, high = float(values.min()), float(values.max())
     margin = max(0.5 * (high - low), 0.002 * max(abs(low), abs(high)), 1e-6)

@@ -24,7 +24,7 @@ from rosbags.interfaces import Qos, QosDurability, QosReliability
 from rosgraph_msgs.msg import Clock
 
 from ...apps.bag.reader import Recording, Topic
-from ...apps.bag.topics import describe_topics
+from ...apps.bag.topics import absolute_name, describe_topics
 from ...arguments import Parser
 from ...cli import exit_status, replay_bag
 from ...errors import InvalidSetting, RecordingError
@@ -106,7 +106,7 @@ def choose_topics(topics: Sequence[Topic], names: Sequence[str] | None) -> list[
     """
     if names is None:
         return list(topics)
-    wanted = {"/" + name.lstrip("/") for name in names}
+    wanted = set(map(absolute_name, names))
     missing = wanted - {t.name for t in topics}
     if missing:
         raise RecordingError(f"the recording has no topic {', '.join(sorted(missing))}; it holds "
@@ -234,6 +234,7 @@ def make_publishers(node: Node, recording: Recording,
 
 
 def _why_not_published(topic: Topic, publishers: dict[str, Publisher]) -> str:
+    """Why a topic is left out, whatever its type; empty if it is not."""
     if topic.name == CLOCK_TOPIC:
         return "the replay publishes its own clock"
     if topic.count == 0:
