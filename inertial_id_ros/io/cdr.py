@@ -89,6 +89,7 @@ class _Cursor:
         return self._numbers("iI", 2, 4, 8)
 
     def count(self, largest: int = _LONGEST) -> int:
+        """Read the length of a text or a sequence (raises ValueError)."""
         self._align(4)
         if self._at + 4 > len(self._data):
             raise ValueError("it is cut off")
@@ -99,6 +100,7 @@ class _Cursor:
         return int(count)
 
     def text(self, longest: int = _LONGEST) -> str:
+        """Read a text (raises ValueError)."""
         length = self.count(longest)
         end = self._at + length
         if end > len(self._data) or length == 0 or self._data[end - 1] != 0:
@@ -126,6 +128,7 @@ class _Cursor:
         return struct.Struct(self._order + self._format), self._constants
 
     def _numbers(self, kind: str, count: int, alignment: int, size: int) -> int:
+        """Read numbers with these formats of `struct`; returns the index of the first field."""
         self._align(alignment)
         if self._at + size > len(self._data):
             raise ValueError("it is cut off")
@@ -138,6 +141,7 @@ class _Cursor:
         return first
 
     def _close_constant(self) -> None:
+        """Make one field of the bytes since the last number."""
         if self._at > self._between:
             self._format += f"{self._at - self._between}s"
             self._constants.append(self._fields)
@@ -247,6 +251,7 @@ class Decoder(Generic[T]):
         return template.columns(messages)
 
     def _read_first(self, data: bytes) -> T:
+        """Read a message field by field, and keep its template."""
         cursor = _Cursor(data)
         build = self.learn(cursor)
         template = _Template(cursor, data, build)

@@ -35,6 +35,7 @@ def transforms(messages: Sequence[bytes]) -> tuple[Edges, ...]:
 
 
 def _rows(columns: Sequence[np.ndarray], messages: Sequence[bytes]) -> Array:
+    """Columns, each (n,) or one number, side by side (n, columns)."""
     rows = np.empty((len(messages), len(columns)))
     for k, column in enumerate(columns):
         rows[:, k] = column

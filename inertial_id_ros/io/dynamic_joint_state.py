@@ -74,6 +74,7 @@ class DynamicJointStates:
             self._payload_of(interfaces))
 
     def _payload_of(self, interfaces: Sequence[Any]) -> tuple[float, ...] | None:
+        """The configured payload in a message; None where it carries none."""
         if not self._load:
             return None
         body, inertia = ([float(interfaces[i].values[k]) for i, k in places]
@@ -82,6 +83,7 @@ class DynamicJointStates:
         return (*body, *(inertia or _NO_INERTIA))
 
     def _learn(self, layout: tuple[Any, ...]) -> None:
+        """Find the places of all parts in messages of this layout."""
         names, interfaces, lengths = layout
         where = {(name, kind): (i, k)
                  for i, (name, kinds, n) in enumerate(zip(names, interfaces, lengths, strict=False))

@@ -129,6 +129,7 @@ def strict_json(tree: Any, indent: int) -> str:
 
 
 def _replace_nonfinite(value: Any) -> Any:
+    """A tree with None in place of numbers that are not finite."""
     if isinstance(value, dict):
         return {key: _replace_nonfinite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -137,6 +138,7 @@ def _replace_nonfinite(value: Any) -> Any:
 
 
 def _digest(content: dict[str, Any]) -> str:
+    """SHA-256 of a document's content."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

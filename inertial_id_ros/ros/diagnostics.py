@@ -63,6 +63,7 @@ def statuses(node_name: str, findings: Iterable[Finding], outcome: Outcome | Non
 
 def _estimate_status(node_name: str, findings: list[Finding], outcome: Outcome | None,
                      counters: NodeCounters) -> DiagnosticStatus:
+    """The status of the estimate; a warning where there is none."""
     values = {"skipped ticks": str(counters.skipped_ticks),
               "longest round [s]": f"{counters.longest_round:.4f}"}
     if isinstance(outcome, Estimate):
@@ -82,6 +83,7 @@ def _estimate_status(node_name: str, findings: list[Finding], outcome: Outcome |
 
 def _status(name: str, findings: list[Finding], otherwise: str,
             values: Mapping[str, str]) -> DiagnosticStatus:
+    """A status at the level of its worst finding, with that one's text."""
     worst = max(findings, key=lambda f: _LEVELS[f.level][0], default=None)
     status = DiagnosticStatus(level=DiagnosticStatus.OK, name=name, message=otherwise)
     if worst is not None and worst.level != "info":

@@ -50,6 +50,7 @@ class Inputs:
             self._use_description_file(settings.robot_description.file)
 
     def _subscribe(self, topic: InputTopic, name: str) -> None:
+        """Subscribe to a topic and count its messages."""
         rate = self.rates[topic.setting.removesuffix(".topic")] = TopicRate()
         serialized = topic.kind is not None
         take: Callable[[Any], Any] = (partial(self._identifier.add_serialized, topic.kind)

@@ -146,6 +146,7 @@ class InertialIdNode(SettingsNode):
     # ---- timers: in the executor's thread --------------------------------------------------------
 
     def _solve_timer(self, settings: Settings) -> Any:
+        """The timer that asks for estimates, on the ROS clock."""
         return self.create_timer(1.0 / settings.estimator.rate, self._request_solve)
 
     def _request_solve(self) -> None:
@@ -277,6 +278,7 @@ class InertialIdNode(SettingsNode):
     # ---- findings --------------------------------------------------------------------------------
 
     def _all_findings(self) -> tuple[Finding, ...]:
+        """Findings of the node and of the pipeline."""
         return (*self.findings.all(), *self._pipeline_findings)
 
     def _write_log(self, level: str, text: str) -> None:

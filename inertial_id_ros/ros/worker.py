@@ -100,6 +100,7 @@ class Worker:
             raise Busy(f"not finished within {timeout:g} s; it goes on") from None
 
     def _run(self) -> None:
+        """Run jobs and routines in turn until stopped."""
         had_job = False
         while True:
             with self._changed:
@@ -117,6 +118,7 @@ class Worker:
                 self._run_routine()
 
     def _run_routine(self) -> None:
+        """Run the routine that was requested first, and report what it raises."""
         try:
             self._routines[self._running]()
         except Exception as error:  # one bad round must not end the identification
@@ -127,6 +129,7 @@ class Worker:
 
 
 def _carry_out(future: Future[Any], job: Callable[[], Any]) -> None:
+    """Run a job and hand its result or exception to its future."""
     if not future.set_running_or_notify_cancel():
         return
     try:

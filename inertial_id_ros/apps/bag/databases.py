@@ -35,6 +35,7 @@ def _restricted_connections() -> Iterator[None]:
 
 
 def _restrict(connection: apsw.Connection) -> None:
+    """Limit the length of values on a connection, and what its statements may do."""
     connection.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_MESSAGE_BYTES)
     connection.authorizer = _allow_only_tables
 

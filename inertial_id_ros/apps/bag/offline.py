@@ -199,6 +199,7 @@ class _Run:
         self._adapter = MessageAdapter(pipeline, settings, self._use_new_description)
 
     def seconds(self, time_ns: int) -> float:
+        """Time since the start of the recording [s] of a log time [ns]."""
         return (time_ns - self._start) * 1e-9
 
     def preload(self) -> None:
@@ -300,6 +301,7 @@ class _Run:
             self._trace.compensated.append(np.asarray(settled.wrench))
 
     def result(self) -> Identification:
+        """Process what is left, solve once more, and put the result together."""
         self._forward()
         self._keep(self._pipeline.finish())
         outcome = self._pipeline.solve()

@@ -112,6 +112,7 @@ def result_json(result: Identification, recording: Path, notes: Sequence[str]) -
 
 
 def _history_entry(item: Snapshot) -> dict[str, Any]:
+    """One estimate of the history as JSON."""
     outcome = item.outcome
     tree = outcome.to_json()
     valid = isinstance(outcome, Estimate)

@@ -234,6 +234,7 @@ class Recording:
         return Message(message.topic, message.log_time, content)
 
     def _read_messages(self, chooses: Callable[[Connection], bool]) -> Iterator[RawMessage]:
+        """Messages of the connections that are chosen (raises RecordingError)."""
         chosen = [c for c in self._reader.connections if chooses(c)]
         if not chosen:
             return
@@ -262,6 +263,7 @@ def standard_types() -> Typestore:
 
 
 def _check_suffix(path: Path) -> None:
+    """Raise RecordingError where a file is no mcap or sqlite3 file by its name."""
     if path.suffix == ".bag":
         raise RecordingError(f"{path} is a ROS 1 bag; convert it with "
                              f"'rosbags-convert --src {path} --dst {path.with_suffix('')}'")

@@ -98,6 +98,7 @@ def sensor_table(estimate: Estimate) -> Table:
 
 
 def _wrench_cells(wrench: Array, decimals: tuple[int, int]) -> list[str]:
+    """Numbers of a wrench (6,) as text, with these decimals of force and torque."""
     force, torque = decimals
     return [f"{x:.{force if i < 3 else torque}f}" for i, x in enumerate(np.asarray(wrench))]
 

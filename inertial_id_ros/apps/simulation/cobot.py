@@ -160,6 +160,7 @@ class SimulatedCobot:
         return Recording(t, q, dq, self._sensor.read(wrench, noise), truth)
 
     def _truth(self, t: Array) -> Truth:
+        """What happens at times t (n,) [s], without noise."""
         q, dq, ddq = self.motion(t)
         at = self.engine.evaluate(q, dq, ddq)
         rotation = self._world_base @ at.rotation
@@ -181,4 +182,5 @@ def concatenate(blocks: list[Recording]) -> Recording:
 
 
 def _tilt(roll_pitch: tuple[float, ...]) -> Rotation:
+    """The rotation of a roll and a pitch [deg]."""
     return Rotation.from_euler("xyz", [*roll_pitch, 0.0], degrees=True)

@@ -69,6 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _write(arguments: Sequence[str]) -> int:
+    """Write the bag that the command line names; returns the exit status."""
     options = parse(arguments, "python -m inertial_id_ros.apps.simulation")
     if not options.write:
         raise InvalidSetting("no bag is named; give --write BAG (live: simulate_cobot in ROS)")

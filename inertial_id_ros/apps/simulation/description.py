@@ -131,6 +131,7 @@ def load_description() -> ArmDescription:
 
 
 def _read_chain(urdf: str) -> tuple[Joint, ...]:
+    """The joints of a URDF from root to tip (raises InvalidModel: not one chain)."""
     try:
         root = ElementTree.fromstring(urdf)
     except ElementTree.ParseError as error:
@@ -148,6 +149,7 @@ def _read_chain(urdf: str) -> tuple[Joint, ...]:
 
 
 def _read_joint(element: ElementTree.Element) -> Joint:
+    """A joint of a URDF (raises InvalidModel where its type is not allowed)."""
     name, kind = element.get("name", ""), element.get("type", "")
     if kind not in ("fixed", "revolute", "continuous"):
         raise InvalidModel(f"joint '{name}' is {kind}; allowed: fixed, revolute, continuous")
@@ -160,6 +162,7 @@ def _read_joint(element: ElementTree.Element) -> Joint:
 
 
 def _link(joint: ElementTree.Element, role: str) -> str:
+    """Name of a joint's parent or child link."""
     element = joint.find(role)
     if element is None:
         raise InvalidModel(f"joint '{joint.get('name')}' has no {role}")

@@ -78,6 +78,7 @@ class ArmEngine:
             alpha=np.einsum("nji,nj->ni", rotation, ang), a_g=acc)
 
     def _sensor_rows(self, q: Array, dq: Array, ddq: Array) -> Array:
+        """Sensor data (n, 22) for joint motion (n, k), in the order of _SENSORS."""
         model, data, inverse = self.model, self._data, mujoco.mj_inverse
         qpos, qvel, qacc, sensors = data.qpos, data.qvel, data.qacc, data.sensordata
         rows = np.empty((len(q), model.nsensordata))
@@ -89,6 +90,7 @@ class ArmEngine:
 
 
 def _compile(urdf: str, payload: Payload, gravity: Array) -> mujoco.MjModel:
+    """MuJoCo's model of the arm with the payload and the sensors at its mount."""
     spec = mujoco.MjSpec.from_string(urdf)
     # A URDF's fixed links are fused by default; the payload needs the sensor's link.
     spec.compiler.fusestatic = False

@@ -108,6 +108,7 @@ class PointToPoint:
                 self._append_move()
 
     def _append_move(self) -> None:
+        """Plan one more move from where the last one ends."""
         begin = self._poses[-1]
         free = self._starts[-1] + self._durations[-1] if len(self._starts) else 0.0
         goal = self._next_pose(begin)
@@ -116,6 +117,7 @@ class PointToPoint:
         self._durations = np.append(self._durations, self._duration(begin, goal))
 
     def _next_pose(self, begin: Array) -> Array:
+        """A random pose, the way to which keeps clear of the table and of the base."""
         while True:
             goal = START_POSE + self._SPREAD * self._rng.uniform(-1.0, 1.0, size=6)
             point = self._arm.tool_point(begin + self._NODES[:, None] * (goal - begin), TOOL_POINT)

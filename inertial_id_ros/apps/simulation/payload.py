@@ -83,6 +83,7 @@ class Part:
         return self.rotation @ np.diag(self._principal_moments()) @ self.rotation.T
 
     def _principal_moments(self) -> Array:
+        """Moments (3,) about the part's own axes [kg m^2]."""
         if self.shape == "box":
             squares = np.square(self.size)
             return self.mass / 12.0 * (squares.sum() - squares)
@@ -205,6 +206,7 @@ def load_payload(name_or_file: str) -> Payload:
 
 
 def _part(item: Any, where: str) -> Part:
+    """The part that a mapping describes (raises InvalidSetting, InvalidShape)."""
     if not isinstance(item, Mapping):
         raise InvalidSetting(f"{where} is {repr(item)[:200]}; it must be a "
                              f"mapping with shape, size, density")
@@ -229,6 +231,7 @@ def _numbers(values: Any, key: str, where: str) -> tuple[float, ...]:
 
 
 def _refuse_unknown(data: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    """Raise InvalidSetting where a mapping has another entry than the known ones."""
     for key in data:
         if key not in known:
             raise InvalidSetting(f"{where} has an unknown entry '{str(key)[:200]}'; "

@@ -100,6 +100,7 @@ class _BagWriter:
             self._written += 1
 
     def _write_latched(self) -> None:
+        """Write the transforms that are fixed, the robot description and the truth."""
         statics = self._connect("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
         text = self._connect("/robot_description", "std_msgs/msg/String", latched=True)
         truth = self._connect(TRUTH_TOPIC, "geometry_msgs/msg/InertiaStamped", latched=True)
@@ -142,6 +143,7 @@ class _BagWriter:
             self._types["builtin_interfaces/msg/Time"](seconds, nanoseconds), frame)
 
     def _connect(self, topic: str, kind: str, latched: bool = False) -> Connection:
+        """Add a topic to the bag."""
         return self._writer.add_connection(
             topic, kind, typestore=self._store, offered_qos_profiles=[_qos(latched)])
 

@@ -35,6 +35,7 @@ class NoiseStream:
         return rows[offset:offset + count]
 
     def _draw(self, k: int) -> Array:
+        """Rows of block number k, from memory if it was drawn lately."""
         if k not in self._blocks:
             rng = np.random.default_rng(np.random.SeedSequence([self._seed, 1, k]))
             self._blocks[k] = rng.standard_normal((self._block, self._columns))

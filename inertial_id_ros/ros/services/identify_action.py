@@ -93,6 +93,7 @@ class IdentifyAction:
     # ---- requests --------------------------------------------------------------------------------
 
     def _on_request(self, request: Identify.Goal) -> GoalResponse:
+        """Accept a goal, or reject it with a finding that says why."""
         try:
             self._checked = self._check(request)
         except InertialIdError as error:
@@ -125,6 +126,7 @@ class IdentifyAction:
         return _Goal(wanted, request.method, shape, bool(request.keep_data), timeout or _TIMEOUT)
 
     def _on_accepted(self, handle: Any) -> None:
+        """Start the goal that was checked last."""
         goal, self._checked = self._checked, None
         assert goal is not None
         handle.execute()
@@ -141,6 +143,7 @@ class IdentifyAction:
     # ---- in the worker ---------------------------------------------------------------------------
 
     def _begin(self, goal: _Goal) -> None:
+        """Use the goal's method and shape, and flush the data unless it keeps them."""
         self._seen.clear()
         self._watching = True
         self._node.configuration.hold_goal(goal.method, goal.shape)
@@ -148,6 +151,7 @@ class IdentifyAction:
             self._node.identifier.reset("a goal of ~/identify began")
 
     def _end(self) -> None:
+        """Use the node's own method and shape again."""
         self._watching = False
         self._node.configuration.release_goal()
 

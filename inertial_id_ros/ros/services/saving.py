@@ -100,6 +100,7 @@ def require_writable(directory: str) -> None:
 
 
 def _state_folder(directory: str) -> Path:
+    """The folder of state.directory (raises InvalidSetting)."""
     if not directory:
         raise InvalidSetting("state.directory is ''; it must name a folder")
     try:

@@ -61,4 +61,5 @@ class Configuration:
 
 
 def _with_method(settings: Settings, method: str) -> Settings:
+    """The settings with a method; empty: their own."""
     return settings.replace({"estimator.method": method}) if method else settings

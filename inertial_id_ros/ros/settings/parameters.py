@@ -166,6 +166,7 @@ def _format_unit(spec: Spec) -> str:
 
 
 def _describe_constraints(default: Any, spec: Spec) -> str:
+    """What a value may be and when it may change, in words."""
     parts = []
     if spec.lengths:
         parts.append(f"{' or '.join(str(n) for n in spec.lengths)} numbers")

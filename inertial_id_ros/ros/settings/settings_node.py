@@ -87,6 +87,7 @@ class SettingsNode(Node):
         return descriptor
 
     def _on_set_parameters(self, parameters: list[Parameter]) -> SetParametersResult:
+        """Check changed settings and use them; refuse to set payload.* for anybody else."""
         if self._writing:
             return SetParametersResult(successful=True)
         for parameter in parameters:

@@ -92,6 +92,7 @@ def _run_demo(options: argparse.Namespace) -> int:
 
 
 def _start_processes(children: Children, options: argparse.Namespace) -> None:
+    """Start the node and the simulated cobot."""
     children.start("inertial_id_ros.ros.main", [
         "--ros-args", "-p", f"estimator.method:={options.method}"])
     children.start("inertial_id_ros.ros.tools.simulate_cobot", [

@@ -56,6 +56,7 @@ class DemoClient:
         self._spin_until(lambda: False, seconds)
 
     def _spin_until(self, condition: Callable[[], bool], seconds: float) -> bool:
+        """Receive until a condition holds; False where it does not within so many seconds."""
         end = time.monotonic() + seconds
         while not condition() and not self._stop.is_set():
             left = end - time.monotonic()
@@ -65,6 +66,7 @@ class DemoClient:
         return condition()
 
     def _ask(self, kind: Any, service: str, request: Any) -> Any:
+        """The answer of a service; None where there is none in time."""
         client = self._node.create_client(kind, f"{_NODE}/{service}")
         if not self._spin_until(client.service_is_ready, _WAIT):
             return None

@@ -82,6 +82,7 @@ def _format_millimetres(metres: np.ndarray) -> str:
 
 
 def _status(record: Record) -> str:
+    """The newest status sentence."""
     return record.messages[-1].status if record.messages else "waiting for the node"
 
 

@@ -122,6 +122,7 @@ class SimulateCobotNode(Node):
             self.finished.set()
 
     def _publish_samples(self) -> None:
+        """Compute samples ahead and publish each when it is due, until stopped."""
         settings, messages = self.cobot.settings, _SampleMessages(self.cobot)
         total = round(settings.duration * settings.rate) if settings.duration else None
         schedule = _Schedule(self.get_clock().now().nanoseconds, settings.rate)
