@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from benchmarks.robot import cvxpy_statements
 from benchmarks.robot.robots import random_tree
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot.base_parameters import BaseParameters, structural_base_parameters
 from inertial_id_ros.robot.compression import Compressed, compress
-from inertial_id_ros.robot.fitting import cvxpy_statements
 from inertial_id_ros.robot.fitting.boxes import Box, box_reference
 from inertial_id_ros.robot.fitting.consistent_fit import (
     EVERYWHERE,

@@ -99,13 +99,8 @@ class Identification:
 Progress = Callable[[float], AbstractContextManager[Callable[[float], None] | None]]
 
 
-def no_progress(duration: float) -> AbstractContextManager[None]:
-    """The context of a run that shows no progress."""
-    return nullcontext()
-
-
 def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = frozenset(),
-                       progress: Progress = no_progress, keep_trace: bool = False
+                       progress: Progress = lambda _: nullcontext(), keep_trace: bool = False
                        ) -> Identification:
     """Identify the payload of a recording.
 
