@@ -27,6 +27,7 @@ import numpy as np
 from benchmarks.accuracy.metrics import Errors, errors
 from benchmarks.joint_torque import RATE as TORQUE_RATE
 from benchmarks.joint_torque import TORQUE_NOISE, simulate, wide_motion
+from inertial_id_ros.api import Identifier
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
 from inertial_id_ros.apps.excitation.fourier import Basis
 from inertial_id_ros.apps.excitation.limits import Excess, Limits
@@ -42,9 +43,7 @@ from inertial_id_ros.apps.simulation.timing import SmoothStart
 from inertial_id_ros.errors import InertialIdError
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.estimators.reference_body import body_coordinates
-from inertial_id_ros.identification.identifier import Identifier
 from inertial_id_ros.inertia import Array, phi_from_body
-from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.recording import LOW_PASS, filter_recording
 from inertial_id_ros.robot.reference_robot import description_reference
@@ -171,8 +170,8 @@ def identified(recording: Recording, cobot: SimulatedCobot, method: str) -> Arra
     identifier = Identifier(settings)
     identifier.set_robot_description(cobot.urdf)
     stamps = (START_NS + np.round(recording.t * 1e9)).astype(np.int64)
-    identifier.add_arrays([JointStates(stamps, cobot.joint_names, recording.q),
-                           Wrenches(stamps, SENSOR_FRAME, recording.wrench)])
+    identifier.add_joint_states(stamps, cobot.joint_names, recording.q)
+    identifier.add_wrenches(stamps, SENSOR_FRAME, recording.wrench)
     identifier.finish()
     outcome = identifier.solve()
     if not isinstance(outcome, Estimate):

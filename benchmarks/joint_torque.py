@@ -25,6 +25,7 @@ sys.path.insert(0, str(ROOT))
 import mujoco
 import numpy as np
 
+from inertial_id_ros.api import Identifier
 from inertial_id_ros.apps.excitation.fourier import Basis, FourierMotion
 from inertial_id_ros.apps.robot.robot_identification import find_coulomb_velocity, identify_robot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
@@ -32,9 +33,7 @@ from inertial_id_ros.apps.simulation.motion import START_POSE, Motion
 from inertial_id_ros.apps.simulation.payload import Part, Payload
 from inertial_id_ros.errors import InertialIdError
 from inertial_id_ros.estimate import Estimate
-from inertial_id_ros.identification.joint_torque.identifier import TorqueIdentifier
 from inertial_id_ros.inertia import Array, report_from_phi
-from inertial_id_ros.io.sample_blocks import JointStates
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import LOW_PASS, JointRecording
@@ -148,13 +147,13 @@ def identified_arm(free: SimulatedTorques) -> IdentifiedRobot:
 
 def identified(recorded: SimulatedTorques, robot_file: str, method: str) -> Estimate:
     """The payload of a recording; raises InertialIdError where there is none."""
-    identifier = TorqueIdentifier(Settings().replace({
+    identifier = Identifier(Settings().replace({
         "load.source": "joint_torque", "load.robot": robot_file, "estimator.method": method,
         "wrench.sensor_frame": SENSOR_FRAME}))
     identifier.set_robot_description(load_description().urdf)
     stamps = START_NS + np.round(recorded.t * 1e9).astype(np.int64)
-    identifier.add_arrays([JointStates(
-        stamps, load_description().joint_names, recorded.q, recorded.effort)])
+    identifier.add_joint_states(
+        stamps, load_description().joint_names, recorded.q, recorded.effort)
     identifier.finish()
     outcome = identifier.solve()
     if not isinstance(outcome, Estimate):

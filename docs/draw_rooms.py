@@ -35,14 +35,14 @@ BAND = "#eef2f4"  # of all other rooms
 STEPS = (
     ("ros.inputs", "callbacks\nappend"),
     ("signals.inbox", "wait for\ntheir turn"),
-    ("signals.sample_checks", "sign, range,\norder"),
+    ("signals.sample_checks", "finite, in range,\nin order"),
     ("signals.bins", "10 ms\nmeans"),
     ("kinematics.motion_source", "motion of\nthe sensor"),
     ("regression.rows", "regressor\nand wrench"),
     ("signals.low_pass", "one filter\non both"),
     ("detection.segments", "without contact\nand changes"),
     ("regression.regressor_window", "rolling\nwindow"),
-    ("identification.solver", "linearise,\nrefine noise"),
+    ("identification.problem_builder", "linearise,\nrefine noise"),
     ("estimators.base", "a body that\ncan exist"),
     ("identification.verdict", "what to\ntrust"),
     ("ros.publishing", "messages,\nparameters"))

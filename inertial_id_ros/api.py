@@ -123,6 +123,7 @@ class Identifier:
         if self.settings.load.source == "joint_torque":
             raise InvalidSetting("load.source is 'joint_torque', which uses no wrenches; add joint "
                                  "states with efforts, or set load.source to 'wrench'")
+        as_names("frame_id", [frame_id])
         times = as_stamps("wrenches", stamps)
         self._add(("wrenches",), Wrenches(
             times, frame_id, as_rows("wrench", wrench, (len(times), 6))))
@@ -137,6 +138,7 @@ class Identifier:
         Raises:
             InvalidData: an array of the wrong shape, type or unit, or stamps that do not increase.
         """
+        as_names("parent and child", [parent, child])
         times = as_stamps("transforms", stamps)
         self._add(("transforms", parent, child), Edges(
             times, parent, child, as_rows("poses", poses, (len(times), 7))))
@@ -146,11 +148,15 @@ class Identifier:
         """Add a fixed pose of a frame in its parent: translation (3,) [m], quaternion x, y, z, w.
 
         Raises:
-            InvalidData: an array of the wrong shape or type.
+            InvalidData: an array of the wrong shape or type, or a quaternion that is no rotation.
         """
-        self._identifier.add_static_transform(
-            parent, child, as_rows("translation", translation, (3,)).tolist(),
-            as_rows("quaternion", quaternion, (4,)).tolist())
+        as_names("parent and child", [parent, child])
+        place = as_finite_rows("translation", translation, (3,)).tolist()
+        turn = as_finite_rows("quaternion", quaternion, (4,))
+        if not turn.any():
+            raise InvalidData("quaternion is [0, 0, 0, 0]; x, y, z, w of a rotation are needed, "
+                              "[0, 0, 0, 1] for none")
+        self._identifier.add_static_transform(parent, child, place, turn.tolist())
 
     def solve(self) -> Estimate | NoEstimate:
         """Estimate the payload from all samples so far.
@@ -163,6 +169,11 @@ class Identifier:
         """
         self._push()
         return self._identifier.solve()
+
+    def finish(self) -> None:
+        """Let the last samples settle, as no more will follow: `solve` then uses them in full."""
+        self._push()
+        self._identifier.finish()
 
     def findings(self) -> tuple[Finding, ...]:
         """List everything about the samples so far that deserves attention, errors first."""

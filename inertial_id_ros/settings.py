@@ -111,7 +111,7 @@ class DynamicJointStatesSettings:
         "", "Topic with wrench and joint states (control_msgs/DynamicJointState), used in place of "
         "wrench.topic and joint_states.topic; empty: those two.")
     sensor: str = setting("tcp_fts_sensor", "Name of the force-torque sensor in it.")
-    payload: str = setting("payload", "Name under which it tells the driver's payload.")
+    payload: str = setting("payload", "Name of the driver's payload in it.")
 
 
 @dataclass(frozen=True)
@@ -268,13 +268,14 @@ class PrecompensatedSettings:
     of it and of what is measured."""
 
     source: str = setting(
-        "settings", "Who tells it. settings: mass, com and inertia below; inertia: a topic with "
-        "geometry_msgs/InertiaStamped; franka: inertia_load of franka_msgs/FrankaRobotState; "
+        "settings", "Where it comes from. settings: mass, com and inertia below; inertia: a topic "
+        "with geometry_msgs/InertiaStamped; franka: inertia_load of franka_msgs/FrankaRobotState; "
         "dynamic_joint_states: that topic. When it changes, all data before are forgotten.",
         choices=("settings", "inertia", "franka", "dynamic_joint_states"))
     topic: str = setting("", "Topic of the sources inertia and franka.")
     frame: str = setting(
-        "", "Frame of what the driver tells; empty: that of its messages, or the sensor's.")
+        "", "Frame of the payload that the driver reports; empty: that of its messages, or the "
+        "sensor's.")
     program_topic: str = setting(
         "", "Topic (std_msgs/Bool) that turns true when the robot's program starts, which makes "
         "drivers zero the sensor: data and bias are then forgotten. Empty: none.")

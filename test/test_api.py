@@ -311,6 +311,16 @@ def test_a_path_in_place_of_a_robot_description_is_refused(wrong: Any) -> None:
         Identifier().set_robot_description(wrong)
 
 
+def test_frames_without_names_and_rotations_that_are_none_are_refused() -> None:
+    one = np.array([10**18])
+    with pytest.raises(InvalidData, match="frame_id must be"):
+        Identifier().add_wrenches(one, 5, np.zeros((1, 6)))
+    with pytest.raises(InvalidData, match="parent and child must be"):
+        Identifier().add_transforms(one, "base", None, np.zeros((1, 7)))
+    with pytest.raises(InvalidData, match=r"quaternion is \[0, 0, 0, 0\]"):
+        Identifier().add_static_transform("base", "tool", [0, 0, 0], [0, 0, 0, 0])
+
+
 def test_samples_before_those_added_are_refused() -> None:
     made = make()
     add(made, 400, 700)

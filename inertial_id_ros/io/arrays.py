@@ -39,8 +39,8 @@ def as_stamps(what: str, stamps: ArrayLike) -> Stamps:
         raise InvalidData(f"stamps of {what} must increase; number {k + 1} is {times[k + 1]} ns, "
                           f"the one before {times[k]} ns")
     if len(steps) and np.median(steps) < _SHORTEST_PERIOD:
-        raise InvalidData(f"stamps of {what} are {np.median(steps):g} ns apart, which no sensor "
-                          "is; they must be in nanoseconds")
+        raise InvalidData(f"stamps of {what} are {np.median(steps):g} ns apart, and no sensor is "
+                          "that fast; they must be in nanoseconds")
     if times[0] <= 0:
         raise InvalidData(f"stamps of {what} begin at {times[0]} ns; they must be positive, as 0 "
                           "means that there is no stamp")

@@ -291,7 +291,7 @@ class MotionSelector:
             self._findings.set(
                 "translation_constant", "warning",
                 "TF carries rotation only (the translation never changes): the acceleration of the "
-                "sensor is not known and taken as zero, so the inertia cannot be told")
+                "sensor is not known and taken as zero, so the inertia cannot be identified")
         else:
             self._findings.clear("translation_constant")
 

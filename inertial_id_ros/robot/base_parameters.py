@@ -92,7 +92,7 @@ def find_base_parameters(rows: Array, names: Sequence[str],
         NotEnoughData: fewer rows than columns.
     """
     if len(rows) < rows.shape[1]:
-        raise NotEnoughData(f"{len(rows)} rows cannot tell {rows.shape[1]} parameters")
+        raise NotEnoughData(f"{len(rows)} rows cannot determine {rows.shape[1]} parameters")
     norms = np.linalg.norm(rows, axis=0)
     there = norms > NOISE_COLUMN * norms.max()
     unit = np.asarray(np.linalg.qr(rows[:, there] / norms[there], mode="r"))

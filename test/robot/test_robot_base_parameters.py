@@ -121,7 +121,7 @@ def test_data_that_cannot_tell_are_refused(rng: np.random.Generator) -> None:
     rest = np.zeros((100, 3))
     with pytest.raises(NotEnoughData, match="does not show"):
         fit_base_parameters(compress(model, still, rest, rest, rest), base)
-    with pytest.raises(NotEnoughData, match="rows cannot tell"):
+    with pytest.raises(NotEnoughData, match="rows cannot determine"):
         find_base_parameters(np.ones((3, 5)), list("abcde"))
     with pytest.raises(NotEnoughData, match="no sample"):
         compress_rows(np.zeros((0, 3, 5)), np.zeros((0, 3)))

@@ -1,0 +1,57 @@
+"""The covariance of `uniform` against exact rational arithmetic, where floats lose an inverse."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from problems import box, compress, make_rows, motion
+
+from inertial_id_ros.estimators import create
+from inertial_id_ros.estimators.reference_body import LIKE_REFERENCE, ReferenceBodyCache
+from inertial_id_ros.estimators.uniform import SHAPE_SD
+from inertial_id_ros.inertia import Array
+from inertial_id_ros.regression.unconstrained_fit import vague_information
+from inertial_id_ros.settings import Settings
+
+
+def _exact_inverse(matrix: list[list[Fraction]]) -> Array:
+    """Inverse by Gauss-Jordan elimination without rounding."""
+    size = len(matrix)
+    rows = [[*row, *(Fraction(int(i == j)) for j in range(size))] for i, row in enumerate(matrix)]
+    for k in range(size):
+        pivot = next(i for i in range(k, size) if rows[i][k] != 0)
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        rows[k] = [value / rows[k][k] for value in rows[k]]
+        for i in range(size):
+            if i != k:
+                rows[i] = [a - rows[i][k] * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return np.array([[float(value) for value in row[size:]] for row in rows])
+
+
+def _exact_covariance(information: Array, shape_rows: Array) -> Array:
+    """Inverse (10, 10) of what the data and rows (k, 10) about the shape say together."""
+    known = [[Fraction(v) for v in row] for row in information.tolist()]
+    rows = [[Fraction(v) for v in row] for row in shape_rows.tolist()]
+    return _exact_inverse([[known[i][j] + sum(row[i] * row[j] for row in rows) for j in range(10)]
+                           for i in range(10)])
+
+
+@pytest.mark.parametrize("speed", [0.05, 1.0])
+def test_covariances_are_those_of_exact_arithmetic(speed: float) -> None:
+    shape = box()
+    problem = compress(make_rows(np.random.default_rng(3), shape.uniform(1.4),
+                                 motion(np.random.default_rng(3), 40, 1.0, speed)),
+                       noise=np.repeat([0.5, 1.0], 3))
+    solution = create(Settings().replace({"estimator.method": "uniform"})).solve(problem, shape)
+    mass = solution.phi[0]
+    rows = LIKE_REFERENCE @ ReferenceBodyCache().of(shape).from_phi / (SHAPE_SD * mass)
+    before = vague_information(mass)
+    for information, found in ((problem.marginal("noise").information + before,
+                                solution.covariance),
+                               (before, solution.prior_covariance)):
+        expected = _exact_covariance(information, rows)
+        sd = np.sqrt(np.diag(expected))
+        np.testing.assert_allclose(found / np.outer(sd, sd), expected / np.outer(sd, sd),
+                                   rtol=0.0, atol=1e-6)
