@@ -35,7 +35,6 @@ class MotionSelector:
         self._findings = findings
         self.tree = TransformTree()
         self._model = None
-        self._robot: RobotFrame | None = None
         self._joint: JointMotion | None = None
         self._tf: TfMotion | None = None
         self._pending: deque[tuple[int, Sequence[str], Sequence[float]]] = deque(maxlen=_PENDING)
@@ -127,7 +126,7 @@ class MotionSelector:
         if self._joint is not None and self._joint.ring.held is not None:
             stamp, positions = self._joint.ring.held  # perhaps the first after a clock that jumped
             self._pending.append((stamp, self._joint.robot.joint_names, positions.tolist()))
-        self._joint = self._tf = self._robot = None
+        self._joint = self._tf = None
         self._joint_drops.restart()
         self._transform_drops.clear()
         self._joints_seen = None
@@ -207,8 +206,7 @@ class MotionSelector:
 
     def _use_joints(self, sensor_frame: str) -> JointMotion:
         """Make a source from joint states, and give it those that waited for it."""
-        self._robot = self._make_robot(sensor_frame)
-        self._joint = JointMotion(self._robot, self._settings.kinematics.window)
+        self._joint = JointMotion(self._make_robot(sensor_frame), self._settings.kinematics.window)
         self._tf = None
         for sample in self._pending:
             self.take_joint_state(*sample)
@@ -254,20 +252,19 @@ class MotionSelector:
         if self._tf is not None and not self._tf.is_current():
             self._tf = None
             self.mounting_changed = True
-        if self._joint is None or self._robot is None:
+        if self._joint is None:
             return
         try:
             robot = self._make_robot(sensor_frame)
         except InertialIdError as error:
             self._findings.set("robot_frame_lost", "error", str(error))
             return
-        if not robot.same_geometry(self._robot):
+        if not robot.same_geometry(self._joint.robot):
             self.mounting_changed = True
-            if robot.joint_names != self._robot.joint_names:
+            if robot.joint_names != self._joint.robot.joint_names:
                 self._joint = JointMotion(robot, self._settings.kinematics.window)
             else:
                 self._joint.robot = robot
-            self._robot = robot
 
     def rewind(self) -> None:
         """Prepare for a replay of the window: motion missing at its beginning is not a gap."""
@@ -305,11 +302,12 @@ class MotionSelector:
         time [ns]; None where the frames are fixed to each other."""
         if target == source:
             return np.eye(3), np.zeros(3), None
-        if self._joint is not None and self._robot is not None and self._joint.newest() is not None:
+        if self._joint is not None and self._joint.newest() is not None:
             positions = self._joint.ring.rows[-1].copy()
             try:
-                pose = self._pose_between(target, source, positions)
-                turned = self._pose_between(target, source, positions + _OTHER_POSITION)
+                pose = self._pose_between(self._joint.robot, target, source, positions)
+                turned = self._pose_between(self._joint.robot, target, source,
+                                            positions + _OTHER_POSITION)
                 fixed = np.allclose(pose.rotation, turned.rotation, atol=1e-9) and np.allclose(
                     pose.translation, turned.translation, atol=1e-9)
                 return pose.rotation, pose.translation, None if fixed else self._joint.newest()
@@ -318,11 +316,11 @@ class MotionSelector:
         pose = self.tree.newest(target, source)
         return pose.rotation, pose.translation, self.tree.newest_stamp(target, source)
 
-    def _pose_between(self, target: str, source: str, positions: Array) -> Pose:
-        """Pose of source in target (raises UnknownFrame); there must be a robot."""
-        assert self._robot is not None
-        world_target = self._robot.pose(target, self.tree, positions)
-        return world_target.inverse() @ self._robot.pose(source, self.tree, positions)
+    def _pose_between(self, robot: RobotFrame, target: str, source: str,
+                      positions: Array) -> Pose:
+        """Pose of source in target at joint positions (joints,) (raises UnknownFrame)."""
+        world_target = robot.pose(target, self.tree, positions)
+        return world_target.inverse() @ robot.pose(source, self.tree, positions)
 
 
 def _strip_slashes(transforms: Sequence[Edges]) -> list[Edges]:
