@@ -17,7 +17,9 @@ setup(
     install_requires=[
         "numpy>=1.26",
         "scipy>=1.11",
+        "cvxpy>=1.6",
         "clarabel>=0.9",
+        "osqp>=1.0",
         "pin>=4.0",
         "coal>=3.0",
         "trimesh>=4",

@@ -23,10 +23,10 @@ from typing import TypeVar
 
 sys.path[:0] = [str(Path(__file__).parents[1] / p) for p in ("", "test")]
 
-import cvxpy_statements
 import numpy as np
 from problems import NOISE, compress, make_rows, motion
 
+from inertial_id_ros.estimators import cvxpy_statements
 from inertial_id_ros.estimators.lmi import Lmi
 from inertial_id_ros.estimators.pmd import Pmd
 from inertial_id_ros.estimators.reference_body import reference_body

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cvxpy_statements
 import numpy as np
 from problems import (
     box,
@@ -11,7 +10,7 @@ from problems import (
     motion,
 )
 
-from inertial_id_ros.estimators import create
+from inertial_id_ros.estimators import create, cvxpy_statements
 from inertial_id_ros.estimators.solvers.triangle_vector import smat
 from inertial_id_ros.inertia import phi_from_points
 from inertial_id_ros.settings import Settings

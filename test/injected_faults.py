@@ -22,7 +22,7 @@ Change = Callable[[Recording], Recording]
 
 
 def change_some(method: str, change: Callable[[int, tuple[Any, ...]], list[tuple[Any, ...]]],
-          lasts: float = 0.5) -> Change:
+                lasts: float = 0.5) -> Change:
     """Changes the messages of a kind within half a second."""
     def apply(samples: Recording) -> Recording:
         out = []

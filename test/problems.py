@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from cvxpy_statements import Rows
 from scipy.spatial.transform import Rotation
 
+from inertial_id_ros.estimators.cvxpy_statements import Rows
 from inertial_id_ros.geometry.shape import Shape, shape_from_primitive
 from inertial_id_ros.inertia import Array, phi_from_points
 from inertial_id_ros.regression.newton_euler import (

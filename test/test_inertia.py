@@ -57,10 +57,10 @@ def test_the_sum_of_solids_agrees_with_mujocos_compiled_body():
         x, y, z = model.geom_size[k]
         mass = (0.7, 0.4, 0.3)[k]
         moments = {int(mujoco.mjtGeom.mjGEOM_BOX): np.array([y * y + z * z, x * x + z * z,
-                                                        x * x + y * y]) / 3.0,
+                                                             x * x + y * y]) / 3.0,
                    int(mujoco.mjtGeom.mjGEOM_SPHERE): np.full(3, 0.4 * x * x),
                    int(mujoco.mjtGeom.mjGEOM_CYLINDER): np.array([x * x / 4 + y * y / 3] * 2
-                                                            + [x * x / 2])}
+                                                                 + [x * x / 2])}
         centered = inertia.phi_from_body(mass, np.zeros(3),
                                          np.diag(mass * moments[int(model.geom_type[k])]))
         rotation = Rotation.from_quat(model.geom_quat[k], scalar_first=True).as_matrix()

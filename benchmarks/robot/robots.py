@@ -79,7 +79,7 @@ def random_body(rng: np.random.Generator, mass: float, size: Sequence[float],
     com = weights @ points / mass
     arms = points - com
     inertia = sum(w * (a @ a * np.eye(3) - np.outer(a, a)) for w, a in zip(weights, arms,
-                                                                          strict=True))
+                                                                           strict=True))
     return Body(float(mass), com, np.asarray(inertia))
 
 

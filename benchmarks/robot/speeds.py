@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.robot import cvxpy_statements
 from benchmarks.robot.robots import Joint, Pose, arm_bodies, random_tree, urdf, wam
 from inertial_id_ros.inertia import phi_from_body, pseudo_inertia
 from inertial_id_ros.robot.base_parameters import BaseParameters, structural_base_parameters
 from inertial_id_ros.robot.compression import Compressed, compress
+from inertial_id_ros.robot.fitting import cvxpy_statements
 from inertial_id_ros.robot.fitting.consistent_fit import Prior, fit_feasible, identify
 from inertial_id_ros.robot.fitting.constraints import (
     Constraint,

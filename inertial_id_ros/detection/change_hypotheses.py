@@ -112,7 +112,7 @@ def _fit(evidence: Evidence, extra: Array, sd: Array) -> HypothesisFit:
     left = (target - columns @ solution).reshape(forecast.noise.shape)
     misfit = float(np.sqrt((left**2).mean(axis=0).max()))
     return HypothesisFit(misfit, evidence.mean + solution[:k], solution[k:],
-                       np.sqrt(np.diag(covariance)[k:]))
+                         np.sqrt(np.diag(covariance)[k:]))
 
 
 def is_plausible_payload_change(found: HypothesisFit) -> bool:

@@ -38,14 +38,14 @@ _FAR_ROWS = 3  # successive rows far off that make a disturbance
 _EVIDENCE = round(3e9 / BIN_NS)  # bins of rows kept while disturbed
 _TEST_PERIOD = round(0.04e9 / BIN_NS)  # bins between two tests of the hypotheses
 _LONG = round(1e9 / BIN_NS)  # bins after which an uncertain fit may go on
-_SLOW = round(0.5e9 / BIN_NS)  # bins for which a change that came slowly must be steady,
-_GROWING = 0.3  # or this share of the time since it began
+# Bins, and share of the time since it began, for which a change that came slowly must be steady.
+_SLOW, _GROWING = round(0.5e9 / BIN_NS), 0.3
 # A contact that is half as strong as at its peak is then four times the uncertainty.
 _CERTAIN = 8.0
 _SHOWS = 0.5  # share of the threshold that began a contact, by which it must show while it lasts
 _MOVED = 0.1  # rad; at rest a change shows even in an uncertain fit
-_DOUBT = round(1.5e9 / BIN_NS)  # bins of a disturbance in motion after which a fit
-_YOUNG = 250  # to at most this many rows may itself be wrong
+# Bins of a disturbance in motion after which a fit to fewer rows than this may itself be wrong.
+_DOUBT, _YOUNG = round(1.5e9 / BIN_NS), 250
 _ANGLE = 0.35  # rad by which the sensor turns before an offset in its axes counts as its zero
 
 

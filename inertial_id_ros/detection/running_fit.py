@@ -234,7 +234,7 @@ class RunningFit:
                 beyond[:, group].sum(), unit[:, group].sum()]
             size = len(samples) / (10.0 * self.model.noise[group][0]) ** 2
             self._confirmation[k] += size * np.array([np.mean(beyond[:, group]),
-                                               np.mean(seen.load[:, group] ** 2)])
+                                                      np.mean(seen.load[:, group] ** 2)])
         self._scale = self._noise_scale()
 
     def _noise_scale(self) -> Array:

@@ -52,7 +52,7 @@ class UnsettledBins(NamedTuple):
         if len(bins.number) == 0:
             return segments.waiting_rows
         motion = self.source.provisional_motion(bins.stamps + self.early_ns,
-                                           self.end * BIN_NS + self.early_ns)
+                                                self.end * BIN_NS + self.early_ns)
         _, _, columns = make_bin_columns(bins, motion, self.removed, sign, c1)
         return segments.preview(BinColumns(bins.number, bins.samples, columns).part(motion.valid),
                                 rotation_only)

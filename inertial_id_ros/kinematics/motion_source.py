@@ -142,7 +142,7 @@ class MotionSelector:
         if self._joint is not None:
             self._explain_joint_states()
             self._watch.compare(wrench.newest, self._joint.newest(), "joint states",
-                             self._settings.joint_states.topic)
+                                self._settings.joint_states.topic)
             return self._joint
         if not sensor_frame:
             self.missing = Missing("the wrench messages have no frame_id; set wrench.sensor_frame "
@@ -150,7 +150,7 @@ class MotionSelector:
             return None
         if self._tf is not None and not self._joints_ready():
             self._watch.compare(wrench.newest, self._tf.newest(), "transforms",
-                             self._settings.tf.topic)
+                                self._settings.tf.topic)
             return self._tf
         try:
             return self._choose(sensor_frame, wrench)

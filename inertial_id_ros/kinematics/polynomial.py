@@ -40,7 +40,7 @@ def choose_window(period: float, window: float) -> float:
 
 
 def gather_samples(stamps: np.ndarray, wanted: np.ndarray,
-           window: float) -> tuple[np.ndarray, Array, Array]:
+                   window: float) -> tuple[np.ndarray, Array, Array]:
     """Gather the samples around each wanted time, with their weights.
 
     Args:
@@ -64,7 +64,7 @@ def gather_samples(stamps: np.ndarray, wanted: np.ndarray,
 
 
 def has_coverage(u: Array, weights: Array, begins: np.ndarray | bool = False,
-            ends: bool = False) -> np.ndarray:
+                 ends: bool = False) -> np.ndarray:
     """Whether samples lie densely enough around each wanted time (k,) for a quartic.
 
     Args:

@@ -11,7 +11,8 @@ from ..settings import Settings
 from .nuisance_state import NuisanceState, RowSignals
 
 _NOTEWORTHY_ANGLE = np.deg2rad(0.3)
-_MOST_REPLAYS, _WORTHWHILE = 3, 0.002  # of a window, and smallest offset to remove [s]
+_MOST_REPLAYS = 3  # of a window
+_WORTHWHILE = 0.002  # smallest offset to remove [s]
 _SIGNIFICANT = 5.0  # standard deviations
 
 

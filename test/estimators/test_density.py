@@ -293,7 +293,7 @@ def test_modes_have_unit_variance_and_slack_moves_no_mass(shape: str) -> None:
 
 @pytest.mark.parametrize(("radius", "length"), [(0.004, 0.25), (0.01, 0.3), (0.02, 0.2)])
 def test_intervals_leave_the_depth_of_mass_in_a_thin_rod_open(radius: float,
-                                                             length: float) -> None:
+                                                              length: float) -> None:
     """Mass, centre and long moments measured exactly: the moment about the rod stays as uncertain
     as if its mass sat at one depth r, with r^2 even from 0 to the square of the radius."""
     shape = shape_from_primitive("cylinder", (radius, length), np.eye(4), bounding=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cvxpy_statements
 import numpy as np
 import pytest
 from estimator_cases import objective
@@ -10,7 +9,7 @@ from problems import box, compress, make_rows, motion, poses, random_phi
 from scipy.stats import wishart
 
 from inertial_id_ros.errors import InvalidSetting, InvalidShape, NotEnoughData
-from inertial_id_ros.estimators import create
+from inertial_id_ros.estimators import create, cvxpy_statements
 from inertial_id_ros.estimators.reference_body import measure_mass, reference_body
 from inertial_id_ros.estimators.solvers.log_det import LogDetFit
 from inertial_id_ros.estimators.solvers.triangle_vector import smat, svec

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cvxpy_statements
 import numpy as np
 import pytest
 from estimator_cases import (
@@ -28,6 +27,7 @@ from problems import (
 from scipy.optimize import nnls
 
 from inertial_id_ros.errors import InvalidShape, NotEnoughData, UnknownEstimator
+from inertial_id_ros.estimators import cvxpy_statements
 from inertial_id_ros.estimators.reference_body import reference_body, regularise
 from inertial_id_ros.estimators.solvers.nonnegative import nonnegative_least_squares
 from inertial_id_ros.estimators.solvers.semidefinite import LeastDistance

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import cvxpy as cp
-import cvxpy_statements
 import numpy as np
 import pytest
 from estimator_cases import (
@@ -25,7 +24,7 @@ from problems import (
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.errors import InvalidShape
-from inertial_id_ros.estimators import lmi
+from inertial_id_ros.estimators import cvxpy_statements, lmi
 from inertial_id_ros.estimators.reference_body import reference_body
 from inertial_id_ros.estimators.solvers import dual_newton
 from inertial_id_ros.estimators.solvers.triangle_vector import smat, svec
@@ -48,8 +47,9 @@ def test_lmi_reaches_the_optimum_of_all_rows_in_two_hundred_random_problems():
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                want = cvxpy_statements.lmi(rows, sensor(problem), weighting,
-                                     reference_body(shape).unit_phi, 1e-6, shape, support, bound)
+                want = cvxpy_statements.lmi(
+                    rows, sensor(problem), weighting, reference_body(shape).unit_phi, 1e-6, shape,
+                    support, bound)
         except cp.error.SolverError:  # the reference itself gave up
             continue
         solved += 1

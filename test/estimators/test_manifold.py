@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import cvxpy_statements
 import numpy as np
 import pytest
 from estimator_cases import objective, smallest_eigenvalue
@@ -12,7 +11,7 @@ from problems import compress, make_rows, motion, poses, random_phi
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.errors import NotEnoughData
-from inertial_id_ros.estimators import create
+from inertial_id_ros.estimators import create, cvxpy_statements
 from inertial_id_ros.estimators.manifold import Manifold
 from inertial_id_ros.estimators.reference_body import reference_body, regularise
 from inertial_id_ros.estimators.solvers import body_manifold

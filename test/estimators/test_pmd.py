@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import cvxpy as cp
-import cvxpy_statements
 import numpy as np
 import pytest
 from estimator_cases import BOX, estimator, inside_box, random_case, sensor
@@ -17,6 +16,7 @@ from problems import (
 )
 from scipy.optimize import nnls
 
+from inertial_id_ros.estimators import cvxpy_statements
 from inertial_id_ros.estimators.reference_body import reference_body
 from inertial_id_ros.inertia import is_consistent, phi_from_points, point_columns
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from cvxpy_statements import Rows
 from problems import compress
 
 from inertial_id_ros.estimators import create
+from inertial_id_ros.estimators.cvxpy_statements import Rows
 from inertial_id_ros.regression.newton_euler import static_regressor
 from inertial_id_ros.settings import Settings
 

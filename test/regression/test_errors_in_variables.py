@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cvxpy_statements import Rows
 from problems import NOISE, compress, motion, random_phi
 
+from inertial_id_ros.estimators.cvxpy_statements import Rows
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.regression.encoder_noise import remove_information
 from inertial_id_ros.regression.errors_in_variables import (

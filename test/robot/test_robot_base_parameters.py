@@ -110,7 +110,7 @@ def test_noise_of_outputs_is_that_of_the_data(rng: np.random.Generator) -> None:
     noise = np.array([0.05, 0.5, 2.0])
     torque = model.torque(model.nominal, q, dq, ddq) + noise * rng.normal(size=(3000, 3))
     found = estimate_output_noise(compress(model, q, dq, ddq, torque),
-                             structural_base_parameters(model))
+                                  structural_base_parameters(model))
     np.testing.assert_allclose(found, noise, rtol=0.05)
 
 

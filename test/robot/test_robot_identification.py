@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from benchmarks.robot import cvxpy_statements
 from benchmarks.robot.robots import random_tree
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot.base_parameters import BaseParameters, structural_base_parameters
 from inertial_id_ros.robot.compression import Compressed, compress
+from inertial_id_ros.robot.fitting import cvxpy_statements
 from inertial_id_ros.robot.fitting.boxes import Box, box_reference
 from inertial_id_ros.robot.fitting.consistent_fit import (
     EVERYWHERE,
@@ -186,7 +186,7 @@ def test_the_entropic_optimum_is_that_of_cvxpy(rng: np.random.Generator, gamma: 
     terms = [c.model.term_index(j, term) for j in range(3)
              for term in ("viscous", "coulomb", "drive_inertia")]
     want = cvxpy_statements.entropic(c.rows, c.target, c.design,
-                                    [c.model.body_slice(k) for k in range(3)], terms, gamma)
+                                     [c.model.body_slice(k) for k in range(3)], terms, gamma)
     assert found.consistent(3).all()
     np.testing.assert_allclose(c.design.inverse @ found.phi, c.design.inverse @ want, atol=2e-3)
     assert squares(c, found.phi) == pytest.approx(squares(c, want), rel=1e-5)

@@ -84,7 +84,7 @@ def test_every_sample_is_counted_once(rng: np.random.Generator) -> None:
 
 def test_the_middles_of_rows_are_tied_to_the_clock() -> None:
     numbers = [ZeroPhaseHannFilter(0.4, 1).push(np.arange(START + k, START + 200), np.ones(200 - k),
-                                           np.ones((200 - k, 1))).number for k in range(7)]
+                                                np.ones((200 - k, 1))).number for k in range(7)]
     assert all(n[-1] == numbers[0][-1] for n in numbers)
     assert all(n[0] - n[0] % 5 == n[0] for n in numbers)
 

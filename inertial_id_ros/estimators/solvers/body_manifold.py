@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 
 import numpy as np
 
@@ -146,7 +147,7 @@ def expand_at(fit: LeastSquares, point: Point) -> LocalProblem:
         open_part[3, 3] = 0.0
     distance = np.linalg.solve(matrix.T, svec(open_part))
     return LocalProblem(point, matrix, residual, float(residual @ residual), gradient, held,
-                  0.25 * float(distance @ distance))
+                        0.25 * float(distance @ distance))
 
 
 def derivatives(fit: LeastSquares, point: Point) -> tuple[Array, Array, Array]:
@@ -157,13 +158,21 @@ def derivatives(fit: LeastSquares, point: Point) -> tuple[Array, Array, Array]:
     return matrix, residual, smat(2.0 * (matrix.T @ residual))
 
 
+class StepLimit(Enum):
+    """What ends a step before its full length."""
+
+    NONE = auto()
+    MOMENT = auto()  # a moment becomes zero
+    MASS = auto()  # the mass reaches a bound
+
+
 def take_step(fit: LeastSquares, local: LocalProblem) -> Point | None:
     """The next body, lower than this one; None where no step leads down."""
     point, held = local.point, local.held
     change, promise = _quadratic_program(local, held)
-    freed = _free_moment(local, promise)
-    if freed is not None:
-        return freed
+    released = _free_moment(local, promise)
+    if released is not None:
+        return released
     outward = (point.mass <= fit.mass_low and change[3, 3] < 0.0
                or point.mass >= fit.mass_high and change[3, 3] > 0.0)
     if outward and not held:
@@ -174,10 +183,10 @@ def take_step(fit: LeastSquares, local: LocalProblem) -> Point | None:
         residual = local.matrix @ svec(moved) - fit.target
         gain = local.objective - float(residual @ residual)
         if gain > 1e-4 * promise * step * (2.0 - step):
-            if limit == "mass":
+            if limit is StepLimit.MASS:
                 moved[3, 3] = fit.mass_low if change[3, 3] < 0.0 else fit.mass_high
-            return point.from_local_pseudo(moved, point.zeros + (limit == "moment"))
-        step, limit = 0.5 * step, ""
+            return point.from_local_pseudo(moved, point.zeros + (limit is StepLimit.MOMENT))
+        step, limit = 0.5 * step, StepLimit.NONE
     return None
 
 
@@ -224,17 +233,18 @@ def _free_moment(local: LocalProblem, promise: float) -> Point | None:
                    zeros=point.zeros - 1)
 
 
-def _longest_step(fit: LeastSquares, point: Point, change: Array) -> tuple[float, str]:
-    """The step at most 1 that stays inside, and what ends it: moment, mass or nothing."""
+def _longest_step(fit: LeastSquares, point: Point, change: Array) -> tuple[float, StepLimit]:
+    """The step at most 1 that stays inside, and what ends it."""
     n = point.zeros
     root = 1.0 / np.sqrt(point.levels[n:])
     smallest = float(np.linalg.eigvalsh(change[n:, n:] * root[:, None] * root)[0])
-    step, limit = (-1.0 / smallest, "moment") if smallest < -1.0 else (1.0, "")
+    step, limit = ((-1.0 / smallest, StepLimit.MOMENT) if smallest < -1.0
+                   else (1.0, StepLimit.NONE))
     mass = point.mass + step * change[3, 3]
     if mass < fit.mass_low:
-        return (fit.mass_low - point.mass) / change[3, 3], "mass"
+        return (fit.mass_low - point.mass) / change[3, 3], StepLimit.MASS
     if mass > fit.mass_high:
-        return (fit.mass_high - point.mass) / change[3, 3], "mass"
+        return (fit.mass_high - point.mass) / change[3, 3], StepLimit.MASS
     return step, limit
 
 

@@ -1,4 +1,7 @@
-"""Robot identification stated with cvxpy on all rows: readable, slow, what the solvers reach."""
+"""Robot identification stated with cvxpy on all rows: readable, slow, what the solvers reach.
+
+Nothing but tests and benchmarks imports this module.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from collections.abc import Sequence
 import cvxpy as cp
 import numpy as np
 
-from inertial_id_ros.inertia import Array
-from inertial_id_ros.robot.fitting.constraints import Constraint, Kind
-from inertial_id_ros.robot.reference_robot import Reference
+from ...inertia import Array
+from ..reference_robot import Reference
+from .constraints import Constraint, Kind
 
 
 def cone_constraints(constraints: Sequence[Constraint], phi: cp.Expression) -> list[cp.Constraint]:

@@ -1,6 +1,6 @@
 """`lmi`, `entropic`, `pmd` stated with cvxpy on all rows: readable, slow, what the others reach.
 
-The independent answers that tests and `benchmarks/solvers.py` compare with.
+Nothing on the timer imports this module.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import cvxpy as cp
 import numpy as np
 
-from inertial_id_ros.geometry.shape import Shape
-from inertial_id_ros.inertia import Array, point_columns, pseudo_inertia
+from ..geometry.shape import Shape
+from ..inertia import Array, point_columns, pseudo_inertia
 
 
 @dataclass(frozen=True)
