@@ -23,7 +23,14 @@ from .findings import Finding
 from .identification import accelerations
 from .identification.make_identifier import identifier_from_settings, required_shape
 from .inertia import PARAMETER_NAMES, Body
-from .io.arrays import as_finite_rows, as_names, as_rotations, as_rows, as_stamps
+from .io.arrays import (
+    as_finite_rows,
+    as_names,
+    as_rotations,
+    as_rows,
+    as_stamps,
+    check_name,
+)
 from .io.sample_blocks import Edges, JointStates, Samples, Wrenches
 from .regression.tool import Tool, load_tool, save_tool, tool_from_estimate
 from .robot.joint_terms import JointTerms
@@ -123,7 +130,7 @@ class Identifier:
         if self.settings.load.source == "joint_torque":
             raise InvalidSetting("load.source is 'joint_torque', which uses no wrenches; add joint "
                                  "states with efforts, or set load.source to 'wrench'")
-        as_names("frame_id", [frame_id])
+        check_name("frame_id", frame_id)
         times = as_stamps("wrenches", stamps)
         self._add(("wrenches",), Wrenches(
             times, frame_id, as_rows("wrench", wrench, (len(times), 6))))
@@ -138,7 +145,8 @@ class Identifier:
         Raises:
             InvalidData: an array of the wrong shape, type or unit, or stamps that do not increase.
         """
-        as_names("parent and child", [parent, child])
+        check_name("parent", parent)
+        check_name("child", child)
         times = as_stamps("transforms", stamps)
         self._add(("transforms", parent, child), Edges(
             times, parent, child, as_rows("poses", poses, (len(times), 7))))
@@ -150,7 +158,8 @@ class Identifier:
         Raises:
             InvalidData: an array of the wrong shape or type, or a quaternion that is no rotation.
         """
-        as_names("parent and child", [parent, child])
+        check_name("parent", parent)
+        check_name("child", child)
         place = as_finite_rows("translation", translation, (3,)).tolist()
         turn = as_finite_rows("quaternion", quaternion, (4,))
         if not turn.any():

@@ -313,9 +313,9 @@ def test_a_path_in_place_of_a_robot_description_is_refused(wrong: Any) -> None:
 
 def test_frames_without_names_and_rotations_that_are_none_are_refused() -> None:
     one = np.array([10**18])
-    with pytest.raises(InvalidData, match="frame_id must be"):
+    with pytest.raises(InvalidData, match="frame_id is 5; it must be the name of a frame"):
         Identifier().add_wrenches(one, 5, np.zeros((1, 6)))
-    with pytest.raises(InvalidData, match="parent and child must be"):
+    with pytest.raises(InvalidData, match="child is None; it must be the name of a frame"):
         Identifier().add_transforms(one, "base", None, np.zeros((1, 7)))
     with pytest.raises(InvalidData, match=r"quaternion is \[0, 0, 0, 0\]"):
         Identifier().add_static_transform("base", "tool", [0, 0, 0], [0, 0, 0, 0])

@@ -91,3 +91,9 @@ def as_names(what: str, names: Sequence[str]) -> tuple[str, ...]:
     if not given or len(set(given)) < len(given):
         raise InvalidData(f"{what} must be different names, at least one; got {list(given)}")
     return given
+
+
+def check_name(what: str, name: str) -> None:
+    """Raise InvalidData where the name of a frame is no text."""
+    if not isinstance(name, str):
+        raise InvalidData(f"{what} is {name!r:.200}; it must be the name of a frame")
