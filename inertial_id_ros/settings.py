@@ -17,6 +17,9 @@ from .setting_spec import Spec, Vector, check, coerce, iter_group, setting, unkn
 # Each is a module of `estimators`.
 ESTIMATORS = ("density", "entropic", "lmi", "manifold", "ols", "pmd", "rtls", "uniform", "wls")
 
+# Each is a file of `sensors/`, but for the unknown one, which has the defaults.
+SENSORS = ("unknown", "ideal")
+
 
 @dataclass(frozen=True)
 class ContactSettings:
@@ -76,6 +79,27 @@ class WrenchSettings:
         0.0, "Force at which a channel saturates; 0: unknown.", unit="N", low=0.0)
     torque_range: float = setting(
         0.0, "Torque at which a channel saturates; 0: unknown.", unit="N m", low=0.0)
+    sensor: str = setting(
+        "unknown", "Sensor: its data sheet gives noise, accuracy, drift and range where they are "
+        "not set themselves (see sensors.md). ideal: nothing but white noise and a constant bias.",
+        choices=SENSORS)
+    force_accuracy: float = setting(
+        0.2, "What one force channel may be wrong by beside noise, bias, gain and cross-talk "
+        "(non-linearity, hysteresis; one standard deviation).", unit="N", low=0.0, runtime=True)
+    torque_accuracy: float = setting(
+        0.01, "The same for one torque channel.", unit="N m", low=0.0, runtime=True)
+    gain_error: float = setting(
+        0.005, "Error of the gain of each channel, relative to its reading (one standard "
+        "deviation).", low=0.0, high=0.5, runtime=True)
+    cross_talk: float = setting(
+        0.005, "What a channel reads of each other one (one standard deviation), both relative to "
+        "their ranges.", low=0.0, high=0.5, runtime=True)
+    force_drift: float = setting(
+        0.5, "How far the force bias wanders in a minute (one standard deviation).",
+        unit="N/min", low=0.0, runtime=True)
+    torque_drift: float = setting(
+        0.02, "How far the torque bias wanders in a minute (one standard deviation).",
+        unit="N m/min", low=0.0, runtime=True)
 
     @property
     def sign(self) -> float:
