@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .errors import InvalidData
@@ -16,6 +17,11 @@ class Finding:
     name: str
     level: str
     text: str
+
+
+def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings, errors first."""
+    return tuple(sorted(findings, key=lambda f: -LEVELS.index(f.level)))
 
 
 @dataclass(frozen=True)
@@ -61,4 +67,4 @@ class FindingLog:
 
     def all(self) -> tuple[Finding, ...]:
         """All findings, errors first."""
-        return tuple(sorted(self._findings.values(), key=lambda f: -LEVELS.index(f.level)))
+        return sort_findings(self._findings.values())

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...errors import UnknownFrame
 from ...estimate import Estimate, Outcome
-from ...findings import Finding
+from ...findings import Finding, sort_findings
 from ...identification.make_identifier import AnyIdentifier, identifier_from_settings
 from ...inertia import Array
 from ...io.cdr import DECODERS
@@ -76,7 +76,7 @@ class Identification:
     Attributes:
         outcome: the last estimate, or why there is none.
         history: the outcome at each tick of the timer, oldest first.
-        findings: of the pipeline at the end.
+        findings: of the recording, and of the pipeline at the end.
         duration: length of the recording [s].
         counts: messages read, by topic.
         frames: names of all frames in the transforms and the robot description.
@@ -301,12 +301,16 @@ class _Run:
         self._keep(self._pipeline.finish())
         outcome = self._pipeline.solve()
         self._history.append(Snapshot(self.seconds(self._end), outcome))
-        return Identification(outcome, tuple(self._history), self._pipeline.findings(),
+        return Identification(outcome, tuple(self._history), self._findings(),
                               self._recording.duration, self._counts,
                               frozenset(self._frames | link_names(self._description)),
                               self._trace or Trace(),
                               (*self._recording.notes, *self._selection.notes),
                               self._pipeline.tool)
+
+    def _findings(self) -> tuple[Finding, ...]:
+        """Those of the recording and of the pipeline, errors first."""
+        return sort_findings((*self._selection.findings, *self._pipeline.findings()))
 
     def _keep_wrench(self, stamp: int, wrench: tuple[float, ...]) -> None:
         """Put a measured wrench into the trace."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...errors import RecordingError
+from ...findings import Finding
 from ...settings import Settings
 from ...signals.input_topics import (
     DYNAMIC_JOINT_STATES,
@@ -23,10 +24,11 @@ from .reader import Topic
 
 @dataclass(frozen=True)
 class Selection:
-    """The topics to read by name, and notes about choices made."""
+    """The topics to read by name, notes about choices made, and findings on topics that lack."""
 
     topics: dict[str, InputTopic]
     notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     def name_of(self, topic: InputTopic) -> str:
         """Name of a topic in the recording; empty where it is not read."""
@@ -57,8 +59,12 @@ def select_topics(topics: Sequence[Topic], settings: Settings,
             that is chosen for two things.
     """
     notes: list[str] = []
+    findings: list[Finding] = []
     chosen: dict[str, InputTopic] = {}
     for wanted in input_topics(settings):
+        if _is_program_missing(topics, wanted, settings, asked):
+            findings.append(_missing_program(wanted.name(settings)))
+            continue
         name = _choose_topic(topics, wanted, settings, asked, notes)
         if name in chosen:
             raise RecordingError(f"topic {name} is chosen for two things, which have different "
@@ -69,7 +75,23 @@ def select_topics(topics: Sequence[Topic], settings: Settings,
         raise RecordingError("load.source is 'joint_torque' and no joint state topic is chosen "
                              f"({JOINT_STATES.type}); the recording holds "
                              f"{describe_topics(topics)}")
-    return Selection(chosen, tuple(notes))
+    return Selection(chosen, tuple(notes), tuple(findings))
+
+
+def _is_program_missing(topics: Sequence[Topic], wanted: InputTopic, settings: Settings,
+                        asked: frozenset[str]) -> bool:
+    """Whether this is the program topic, the recording lacks it, and the user did not ask for it
+    for this very recording: the configuration of a driver names it for all of them."""
+    return (wanted is PROGRAM and wanted.setting not in asked
+            and not _find_by_name(topics, wanted, wanted.name(settings)))
+
+
+def _missing_program(name: str) -> Finding:
+    """The finding on a recording without the program topic."""
+    return Finding("program_topic_missing", "warning",
+                   f"program topic {absolute_name(name)} is not in the recording: where the "
+                   "robot's program started while it was recorded and zeroed the sensor, that is "
+                   "found from the wrench alone (precompensated.program_topic; empty: none)")
 
 
 def _choose_topic(topics: Sequence[Topic], wanted: InputTopic, settings: Settings,

@@ -1,0 +1,32 @@
+"""What a recording lacks, or holds of its driver, as `identify_bag` says it."""
+
+from pathlib import Path
+
+import bags
+import pytest
+
+from inertial_id_ros.apps.bag.identify_bag import main
+
+ROOT = Path(__file__).resolve().parents[2]
+TRUTH = bags.Payload()
+UR_WRENCH = "/force_torque_sensor_broadcaster/wrench"
+
+
+def run(*words, capsys):
+    """Exit status, standard output in one line, and standard error of the command line."""
+    status = main([str(w) for w in words])
+    out, err = capsys.readouterr()
+    return status, " ".join(out.split()), err
+
+
+@pytest.mark.slow
+def test_the_configuration_of_ur_works_on_a_recording_without_the_program_topic(tmp_path, capsys):
+    bag = bags.write_bag(tmp_path / "bag", [
+        bags.wrench_stream(5.0, TRUTH, topic=UR_WRENCH), bags.joint_stream(5.0),
+        bags.text_stream("/robot_description", bags.URDF)])
+    words = [bag, "--config", ROOT / "config/ur.yaml", "--sensor-frame", "sensor"]
+    status, out, _ = run(*words, capsys=capsys)
+    assert status == 0
+    assert "warning: program topic /io_and_status_controller/robot_program_running is not in" in out
+    status, _, err = run(*words, "--set", "precompensated.program_topic=/started", capsys=capsys)
+    assert status == 2 and "program topic /started is not in the recording" in err
