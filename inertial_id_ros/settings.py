@@ -192,7 +192,7 @@ class AccelerationsSettings:
 
 @dataclass(frozen=True)
 class BufferSettings:
-    window: float = setting(30.0, "Length of the rolling buffer.", unit="s", low=0.5, high=600.0)
+    window: float = setting(30.0, "Length of the rolling buffer.", unit="s", low=0.5, high=3600.0)
     slice: float = setting(
         0.25, "Length of the slices by which the buffer forgets; at least window / 512.",
         unit="s", low=0.05, high=5.0)

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from inertial_id_ros.apps.bag.config import parse_options
 from inertial_id_ros.apps.bag.report import print_report, round_to_spread
+from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import Estimate
 
 # ---- settings -----------------------------------------------------------------------------------
@@ -32,6 +33,15 @@ def test_a_ros_parameter_file_is_accepted_and_its_node_parameters_are_left_out(t
                     "      convention: on_environment\n    estimator.method: wls\n")
     settings = parse_options(["bag", "--config", str(file)]).settings
     assert settings.wrench.convention == "on_environment" and settings.estimator.method == "wls"
+
+
+def test_the_window_is_a_number_of_seconds_or_the_whole_recording():
+    options = parse_options(["bag", "--window", "120"])
+    assert (options.settings.buffer.window, options.whole) == (120.0, False)
+    options = parse_options(["bag", "--window", "all"])
+    assert (options.settings.buffer.window, options.whole) == (30.0, True)
+    with pytest.raises(InvalidSetting, match="--window most: expected seconds or 'all'"):
+        parse_options(["bag", "--window", "most"])
 
 
 @pytest.mark.parametrize(("words", "kind", "size", "center", "bounding"), [

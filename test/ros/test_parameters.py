@@ -152,7 +152,7 @@ def test_without_an_estimate_the_payload_parameters_are_not_a_number(make):
 
 @pytest.mark.parametrize(("words", "said"), [
     (["-p", "buffer.window:=0.1"], "error: buffer.window is 0.1 s; allowed: at least 0.5 and at "
-                                   "most 600 s"),
+                                   "most 3600 s"),
     (["-p", "shape.type:=box"], "error: shape.type is 'box', but a box needs 3 positive sizes"),
     (["-p", "wrench.topic:='a b'"], "error: wrench.topic is 'a b'; it must be a topic name"),
     (["-p", "use_sim_time:=7"], "'use_sim_time' to '7'"),

@@ -15,6 +15,7 @@ from ...settings import Settings, flatten
 
 # Parameters that every ROS node has; they mean nothing without ROS.
 _NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
+_WHOLE = "all"  # value of --window
 _PRIMITIVES = {"box": "three lengths x,y,z", "cylinder": "radius,height", "sphere": "radius"}
 
 
@@ -24,11 +25,13 @@ class Options:
 
     Attributes:
         asked: names of the settings that were given on the command line.
+        whole: make buffer.window as long as the recording.
     """
 
     recording: Path
     settings: Settings
     asked: frozenset[str]
+    whole: bool
     save_tool: Path | None
     json: Path | None
     plot: Path | None
@@ -67,6 +70,8 @@ def make_parser() -> argparse.ArgumentParser:
     shape.add_argument("--shape", metavar="SHAPE",
                        help="box:sx,sy,sz | cylinder:r,h | sphere:r, each with @cx,cy,cz where its "
                        "centre is not the sensor origin, or a mesh file")
+    add("--window", metavar="SECONDS|all", help="how much of the recording's end is used "
+        "(buffer.window); all: the whole recording")
     add("--tool", metavar="FILE", help="tool file (tool.file); the object is identified apart from "
         "this tool")
     add("--save-tool", metavar="OUT", type=Path, help="write the result to this file as a tool, "
@@ -88,7 +93,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
     given = _settings_given(args)
     settings = Settings().replace({**changes, **given})
     return Options(recording=args.recording, settings=settings, asked=frozenset(given),
-                   save_tool=args.save_tool, json=args.json, plot=args.plot, quiet=args.quiet)
+                   whole=args.window == _WHOLE, save_tool=args.save_tool, json=args.json, plot=args.plot, quiet=args.quiet)
 
 
 def read_settings_file(path: Path) -> dict[str, Any]:
@@ -119,6 +124,9 @@ def _settings_given(args: argparse.Namespace) -> dict[str, Any]:
         "robot_description.file": args.urdf, "tool.file": args.tool}
     given = dict(_parse_assignment(text) for text in args.assignments)
     given.update({name: value for name, value in named.items() if value is not None})
+    if args.window not in (None, _WHOLE):
+        given["buffer.window"], = numbers(f"--window {args.window}", args.window,
+                                          f"seconds or '{_WHOLE}'", 1)
     if args.box is not None:
         given.update(_box_settings(args.box))
     if args.mesh is not None:

@@ -27,7 +27,7 @@ from ...io.messages import stamp_ns
 from ...io.sample_blocks import Block
 from ...io.urdf import read_description
 from ...regression.tool import Tool
-from ...settings import Settings
+from ...settings import Settings, iter_settings
 from ...signals.input_topics import (
     DYNAMIC_JOINT_STATES,
     STATIC_TRANSFORMS,
@@ -40,6 +40,7 @@ from .reader import Message, RawMessage, Recording
 from .topics import Selection, select_topics
 
 ADVANCE_PERIOD = 1.0  # s of recorded time between two calls of advance; no influence on results
+_UNUSED = 1.0  # s of a recording; more than that is worth a note
 _LONGEST_SILENCE = 10.0  # s of a gap without messages through which the timers keep ticking
 
 
@@ -100,8 +101,8 @@ Progress = Callable[[float], AbstractContextManager[Callable[[float], None] | No
 
 
 def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = frozenset(),
-                       progress: Progress = lambda _: nullcontext(), keep_trace: bool = False
-                       ) -> Identification:
+                       progress: Progress = lambda _: nullcontext(), keep_trace: bool = False,
+                       whole: bool = False) -> Identification:
     """Identify the payload of a recording.
 
     Args:
@@ -109,6 +110,7 @@ def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = f
         asked: names of the settings that the user gave.
         progress: gives, for the length of the recording [s], the context that shows its progress.
         keep_trace: keep the wrenches for a plot.
+        whole: make buffer.window as long as the recording.
 
     Raises:
         RecordingError: the recording cannot be read, or lacks a topic.
@@ -116,12 +118,20 @@ def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = f
         InertialIdError: a setting, or what it names, cannot be used.
     """
     with Recording(path) as recording:
+        if whole:
+            settings = settings.replace({"buffer.window": _longest_window(recording.duration)})
         selection = select_topics(recording.topics, settings, asked)
         identifier = identifier_from_settings(settings)
         with progress(recording.duration) as on_progress:
             result = identify(recording, selection, identifier, settings, on_progress, keep_trace)
     _check_frames(result, settings)
     return result
+
+
+def _longest_window(duration: float) -> float:
+    """The window [s] for a whole recording of this length [s], or the longest that is allowed."""
+    spec = next(spec for name, _, spec in iter_settings(Settings()) if name == "buffer.window")
+    return float(min(max(np.ceil(duration) + 1.0, spec.low), spec.high))
 
 
 def _check_frames(result: Identification, settings: Settings) -> None:
@@ -305,12 +315,23 @@ class _Run:
                               self._recording.duration, self._counts,
                               frozenset(self._frames | link_names(self._description)),
                               self._trace or Trace(),
-                              (*self._recording.notes, *self._selection.notes),
+                              self._notes(outcome),
                               self._pipeline.tool)
 
     def _findings(self) -> tuple[Finding, ...]:
         """Those of the recording and of the pipeline, errors first."""
         return sort_findings((*self._selection.findings, *self._pipeline.findings()))
+
+    def _notes(self, outcome: Outcome) -> tuple[str, ...]:
+        """Choices that were made, and how much of the recording is in the estimate."""
+        notes = [*self._recording.notes, *self._selection.notes]
+        window, duration = self._settings.buffer.window, self._recording.duration
+        if isinstance(outcome, Estimate) and window < duration - _UNUSED:
+            offer = ("--window all uses the whole recording"
+                     if window < _longest_window(duration) else "the most allowed")
+            notes.append(f"only the last {window:g} s of {duration:.0f} s are used (buffer.window); "
+                         f"{offer}")
+        return tuple(notes)
 
     def _keep_wrench(self, stamp: int, wrench: tuple[float, ...]) -> None:
         """Put a measured wrench into the trace."""
