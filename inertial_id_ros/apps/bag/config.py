@@ -93,7 +93,8 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
     given = _settings_given(args)
     settings = Settings().replace({**changes, **given})
     return Options(recording=args.recording, settings=settings, asked=frozenset(given),
-                   whole=args.window == _WHOLE, save_tool=args.save_tool, json=args.json, plot=args.plot, quiet=args.quiet)
+                   whole=args.window == _WHOLE, save_tool=args.save_tool, json=args.json,
+                   plot=args.plot, quiet=args.quiet)
 
 
 def read_settings_file(path: Path) -> dict[str, Any]:

@@ -329,8 +329,8 @@ class _Run:
         if isinstance(outcome, Estimate) and window < duration - _UNUSED:
             offer = ("--window all uses the whole recording"
                      if window < _longest_window(duration) else "the most allowed")
-            notes.append(f"only the last {window:g} s of {duration:.0f} s are used (buffer.window); "
-                         f"{offer}")
+            notes.append(f"only the last {window:g} s of {duration:.0f} s are used "
+                         f"(buffer.window); {offer}")
         return tuple(notes)
 
     def _keep_wrench(self, stamp: int, wrench: tuple[float, ...]) -> None:
