@@ -42,7 +42,7 @@ class Joint:
     axis: Sequence[float] = (0.0, 0.0, 1.0)
 
 
-def urdf(joints: Sequence[Joint], bodies: Sequence[Body], root: Body | None = None) -> str:
+def urdf(joints: Sequence[Joint], bodies: Sequence[Body | None], root: Body | None = None) -> str:
     """Text of a robot with links link1 ... below joint1 ..., and link0 as root."""
     text = ['<?xml version="1.0"?>', '<robot name="benchmark">', _link(0, root)]
     text += [_link(k + 1, body) for k, body in enumerate(bodies)]
