@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from inertial_id_ros.setting_spec import allowed_range  # noqa: E402
-from inertial_id_ros.settings import Settings, iter_settings  # noqa: E402
+from inertial_id_ros.settings import SENSORS, Settings, iter_settings  # noqa: E402
 
 PAGE = ROOT / "docs" / "settings.md"
 HEAD = """# Settings
@@ -24,9 +24,35 @@ others are fixed when it starts. This page is made from `inertial_id_ros/setting
 |---|---|---|---|---|
 """
 
+SENSOR_HEAD = """
+## Sensors
+`wrench.sensor` names one of these. It gives noise, accuracy, gain error, cross-talk, drift and
+range of force and torque where they are not set themselves in the same file, command line or
+`replace`. The table has standard deviations, half of a limit in a data sheet; gain error in percent
+of the reading, cross-talk in percent of the ranges. Where the axes differ, the range is the
+smallest; 0 is unknown.
+
+| `wrench.sensor` | noise<br>N, N m | accuracy<br>N, N m | gain, cross-talk<br>% \
+| drift<br>N, N m / min | range<br>N, N m | source |
+|---|---|---|---|---|---|---|
+"""
+
+
+def sensors() -> str:
+    """The part of the page about sensors: a row of the table for each."""
+    def pair(values: tuple[float, float]) -> str:
+        return f"{values[0]:g}, {values[1]:g}"
+
+    rows = [
+        f"| `{name}` | {pair(s.noise)} | {pair(s.accuracy)} | "
+        f"{pair((100.0 * s.gain_error, 100.0 * s.cross_talk))} | {pair(s.drift)} | "
+        f"{pair(s.range)} | {s.source} |" for name, s in SENSORS.items()]
+    return SENSOR_HEAD + "\n".join(rows) + "\n"
+
 
 def page() -> str:
-    """The settings page as Markdown: a row of the table for each setting."""
+    """The settings page as Markdown: a row of the table for each setting, and one for each sensor.
+    """
     rows = []
     for name, value, spec in iter_settings(Settings()):
         if isinstance(value, str):
@@ -42,7 +68,7 @@ def page() -> str:
             allowed += f"; {' or '.join(map(str, spec.lengths))} numbers"
         when = "run time" if spec.runtime else "start"
         rows.append(f"| `{name}` | `{default}` | {allowed} | {when} | {spec.description} |")
-    return HEAD + "\n".join(rows) + "\n"
+    return HEAD + "\n".join(rows) + "\n" + sensors()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import InvalidSetting
 from .setting_spec import Spec, Vector, check, coerce, iter_group, setting, unknown_setting
@@ -17,8 +17,88 @@ from .setting_spec import Spec, Vector, check, coerce, iter_group, setting, unkn
 # Each is a module of `estimators`.
 ESTIMATORS = ("density", "entropic", "lmi", "manifold", "ols", "pmd", "rtls", "uniform", "wls")
 
-# Each is a file of `sensors/`, but for the unknown one, which has the defaults.
-SENSORS = ("unknown", "ideal")
+
+class Sensor(NamedTuple):
+    """What a data sheet says of a wrench sensor: defaults of the settings of that name in `wrench`.
+
+    Attributes:
+        noise, accuracy, drift, range: of one force and of one torque channel.
+        source: where the numbers come from, as Markdown.
+    """
+
+    noise: tuple[float, float]
+    accuracy: tuple[float, float]
+    gain_error: float
+    cross_talk: float
+    drift: tuple[float, float]
+    range: tuple[float, float]
+    source: str
+
+    def defaults(self) -> dict[str, float]:
+        """Dotted names and values of the settings that the data sheet gives."""
+        pairs = {"noise": self.noise, "accuracy": self.accuracy, "drift": self.drift,
+                 "range": self.range}
+        return {"wrench.gain_error": self.gain_error, "wrench.cross_talk": self.cross_talk} | {
+            f"wrench.{channel}_{name}": value for name, pair in pairs.items()
+            for channel, value in zip(("force", "torque"), pair, strict=True)}
+
+
+# A limit in a data sheet is taken as two standard deviations. Ranges are those of the axis with the
+# smallest. "Not verified": written down from memory, without the data sheet at hand.
+SENSORS = {
+    "unknown": Sensor(
+        (0.1, 0.005), (0.2, 0.01), 0.005, 0.005, (0.5, 0.02), (0.0, 0.0),
+        "a strain-gauge sensor of medium quality"),
+    "ideal": Sensor(
+        (0.1, 0.005), (0.0, 0.0), 0.0, 0.0, (0.0, 0.0), (0.0, 0.0),
+        "a simulated sensor: white noise and a constant bias"),
+    "ati_gamma": Sensor(
+        (0.05, 0.002), (0.2, 0.01), 0.004, 0.001, (0.3, 0.01), (130.0, 10.0),
+        "calibration SI-130-10: ranges 130 N (z: 400 N), 10 N m; uncertainty 1 % of full scale "
+        "(not verified)"),
+    "ati_mini45": Sensor(
+        (0.1, 0.002), (0.3, 0.01), 0.006, 0.002, (0.3, 0.01), (290.0, 10.0),
+        "calibration SI-290-10: ranges 290 N (z: 580 N), 10 N m; uncertainty 1.5 % of full scale "
+        "(not verified)"),
+    "ati_axia80": Sensor(
+        (0.1, 0.004), (0.5, 0.02), 0.008, 0.002, (0.5, 0.02), (500.0, 20.0),
+        "Axia80-M20, also SCHUNK FTN-AXIA80: ranges 500 N (z: 900 N), 20 N m (ATI manual "
+        "9610-05-Ethernet Axia-09, 4.8); uncertainty 2 % of full scale (not verified)"),
+    "robotiq_ft300": Sensor(
+        (0.3, 0.012), (0.5, 0.02), 0.01, 0.003, (0.5, 0.02), (300.0, 30.0),
+        "steps of 0.01 N and 0.001 N m at 100 Hz (FT 300-S manual, 4.4.2); all else not verified"),
+    "onrobot_hex": Sensor(
+        (0.1, 0.004), (1.5, 0.07), 0.01, 0.025, (0.5, 0.02), (200.0, 6.5),
+        "HEX-E: ranges 200 N, 10 N m (z: 6.5 N m); non-linearity 2 %, hysteresis 2 %, cross-talk "
+        "5 % (not verified)"),
+    "bota_sensone": Sensor(
+        (0.15, 0.004), (0.5, 0.02), 0.01, 0.005, (0.5, 0.02), (500.0, 12.0),
+        "also for Rokubi; not verified"),
+    "ufactory": Sensor(
+        (0.15, 0.005), (1.5, 0.03), 0.01, 0.015, (0.5, 0.02), (150.0, 4.0),
+        "six-axis sensor of the xArm: ranges 150 N (z: 200 N), 4 N m; resolution 0.1 N (z: 0.15 "
+        "N), 0.005 N m; hysteresis 2.5 % (z and torque: 1 %), cross-talk 3 % (UFACTORY user "
+        "manual, 6-axis force torque sensor, 6); gain and drift not verified"),
+    # No range: UR's is that of the specified accuracy, and a payload of 12.5 kg exceeds it.
+    "ur_e_series": Sensor(
+        (0.5, 0.03), (1.2, 0.06), 0.01, 0.005, (1.0, 0.05), (0.0, 0.0),
+        "UR5e: precision 3.5 N, accuracy 4 N; UR10e: 5 N and 0.2 N m, 5.5 N and 0.5 N m within "
+        "100 N and 10 N m (data sheets; whether these are limits they do not say); noise and drift "
+        "not verified"),
+    "ur_cb_series": Sensor(
+        (1.0, 0.1), (5.0, 2.5), 0.02, 0.005, (1.0, 0.1), (0.0, 0.0),
+        "no sensor, the wrench comes from motor currents: 10 N, 5 N m "
+        "(forum.universal-robots.com/t/229); all else not verified"),
+    "franka_joint_torque": Sensor(
+        (0.5, 0.05), (0.8, 0.1), 0.01, 0.0, (0.5, 0.05), (0.0, 0.0),
+        "external wrench, from torque sensors in the joints: relative accuracy 0.8 N, "
+        "repeatability 0.15 N (data sheet, as quoted by others); all else not verified"),
+    "kuka_lbr_joint_torque": Sensor(
+        (1.0, 0.1), (2.0, 0.2), 0.02, 0.0, (0.5, 0.05), (0.0, 0.0),
+        "external wrench, from torque sensors in the joints, 2 % of their largest torque (not "
+        "verified)"),
+}
+_UNKNOWN = SENSORS["unknown"]
 
 
 @dataclass(frozen=True)
@@ -63,12 +143,16 @@ class WrenchSettings:
         "on_environment its opposite (Franka).", choices=("on_sensor", "on_environment"))
     sensor_frame: str = setting(
         "", "Frame of the wrench; empty: the frame_id of the messages.")
+    sensor: str = setting(
+        "unknown", "Sensor whose data sheet gives noise, accuracy, gain error, cross-talk, drift "
+        "and range where they are not set themselves (settings.md has the values); ideal: nothing "
+        "but white noise and a constant bias.", choices=tuple(SENSORS))
     force_noise: float = setting(
-        0.1, "Standard deviation of one force sample (data sheet); corrected from the residual.",
-        unit="N", above=0.0, runtime=True)
+        _UNKNOWN.noise[0], "Standard deviation of one force sample (data sheet); corrected from "
+        "the residual.", unit="N", above=0.0, runtime=True)
     torque_noise: float = setting(
-        0.005, "Standard deviation of one torque sample (data sheet); corrected from the residual.",
-        unit="N m", above=0.0, runtime=True)
+        _UNKNOWN.noise[1], "Standard deviation of one torque sample (data sheet); corrected from "
+        "the residual.", unit="N m", above=0.0, runtime=True)
     force_bias_sd: float = setting(
         5.0, "Standard deviation of the force bias before any data.", unit="N", above=0.0,
         runtime=True)
@@ -76,29 +160,27 @@ class WrenchSettings:
         0.5, "Standard deviation of the torque bias before any data.", unit="N m", above=0.0,
         runtime=True)
     force_range: float = setting(
-        0.0, "Force at which a channel saturates; 0: unknown.", unit="N", low=0.0)
+        _UNKNOWN.range[0], "Force at which a channel saturates; 0: unknown.", unit="N", low=0.0)
     torque_range: float = setting(
-        0.0, "Torque at which a channel saturates; 0: unknown.", unit="N m", low=0.0)
-    sensor: str = setting(
-        "unknown", "Sensor: its data sheet gives noise, accuracy, drift and range where they are "
-        "not set themselves (see sensors.md). ideal: nothing but white noise and a constant bias.",
-        choices=SENSORS)
+        _UNKNOWN.range[1], "Torque at which a channel saturates; 0: unknown.", unit="N m", low=0.0)
     force_accuracy: float = setting(
-        0.2, "What one force channel may be wrong by beside noise, bias, gain and cross-talk "
-        "(non-linearity, hysteresis; one standard deviation).", unit="N", low=0.0, runtime=True)
+        _UNKNOWN.accuracy[0], "What one force channel may be wrong by beside noise, bias, gain and "
+        "cross-talk (non-linearity, hysteresis; one standard deviation).", unit="N", low=0.0,
+        runtime=True)
     torque_accuracy: float = setting(
-        0.01, "The same for one torque channel.", unit="N m", low=0.0, runtime=True)
+        _UNKNOWN.accuracy[1], "The same for one torque channel.", unit="N m", low=0.0,
+        runtime=True)
     gain_error: float = setting(
-        0.005, "Error of the gain of each channel, relative to its reading (one standard "
-        "deviation).", low=0.0, high=0.5, runtime=True)
+        _UNKNOWN.gain_error, "Error of the gain of each channel, relative to its reading (one "
+        "standard deviation).", low=0.0, high=0.5, runtime=True)
     cross_talk: float = setting(
-        0.005, "What a channel reads of each other one (one standard deviation), both relative to "
-        "their ranges.", low=0.0, high=0.5, runtime=True)
+        _UNKNOWN.cross_talk, "What a channel reads of each other one (one standard deviation), "
+        "both relative to their ranges.", low=0.0, high=0.5, runtime=True)
     force_drift: float = setting(
-        0.5, "How far the force bias wanders in a minute (one standard deviation).",
+        _UNKNOWN.drift[0], "How far the force bias wanders in a minute (one standard deviation).",
         unit="N/min", low=0.0, runtime=True)
     torque_drift: float = setting(
-        0.02, "How far the torque bias wanders in a minute (one standard deviation).",
+        _UNKNOWN.drift[1], "How far the torque bias wanders in a minute (one standard deviation).",
         unit="N m/min", low=0.0, runtime=True)
 
     @property
@@ -421,10 +503,15 @@ class Settings:
     def replace(self, changes: Mapping[str, Any]) -> Settings:
         """A copy with dotted names changed, e.g. ``{"wrench.topic": "/ft"}``; values are coerced.
 
+        Another ``wrench.sensor`` also changes what its data sheet gives, but for names in changes.
+
         Raises:
             InvalidSetting: unknown name, wrong type, or value outside its range.
         """
         known = {name: value for name, value, _ in iter_settings(self)}
+        sensor = changes.get("wrench.sensor", self.wrench.sensor)
+        if sensor != self.wrench.sensor and isinstance(sensor, str) and sensor in SENSORS:
+            changes = SENSORS[sensor].defaults() | dict(changes)
         groups: dict[str, dict[str, Any]] = {}
         for name, value in changes.items():
             if name not in known:

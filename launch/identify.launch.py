@@ -18,6 +18,7 @@ CONFIG = Path(__file__).parent.parent / "config"
 # Launch argument: setting, description. All are text, as launch gives it.
 OVERRIDES = {
     "wrench_topic": ("wrench.topic", "Topic of the wrench."),
+    "sensor": ("wrench.sensor", "Sensor whose data sheet is used, e.g. ati_gamma."),
     "sensor_frame": ("wrench.sensor_frame", "Frame of the wrench."),
     "convention": ("wrench.convention", "Sign of the wrench: on_sensor or on_environment."),
     "joint_states_topic": ("joint_states.topic", "Topic of the joint states."),

@@ -15,7 +15,7 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from inertial_id_ros.setting_spec import Spec, allowed_range  # noqa: E402
-from inertial_id_ros.settings import Settings, iter_settings  # noqa: E402
+from inertial_id_ros.settings import SENSORS, Settings, iter_settings  # noqa: E402
 
 HEADER = """\
 # Every setting with its default. Written by scripts/make_default_config.py; do not edit.
@@ -24,7 +24,7 @@ HEADER = """\
 #   ros2 launch inertial_id_ros identify.launch.py config:=ur
 #   ros2 run inertial_id_ros inertial_id_node --ros-args --params-file <file>
 # Settings marked [run-time] may also be changed while the node runs (ros2 param set); the others
-# are fixed when it starts.
+# are fixed when it starts. Values in comments are not set here: most follow from wrench.sensor.
 /**:
   ros__parameters:
 """
@@ -35,7 +35,7 @@ def text() -> str:
     parts = [HEADER]
     for group, settings in groupby(iter_settings(Settings()), lambda row: row[0].split(".")[0]):
         parts.append(f"    {group}:\n")
-        parts += [_setting(name.split(".")[1], value, spec) for name, value, spec in settings]
+        parts += [_setting(name, value, spec) for name, value, spec in settings]
     return "".join(parts)
 
 
@@ -46,9 +46,9 @@ def _setting(name: str, value: Any, spec: Spec) -> str:
     when = " [run-time]" if spec.runtime else ""
     lines = textwrap.wrap(f"{spec.description}{unit}{limits}{when}", 88, break_on_hyphens=False)
     comment = "".join(f"      # {line}\n" for line in lines)
-    if value == ():  # ROS cannot tell the type of an empty list
-        return f"{comment}      # {name}: []\n"
-    return f"{comment}      {name}: {_yaml(value)}\n"
+    # Set here, it would hide what the data sheet says; ROS cannot tell the type of an empty list.
+    mark = "# " if name in SENSORS["unknown"].defaults() or value == () else ""
+    return f"{comment}      {mark}{name.split('.')[1]}: {_yaml(value)}\n"
 
 
 def _yaml(value: Any) -> str:

@@ -12,6 +12,7 @@ import yaml
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.setting_spec import Spec, allowed_range
 from inertial_id_ros.settings import (
+    SENSORS,
     Settings,
     WrenchSettings,
     flatten,
@@ -184,6 +185,51 @@ shape: {size: [0.1, 0.2, 0.3]}
 estimator: {estimate_bias: false}
 """
 INDENTED = BODY.replace("\n", "\n      ")
+
+
+def _given_by(settings: Settings) -> dict[str, Any]:
+    names = SENSORS["unknown"].defaults()
+    return {n: v for n, v, _ in iter_settings(settings) if n in names}
+
+
+@pytest.mark.parametrize("sensor", SENSORS)
+def test_a_sensor_gives_what_its_data_sheet_says_and_nothing_else(sensor: str) -> None:
+    settings = Settings().replace({"wrench.sensor": sensor})
+    assert _given_by(settings) == SENSORS[sensor].defaults()
+    assert settings.replace({"wrench.sensor": "unknown"}) == Settings()
+
+
+def test_every_value_of_a_data_sheet_is_a_setting_of_that_name() -> None:
+    names = {n for n, _, _ in ALL}
+    assert set(SENSORS["ati_gamma"].defaults()) == {
+        n for n in names if n in ("wrench.gain_error", "wrench.cross_talk")
+        or n.startswith("wrench.") and n.endswith(("_noise", "_accuracy", "_drift", "_range"))}
+
+
+def test_what_is_set_beside_a_sensor_wins_over_its_data_sheet_in_any_order() -> None:
+    for names in (("sensor", "force_range"), ("force_range", "sensor")):
+        values = {"sensor": "onrobot_hex", "force_range": 150}
+        settings = settings_from_mapping({"wrench": {n: values[n] for n in names}})
+        assert settings.wrench.force_range == 150.0
+        assert settings.wrench.cross_talk == SENSORS["onrobot_hex"].cross_talk
+    again = settings.replace({"wrench.sensor": "onrobot_hex"})  # no other sensor
+    assert again == settings
+
+
+@pytest.mark.parametrize("bad, said", [
+    ("ati", "wrench.sensor is 'ati'; allowed: unknown, ideal, "),
+    (5, "wrench.sensor is 5; it must be text"),
+    (["ati_gamma"], "it must be text")])
+def test_a_sensor_that_is_none_of_the_table_is_refused(bad: Any, said: str) -> None:
+    with pytest.raises(InvalidSetting, match=said):
+        Settings().replace({"wrench.sensor": bad})
+
+
+def test_only_the_ideal_sensor_has_nothing_but_noise() -> None:
+    for name, sensor in SENSORS.items():
+        wrong = (*sensor.accuracy, sensor.gain_error, sensor.cross_talk, *sensor.drift)
+        assert (max(wrong) == 0.0) == (name == "ideal")
+        assert min(sensor.noise) > 0.0 and sensor.source
 
 
 @pytest.mark.parametrize("text", [

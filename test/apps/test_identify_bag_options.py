@@ -11,6 +11,7 @@ from inertial_id_ros.apps.bag.config import parse_options
 from inertial_id_ros.apps.bag.report import print_report, round_to_spread
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import Estimate
+from inertial_id_ros.settings import SENSORS
 
 # ---- settings -----------------------------------------------------------------------------------
 
@@ -42,6 +43,17 @@ def test_the_window_is_a_number_of_seconds_or_the_whole_recording():
     assert (options.settings.buffer.window, options.whole) == (30.0, True)
     with pytest.raises(InvalidSetting, match="--window most: expected seconds or 'all'"):
         parse_options(["bag", "--window", "most"])
+
+
+def test_a_sensor_on_the_command_line_replaces_that_of_the_file_but_no_value_of_the_file(tmp_path):
+    file = tmp_path / "s.yaml"
+    file.write_text("wrench: {sensor: ur_e_series, force_noise: 0.3}\n")
+    wrench = parse_options(["bag", "--config", str(file), "--sensor", "ati_gamma"]).settings.wrench
+    assert wrench.sensor == "ati_gamma" and wrench.force_noise == 0.3
+    assert (wrench.torque_noise, wrench.force_range) == (
+        SENSORS["ati_gamma"].noise[1], SENSORS["ati_gamma"].range[0])
+    with pytest.raises(InvalidSetting, match="ati_gamma"):
+        parse_options(["bag", "--sensor", "ati"])
 
 
 @pytest.mark.parametrize(("words", "kind", "size", "center", "bounding"), [

@@ -12,7 +12,13 @@ import yaml
 from conftest import ROOT
 
 from inertial_id_ros.estimators import create
-from inertial_id_ros.settings import Settings, flatten, iter_settings, settings_from_mapping
+from inertial_id_ros.settings import (
+    SENSORS,
+    Settings,
+    flatten,
+    iter_settings,
+    settings_from_mapping,
+)
 
 CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
 LAUNCHES = sorted((ROOT / "launch").glob("*.launch.py"))
@@ -43,7 +49,9 @@ def test_the_default_file_is_made_from_the_settings_table():
     assert path.read_text() == made
     tree = yaml.safe_load(made)
     assert settings_from_mapping(tree) == Settings()
-    assert set(flatten(tree)) == {n for n, value, _ in iter_settings(Settings()) if value != ()}
+    assert set(flatten(tree)) == {
+        n for n, value, _ in iter_settings(Settings())
+        if value != () and n not in SENSORS["unknown"].defaults()}
     for name, _, spec in iter_settings(Settings()):
         assert spec.description.split()[0] in made and f"{name.split('.')[1]}: " in made
 
@@ -51,6 +59,15 @@ def test_the_default_file_is_made_from_the_settings_table():
 @pytest.mark.parametrize("name", sorted(DRIVERS - {"simulation"}))
 def test_the_file_of_a_driver_says_what_is_not_verified(name):
     assert "# not verified" in (ROOT / "config" / f"{name}.yaml").read_text()
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
+def test_every_parameter_file_names_a_sensor_and_leaves_its_values_to_the_data_sheet(path):
+    given = flatten(yaml.safe_load(path.read_text()))
+    assert given["wrench.sensor"] in SENSORS
+    assert not set(given) & set(SENSORS["unknown"].defaults())
+    if path.stem in ("ur", "franka", "xarm", "kuka_lbr", "simulation"):  # their sensor is built in
+        assert given["wrench.sensor"] != "unknown"
 
 
 def test_signs_are_those_of_the_drivers():

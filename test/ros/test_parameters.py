@@ -13,7 +13,7 @@ from ros_process import NODE, RosProcess, own_domain  # noqa: E402
 from inertial_id_ros.errors import InertialIdError  # noqa: E402
 from inertial_id_ros.ros.settings.settings_node import SettingsNode  # noqa: E402
 from inertial_id_ros.setting_spec import allowed_range  # noqa: E402
-from inertial_id_ros.settings import Settings, iter_settings  # noqa: E402
+from inertial_id_ros.settings import SENSORS, Settings, iter_settings  # noqa: E402
 
 TYPES = {bool: ParameterType.PARAMETER_BOOL, int: ParameterType.PARAMETER_INTEGER,
          float: ParameterType.PARAMETER_DOUBLE, str: ParameterType.PARAMETER_STRING,
@@ -98,6 +98,17 @@ def test_a_bad_value_is_refused_with_name_value_and_what_is_allowed(make, values
     with pytest.raises(InertialIdError) as caught:
         make(**values)
     assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_sensor_gives_the_parameters_of_its_data_sheet_but_for_those_that_are_given(make):
+    node = make(wrench__sensor="ati_gamma", wrench__force_noise=0.25)
+    assert node.settings == Settings().replace(
+        {"wrench.sensor": "ati_gamma", "wrench.force_noise": 0.25})
+    assert node.settings.wrench.force_noise == 0.25
+    for name, value in SENSORS["ati_gamma"].defaults().items():
+        if name != "wrench.force_noise":
+            assert node.get_parameter(name).value == value
+    assert node.describe_parameter("wrench.sensor").read_only
 
 
 def test_parameters_of_other_nodes_in_the_same_file_are_left_alone(make):

@@ -11,7 +11,7 @@ from typing import Any
 from ...arguments import Parser, numbers
 from ...errors import DamagedFile, InvalidSetting
 from ...io.files import user_path
-from ...settings import Settings, flatten
+from ...settings import SENSORS, Settings, flatten
 
 # Parameters that every ROS node has; they mean nothing without ROS.
 _NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
@@ -58,6 +58,8 @@ def make_parser() -> argparse.ArgumentParser:
     add("--source", choices=("wrench", "joint_torque"), help="load.source")
     add("--robot", metavar="FILE", help="robot file of identify_robot, for --source joint_torque "
         "(load.robot)")
+    add("--sensor", metavar="NAME", choices=tuple(SENSORS), help="wrench.sensor, whose data sheet "
+        f"gives what is not set otherwise: {', '.join(SENSORS)}")
     add("--sensor-frame", metavar="FRAME", help="wrench.sensor_frame")
     add("--gravity-frame", metavar="FRAME", help="gravity.frame, the frame whose z axis points up")
     add("--convention", metavar="NAME", help="wrench.convention: on_sensor or on_environment")
@@ -120,9 +122,10 @@ def _settings_given(args: argparse.Namespace) -> dict[str, Any]:
     named = {
         "estimator.method": args.method, "wrench.topic": args.wrench_topic,
         "joint_states.topic": args.joint_states_topic, "load.source": args.source,
-        "load.robot": args.robot, "wrench.sensor_frame": args.sensor_frame,
-        "gravity.frame": args.gravity_frame, "wrench.convention": args.convention,
-        "robot_description.file": args.urdf, "tool.file": args.tool}
+        "load.robot": args.robot, "wrench.sensor": args.sensor,
+        "wrench.sensor_frame": args.sensor_frame, "gravity.frame": args.gravity_frame,
+        "wrench.convention": args.convention, "robot_description.file": args.urdf,
+        "tool.file": args.tool}
     given = dict(_parse_assignment(text) for text in args.assignments)
     given.update({name: value for name, value in named.items() if value is not None})
     if args.window not in (None, _WHOLE):

@@ -64,19 +64,27 @@ def declare_settings(node: Node) -> Settings:
     Raises:
         InvalidSetting: a given value is not allowed.
     """
-    given: dict[str, Any] = {}
-    table = list(iter_settings(Settings()))
+    # First, because the defaults of others depend on it.
+    sensor = _declare(node, "wrench.sensor", Settings().wrench.sensor)
+    given: dict[str, Any] = {"wrench.sensor": sensor}
+    table = list(iter_settings(Settings().replace(given)))
     for name, default, _ in table:
-        # Dynamic typing first: any type gets through to our own check, which explains itself.
-        start = list(default) if isinstance(default, tuple) else default
-        value = node.declare_parameter(name, start, ParameterDescriptor(dynamic_typing=True)).value
-        # An empty list in a parameter file arrives as a parameter without a value.
-        given[name] = [] if value is None else _to_plain_value(value)
+        if name not in given:
+            given[name] = _declare(node, name, default)
     settings = Settings().replace(given)
     create(settings)
     for (name, default, spec), (_, value, _) in zip(table, iter_settings(settings), strict=True):
         node.set_descriptor(name, make_descriptor(name, default, spec), parameter_value(value))
     return settings
+
+
+def _declare(node: Node, name: str, default: Any) -> Any:
+    """Declare a parameter with dynamic typing, so that any type gets through to our own check,
+    which explains itself; returns its value."""
+    start = list(default) if isinstance(default, tuple) else default
+    value = node.declare_parameter(name, start, ParameterDescriptor(dynamic_typing=True)).value
+    # An empty list in a parameter file arrives as a parameter without a value.
+    return [] if value is None else _to_plain_value(value)
 
 
 def apply_parameters(settings: Settings, parameters: Iterable[Parameter]) -> Settings:
