@@ -73,11 +73,22 @@ class Answer:
 def from_recording(t: Array, q: Array, wrench: Array, settings: Settings,
                    shape: Shape | None) -> Data:
     """A recording of joint positions q (n, 6) and readings (n, 6) at times t (n,) [s]."""
-    identifier = run_identifier(t, q, wrench, settings, shape)
+    return compressed(run_identifier(t, q, wrench, settings, shape))
+
+
+def compressed(identifier: Identifier) -> Data:
+    """What an identifier keeps of its samples (raises NotEnoughData)."""
     window = identifier._window()
     if window is None:
         raise NotEnoughData("the recording is shorter than the windows of the filters")
     return Data(window, identifier._segments.filter, identifier._clock.seconds)
+
+
+def identifier_for_all(settings: Settings, shape: Shape | None = None) -> Identifier:
+    """An identifier whose window every estimator can use."""
+    identifier = Identifier(settings, shape)
+    identifier._buffer = make_regressor_window(settings.replace(BLEND))
+    return identifier
 
 
 def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,
@@ -87,8 +98,7 @@ def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,
     Where the clocks may differ, it solves on the way as on the timer of the node: that takes an
     offset out of the stamps and rebuilds the window, which every estimator then gets.
     """
-    identifier = Identifier(settings.replace({"wrench.sensor_frame": FRAME}), shape)
-    identifier._buffer = make_regressor_window(settings.replace(BLEND))
+    identifier = identifier_for_all(settings.replace({"wrench.sensor_frame": FRAME}), shape)
     identifier.set_robot_description(arm_urdf())
     identifier.add_static_transform(*mounting())
     stamps = (START_NS + np.round(np.asarray(t) * 1e9)).astype(np.int64)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from .metrics import ENTRIES
 
 Row = dict[str, Any]
-TEXT = ("scenario", "object", "estimator", "failure")
-WHOLE = ("run", "consistent", *(f"in_{e}" for e in ENTRIES))
+TEXT = ("scenario", "object", "estimator", "failure", "source", "arm", "motion", "findings",
+        "false")
 FIELDS = ("scenario", "object", "run", "estimator", "failure", "e_m", "e_com", "e_J", "e_J_com",
           "consistent", "ms", *(f"z_{e}" for e in ENTRIES), *(f"in_{e}" for e in ENTRIES),
           *(f"{kind}_{k}" for kind in ("crb", "bcrb") for k in ("m", "com", "J", "J_com")),
@@ -24,12 +25,15 @@ class Records:
     Args:
         asked: estimators and settings, in JSON's types; results for anything else do not belong
             in the same file.
+        fields: names of the columns.
 
     Raises:
         ValueError: resumed with other estimators or settings.
     """
 
-    def __init__(self, folder: Path, asked: dict[str, Any], resume: bool) -> None:
+    def __init__(self, folder: Path, asked: dict[str, Any], resume: bool,
+                 fields: Sequence[str] = FIELDS) -> None:
+        self._fields = fields
         folder.mkdir(parents=True, exist_ok=True)
         self.path, note = folder / "runs.csv", folder / "asked.json"
         if resume and self.path.exists() and note.exists():
@@ -40,12 +44,12 @@ class Records:
             return
         note.write_text(json.dumps(asked), encoding="utf-8")
         with self.path.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerow(FIELDS)
+            csv.writer(file).writerow(fields)
 
     def add(self, rows: list[Row]) -> None:
         """Append the rows of one run of one scenario; they are on the disk afterwards."""
         with self.path.open("a", newline="", encoding="utf-8") as file:
-            csv.DictWriter(file, FIELDS, restval="").writerows(
+            csv.DictWriter(file, self._fields, restval="").writerows(
                 {k: f"{v:.9g}" if isinstance(v, float) else v for k, v in r.items()}
                 for r in rows)
 
@@ -59,11 +63,14 @@ def _drop_torn_line(path: Path) -> None:
 def read(path: Path) -> list[Row]:
     """All rows; numbers are numbers, those of a failed row are missing."""
     with path.open(newline="", encoding="utf-8") as file:
-        return [{k: _value(k, v) for k, v in line.items() if v or k == "failure"}
+        return [{k: _value(k, v) for k, v in line.items() if v or k in TEXT}
                 for line in csv.DictReader(file)]
 
 
 def _value(key: str, text: str) -> Any:
     if key in TEXT:
         return text
-    return int(text) if key in WHOLE else float(text)
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)

@@ -1,8 +1,7 @@
 """`python -m benchmarks.accuracy.real_sensors`: one line of figures for each source of error.
 
 For example: `python -m benchmarks.accuracy.real_sensors --runs 20 --seed 1000 --sources white gain
---settings wrench.force_noise=0.5 --jobs 2 --seconds 8`. Development uses seeds below 5000, reported
-figures those from 9000 on. Every run is kept in a CSV file (`--output`). One run for a closer look:
+--settings wrench.force_noise=0.5 --jobs 2 --seconds 8`. One run for a closer look:
 `benchmarks.accuracy.real_sensors.recordings.simulate` and `.identify.identifier_of`.
 """
 

@@ -27,6 +27,7 @@ from inertial_id_ros.inertia import Array
 
 from ..motions import GRAVITY
 
+SENSOR_FRAME = "tool0"  # link of the sensor in the robot description
 SENSOR_HEIGHT = 0.04  # m, of the sensor's origin above the flange
 # Universal Robots CB3: the manufacturer's standard Denavit-Hartenberg parameters.
 UR_ALPHA = (HALF, 0.0, 0.0, HALF, -HALF, 0.0)
@@ -58,6 +59,10 @@ class SensorMotion(NamedTuple):
     omega: Array
     alpha: Array
 
+    def proper_acceleration(self) -> Array:
+        """Acceleration minus gravity (n, 3), for the bounds."""
+        return self.proper
+
 
 @dataclass(frozen=True, eq=False)
 class Arm:
@@ -79,16 +84,12 @@ class Arm:
         return tuple(f"joint{k + 1}" for k in range(len(self.places)))
 
     @property
-    def sensor_frame(self) -> str:
-        """Name of the sensor's link in the URDF."""
-        return f"link{len(self.places) + 1}"
-
-    @property
     def urdf(self) -> str:
         """Robot description."""
         joints = [Joint(k - 1, place) for k, place in enumerate(self.places)]
         joints.append(Joint(len(joints) - 1, self.sensor, "fixed"))
-        return urdf(joints, [None] * len(joints))
+        return urdf(joints, [None] * len(joints)).replace(f'"link{len(joints)}"',
+                                                          f'"{SENSOR_FRAME}"')
 
     def disturbed(self, rng: np.random.Generator, angle: float, distance: float) -> Arm:
         """The arm with every joint's place turned [deg] and moved [m] by random errors."""

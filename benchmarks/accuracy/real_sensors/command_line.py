@@ -1,82 +1,116 @@
-"""The command line: runs sources, prints a line for each, and keeps every run."""
+"""The command line: runs the sources, prints a line for each, and keeps every run."""
 
 from __future__ import annotations
 
 import argparse
-import csv
 import multiprocessing
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from inertial_id_ros.errors import InertialIdError
 
-from ..records import Row
-from ..run import setting_changes
-from .identify import run
-from .paths import LENGTHS
+from ..records import Records, Row, read
+from ..run import RESULTS, setting_changes
+from . import tables
+from .identify import FIELDS, run
+from .paths import KINDS, LENGTHS
+from .payloads import FAMILIES
+from .recordings import Draw
 from .sources import SOURCES
 from .summary import HEADER, line, summarise
+
+Task = tuple[str, int]  # source and seed
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Entry point; returns the exit status (2: wrong use)."""
-    options = _parser().parse_args(arguments)
+    parser = make_parser("benchmarks.accuracy.real_sensors", __doc__, "real_sensors")
+    parser.add_argument("--plain", action="store_true",
+                        help="leave out the settings that a user of each sensor would choose")
+    options = parser.parse_args(arguments)
     try:
-        changes = setting_changes(options.settings)
+        changes, records = start(options, {"plain": options.plain}, FIELDS)
     except (InertialIdError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(HEADER)
-    kept: list[Row] = []
-    for name, rows in _all(options, changes):
+    work = partial(_run, draw=draw_of(options), changes=changes, plain=options.plain)
+    for name, rows in run_sources(options, records, work):
         print(line(name, summarise(rows)), flush=True)
-        kept += rows
-        if options.output:
-            _write(Path(options.output), kept)
+    tables.write(Path(options.output))
     return 0
 
 
-def _all(options: argparse.Namespace, changes: dict[str, Any]) -> Iterator[tuple[str, list[Row]]]:
-    """Rows of each source in turn."""
-    seeds = range(options.seed, options.seed + options.runs)
-    work = partial(_run, changes=changes, lengths=tuple(options.seconds))
-    if options.jobs == 1:
-        for name in options.sources:
-            yield name, [work((name, seed)) for seed in seeds]
-        return
-    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
-        for name in options.sources:
-            yield name, pool.map(work, [(name, seed) for seed in seeds], chunksize=2)
+def _run(task: Task, draw: Draw, changes: dict[str, Any], plain: bool) -> list[Row]:
+    return [run(*task, draw, changes, plain)]
 
 
-def _run(task: tuple[str, int], changes: dict[str, Any], lengths: tuple[float, ...]) -> Row:
-    return run(*task, changes, lengths)
+# ---- what the two command lines share ------------------------------------------------------------
 
-
-def _write(path: Path, rows: list[Row]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    names = list(dict.fromkeys(key for row in rows for key in row))
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, names, restval="")
-        writer.writeheader()
-        writer.writerows({k: f"{v:.9g}" if isinstance(v, float) else v for k, v in row.items()}
-                         for row in rows)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="benchmarks.accuracy.real_sensors", description=__doc__)
+def make_parser(name: str, text: str | None, folder: str) -> argparse.ArgumentParser:
+    """Options that choose runs."""
+    parser = argparse.ArgumentParser(prog=name, description=text)
     parser.add_argument("--sources", nargs="+", default=list(SOURCES), choices=list(SOURCES),
                         metavar="NAME", help=f"of {', '.join(SOURCES)}; default: all")
     parser.add_argument("--runs", type=int, default=20, help="for each source")
     parser.add_argument("--seed", type=int, default=1000, help="of the first run")
     parser.add_argument("--seconds", type=float, nargs="+", default=list(LENGTHS),
                         help="lengths of the recordings, of which each run draws one")
+    parser.add_argument("--motions", nargs="+", default=list(KINDS), choices=KINDS,
+                        help="of which each run draws one")
+    parser.add_argument("--speed", type=float, default=0.0,
+                        help="mean angular speed [rad/s]; default: drawn, too")
+    parser.add_argument("--objects", default="composites", choices=list(FAMILIES))
     parser.add_argument("--settings", nargs="+", default=[], metavar="SETTING=VALUE",
                         help="settings of the identification")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--output", default="", help="CSV file of all runs")
+    parser.add_argument("--resume", action="store_true",
+                        help="go on with the runs in the folder, e.g. after an interrupt")
+    parser.add_argument("--output", default=str(RESULTS / folder),
+                        help="folder of the runs and tables")
     return parser
+
+
+def draw_of(options: argparse.Namespace) -> Draw:
+    """What the options let each run draw from."""
+    return Draw(options.objects, tuple(options.seconds), tuple(options.motions), options.speed)
+
+
+def start(options: argparse.Namespace, more: dict[str, Any],
+          fields: tuple[str, ...]) -> tuple[dict[str, Any], Records]:
+    """Changed settings, and the file of runs (raises ValueError, InvalidSetting)."""
+    changes = setting_changes(options.settings)
+    asked = {"settings": changes, "seconds": options.seconds, "motions": options.motions,
+             "speed": options.speed, "objects": options.objects, **more}
+    return changes, Records(Path(options.output), asked, options.resume, fields)
+
+
+def run_sources(options: argparse.Namespace, records: Records,
+                work: Callable[[Task], list[Row]]) -> Iterator[tuple[str, list[Row]]]:
+    """Rows of each source in turn, also on the disk as they come."""
+    seeds = range(options.seed, options.seed + options.runs)
+    there = [r for r in read(records.path) if r["seed"] in seeds]
+    done = {(r["source"], r["seed"]) for r in there}
+    todo = {name: [(name, seed) for seed in seeds if (name, seed) not in done]
+            for name in options.sources}
+    results = _map(work, [task for tasks in todo.values() for task in tasks], options.jobs)
+    for name, tasks in todo.items():
+        rows = [r for r in there if r["source"] == name]
+        for _ in tasks:
+            new = next(results)
+            records.add(new)
+            rows += new
+        yield name, rows
+
+
+def _map(work: Callable[[Task], list[Row]], tasks: list[Task],
+         jobs: int) -> Iterator[list[Row]]:
+    """Results in the order of the tasks."""
+    if jobs == 1:
+        yield from map(work, tasks)
+        return
+    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
+        yield from pool.imap(work, tasks, chunksize=2)

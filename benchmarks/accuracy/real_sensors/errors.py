@@ -73,12 +73,6 @@ def wandering(time: float, force: float, torque: float) -> Effect:
     return effect
 
 
-def white(force: float, torque: float) -> Effect:
-    """Noise that differs from sample to sample [N, N m]."""
-    sd = np.repeat([force, torque], 3)
-    return lambda y, t, rng: y + sd * rng.normal(size=y.shape)
-
-
 def steps(force: float, torque: float) -> Effect:
     """Readings in whole steps [N, N m]."""
     size = np.repeat([force, torque], 3)

@@ -3,65 +3,94 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from inertial_id_ros.api import Estimate, Identifier, InertialIdError, Settings
+from inertial_id_ros.apps.bag.config import read_settings_file
 from inertial_id_ros.inertia import PARAMETER_NAMES
 
 from ..records import Row
-from .recordings import Recording, simulate
+from .arms import SENSOR_FRAME
+from .recordings import Draw, Recording, simulate
+from .sources import Source
 
-# Findings that blame the payload's surroundings, in a recording in which nothing happens.
-FALSE_FINDINGS = ("contact", "doubted", "payload_changed", "zeroed", "estimate_lost",
-                  "sign_wrong", "frame_wrong")
+# Parts of the names of findings that blame what did not happen.
+FALSE_FINDINGS = ("contact", "payload_changed", "zeroed", "estimate_lost", "sign_wrong",
+                  "frame_wrong")
+KINDS = ("true", "got", "sd", "verdict")
+FIELDS = ("source", "seed", "object", "arm", "motion", "speed", "seconds", "failure", "false",
+          "findings", "took", *(f"{kind}_{n}" for kind in KINDS for n in PARAMETER_NAMES))
 
 
-def identifier_of(recording: Recording, changes: Mapping[str, Any]) -> Identifier:
-    """The identifier after a whole recording.
+def settings_of(recording: Recording, changes: Mapping[str, Any], plain: bool = False) -> Settings:
+    """Settings of a user who knows the payload's shape and his sensor.
 
     Args:
-        changes: settings, beside those of the payload's box and of the recording's source.
+        changes: made to them; plain: leave out those of the source.
     """
-    identifier = Identifier(Settings().replace(
-        {**recording.payload.hint, **recording.source.settings, **changes}))
+    own = {} if plain else source_settings(recording.source)
+    return Settings().replace({**recording.payload.hint, **own, **changes})
+
+
+def source_settings(source: Source) -> dict[str, Any]:
+    """Settings of a source, or those of its configuration file."""
+    return {**(_config(source.config) if source.config else {}), **source.settings}
+
+
+@cache
+def _config(name: str) -> dict[str, Any]:
+    return read_settings_file(Path(__file__).resolve().parents[3] / "config" / name)
+
+
+def identifier_of(recording: Recording, changes: Mapping[str, Any],
+                  plain: bool = False) -> Identifier:
+    """The identifier after a whole recording; arguments as for `settings_of`."""
+    identifier = Identifier(settings_of(recording, changes, plain))
     identifier.set_robot_description(recording.arm.urdf)
     identifier.add_joint_states(recording.joint_stamps, recording.arm.joint_names,
                                 recording.positions)
-    identifier.add_wrenches(recording.wrench_stamps, recording.arm.sensor_frame, recording.wrench)
+    identifier.add_wrenches(recording.wrench_stamps, SENSOR_FRAME, recording.wrench)
     identifier.finish()
     return identifier
 
 
-def run(source: str, seed: int, changes: Mapping[str, Any],
-        lengths: Sequence[float]) -> Row:
-    """The row of one run."""
-    recording = simulate(source, seed, lengths)
-    row: Row = {"source": source, "seed": seed, "arm": recording.arm.name,
-                "motion": recording.kind, "speed": recording.speed, "seconds": recording.seconds,
-                "failure": "", "findings": "", "false": ""}
-    row |= _numbered("true", recording.truth)
+def run(source: str, seed: int, draw: Draw, changes: Mapping[str, Any],
+        plain: bool = False) -> Row:
+    """The row of one run; arguments as for `simulate` and `settings_of`."""
+    recording = simulate(source, seed, draw)
+    row = {**describe(recording), "findings": "", "false": "",
+           **_numbered("true", recording.truth)}
     started = time.perf_counter()
     try:
-        identifier = identifier_of(recording, changes)
+        identifier = identifier_of(recording, changes, plain)
         outcome = identifier.solve()
-        findings = identifier.findings()
     except (InertialIdError, MemoryError, np.linalg.LinAlgError) as error:
         return row | {"failure": f"{type(error).__name__}: {error}"}
-    row["took"] = time.perf_counter() - started
-    row["findings"] = " ".join(f"{f.name}:{f.level}" for f in findings)
-    row["false"] = " ".join(f.name for f in findings if is_false(f.name))
+    findings = identifier.findings()
+    row |= {"took": time.perf_counter() - started,
+            "findings": " ".join(f"{f.name}:{f.level}" for f in findings),
+            "false": " ".join(f.name for f in findings if is_false(f.name))}
     if not isinstance(outcome, Estimate):
         return row | {"failure": outcome.reason}
-    row |= _numbered("got", outcome.report) | _numbered("sd", outcome.sigma)
-    return row | {f"verdict_{n}": int(v) for n, v in
-                  zip(PARAMETER_NAMES, outcome.verdict, strict=True)}
+    return {**row, **_numbered("got", outcome.report), **_numbered("sd", outcome.sigma),
+            **_numbered("verdict", outcome.verdict)}
+
+
+def describe(recording: Recording) -> Row:
+    """The columns that name a run."""
+    return {"source": recording.source.name, "seed": recording.seed,
+            "object": recording.payload.name, "arm": recording.arm.name,
+            "motion": recording.kind, "speed": recording.speed, "seconds": recording.seconds,
+            "failure": ""}
 
 
 def is_false(name: str) -> bool:
-    """Whether a finding blames what did not happen."""
+    """Whether a finding of this name blames what did not happen."""
     return any(part in name for part in FALSE_FINDINGS)
 
 

@@ -7,7 +7,6 @@ by run.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +17,8 @@ from inertial_id_ros.inertia import Array, body_from_phi, report_from_phi
 from .. import sensors
 from ..motions import GRAVITY
 from .arms import ARMS, Arm, SensorMotion
-from .composites import Composite, random_composite
 from .paths import KINDS, LENGTHS, JointPath, PathLaw, random_path, random_speed
+from .payloads import FAMILIES, Told
 from .sources import SOURCES, Source
 
 ENCODER_NOISE = 1e-4  # rad
@@ -30,6 +29,7 @@ VIBRATION = (12.0, 0.5)  # Hz, m/s^2
 CABLE = (2.0, 5.0, 0.036)  # N at its shortest, N/m, m from the sensor's origin
 CABLE_HEIGHT = 0.4  # m, of its fixed point above the sensor's middle position
 ARRIVAL_DELAY = 0.003  # s, mean
+LARGEST_SHARE = 0.8  # of a sensor's range, for the wrench of a payload
 START_NS = 1_000_000_000_000
 
 
@@ -39,18 +39,18 @@ class Recording:
 
     Attributes:
         arm: as the robot description has it.
-        payload: its phi in the sensor's frame as the robot description has it, and the box told.
+        payload: its phi is in the sensor's frame as the robot description has it.
         wrench_stamps: (n,) [ns]; wrench: (n, 6) readings (`on_sensor`: minus the wrench on the
             payload) [N, N m]; bias: (6,) of them.
         joint_stamps: (m,) [ns]; positions: (m, k) [rad].
-        kind, speed, seconds: of the motion; speed [rad/s] was asked for.
+        kind, speed, seconds: of the motion; the speed is the one asked for [rad/s].
         exact: motion of the sensor at the wrenches.
     """
 
     source: Source
     seed: int
     arm: Arm
-    payload: Composite
+    payload: Told
     wrench_stamps: Array
     wrench: Array
     bias: Array
@@ -67,41 +67,59 @@ class Recording:
         return report_from_phi(self.payload.phi)
 
 
-def simulate(source: str | Source, seed: int, lengths: Sequence[float] = LENGTHS,
-             kinds: Sequence[str] = KINDS, speed: float | None = None) -> Recording:
-    """The recording of a source and a seed.
+@dataclass(frozen=True)
+class Draw:
+    """What a recording is drawn from.
 
-    Args:
-        lengths: of the recording [s], kinds: of its motion: one of each is drawn.
-        speed: mean angular speed [rad/s]; None: drawn.
+    Attributes:
+        family: of payloads; lengths: of recordings [s]; kinds: of motions; speed: mean angular
+            speed that is asked for [rad/s]; 0: drawn, too.
     """
+
+    family: str = "composites"
+    lengths: tuple[float, ...] = LENGTHS
+    kinds: tuple[str, ...] = KINDS
+    speed: float = 0.0
+
+
+def simulate(source: str | Source, seed: int, draw: Draw | None = None) -> Recording:
+    """The recording of a source and a seed."""
     source = SOURCES[source] if isinstance(source, str) else source
+    draw = draw or Draw()
     rng = np.random.default_rng([seed, 0])
     arm = ARMS[str(rng.choice(list(ARMS)))]
-    payload = random_composite(rng)
-    kind = str(rng.choice(list(kinds)))
-    drawn = random_speed(kind, rng)
-    seconds = float(rng.choice(list(lengths)))
-    law = random_path(arm, kind, drawn if speed is None else speed, seconds, rng)
+    payload = FAMILIES[draw.family](rng)
+    kind = str(rng.choice(list(draw.kinds)))
+    speed = random_speed(kind, rng)
+    speed = draw.speed or speed
+    seconds = float(rng.choice(list(draw.lengths)))
+    law = random_path(arm, kind, speed, seconds, rng)
     bias, noise_rng = BIAS_SD * rng.normal(size=6), np.random.default_rng([seed, 1])
     rng = np.random.default_rng([seed, 2, zlib.crc32(source.name.encode())])
     t = np.arange(round(seconds * source.rate)) / source.rate
-    exact, wrench = _true_wrench(source, arm, payload, law, t, rng)
+    payload = _within_range(source, arm, payload, law(t))
+    exact, wrench = _true_wrench(source, arm, payload.phi, law, t, rng)
     readings = -wrench
-    for effect in source.effects[:-1]:
+    for effect in source.effects:
         readings = effect(readings, t, rng)
-    readings = source.effects[-1](readings, t, noise_rng) + bias
+    readings = readings + bias + np.repeat(source.white, 3) * noise_rng.normal(size=wrench.shape)
     if source.rounding is not None:
         readings = source.rounding(readings, t, rng)
     joint_times = np.arange(round(seconds * source.joint_rate)) / source.joint_rate
     q = law(joint_times).q
     q = q + ENCODER_NOISE * noise_rng.normal(size=q.shape)
     return Recording(source, seed, arm, payload, _stamps(t, source.stamps, rng), readings, bias,
-                     _stamps(joint_times, source.stamps, rng), q, kind,
-                     drawn if speed is None else speed, seconds, exact)
+                     _stamps(joint_times, source.stamps, rng), q, kind, speed, seconds, exact)
 
 
-def _true_wrench(source: Source, arm: Arm, payload: Composite, law: PathLaw, t: Array,
+def _within_range(source: Source, arm: Arm, payload: Told, path: JointPath) -> Told:
+    """The payload, with less density where its wrench would exceed the sensor's range."""
+    peak = np.abs(_body_wrench(payload.phi, arm.motion(*path))).max(axis=0)
+    share = float(np.max(peak / np.repeat(source.range, 3)))
+    return payload._replace(phi=payload.phi * min(1.0, LARGEST_SHARE / max(share, 1e-9)))
+
+
+def _true_wrench(source: Source, arm: Arm, phi: Array, law: PathLaw, t: Array,
                  rng: np.random.Generator) -> tuple[SensorMotion, Array]:
     """Exact motion, and wrench (n, 6) of the sensor on the payload in the sensor's own axes."""
     path, real = law(t), arm
@@ -110,11 +128,11 @@ def _true_wrench(source: Source, arm: Arm, payload: Composite, law: PathLaw, t: 
         real = arm.disturbed(rng, angle, distance)
         path = path._replace(q=path.q + np.deg2rad(rng.normal(0.0, zero, path.q.shape[1])))
     if source.compliance:
-        path = _deflected(real, path, payload.phi, source.compliance, t)
+        path = _deflected(real, path, phi, source.compliance, t)
     exact = real.motion(*path)
     if source.soft_base:
         exact = real.motion(*path, base=_base_acceleration(exact, t, rng))
-    wrench = _body_wrench(payload.phi, exact)
+    wrench = _body_wrench(phi, exact)
     if source.cable:
         wrench = wrench - _cable_wrench(exact, rng)
     if source.moved:

@@ -1,4 +1,4 @@
-"""The sources of error by name: a sensor, an arm, and their mixtures.
+"""The sources of error by name: sensors, arms, and mixtures of them.
 
 Where nothing is said: 500 Hz, white noise of 0.1 N / 0.005 N m, bias of N(0, 3 N) / N(0, 0.2 N m),
 encoder noise of 1e-4 rad, full scale 130 N / 10 N m.
@@ -6,6 +6,7 @@ encoder noise of 1e-4 rad, full scale 130 N / 10 N m.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,10 +20,7 @@ from .errors import (
     non_linearity,
     steps,
     wandering,
-    white,
 )
-
-NOISE = white(0.1, 0.005)
 
 
 @dataclass(frozen=True)
@@ -30,24 +28,28 @@ class Source:
     """What is wrong with sensor and arm.
 
     Attributes:
-        effects: on the readings, in order; rounding comes after the bias.
-        rounding: last effect on the readings, if any.
+        effects: on the readings, in order; white: noise of a sample after them [N, N m];
+            rounding: the last effect, after the bias.
         rate, joint_rate: of the samples [Hz].
+        range: of the sensor [N, N m]; payloads are made lighter until their wrench is below it.
         calibration: whether every joint stands elsewhere than the robot description says.
         compliance: of each joint under the payload's weight [rad/(N m)].
         soft_base: whether the base swings and vibrates.
         cable: whether a cable pulls at the payload.
         turned: angle of the sensor against its frame, about a random axis [deg].
         moved: standard deviation of its origin against that of its frame, along each axis [m].
-        stamps: 'exact', or of the arrival of messages that are delayed ('jitter') or in 'bursts'.
-        settings: what a user of this sensor would set.
+        stamps: 'exact', or those of the arrival of messages that are delayed ('jitter') or come in
+            'bursts'.
+        settings: what a user of this sensor would set; config: or the file of `config/` taken.
     """
 
     name: str
-    effects: tuple[Effect, ...] = (NOISE,)
+    effects: tuple[Effect, ...] = ()
+    white: tuple[float, float] = (0.1, 0.005)
     rounding: Effect | None = None
     rate: float = 500.0
     joint_rate: float = 500.0
+    range: tuple[float, float] = (math.inf, math.inf)
     calibration: bool = False
     compliance: float = 0.0
     soft_base: bool = False
@@ -56,28 +58,48 @@ class Source:
     moved: float = 0.0
     stamps: str = "exact"
     settings: Mapping[str, Any] = field(default_factory=dict)
+    config: str = ""
 
 
-UR = (white(0.5, 0.03), wandering(3.0, 1.2, 0.06))
-FT300 = (white(0.3, 0.012), wandering(0.02, 0.3, 0.01))
-ONROBOT = (cross_talk(0.02), hysteresis(0.01), white(0.1, 0.004))
-ATI = white(0.05, 0.002)
-ATI_STEPS = steps(0.025, 0.00125)
+def _preset(name: str) -> dict[str, Any]:
+    return {"wrench.sensor": name}
+
+
+_UR: dict[str, Any] = {"effects": (wandering(3.0, 1.2, 0.06),), "white": (0.5, 0.03)}
+_FT300: dict[str, Any] = {
+    "effects": (wandering(0.02, 0.3, 0.01),), "white": (0.3, 0.012), "rounding": steps(0.1, 0.001),
+    "rate": 100.0, "joint_rate": 125.0, "range": (300.0, 30.0),
+    "settings": _preset("robotiq_ft300")}
+_ONROBOT: dict[str, Any] = {
+    "effects": (cross_talk(0.02), hysteresis(0.01)), "white": (0.1, 0.004),
+    "rounding": steps(0.2, 0.01), "rate": 100.0, "joint_rate": 125.0, "range": (200.0, 6.5),
+    "settings": _preset("onrobot_hex")}
+_ATI: dict[str, Any] = {
+    "white": (0.05, 0.002), "rounding": steps(0.025, 0.00125), "rate": 1000.0,
+    "range": (130.0, 10.0), "settings": _preset("ati_gamma")}
+_BOTA: dict[str, Any] = {"white": (0.15, 0.004), "rate": 800.0, "range": (500.0, 12.0),
+                         "settings": _preset("bota_sensone")}
+_GOOD = (gain(0.01), cross_talk(0.003))
 
 SOURCES = {source.name: source for source in (
     Source("white"),
-    Source("gain", (gain(0.01), NOISE)),
-    Source("cross-talk-0.3", (cross_talk(0.003), NOISE)),
-    Source("cross-talk-1", (cross_talk(0.01), NOISE)),
-    Source("non-linearity", (non_linearity(0.01), NOISE)),
-    Source("hysteresis", (hysteresis(0.005), NOISE)),
-    Source("drift", (drift(0.02, 0.001), NOISE)),
-    Source("ar-10s", (wandering(10.0, 0.5, 0.03), NOISE)),
-    Source("ur", UR),
-    Source("ft300", FT300, steps(0.1, 0.001), 100.0, 125.0),
-    Source("onrobot", ONROBOT, steps(0.2, 0.01), 100.0, 125.0),
-    Source("ati", (ATI,), ATI_STEPS, 1000.0),
-    Source("bota", (white(0.15, 0.004),), None, 800.0),
+    Source("ideal", settings=_preset("ideal")),  # white noise, and the user says so
+    # one thing wrong with the sensor
+    Source("gain", (gain(0.01),)),
+    Source("cross-talk-0.3", (cross_talk(0.003),)),
+    Source("cross-talk-1", (cross_talk(0.01),)),
+    Source("non-linearity", (non_linearity(0.01),)),
+    Source("hysteresis", (hysteresis(0.005),)),
+    Source("drift", (drift(0.02, 0.001),)),
+    Source("ar-10s", (wandering(10.0, 0.5, 0.03),)),
+    # sensors as they come, with the settings that their users would choose
+    Source("ur", **_UR),  # by a user who sets nothing
+    Source("ur-config", **_UR, config="ur.yaml"),
+    Source("ft300", **_FT300),
+    Source("onrobot", **_ONROBOT),
+    Source("ati", **_ATI),
+    Source("bota", **_BOTA),
+    # the arm and the set-up
     Source("calibration", calibration=True),
     Source("compliance", compliance=1e-4),
     Source("soft-base", soft_base=True),
@@ -88,11 +110,10 @@ SOURCES = {source.name: source for source in (
     Source("moved", moved=0.003),
     Source("arrival-jitter", stamps="jitter"),
     Source("arrival-bursts", stamps="bursts"),
-    Source("mix-ati", (gain(0.01), cross_talk(0.003), drift(0.02, 0.001), ATI), ATI_STEPS, 1000.0,
-           calibration=True),
-    Source("mix-ur", UR, calibration=True, compliance=1e-4),
-    Source("mix-onrobot", (*ONROBOT, drift(0.02, 0.001)), steps(0.2, 0.01), 100.0, 125.0,
-           calibration=True),
-    Source("mix-mounting", (gain(0.01), cross_talk(0.003), NOISE), turned=1.0, moved=0.001,
-           soft_base=True),
+    # mixtures
+    Source("mix-ati", calibration=True, **{**_ATI, "effects": (*_GOOD, drift(0.02, 0.001))}),
+    Source("mix-ur", **_UR, calibration=True, compliance=1e-4, config="ur.yaml"),
+    Source("mix-onrobot", calibration=True,
+           **{**_ONROBOT, "effects": (*_ONROBOT["effects"], drift(0.02, 0.001))}),
+    Source("mix-mounting", _GOOD, turned=1.0, moved=0.001, soft_base=True),
 )}

@@ -1,0 +1,177 @@
+"""The default estimator against others: `python -m benchmarks.accuracy.real_sensors.compare`.
+
+Ratio of its mean errors to those of `wls`, `lmi` and `pmd` on the same recordings, and to the
+Cramér-Rao bound (white noise of the wrench, all else known), for every motion, length, speed and
+source. Cells in which it loses more than 5 % to `wls` or `lmi` are listed. The estimators answer on
+the same window, also where the identifier would refuse.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import numpy as np  # noqa: E402
+
+from inertial_id_ros.errors import InertialIdError  # noqa: E402
+from inertial_id_ros.identification.make_identifier import required_shape  # noqa: E402
+from inertial_id_ros.io.sample_blocks import JointStates, Wrenches  # noqa: E402
+from inertial_id_ros.settings import Settings  # noqa: E402
+
+from .. import bounds  # noqa: E402
+from ..metrics import errors  # noqa: E402
+from ..never_worse import ratio_of_means  # noqa: E402
+from ..product import Answers, compressed, identifier_for_all  # noqa: E402
+from ..records import Row, read  # noqa: E402
+from .arms import SENSOR_FRAME  # noqa: E402
+from .command_line import Task, draw_of, make_parser, run_sources, start  # noqa: E402
+from .identify import describe, settings_of  # noqa: E402
+from .recordings import Draw, Recording, simulate  # noqa: E402
+
+OWN = Settings().estimator.method
+ESTIMATORS = (OWN, "wls", "lmi", "pmd")
+RIVALS = ("wls", "lmi")  # that the default must not lose to
+MOST, FAST, ENOUGH = 1.05, 1.2, 10  # ratio; rad/s; pairs by which a cell is judged
+ERRORS = {"e_m": "mass", "e_com": "centre of mass", "e_J": "inertia about the sensor"}
+FIELDS = ("source", "seed", "object", "arm", "motion", "speed", "seconds", "estimator", "failure",
+          *ERRORS, *(f"crb_{key}" for key in ERRORS))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Entry point; returns the exit status (2: wrong use)."""
+    parser = make_parser("benchmarks.accuracy.real_sensors.compare", __doc__,
+                         "real_sensors_compared")
+    parser.set_defaults(sources=["white"], runs=100)
+    options = parser.parse_args(arguments)
+    try:
+        changes, records = start(options, {"estimators": ESTIMATORS}, FIELDS)
+    except (InertialIdError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    for name, rows in run_sources(options, records,
+                                  partial(_run, draw=draw_of(options), changes=changes)):
+        print(f"{name}: {len(rows) // len(ESTIMATORS)} runs", flush=True)
+    text = "\n".join(page(read(records.path))) + "\n"
+    (Path(options.output) / "compared.md").write_text(text, encoding="utf-8")
+    print(text)
+    return 0
+
+
+_answers = Answers()
+
+
+def _run(task: Task, draw: Draw, changes: dict[str, Any]) -> list[Row]:
+    """A row for each estimator."""
+    recording = simulate(*task, draw)
+    truth, lengths = recording.payload.phi, recording.payload.lengths
+    data = bounds.information(recording.exact, np.repeat(recording.source.white, 3), False)
+    least = bounds.unbiased(data, truth, lengths)
+    own = {**describe(recording), "crb_e_m": least.mass, "crb_e_com": least.com,
+           "crb_e_J": least.inertia}
+    settings = settings_of(recording, changes)
+    shape = required_shape(settings)
+    assert shape is not None
+    try:
+        answers = _answers.solve(_window(recording, settings), shape, settings, [*ESTIMATORS])
+    except InertialIdError as error:
+        return [own | {"estimator": name, "failure": str(error)} for name in ESTIMATORS]
+    out = []
+    for name, answer in answers.items():
+        row = own | {"estimator": name, "failure": answer.failure}
+        if not answer.failure:
+            found = errors(answer.phi, truth, lengths)
+            row |= {"e_m": found.mass, "e_com": found.com, "e_J": found.inertia}
+        out.append(row)
+    return out
+
+
+def _window(recording: Recording, settings: Settings) -> Any:
+    """What the identifier keeps of a recording, with a clock offset taken out."""
+    identifier = identifier_for_all(settings, required_shape(settings))
+    identifier.set_robot_description(recording.arm.urdf)
+    identifier.add_arrays([
+        JointStates(recording.joint_stamps, recording.arm.joint_names, recording.positions),
+        Wrenches(recording.wrench_stamps, SENSOR_FRAME, recording.wrench)])
+    identifier.finish()
+    identifier.solve()
+    return compressed(identifier)
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+class Ratio(NamedTuple):
+    """Mean error of the default over another's, its standard error, and the number of pairs."""
+
+    value: float
+    error: float
+    pairs: int
+
+
+def page(rows: list[Row]) -> list[str]:
+    """Cells that lose, and all ratios."""
+    cells = cells_of(rows)
+    out = [f"# `{OWN}` against others", "",
+           "Ratio of mean errors on the same recordings, ± its standard error. bound: over the "
+           "Cramér-Rao bound of white noise of the wrench alone, without a prior."]
+    judged = [(cell, key, rival, r) for cell, part in cells.items() for key in ERRORS
+              for rival in RIVALS if (r := ratio(part, key, rival)).pairs >= ENOUGH]
+    lost = [case for case in judged if case[-1].value > MOST]
+    out += ["", f"{len(lost)} of {len(judged)} ratios above {MOST:g}, in cells of at least "
+            f"{ENOUGH} runs{':' if lost else '.'}", ""]
+    out += [f"- {cell}, {ERRORS[key]}: {_text(r)} of `{rival}` ({r.pairs} runs"
+            f"{'' if r.value - 2.0 * r.error > MOST else ', within two standard errors'})"
+            for cell, key, rival, r in lost]
+    for key, text in ERRORS.items():
+        out += ["", f"## {text.capitalize()}", "",
+                f"| cell | runs | {key}, % | " + " | ".join(f"over {n}" for n in ESTIMATORS[1:])
+                + " | over the bound |", "|---" * (len(ESTIMATORS) + 3) + "|"]
+        for cell, part in cells.items():
+            own = [r[key] for r in part if r["estimator"] == OWN and not r["failure"]]
+            out.append(f"| {cell} | {len(own)} | {np.mean(own) if own else np.nan:.3g} | "
+                       + " | ".join(_text(ratio(part, key, n)) for n in ESTIMATORS[1:])
+                       + f" | {_text(ratio(part, key, f'crb_{key}'))} |")
+    return out
+
+
+def cells_of(rows: list[Row]) -> dict[str, list[Row]]:
+    """Rows of each source: all, by motion, by length, by speed, by motion and length."""
+    cells: dict[str, list[Row]] = {}
+    for row in rows:
+        source, motion, length = row["source"], row["motion"], f"{row['seconds']:g} s"
+        speed = f"{'above' if row['speed'] > FAST else 'up to'} {FAST:g} rad/s"
+        for name in (source, f"{source}, {motion}", f"{source}, {length}", f"{source}, {speed}",
+                     f"{source}, {motion}, {length}"):
+            cells.setdefault(name, []).append(row)
+    return dict(sorted(cells.items(), key=lambda cell: (cell[0].count(","), cell[0])))
+
+
+def ratio(rows: list[Row], key: str, rival: str) -> Ratio:
+    """Error `key` of the default over that of another estimator, or over a bound."""
+    ours = {(r["source"], r["seed"]): r for r in rows if r["estimator"] == OWN}
+    pairs = []
+    for r in rows:
+        own = ours.get((r["source"], r["seed"]))
+        if own is None or own["failure"] or r["failure"]:
+            continue
+        if r["estimator"] == rival:
+            pairs.append((own[key], r[key]))
+        elif rival.startswith("crb") and r is own:
+            pairs.append((own[key], own[rival]))
+    if not pairs:
+        return Ratio(np.nan, np.nan, 0)
+    _, _, value, error = ratio_of_means(*np.array(pairs).T)
+    return Ratio(value, error, len(pairs))
+
+
+def _text(r: Ratio) -> str:
+    return f"{r.value:.2f} ± {r.error:.2f}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,100 @@
+"""Tables of the runs in a folder: `python -m benchmarks.accuracy.real_sensors.tables [FOLDER]`.
+
+`summary.md` has a row for each source, `cells.md` one for each source, motion and length.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from ..records import Row, read
+from ..run import RESULTS
+from ..tables import grouped
+from .summary import GROUPS, LEVELS, Summary, summarise
+
+COVERED = (90.0, 99.0)  # percent, wanted of the 95 % intervals
+LARGEST_Z = 1.3
+MOST_BEYOND, MOST_FALSE, MOST_FAILED = 2.0, 1.0, 5.0  # percent
+
+
+def main(arguments: list[str]) -> int:
+    """Entry point; returns the exit status (1: no runs)."""
+    folder = Path(arguments[0] if arguments else RESULTS / "real_sensors")
+    if not (folder / "runs.csv").is_file():
+        print(f"error: {folder} holds no runs.csv; run python -m benchmarks.accuracy.real_sensors "
+              "first", file=sys.stderr)
+        return 1
+    write(folder)
+    return 0
+
+
+def write(folder: Path) -> None:
+    """Write the tables of the runs in a folder."""
+    rows = read(folder / "runs.csv")
+    for name, lines in (("summary.md", summary_page(rows)), ("cells.md", cells_page(rows))):
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"wrote {folder / 'summary.md'}")
+
+
+def summary_page(rows: list[Row]) -> list[str]:
+    """A row for each source, and what was found and refused."""
+    sources = {name: summarise(part) for (name,), part in grouped(rows, "source").items()}
+    low, high = COVERED
+    out = ["# Sensors and arms with the errors of real ones", "",
+           "Mass / centre of mass / inertia about it. z: root mean square of error over standard "
+           "deviation. Errors: median and root mean square, of the mass [%], the centre of mass "
+           "(length) [mm], the inertia (norm of the tensor's error over the mean principal moment) "
+           "[%]. Beyond: share of the claimed values (verdict identified or prior-dominated) that "
+           "are beyond the verdict's own limit. False: runs with a finding that blames what did "
+           f"not happen. Bold: not what is wanted ({low:g} to {high:g} % within 95 % intervals, z "
+           f"at most {LARGEST_Z:g}, at most {MOST_BEYOND:g} % beyond, {MOST_FALSE:g} % false, "
+           f"{MOST_FAILED:g} % without an estimate).", "",
+           "| source | runs | no estimate | in 50 % | in 68 % | in 95 % | z | median error | rms "
+           "error | claimed, % | beyond, % | false, % |", "|---" * 12 + "|",
+           *(f"| {name} | {_figures(s)} |" for name, s in sources.items()), "", "## Findings", "",
+           "Runs with each false finding, with each other one above the level of information, and "
+           "reasons for no estimate.", "", "| source | false | other | no estimate |",
+           "|---|---|---|---|"]
+    return [*out, *(f"| {name} | {_counts(s.names)} | {_counts(s.findings)} | "
+                    f"{_counts(s.reasons)} |" for name, s in sources.items())]
+
+
+def cells_page(rows: list[Row]) -> list[str]:
+    """A row for each source, motion and length."""
+    out = ["# By source, motion and length", "",
+           "| source, motion, length | runs | no estimate | in 50 % | in 68 % | in 95 % | z | "
+           "median error | rms error | claimed, % | beyond, % | false, % |", "|---" * 12 + "|"]
+    for (source,), runs in grouped(rows, "source").items():
+        for (motion, seconds), part in sorted(grouped(runs, "motion", "seconds").items()):
+            out.append(f"| {source}, {motion}, {seconds:g} s | {_figures(summarise(part))} |")
+    return out
+
+
+def _figures(s: Summary) -> str:
+    """The cells of a row after its name."""
+    covered = ["/".join(f"{s.coverage[g][k]:.0f}" for g in GROUPS) for k in range(len(LEVELS) - 1)]
+    last = [s.coverage[g][-1] for g in GROUPS]
+    return " | ".join((
+        str(s.runs), _bold(s.failed, s.failed > 0.01 * MOST_FAILED * s.runs, "d"), *covered,
+        "/".join(_bold(c, not COVERED[0] <= c <= COVERED[1], ".0f") for c in last),
+        "/".join(_bold(z, z > LARGEST_Z, ".1f") for z in s.z.values()),
+        "/".join(f"{e:.2g}" for e in s.median.values()),
+        "/".join(f"{e:.2g}" for e in s.rms.values()),
+        "/".join(f"{c:.0f}" for c in s.claimed.values()),
+        "/".join(_bold(b, b > MOST_BEYOND, ".1f") for b in s.beyond.values()),
+        _bold(s.false, s.false > MOST_FALSE, ".0f")))
+
+
+def _bold(value: float, wrong: bool, form: str) -> str:
+    text = format(value, form)
+    return f"**{text}**" if wrong else text
+
+
+def _counts(counts: dict[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    return ", ".join(f"{n} {name}" for name, n in ordered[:6]).replace("|", "/") or "-"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
