@@ -64,9 +64,9 @@ def make_parser(name: str, text: str | None, folder: str) -> argparse.ArgumentPa
     parser.add_argument("--speed", type=float, default=0.0,
                         help="mean angular speed [rad/s]; default: drawn, too")
     parser.add_argument("--objects", default="composites", choices=list(FAMILIES))
-    parser.add_argument("--settings", nargs="+", default=[], metavar="SETTING=VALUE",
-                        help="settings of the identification")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--set", "--settings", nargs="+", default=[], metavar="SETTING=VALUE",
+                        dest="changes", help="settings of the identification")
+    parser.add_argument("--workers", "--jobs", type=int, default=1, help="processes")
     parser.add_argument("--resume", action="store_true",
                         help="go on with the runs in the folder, e.g. after an interrupt")
     parser.add_argument("--output", default=str(RESULTS / folder),
@@ -82,7 +82,7 @@ def draw_of(options: argparse.Namespace) -> Draw:
 def start(options: argparse.Namespace, more: dict[str, Any],
           fields: tuple[str, ...]) -> tuple[dict[str, Any], Records]:
     """Changed settings, and the file of runs (raises ValueError, InvalidSetting)."""
-    changes = setting_changes(options.settings)
+    changes = setting_changes(options.changes)
     asked = {"settings": changes, "seconds": options.seconds, "motions": options.motions,
              "speed": options.speed, "objects": options.objects, **more}
     return changes, Records(Path(options.output), asked, options.resume, fields)
@@ -96,7 +96,7 @@ def run_sources(options: argparse.Namespace, records: Records,
     done = {(r["source"], r["seed"]) for r in there}
     todo = {name: [(name, seed) for seed in seeds if (name, seed) not in done]
             for name in options.sources}
-    results = _map(work, [task for tasks in todo.values() for task in tasks], options.jobs)
+    results = _map(work, [task for tasks in todo.values() for task in tasks], options.workers)
     for name, tasks in todo.items():
         rows = [r for r in there if r["source"] == name]
         for _ in tasks:
@@ -107,10 +107,10 @@ def run_sources(options: argparse.Namespace, records: Records,
 
 
 def _map(work: Callable[[Task], list[Row]], tasks: list[Task],
-         jobs: int) -> Iterator[list[Row]]:
+         workers: int) -> Iterator[list[Row]]:
     """Results in the order of the tasks."""
-    if jobs == 1:
+    if workers == 1:
         yield from map(work, tasks)
         return
-    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
+    with multiprocessing.get_context("spawn").Pool(workers) as pool:
         yield from pool.imap(work, tasks, chunksize=2)
