@@ -28,7 +28,16 @@ from ..signals.ring_buffer import (
     SampleRing,
 )
 from .motion import Motion, SampleNoise
-from .polynomial import choose_window, fit_quartics, gather_samples, has_coverage, sample_variance
+from .polynomial import (
+    Spacing,
+    choose_window,
+    fit_quartics,
+    gather_samples,
+    has_coverage,
+    measure_spacing,
+    parts_in_memory,
+    sample_variance,
+)
 from .transform_tree import Pose, TransformTree, list_names
 
 _CAPACITY = 65_536  # joint states kept: a window can be gone through again
@@ -204,7 +213,7 @@ class JointMotion:
     def __init__(self, robot: RobotFrame, window: float) -> None:
         self.robot = robot
         self._requested_window = self.window = window
-        self._samples, self._period = 0, math.inf
+        self._samples, self._spacing = 0, Spacing(math.inf, math.inf)
         self.ring = SampleRing(len(robot.joint_names), _CAPACITY)
         self._orders: dict[tuple[str, ...], list[int] | None] = {}
 
@@ -226,8 +235,8 @@ class JointMotion:
         if result not in (LATE, REPEATED, HELD):
             self._samples += 1
             if self._samples == _SETTLE:
-                self._period = self.ring.median_period()
-                self.window = choose_window(self._period, self._requested_window)
+                self._spacing = measure_spacing(self.ring.stamps)
+                self.window = choose_window(self._spacing, self._requested_window)
         return result
 
     def fits(self, block: JointStates) -> bool:
@@ -288,15 +297,26 @@ class JointMotion:
         steps = np.abs(rows[1:, turning] - rows[:-1, turning])
         if steps.max(initial=0.0) > np.pi:  # some drivers wrap to +-pi
             rows[:, turning] = np.unwrap(rows[:, turning], axis=0)
-        index, u, weights = gather_samples(times, stamps, self.window)
-        valid = has_coverage(u, weights, (index[:, 0] == 0) & (near.start == 0), ends)
-        motion = self.robot.motion(*fit_quartics(u, weights, rows[index], self.window), valid)
-        some = np.flatnonzero(valid & (stamps // _SPARSE_NS % _SPARSE == 0))
-        if ends or len(some) == 0:
+        fits = np.zeros((3, len(stamps), rows.shape[1]))
+        valid = np.zeros(len(stamps), dtype=bool)
+        sums, count = np.zeros(rows.shape[1]), 0
+        for part in parts_in_memory(times, stamps, self.window):
+            index, u, weights = gather_samples(times, stamps[part], self.window)
+            good = has_coverage(u, weights, (index[:, 0] == 0) & (near.start == 0), ends)
+            fits[:, part] = fit_quartics(u, weights, rows[index], self.window)
+            valid[part] = good
+            some = np.flatnonzero(good & (stamps[part] // _SPARSE_NS % _SPARSE == 0))
+            if not ends and len(some):
+                sums += len(some) * sample_variance(u[some], weights[some], rows[index[some]],
+                                                    self._spacing.block)
+                count += len(some)
+        motion = self.robot.motion(fits[0], fits[1], fits[2], valid)
+        if not count:
             return motion
-        variance = sample_variance(u[some], weights[some], rows[index[some]])
-        covariance = self.robot.sensor_pose_covariance(rows[index[some[0], 0]], variance)
-        return motion._replace(noise=SampleNoise(covariance, self._period, self.window, len(some)))
+        somewhere = fits[0, np.argmax(valid)]
+        covariance = self.robot.sensor_pose_covariance(somewhere, sums / count)
+        return motion._replace(noise=SampleNoise(
+            covariance, self._spacing.period, self.window, count))
 
 
 def _joints_above(model: pin.Model, joint: int) -> list[int]:

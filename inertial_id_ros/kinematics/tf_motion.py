@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import UnknownFrame
 from ..inertia import Array
 from .motion import Motion
-from .polynomial import choose_window, fit_quartics, gather_samples, has_coverage
+from .polynomial import choose_window, fit_quartics, gather_samples, has_coverage, measure_spacing
 from .transform_tree import PoseSeries, TransformTree
 
 _SETTLE = 20  # transforms after which the period, and with it the window, is taken as known
@@ -68,8 +68,8 @@ class TfMotion:
             rings = [self._tree.ring(e) for e in self.edges]
             if not rings or min(map(len, rings)) < _SETTLE:
                 return None
-            period = max(float(np.median(np.diff(r.stamps[:_SETTLE]))) * 1e-9 for r in rings)
-            self.window = choose_window(period, self._requested_window)
+            self.window = max(choose_window(measure_spacing(r.stamps[:_SETTLE]),
+                                            self._requested_window) for r in rings)
         newest = self.newest()
         return None if newest is None else newest - int(0.5e9 * self.window)
 

@@ -14,7 +14,14 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidData, NotEnoughData
 from ..inertia import Array
-from ..kinematics.polynomial import choose_window, fit_quartics, gather_samples, has_coverage
+from ..kinematics.polynomial import (
+    choose_window,
+    fit_quartics,
+    gather_samples,
+    has_coverage,
+    measure_spacing,
+    parts_in_memory,
+)
 from ..signals.bins import BIN_NS, bin_samples
 from ..signals.low_pass import make_low_pass
 from ..signals.ring_buffer import SampleRing
@@ -22,7 +29,6 @@ from .compression import Compressed, compress_rows
 from .model import RobotModel
 
 WINDOW, LOW_PASS = 0.15, 0.4  # s
-_CHUNK = 500  # wanted times whose windows are in memory at a time
 
 
 @dataclass(frozen=True)
@@ -124,11 +130,10 @@ def filter_recording(model: RobotModel, recording: JointRecording, delay: float 
 def joint_motion(recording: JointRecording, wanted: np.ndarray, window: float = WINDOW
                  ) -> tuple[Array, Array, Array, np.ndarray]:
     """Position, velocity, acceleration (k, joints) at wanted times (k,) [ns]; where valid (k,)."""
-    length = choose_window(float(np.median(np.diff(recording.stamps))) * 1e-9, window)
+    length = choose_window(measure_spacing(recording.stamps), window)
     out = np.zeros((3, len(wanted), recording.q.shape[1]))
     valid = np.zeros(len(wanted), dtype=bool)
-    for start in range(0, len(wanted), _CHUNK):
-        part = slice(start, start + _CHUNK)
+    for part in parts_in_memory(recording.stamps, wanted, length):
         index, u, weights = gather_samples(recording.stamps, wanted[part], length)
         valid[part] = has_coverage(u, weights)
         out[:, part] = fit_quartics(u, weights, recording.q[index], length)

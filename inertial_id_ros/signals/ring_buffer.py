@@ -159,9 +159,3 @@ class SampleRing:
         """Slice of the views with ``first_ns <= stamp < end_ns``."""
         low, high = np.searchsorted(self.stamps, [first_ns, end_ns])
         return slice(int(low), int(high))
-
-    def median_period(self) -> float:
-        """Median time between samples [s]; infinite with fewer than two."""
-        if len(self) < 2:
-            return float("inf")
-        return float(np.median(np.diff(self.stamps))) * 1e-9

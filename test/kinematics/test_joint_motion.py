@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -241,6 +242,33 @@ def test_motion_settles_half_a_window_after_the_last_joint_state(
     settled = source.settled_until()
     assert settled == nanoseconds(t)[-1] - int(0.5e9 * source.window)
     assert source.motion_at(np.array([settled])).valid.all()
+
+
+@pytest.mark.parametrize(("count", "apart"), [(1, 0.0), (4, 1e-4), (8, 5e-5), (4, 0.0)])
+def test_bursts_of_joint_states_move_the_sensor_late_and_nothing_else(count: int, apart: float
+                                                                      ) -> None:
+    """A stamp of each burst is right, the others are late; where all are equal, one is kept. The
+    motion of 20 s is that of the chain, in little memory."""
+    scene, source = Scene(), JointMotion(_robot(Scene()), 0.15)
+    t = np.arange(0.0, 21.0, 0.002)
+    last = np.minimum((np.arange(len(t)) // count + 1) * count, len(t)) - 1
+    late = t[last] + (np.arange(len(t)) - last) * apart - t
+    rows = scene.motion.positions(t)
+    kept = [source.add(int(s), JOINTS, q.tolist()) == STORED
+            for s, q in zip(nanoseconds(t + late), rows, strict=True)]
+    assert np.mean(kept) == pytest.approx(1.0 if apart or count == 1 else 1.0 / count, rel=0.01)
+    wanted = np.arange(0.5, 20.5, 0.01)
+    tracemalloc.start()
+    try:
+        motion = source.motion_at(nanoseconds(wanted))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert motion.valid.all() and peak < 100e6
+    some = slice(None, None, 40)
+    some_motion = Motion(motion.axes[some], motion.gravity, *(
+        field[some] for field in (motion.acceleration, motion.omega, motion.alpha, motion.valid)))
+    _assert_moves_like(some_motion, scene, wanted[some] - late[np.array(kept)].mean(), 0.03)
 
 
 def test_times_without_joint_states_are_marked_and_never_an_error() -> None:

@@ -135,12 +135,6 @@ def test_stamps_of_2026_keep_their_nanoseconds() -> None:
     assert _ring([start, start + 1]).stamps.tolist() == [start, start + 1]
 
 
-def test_the_median_period_ignores_a_few_gaps_and_needs_two_samples() -> None:
-    stamps = np.cumsum([8 * _MS] * 30 + [500 * _MS] * 3 + [8 * _MS] * 30)
-    assert _ring(stamps.tolist()).median_period() == pytest.approx(0.008)
-    assert _ring([1]).median_period() == float("inf")
-
-
 def test_clear_forgets_rows_and_what_was_used() -> None:
     ring = _ring([10, 20])
     ring.closed_until = 20

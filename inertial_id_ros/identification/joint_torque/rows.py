@@ -8,7 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kinematics.polynomial import choose_window, fit_quartics, gather_samples, has_coverage
+from ...kinematics.polynomial import (
+    choose_window,
+    fit_quartics,
+    gather_samples,
+    has_coverage,
+    measure_spacing,
+)
 from ...robot.model import RobotModel
 from ...signals.bins import BIN_NS, BinColumns, bin_samples
 from ...signals.ring_buffer import SampleRing
@@ -60,7 +66,7 @@ class TorqueStream:
         """
         if len(self.ring) < (2 if finished else _SETTLE):
             return self.no_bins
-        window = choose_window(self.ring.median_period(), self._wish)
+        window = choose_window(measure_spacing(self.ring.stamps), self._wish)
         half = int(0.5e9 * window)
         ahead = 0 if finished else _REORDER_NS + half + abs(self._delay_ns)
         end = (self.ring.newest - ahead) // BIN_NS + (1 if finished else 0)
