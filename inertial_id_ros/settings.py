@@ -379,6 +379,10 @@ class PrecompensatedSettings:
         "dynamic_joint_states: that topic. When it changes, all data before are forgotten.",
         choices=("settings", "inertia", "franka", "dynamic_joint_states"))
     topic: str = setting("", "Topic of the sources inertia and franka.")
+    terms: str = setting(
+        "auto", "What of the payload the driver removes. all: its weight and inertial forces; "
+        "weight: its weight only; auto: all, until the motion tells otherwise.",
+        choices=("auto", "all", "weight"), runtime=True)
     frame: str = setting(
         "", "Frame of the payload that the driver reports; empty: that of its messages, or the "
         "sensor's.")

@@ -53,6 +53,12 @@ class DisturbanceFindings:
             return self._texts.zeroed
         return f"{self._texts.lost} {(event.row - event.first) * BIN_NS * 1e-9:.0f} s"
 
+    def withdraw(self) -> None:
+        """Forget all contacts and withdraw all findings: the events were none."""
+        self.restart()
+        self._findings.clear("contact", "payload_changed", "estimate_lost", self._texts.zeroed_name,
+                             self._texts.doubted_name)
+
     def forget_from(self, number: int) -> None:
         """Forget the contacts since this bin, which will be found again."""
         self.intervals = [i for i in self.intervals if i[0] < number]

@@ -12,29 +12,34 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..detection import removed_terms
 from ..detection.disturbance_findings import DisturbanceFindings
+from ..detection.removed_terms import RemovedTerms, Share
 from ..detection.segments import Segments
+from ..detection.setup_trials import Setup, SetupSearch, find_setup
 from ..errors import InertialIdError, NotEnoughData
 from ..estimate import Estimate, Outcome
 from ..geometry.shape import Shape, shape_from_settings
-from ..inertia import Array
+from ..inertia import PARAMETERS, Array
 from ..io.sample_blocks import Block
 from ..kinematics.motion import Motion
 from ..kinematics.motion_statistics import MotionStatistics
 from ..regression.alignment import CLOCK_OFFSET, RemovedOffset
+from ..regression.noise import datasheet_noise
 from ..regression.regressor_window import Rows, WindowContent, make_regressor_window
 from ..regression.rows import make_bin_columns
 from ..settings import Settings
 from ..signals import inbox
 from ..signals.bins import BIN_NS, BinColumns, Bins, bin_samples
 from ..signals.drop_counters import DropCounters
-from ..signals.precompensation import SETTLED, RemovedPayload, is_settling
+from ..signals.precompensation import SETTLED, Removed, RemovedPayload, is_settling
 from ..signals.ring_buffer import JUMPED, SampleRing
 from ..signals.sample_checks import WrenchChecks, accepts_all
 from ..signals.sensor_frame import SensorFrame
 from .compensation import CompensatedWrenches, compensate, no_wrenches, why_not_compensated
 from .pipeline import Pipeline
 from .provisional_rows import UnsettledBins, find_unsettled_bins
+from .sensor_bias import prior_bias_sd
 from .solver import Solver
 from .state import State
 from .wrench_model import WrenchModel
@@ -63,6 +68,8 @@ class Identifier(Pipeline[WindowContent]):
         self._buffer = make_regressor_window(settings)
         self._sign = settings.wrench.sign
         self._removed = RemovedPayload(settings)
+        self._terms = RemovedTerms(model, self._segments.filter)
+        self._taken_out = Removed(np.zeros(PARAMETERS))
         self._settling_from = SETTLED  # stamp from which on wrenches are ignored for a while [ns]
         shape = shape if shape is not None else shape_from_settings(settings.shape)
         self._solver = Solver(settings, shape, self._segments.filter)
@@ -82,6 +89,7 @@ class Identifier(Pipeline[WindowContent]):
         """Set what depends on the samples so far to its start."""
         super()._reset_progress()
         self._clock = RemovedOffset()
+        self._search = SetupSearch()
         self._next_bin: int | None = None
         self._row_count = 0
 
@@ -186,12 +194,13 @@ class Identifier(Pipeline[WindowContent]):
         return self._process_bins(bins, source.motion_at(bins.stamps + self._clock.early_ns),
                                   removed)
 
-    def _process_bins(self, bins: Bins, motion: Motion, removed: Array) -> CompensatedWrenches:
+    def _process_bins(self, bins: Bins, motion: Motion, removed: Removed) -> CompensatedWrenches:
         """Filter settled bins into rows of the window; gives their compensated wrenches.
 
         Args:
-            removed: (10,) payload that the driver removes.
+            removed: payload that the driver removes.
         """
+        self._taken_out = removed
         a, y, columns = make_bin_columns(bins, motion, removed, self._sign,
                                          self.settings.estimator.dynamism_c1)
         valid = motion.valid
@@ -207,6 +216,7 @@ class Identifier(Pipeline[WindowContent]):
     def _add_rows(self, rows: Rows) -> None:
         """Add rows to the window."""
         self._buffer.add(rows)
+        self._terms.add(rows, self._taken_out)
         self._row_count += len(rows.number)
 
     def _handle_moved_zero(self) -> None:
@@ -237,17 +247,63 @@ class Identifier(Pipeline[WindowContent]):
     def solve(self) -> Outcome:
         """The estimate of the window: physically consistent, or the reason why there is none.
 
-        Where an estimate shows that the clocks of wrench and motion differ, the window is replayed
-        with corrected stamps and solved again.
+        Where an estimate shows that the clocks of wrench and motion differ, or that the driver
+        removes other forces of its payload than was believed, the window is replayed with that
+        corrected and solved again; so it is where nothing explains the wrench, but would do so
+        with another clock offset.
         """
         with self._lock:
             outcome = self._solve_window()
+            if self._search_setup(outcome) or self._correct_terms(outcome):
+                self._replay_window()
+                outcome = self._solve_window()
             if isinstance(outcome, Estimate) and not outcome.stale and self._clock.remove(
                     float(outcome.alignment[CLOCK_OFFSET.values][0]),
                     float(outcome.alignment_sigma[CLOCK_OFFSET.values][0])):
                 self._replay_window()
                 outcome = self._solve_window()
             return self._conclude(outcome)
+
+    def _correct_terms(self, outcome: Outcome) -> bool:
+        """Compare what the driver is believed to remove with the motion; says whether the belief
+        has changed."""
+        if not isinstance(outcome, Estimate) or outcome.stale:
+            return False
+        share = self._terms.share(self._solver.problems.total_payload(outcome.phi))
+        if share is None or not share.contradicts:
+            return False
+        return self._believe_terms(not self._taken_out.weight_only, share)
+
+    def _believe_terms(self, weight_only: bool, share: Share | None) -> bool:
+        """Believe that the driver removes other terms than before; False where the user has said
+        what it removes, and is told."""
+        chosen = self.settings.precompensated.terms != "auto"
+        changed = self._removed.believe(weight_only)
+        if changed or chosen:
+            self._log.set("removed_terms", "warning" if chosen else "info",
+                          removed_terms.describe(self._taken_out, share, chosen))
+        return changed
+
+    def _search_setup(self, outcome: Outcome) -> bool:
+        """Look for a clock offset or terms of the removed payload that explain a wrench which
+        nothing explains; says whether there are others than before, which are then used."""
+        source = self._unsettled and self._unsettled.source
+        if source is None or not self._search.is_due(
+                self._ring.newest, isinstance(outcome, Estimate), self._log.all()):
+            return False
+        found = find_setup(self._ring, source, Setup(self._clock.early_ns, self._taken_out),
+                           self._sign, datasheet_noise(self.settings.wrench),
+                           prior_bias_sd(self.settings.wrench),
+                           self.settings.alignment.delay_sd > 0.0)
+        if found is None:
+            return False
+        if (found.removed.weight_only != self._taken_out.weight_only
+                and not self._believe_terms(found.removed.weight_only, None)):
+            return False
+        self._clock.replace(found.early_ns)
+        self._disturbances.withdraw()  # events that the wrong set-up made
+        self._begin_bin, self._flush_reason = 0, None
+        return True
 
     def _replay_window(self) -> None:
         """Send the samples of the window through the stages again, as if they had just arrived."""
@@ -361,6 +417,7 @@ class Identifier(Pipeline[WindowContent]):
     def _clear_window(self) -> None:
         """Forget the window and its estimate."""
         self._buffer.clear()
+        self._terms.clear()
         self._motion_statistics = MotionStatistics()
         self._last, self._restored = None, None
 

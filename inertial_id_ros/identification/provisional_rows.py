@@ -19,11 +19,11 @@ from typing import NamedTuple
 from ..detection.segments import Segments
 from ..estimate import Estimate
 from ..findings import FindingLog
-from ..inertia import Array
 from ..kinematics.motion import MotionSource
 from ..regression.regressor_window import Rows
 from ..regression.rows import make_bin_columns
 from ..signals.bins import BIN_NS, BinColumns, bin_samples
+from ..signals.precompensation import Removed
 from ..signals.ring_buffer import SampleRing
 
 _REORDER_NS = 20_000_000  # a sample may overtake others by this much
@@ -35,14 +35,14 @@ class UnsettledBins(NamedTuple):
     Attributes:
         first: number of the first of them; end: number after the last.
         source: of the motion.
-        removed: (10,) payload that the driver removes from the wrench.
+        removed: payload that the driver removes from the wrench.
         early_ns: clock offset that is added to the wrench stamps [ns].
     """
 
     first: int
     end: int
     source: MotionSource
-    removed: Array
+    removed: Removed
     early_ns: int
 
     def provisional_rows(self, wrenches: SampleRing, segments: Segments, sign: float, c1: float,
@@ -80,7 +80,7 @@ class MonotonicStamps:
         return replace(estimate, stamp_ns=self._newest)
 
 
-def find_unsettled_bins(source: MotionSource, newest_ns: int, removed: Array, early_ns: int,
+def find_unsettled_bins(source: MotionSource, newest_ns: int, removed: Removed, early_ns: int,
                         finished: bool) -> UnsettledBins | None:
     """The bins between the last settled one and the newest sample; None before the first motion.
 

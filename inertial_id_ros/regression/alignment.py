@@ -143,6 +143,10 @@ class RemovedOffset:
         self.early_ns += int(rest * 1e9)
         return True
 
+    def replace(self, early_ns: int) -> None:
+        """Remove another offset [ns], found without an estimate."""
+        self.early_ns, self._times = early_ns, 0
+
 
 def _angles(values: Array, clear: Sequence[bool], axes: str) -> str:
     """The angles (n,) [rad] that are clearly not zero (n,), in degrees and with their axes."""

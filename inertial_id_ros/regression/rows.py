@@ -12,6 +12,7 @@ from ..inertia import PARAMETERS, Array
 from ..kinematics.motion import Motion
 from ..signals.bins import Bins
 from ..signals.low_pass import FilteredRows
+from ..signals.precompensation import Removed
 from .newton_euler import dynamism, full_model_weight, regressor, static_regressor
 from .nuisance_state import RowSignals
 from .regressor_window import Rows
@@ -33,16 +34,17 @@ def pack_columns(motion: Motion, a: Array, wrench: Array, c1: float) -> Array:
         [a.reshape(len(a), _A.stop), motion.axes.reshape(-1, 9), wrench, weight[:, None]], axis=1)
 
 
-def make_bin_columns(bins: Bins, motion: Motion, removed: Array, sign: float,
+def make_bin_columns(bins: Bins, motion: Motion, removed: Removed, sign: float,
                      c1: float) -> tuple[Array, Array, Array]:
     """Compute regressor (k, 6, 10) and wrench ``y = A phi + bias`` (k, 6) of bins, and pack them
     into columns (k, 76) for the low-pass.
 
     Args:
-        removed: (10,) payload that the driver takes out; sign: of the reading against ``A phi``.
+        removed: payload that the driver takes out; sign: of the reading against ``A phi``.
     """
     a = regressor(motion.proper_acceleration, motion.omega, motion.alpha)
-    y = sign * bins.mean + a @ removed
+    taken_out = static_regressor(-motion.gravity * motion.axes[:, 2]) if removed.weight_only else a
+    y = sign * bins.mean + taken_out @ removed.phi
     return a, y, pack_columns(motion, a, y, c1)
 
 

@@ -63,10 +63,19 @@ def check_source(settings: PrecompensatedSettings, dynamic_topic: str) -> None:
                              f"precompensated.source is '{settings.source}'; give one of the two")
 
 
+class Removed(NamedTuple):
+    """What is removed from the wrench: phi (10,) in the sensor frame, and whether its weight only,
+    not its inertial forces."""
+
+    phi: Array
+    weight_only: bool = False
+
+
 class RemovedPayload:
     """The removed payload as known now.
 
     Attributes:
+        weight_only: whether the driver removes its weight only, as far as known.
         missing: what it takes to know the payload; None where it is known.
 
     Raises:
@@ -76,6 +85,8 @@ class RemovedPayload:
     def __init__(self, settings: Settings) -> None:
         check_source(settings.precompensated, settings.dynamic_joint_states.topic)
         self._settings = settings.precompensated
+        self.weight_only = self._settings.terms == "weight"
+        self._told = False  # whether the motion has told that
         self._stated: StatedPayload | None = None
         self._phi: Array | None = None
         if self._settings.source == "settings":
@@ -118,8 +129,8 @@ class RemovedPayload:
                     "wrench is taken from precompensated.mass: the driver is not asked")
         return None
 
-    def in_sensor(self, sensor_frame: str, lookup: Lookup) -> Array | None:
-        """phi (10,) in the sensor frame; None while something is `missing`."""
+    def in_sensor(self, sensor_frame: str, lookup: Lookup) -> Removed | None:
+        """What is removed, in the sensor frame; None while something is `missing`."""
         if self._phi is None and self._stated is not None:
             try:
                 self._phi = _phi_in_sensor_frame(self._stated, sensor_frame, lookup)
@@ -128,7 +139,18 @@ class RemovedPayload:
                 self.missing = Missing("the payload that the driver removes is given in frame "
                                        f"'{self._stated.frame_id}', which cannot be related to "
                                        f"the sensor: {error}")
-        return self._phi
+        return None if self._phi is None else Removed(self._phi, self.weight_only)
+
+    def believe(self, weight_only: bool) -> bool:
+        """Take the driver to remove the payload's weight only, or all; says whether that is new.
+
+        It never is where the user has said what the driver removes, nor a second time: a motion
+        that tells both is not to be trusted.
+        """
+        if self._settings.terms != "auto" or self._told or weight_only == self.weight_only:
+            return False
+        self.weight_only, self._told = weight_only, True
+        return True
 
     def require_none(self) -> None:
         """Raise NotEnoughData where something is removed: the sensor's own reading is not known."""
