@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from benchmarks.accuracy.never_worse import ratio_of_means
 from benchmarks.accuracy.objects import objects
@@ -167,6 +168,20 @@ def test_errors_of_the_mounting_have_their_size() -> None:
     assert pull.min() == pytest.approx(2.0) and pull.max() < 10.0
 
 
+def test_a_wrong_shape_lies_elsewhere_than_the_payload() -> None:
+    exact = simulate("white", 9).payload.hint
+    moved, turned, scaled = (simulate(name, 9).payload.hint for name in (
+        "shape-moved", "shape-turned", "shape-scaled"))
+    shift = np.subtract(moved["shape.center"], exact["shape.center"])
+    assert 0.001 <= np.linalg.norm(shift) <= 0.03
+    assert moved["shape.size"] == exact["shape.size"] == turned["shape.size"]
+    angle = Rotation.from_euler("xyz", turned["shape.rpy"]).magnitude()
+    assert 0.0 < angle <= np.deg2rad(20.0)
+    factors = np.divide(scaled["shape.size"], exact["shape.size"])
+    np.testing.assert_allclose(factors, factors[0])
+    assert 0.7 <= factors[0] <= 1.5 and factors[0] != 1.0
+
+
 @pytest.mark.parametrize("name", ["arrival-jitter", "arrival-bursts"])
 def test_stamps_of_arrivals_are_late_and_in_order(name: str) -> None:
     exact, late = simulate("white", 7), simulate(name, 7)
@@ -236,22 +251,33 @@ def test_the_command_keeps_its_runs_and_goes_on_with_them(tmp_path, capsys) -> N
         ("white", 1000), ("gain", 1000), ("white", 1001), ("gain", 1001)]
     page = (tmp_path / "summary.md").read_text()
     (tmp_path / "summary.md").unlink()
-    assert tables.main([str(tmp_path)]) == 0
+    assert tables.main(["--input", str(tmp_path)]) == 0
     assert (tmp_path / "summary.md").read_text() == page and "| gain | 2 |" in page
     assert main([*command, "--settings", "no.such=1"]) == 2
     assert json.loads((tmp_path / "asked.json").read_text())["seconds"] == [4.0]
+
+
+def test_the_page_holds_every_part_that_there_is(tmp_path) -> None:
+    own = tmp_path / "real_sensors"
+    assert main(["--sources", "white", "--runs", "1", "--seconds", "4", "--output", str(own)]) == 0
+    (tmp_path / "real_sensors_compared").mkdir()
+    (tmp_path / "real_sensors_compared" / "compared.md").write_text("# `density` against others\n")
+    target = tmp_path / "page.md"
+    assert tables.main(["--input", str(own), "--page", str(target)]) == 0
+    text = target.read_text()
+    assert "## Random payloads\n" in text and "| white | 1 |" in text
+    assert "## Modular objects" not in text and "\n## `density` against others\n" in text
 
 
 def test_the_comparison_pairs_runs_and_lists_what_loses(tmp_path, capsys) -> None:
     assert compare.main(["--runs", "2", "--seconds", "4", "--output", str(tmp_path)]) == 0
     rows = read(tmp_path / "runs.csv")
     assert [r["estimator"] for r in rows] == 2 * [*compare.ESTIMATORS]
-    own, wls = ([r["e_m"] for r in rows if r["estimator"] == name] for name in ("density", "wls"))
+    own, wls = (np.array([r["e_m"] / r["crb_e_m"] for r in rows if r["estimator"] == name])
+                for name in ("density", "wls"))
     found = compare.ratio(rows, "e_m", "wls")
-    assert found[:2] == pytest.approx(ratio_of_means(np.array(own), np.array(wls))[2:])
-    assert found.pairs == 2
-    assert compare.ratio(rows, "e_m", "crb_e_m").value == pytest.approx(
-        sum(own) / sum(r["crb_e_m"] for r in rows[::len(compare.ESTIMATORS)]))
+    assert found[:2] == pytest.approx(ratio_of_means(own, wls)[2:])
+    assert found.pairs == 2 and found.own == pytest.approx(own.mean())
     losing = [{"source": "white", "seed": k, "motion": "teach", "seconds": 4.0, "speed": 0.3,
                "estimator": name, "failure": "", "e_m": error, "e_com": 1.0, "e_J": 1.0,
                "crb_e_m": 1.0, "crb_e_com": 1.0, "crb_e_J": 1.0}

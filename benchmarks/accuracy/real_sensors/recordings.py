@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.signal import bilinear, lfilter
+from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.inertia import Array, body_from_phi, report_from_phi
 
@@ -108,6 +109,7 @@ def simulate(source: str | Source, seed: int, draw: Draw | None = None) -> Recor
     joint_times = np.arange(round(seconds * source.joint_rate)) / source.joint_rate
     q = law(joint_times).q
     q = q + ENCODER_NOISE * noise_rng.normal(size=q.shape)
+    payload = _wrongly_told(source, payload, rng)
     return Recording(source, seed, arm, payload, _stamps(t, source.stamps, rng), readings, bias,
                      _stamps(joint_times, source.stamps, rng), q, kind, speed, seconds, exact)
 
@@ -117,6 +119,22 @@ def _within_range(source: Source, arm: Arm, payload: Told, path: JointPath) -> T
     peak = np.abs(_body_wrench(payload.phi, arm.motion(*path))).max(axis=0)
     share = float(np.max(peak / np.repeat(source.range, 3)))
     return payload._replace(phi=payload.phi * min(1.0, LARGEST_SHARE / max(share, 1e-9)))
+
+
+def _wrongly_told(source: Source, payload: Told, rng: np.random.Generator) -> Told:
+    """The payload, with another box told of it where the source says so."""
+    distance, angle, factor = (rng.uniform(*limits) for limits in (
+        source.shape_moved, source.shape_turned, source.shape_scaled))
+    if not distance and not angle and factor == 1.0:
+        return payload
+    hint, shift = payload.hint, distance * sensors.direction(rng)
+    turn = Rotation.from_rotvec(angle * sensors.direction(rng), degrees=True)
+    size = ({"shape.size": tuple(factor * s for s in hint["shape.size"])} if "shape.size" in hint
+            else {"shape.mesh_scale": factor})
+    return payload._replace(hint={
+        **hint, **size,
+        "shape.center": tuple((np.array(hint["shape.center"]) + shift).tolist()),
+        "shape.rpy": tuple(turn.as_euler("xyz").tolist())})
 
 
 def _true_wrench(source: Source, arm: Arm, phi: Array, law: PathLaw, t: Array,

@@ -40,6 +40,8 @@ class Source:
         moved: standard deviation of its origin against that of its frame, along each axis [m].
         stamps: 'exact', or those of the arrival of messages that are delayed ('jitter') or come in
             'bursts'.
+        shape_moved, shape_turned, shape_scaled: lowest and highest error of the shape that is told:
+            its distance [m], its angle [deg], the factor of its size.
         settings: what a user of this sensor would set; config: or the file of `config/` taken.
     """
 
@@ -57,6 +59,9 @@ class Source:
     turned: float = 0.0
     moved: float = 0.0
     stamps: str = "exact"
+    shape_moved: tuple[float, float] = (0.0, 0.0)
+    shape_turned: tuple[float, float] = (0.0, 0.0)
+    shape_scaled: tuple[float, float] = (1.0, 1.0)
     settings: Mapping[str, Any] = field(default_factory=dict)
     config: str = ""
 
@@ -110,6 +115,10 @@ SOURCES = {source.name: source for source in (
     Source("moved", moved=0.003),
     Source("arrival-jitter", stamps="jitter"),
     Source("arrival-bursts", stamps="bursts"),
+    # a box given by eye
+    Source("shape-moved", shape_moved=(0.001, 0.03)),
+    Source("shape-turned", shape_turned=(0.0, 20.0)),
+    Source("shape-scaled", shape_scaled=(0.7, 1.5)),
     # mixtures
     Source("mix-ati", calibration=True, **{**_ATI, "effects": (*_GOOD, drift(0.02, 0.001))}),
     Source("mix-ur", **_UR, calibration=True, compliance=1e-4, config="ur.yaml"),

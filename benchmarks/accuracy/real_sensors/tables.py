@@ -1,10 +1,12 @@
-"""Tables of the runs in a folder: `python -m benchmarks.accuracy.real_sensors.tables [FOLDER]`.
+"""Tables of the runs in a folder: `python -m benchmarks.accuracy.real_sensors.tables`.
 
-`summary.md` has a row for each source, `cells.md` one for each source, motion and length.
+`summary.md` has a row for each source, `cells.md` one for each source, motion and length. `--page`
+writes REAL_SENSORS.md from the folders of the reported runs as well.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -18,15 +20,45 @@ LARGEST_Z = 1.3
 MOST_BEYOND, MOST_FALSE, MOST_FAILED = 2.0, 1.0, 5.0  # percent
 
 
-def main(arguments: list[str]) -> int:
+PAGE = Path(__file__).parents[1] / "REAL_SENSORS.md"
+PARTS = {"real_sensors": "Random payloads", "real_sensors_modular": "Modular objects",
+         "real_sensors_pace": "Random payloads, 8 s at 1 rad/s"}
+
+
+def main(arguments: list[str] | None = None) -> int:
     """Entry point; returns the exit status (1: no runs)."""
-    folder = Path(arguments[0] if arguments else RESULTS / "real_sensors")
+    parser = argparse.ArgumentParser(
+        prog="benchmarks.accuracy.real_sensors.tables", description=__doc__)
+    parser.add_argument("--input", default=str(RESULTS / "real_sensors"), help="folder of the runs")
+    parser.add_argument("--page", nargs="?", const=str(PAGE), metavar="FILE")
+    options = parser.parse_args(arguments)
+    folder = Path(options.input)
     if not (folder / "runs.csv").is_file():
         print(f"error: {folder} holds no runs.csv; run python -m benchmarks.accuracy.real_sensors "
               "first", file=sys.stderr)
         return 1
     write(folder)
+    if options.page:
+        Path(options.page).write_text("\n".join(page(folder.parent)) + "\n", encoding="utf-8")
+        print(f"wrote {options.page}")
     return 0
+
+
+def page(folder: Path) -> list[str]:
+    """The page of the reported runs, which lie in the folders PARTS and in that of `compare`."""
+    out = ["# Sensors and arms with the errors of real ones", "",
+           "Written by `python -m benchmarks.accuracy.real_sensors.tables --page`; "
+           "[README.md](../README.md#real-sensors) says from which runs, and what is simulated.",
+           "", *LEGEND]
+    for name, title in PARTS.items():
+        if (folder / name / "runs.csv").is_file():
+            rows = read(folder / name / "runs.csv")
+            out += ["", f"## {title}", "", *source_table(rows), "", *finding_table(rows)]
+    compared = folder / "real_sensors_compared" / "compared.md"
+    if compared.is_file():
+        out += ["", *("#" + line if line.startswith("#") else line
+                      for line in compared.read_text(encoding="utf-8").splitlines())]
+    return out
 
 
 def write(folder: Path) -> None:
@@ -37,27 +69,41 @@ def write(folder: Path) -> None:
     print(f"wrote {folder / 'summary.md'}")
 
 
+LEGEND = [
+    "Mass / centre of mass / inertia about it. z: root mean square of error over standard "
+    "deviation. Errors: median and root mean square, of the mass [%], the centre of mass (length) "
+    "[mm], the inertia (norm of the tensor's error over the mean principal moment) [%]. Beyond: "
+    "share of the claimed values (verdict identified or prior-dominated) that are beyond the "
+    "verdict's own limit. False: runs with a finding that blames what did not happen. Bold: not "
+    f"what is wanted ({COVERED[0]:g} to {COVERED[1]:g} % within the 95 % intervals, z at most "
+    f"{LARGEST_Z:g}, at most {MOST_BEYOND:g} % beyond, {MOST_FALSE:g} % false, {MOST_FAILED:g} % "
+    "without an estimate)."]
+
+
 def summary_page(rows: list[Row]) -> list[str]:
     """A row for each source, and what was found and refused."""
-    sources = {name: summarise(part) for (name,), part in grouped(rows, "source").items()}
-    low, high = COVERED
-    out = ["# Sensors and arms with the errors of real ones", "",
-           "Mass / centre of mass / inertia about it. z: root mean square of error over standard "
-           "deviation. Errors: median and root mean square, of the mass [%], the centre of mass "
-           "(length) [mm], the inertia (norm of the tensor's error over the mean principal moment) "
-           "[%]. Beyond: share of the claimed values (verdict identified or prior-dominated) that "
-           "are beyond the verdict's own limit. False: runs with a finding that blames what did "
-           f"not happen. Bold: not what is wanted ({low:g} to {high:g} % within 95 % intervals, z "
-           f"at most {LARGEST_Z:g}, at most {MOST_BEYOND:g} % beyond, {MOST_FALSE:g} % false, "
-           f"{MOST_FAILED:g} % without an estimate).", "",
-           "| source | runs | no estimate | in 50 % | in 68 % | in 95 % | z | median error | rms "
-           "error | claimed, % | beyond, % | false, % |", "|---" * 12 + "|",
-           *(f"| {name} | {_figures(s)} |" for name, s in sources.items()), "", "## Findings", "",
-           "Runs with each false finding, with each other one above the level of information, and "
+    return ["# Sensors and arms with the errors of real ones", "", *LEGEND, "",
+            *source_table(rows), "", "## Findings", "", *finding_table(rows)]
+
+
+def source_table(rows: list[Row]) -> list[str]:
+    """Figures of each source."""
+    return ["| source | runs | no estimate | in 50 % | in 68 % | in 95 % | z | median error | rms "
+            "error | claimed, % | beyond, % | false, % |", "|---" * 12 + "|",
+            *(f"| {name} | {_figures(summarise(part))} |"
+              for (name,), part in grouped(rows, "source").items())]
+
+
+def finding_table(rows: list[Row]) -> list[str]:
+    """What was found and refused, by source."""
+    out = ["Runs with each false finding, with each other one above the level of information, and "
            "reasons for no estimate.", "", "| source | false | other | no estimate |",
            "|---|---|---|---|"]
-    return [*out, *(f"| {name} | {_counts(s.names)} | {_counts(s.findings)} | "
-                    f"{_counts(s.reasons)} |" for name, s in sources.items())]
+    for (name,), part in grouped(rows, "source").items():
+        s = summarise(part)
+        out.append(f"| {name} | {_counts(s.names)} | {_counts(s.findings)} | "
+                   f"{_counts(s.reasons)} |")
+    return out
 
 
 def cells_page(rows: list[Row]) -> list[str]:
@@ -97,4 +143,4 @@ def _counts(counts: dict[str, int]) -> str:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(main())
