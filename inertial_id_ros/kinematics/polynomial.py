@@ -88,6 +88,9 @@ def choose_window(spacing: Spacing, window: float) -> float:
 def parts_in_memory(stamps: np.ndarray, wanted: np.ndarray, window: float) -> Iterator[slice]:
     """Parts of the wanted times (k,), for the arguments of `gather_samples`, whose windows may be
     in memory together however many samples these hold."""
+    if len(wanted) * len(stamps) <= _IN_MEMORY:
+        yield slice(0, len(wanted))
+        return
     reach = np.int64(0.5e9 * window)
     width = int((np.searchsorted(stamps, wanted + reach, side="right")
                  - np.searchsorted(stamps, wanted - reach)).max(initial=1))
@@ -183,8 +186,9 @@ def sample_variance(u: Array, weights: Array, values: Array, block: int = 1) -> 
     # In the mean, a fit takes the weights' share along its own columns out of the squares: they
     # are the diagonal of (1 - q q') weights (1 - q q'), summed over blocks.
     inner = q.transpose(0, 2, 1) @ tapered_q
-    starts = np.arange(0, u.shape[1], block)
-    left, q, tapered_q = (np.add.reduceat(x, starts, axis=1) for x in (left, q, tapered_q))
+    if block > 1:
+        starts = np.arange(0, u.shape[1], block)
+        left, q, tapered_q = (np.add.reduceat(x, starts, axis=1) for x in (left, q, tapered_q))
     freedom = weights.sum() - 2.0 * (q * tapered_q).sum() + ((q @ inner) * q).sum()
     return (left**2).sum(axis=(0, 1)) / freedom
 
