@@ -29,11 +29,13 @@ from ..signals.ring_buffer import (
 )
 from .motion import Motion, SampleNoise
 from .polynomial import (
+    FEW,
     Spacing,
     choose_window,
     fit_quartics,
     gather_samples,
     has_coverage,
+    is_too_slow,
     measure_spacing,
     parts_in_memory,
     sample_variance,
@@ -43,6 +45,7 @@ from .transform_tree import Pose, TransformTree, list_names
 _CAPACITY = 65_536  # joint states kept: a window can be gone through again
 _SETTLE = 50  # samples after which the period, and with it the window, is taken as known
 _IMPOSSIBLE = 1e6  # rad or m: no joint stands there, uninitialised memory does
+_BEYOND_LIMIT, _TURN = 1.2, 2.0 * math.pi + 0.5  # of a joint's limit, and rad
 _SPARSE_NS, _SPARSE = 10_000_000, 8  # the noise is measured in one of so many spans [ns]
 _SAME_NAME = "joint::"  # before the name of a joint that has the name of a link
 
@@ -147,6 +150,13 @@ class RobotFrame:
                 raise InvalidModel(f"joint '{name}' has {joint.nv} degrees of freedom; "
                                    "only joints with one are read from joint states")
         self._circular = np.array([j.nq == 2 for j in joints])
+        # Largest |position| that is plausible [rad]: infinite for a joint without limits. A whole
+        # turn always is, since drivers count them differently.
+        limits = np.maximum(np.abs(self._model.lowerPositionLimit),
+                            np.abs(self._model.upperPositionLimit))
+        self._farthest = np.array([
+            np.inf if circular else max(_BEYOND_LIMIT * limits[j.idx_q], _TURN)
+            for j, circular in zip(joints, self._circular, strict=True)])
         self.revolute = np.array([not j.shortname().startswith("JointModelP") for j in joints])
 
     def _configuration(self, positions: Array) -> Array:
@@ -156,6 +166,22 @@ class RobotFrame:
             columns += ([np.cos(positions[:, k]), np.sin(positions[:, k])] if circular
                         else [positions[:, k]])
         return np.stack(columns, axis=1)
+
+    def unit_error(self, rows: Array) -> str | None:
+        """What is wrong where joint positions (n, joints) can be no radians; None: nothing is.
+
+        One joint a turn beyond its limits is none: it may turn farther than its description says.
+        """
+        q = np.median(rows, axis=0)
+        size = np.where(self.revolute, np.abs(q), 0.0)
+        if (size > self._farthest).sum() < 2 and not (size > self._farthest + 2.0 * _TURN).any():
+            return None
+        worst = int(np.argmax(size - np.where(size > self._farthest, 0.0, np.inf)))
+        fits = (np.deg2rad(size) < self._farthest).all()
+        return (f"joint '{self.joint_names[worst]}' stands at {q[worst]:.4g}, far beyond its "
+                "limits in the robot description: the joint states are "
+                + ("in degrees; publish radians" if fits else
+                   "not in radians, or the robot description is of another robot"))
 
     def same_geometry(self, other: RobotFrame) -> bool:
         """Whether joints, links, sensor offset and gravity are those of another robot frame."""
@@ -257,6 +283,15 @@ class JointMotion:
         index = {name: k for k, name in enumerate(names)}
         wanted = self.robot.joint_names
         return [index[j] for j in wanted] if all(j in index for j in wanted) else None
+
+    def too_slow(self) -> Spacing | None:
+        """The spacing of the joint states if they come too slowly for accelerations."""
+        if len(self.ring) < FEW:
+            return None
+        settled = self._samples >= _SETTLE
+        spacing = self._spacing if settled else measure_spacing(self.ring.stamps)
+        window = choose_window(spacing, self._requested_window)
+        return spacing if is_too_slow(spacing, window) else None
 
     def settled_until(self) -> int | None:
         """Newest time [ns] with half a window of samples after it."""

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..inertia import Array
+from .polynomial import Spacing
 
 
 class SampleNoise(NamedTuple):
@@ -60,6 +61,9 @@ class MotionSource(Protocol):
         """Length [ns] of the newest motion, not settled yet, for which there is a
         `provisional_motion`; 0: there is none."""
         ...
+
+    def too_slow(self) -> Spacing | None:
+        """The spacing of the samples if they come too slowly for accelerations."""
 
     def settled_until(self) -> int | None:
         """Newest time [ns] at which `motion_at` has all it needs; None before the first sample."""

@@ -20,6 +20,8 @@ from .motion import MotionSource
 from .tf_motion import TfMotion
 from .transform_tree import Pose, TransformTree
 
+SLOW, UNITS = "motion_slow", "joint_units"
+_RECENT = 100  # joint states whose unit is judged
 _OTHER_POSITION = 0.3  # rad or m; frames whose relative pose stays when joints move are fixed
 _PENDING = 4096  # joint states kept until the sensor frame is known
 _JOINT_LEVELS = {REPEATED: LEVELS[REPEATED], LATE: LEVELS[LATE]}
@@ -141,6 +143,7 @@ class MotionSelector:
             self._rebuild(sensor_frame)
         if self._joint is not None:
             self._explain_joint_states()
+            self._explain_rate(self._joint, "joint states", self._settings.joint_states.topic)
             self._watch.compare(wrench.newest, self._joint.newest(), "joint states",
                                 self._settings.joint_states.topic)
             return self._joint
@@ -149,6 +152,8 @@ class MotionSelector:
                                    "to the frame of the sensor")
             return None
         if self._tf is not None and not self._joints_ready():
+            self.missing = None
+            self._explain_rate(self._tf, "transforms", self._settings.tf.topic)
             self._watch.compare(wrench.newest, self._tf.newest(), "transforms",
                                 self._settings.tf.topic)
             return self._tf
@@ -219,12 +224,30 @@ class MotionSelector:
         assert self._joint is not None
         if self._joint.newest() is not None:
             self.missing = None
+            wrong = self._joint.robot.unit_error(self._joint.ring.rows[-_RECENT:])
+            self._findings.clear(UNITS)
+            if wrong is not None:
+                text = f"{wrong} (topic '{self._settings.joint_states.topic}')"
+                self.missing = Missing(text)
+                self._findings.set(UNITS, "error", text)
         elif self._joints_seen is not None:
             absent = [j for j in self._joint.robot.joint_names if j not in self._joints_seen]
             self.missing = Missing(
                 f"no joint state carries joint '{absent[0]}', which moves the sensor; "
                 f"they carry: {', '.join(self._joints_seen[:12])}" if absent
                 else "no usable joint state received")
+
+    def _explain_rate(self, source: MotionSource, what: str, topic: str) -> None:
+        """Say that the motion comes too slowly, where it does."""
+        slow = source.too_slow()
+        if slow is None:
+            self._findings.clear(SLOW)
+            return
+        bursts = "" if slow.block == 1 else f" in bursts {slow.gap:.2g} s from each other"
+        text = (f"the {what} on '{topic}' come at {1.0 / slow.period:.2g} Hz{bursts}, too slowly "
+                "for accelerations: publish them at 50 Hz or more (10 Hz is the least)")
+        self._findings.set(SLOW, "error", text)
+        self.missing = Missing(text)
 
     def _use_tf(self, sensor_frame: str) -> TfMotion | None:
         """Make a source from TF; None where no moving transform leads to the sensor."""

@@ -21,6 +21,8 @@ DEGREE = 4
 # only as far as SAMPLES_NEEDED demand: a quartic over more time smooths motion that the wrench
 # still shows, and the inertia is then wrong by more than its interval.
 SAMPLES_WANTED, SAMPLES_NEEDED = 20, 10
+FEW = 10  # samples whose spacing is judged already
+_LEAST = DEGREE + 4  # samples in a window for which there is an answer at all
 SMOOTHED = 0.25
 LONGEST_WINDOW = 1.0  # s
 _RIDGE = 1e-12 * np.eye(DEGREE + 1)
@@ -85,6 +87,11 @@ def choose_window(spacing: Spacing, window: float) -> float:
     return min(window * _LADDER**steps, max(LONGEST_WINDOW, window))
 
 
+def is_too_slow(spacing: Spacing, window: float) -> bool:
+    """Whether a window of that length [s] holds too few samples for a quartic."""
+    return math.isfinite(spacing.gap) and _LEAST * max(spacing) > window
+
+
 def parts_in_memory(stamps: np.ndarray, wanted: np.ndarray, window: float) -> Iterator[slice]:
     """Parts of the wanted times (k,), for the arguments of `gather_samples`, whose windows may be
     in memory together however many samples these hold."""
@@ -143,7 +150,7 @@ def has_coverage(u: Array, weights: Array, begins: np.ndarray | bool = False,
     count = inside.any(axis=1) + np.minimum(steps / _APART, 1.0).sum(axis=1)
     reaches_back = (first < -0.5) | (begins & (first < -_BEYOND))
     reaches_ahead = last > (_BEYOND if ends else 0.5)
-    return (count > DEGREE + 3.99) & reaches_back & reaches_ahead & (gap < 0.5)
+    return (count > _LEAST - 0.01) & reaches_back & reaches_ahead & (gap < 0.5)
 
 
 def fit_quartics(u: Array, weights: Array, values: Array,

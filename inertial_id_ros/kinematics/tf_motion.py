@@ -7,7 +7,16 @@ import numpy as np
 from ..errors import UnknownFrame
 from ..inertia import Array
 from .motion import Motion
-from .polynomial import choose_window, fit_quartics, gather_samples, has_coverage, measure_spacing
+from .polynomial import (
+    FEW,
+    Spacing,
+    choose_window,
+    fit_quartics,
+    gather_samples,
+    has_coverage,
+    is_too_slow,
+    measure_spacing,
+)
 from .transform_tree import PoseSeries, TransformTree
 
 _SETTLE = 20  # transforms after which the period, and with it the window, is taken as known
@@ -38,6 +47,7 @@ class TfMotion:
         self._gravity = gravity
         self._requested_window = window
         self.window: float | None = None
+        self._spacing: Spacing | None = None
         self._turned = self._shifted = False
 
     @property
@@ -68,10 +78,23 @@ class TfMotion:
             rings = [self._tree.ring(e) for e in self.edges]
             if not rings or min(map(len, rings)) < _SETTLE:
                 return None
-            self.window = max(choose_window(measure_spacing(r.stamps[:_SETTLE]),
-                                            self._requested_window) for r in rings)
+            self._spacing = self._measure_spacing()
+            self.window = choose_window(self._spacing, self._requested_window)
         newest = self.newest()
         return None if newest is None else newest - int(0.5e9 * self.window)
+
+    def _measure_spacing(self) -> Spacing:
+        """That of the moving transform that comes most slowly."""
+        return max((measure_spacing(self._tree.ring(e).stamps[:_SETTLE]) for e in self.edges),
+                   key=max)
+
+    def too_slow(self) -> Spacing | None:
+        """The spacing of the transforms if they come too slowly for accelerations."""
+        if not self.edges or min(len(self._tree.ring(e)) for e in self.edges) < FEW:
+            return None
+        spacing = self._spacing or self._measure_spacing()
+        window = choose_window(spacing, self._requested_window)
+        return spacing if is_too_slow(spacing, window) else None
 
     def close(self, until_ns: int) -> None:
         """Transforms up to half a window before that time are used up."""

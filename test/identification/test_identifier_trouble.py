@@ -105,6 +105,56 @@ def test_tare_needs_samples_at_rest() -> None:
 # ---- frames, signs, joints -----------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("rate", [3.0, 5.0])
+@pytest.mark.parametrize("source", ["joint_states", "tf"])
+def test_motion_that_comes_too_slowly_is_said_with_its_rate_and_what_is_needed(
+        rate: float, source: str) -> None:
+    scene, t = Scene(), stamps(8.0, rate)
+    motion = (joint_messages(scene, t) if source == "joint_states" else transform_messages(
+        *scene.flange_in_base(t), t, "base_link", "tool0"))
+    made = identifier(URDF if source == "joint_states" else None)
+    (motion + wrench_messages(scene, BODY, stamps(8.0, 200.0))).sorted().feed(made, 0.1)
+    what = "joint states on 'joint_states'" if source == "joint_states" else "transforms on '/tf'"
+    assert f"the {what} come at {rate:g} Hz, too slowly for accelerations" in _reason(made.solve())
+    assert "10 Hz is the least" in texts(made)["motion_slow"]
+
+
+def test_joint_states_at_12_hz_are_used() -> None:
+    made = identifier()
+    recording(12.0, joint_rate=12.0).feed(made, 0.1)
+    assert isinstance(made.solve(), Estimate) and "motion_slow" not in texts(made)
+
+
+def test_joint_states_in_degrees_are_named_with_the_joint_and_no_frame_is_blamed() -> None:
+    made = identifier(joint_states__topic="/arm/joints")
+    samples = recording(5.0)
+    degrees = [(stamp, kind, (stamp, names, np.rad2deg(rest[0]).tolist())
+                if kind == "add_joint_state" else (stamp, names, *rest))
+               for stamp, kind, (_, names, *rest) in samples.messages]
+    Recording(degrees).feed(made, 0.1)
+    reason = _reason(made.solve())
+    assert reason.startswith("joint 'bend' stands at ")
+    assert "the joint states are in degrees; publish radians (topic '/arm/joints')" in reason
+    assert {"joint_units"} == {n for n, f in ((f.name, f) for f in made.findings())
+                               if f.level == "error"}
+    made.reset("radians from now on")
+    samples.moved(7 * SECOND).feed(made, 0.1)
+    assert_body(made.solve())
+
+
+def test_a_joint_that_turns_beyond_its_limits_is_no_matter_of_units() -> None:
+    """Wrists turn farther than some descriptions say; and a single wild value is no unit."""
+    made = identifier()
+    wild = {150, 151, 400}
+    joints = [(stamp, kind, (stamp, names, [q[0], q[1], q[2], q[3] + 2.0 * np.pi * (k not in wild),
+                                            q[4]]))
+              for k, (stamp, kind, (_, names, q)) in enumerate(
+                  joint_messages(Scene(), stamps(5.0, 200.0)).messages)]
+    (Recording(joints) + wrench_messages(Scene(), BODY, stamps(5.0, 200.0))).sorted().feed(
+        made, 0.1)
+    assert isinstance(made.solve(), Estimate) and "joint_units" not in texts(made)
+
+
 @pytest.mark.parametrize(("convention", "sign", "other"), [
     ("on_sensor", 1.0, "on_environment"), ("on_environment", -1.0, "on_sensor")])
 @pytest.mark.parametrize("method", ["wls", "lmi"])
