@@ -262,6 +262,9 @@ class Identifier(Pipeline[WindowContent]):
                     float(outcome.alignment_sigma[CLOCK_OFFSET.values][0])):
                 self._replay_window()
                 outcome = self._solve_window()
+            if (isinstance(outcome, Estimate) and not outcome.stale
+                    and why_not_compensated(outcome, 0, self.settings.buffer.window) is None):
+                self._log.clear("compensation_silent")  # which was so with the estimate before
             return self._conclude(outcome)
 
     def _correct_terms(self, outcome: Outcome) -> bool:

@@ -26,6 +26,7 @@ _OTHER_POSITION = 0.3  # rad or m; frames whose relative pose stays when joints 
 _PENDING = 4096  # joint states kept until the sensor frame is known
 _JOINT_LEVELS = {REPEATED: LEVELS[REPEATED], LATE: LEVELS[LATE]}
 _TRANSFORM_LEVELS = {LATE: "info"}
+_STAMPS_HINT = "identify_bag --stamps recorded takes the times of recording"
 _PATIENCE_NS = 2_000_000_000  # wrench without joint states for this long: TF is used if it can be
 
 
@@ -44,6 +45,7 @@ class MotionSelector:
         self._outdated = False
         self._version = self.tree.version
         self._moving_seen = False
+        self._unstamped = ""  # what came without stamps, in words
         self._joint_drops = DropCounters(findings, "joint", "joint states", _JOINT_LEVELS)
         self._transform_drops: dict[str, DropCounters] = {}
         self._watch = StreamWatch(findings)
@@ -64,7 +66,7 @@ class MotionSelector:
             self._findings.count("joint_names_empty", "joint states without joint names dropped")
             return
         if stamp_ns <= 0:
-            self._findings.count("joint_stamp_missing", "joint states without a stamp dropped")
+            self._note_missing_stamp("joint", "joint states")
             return
         self._joints_seen = tuple(names)
         if self._joint is None:
@@ -84,6 +86,9 @@ class MotionSelector:
                        translation: Sequence[float], quaternion: Sequence[float]) -> None:
         """Add a moving transform, or count and drop it if it is invalid."""
         parent, child = parent.lstrip("/"), child.lstrip("/")
+        if stamp_ns <= 0:
+            self._note_missing_stamp("transform", "transforms")
+            return
         try:
             result = self.tree.add(stamp_ns, parent, child, translation, quaternion)
         except InvalidData as error:
@@ -94,6 +99,12 @@ class MotionSelector:
             drops = self._transform_drops[child] = DropCounters(
                 self._findings, "transform", "transforms", _TRANSFORM_LEVELS)
         drops.count(result, self.tree.ring(child).strays)
+
+    def _note_missing_stamp(self, name: str, what: str) -> None:
+        """Count a sample without a stamp, which is dropped."""
+        self._findings.count(f"{name}_stamp_missing",
+                             f"{what} without a stamp dropped: {_STAMPS_HINT}")
+        self._unstamped = what
 
     def take_static_transform(self, parent: str, child: str, translation: Sequence[float],
                               quaternion: Sequence[float]) -> None:
@@ -110,7 +121,8 @@ class MotionSelector:
                 self._joint is not None and joints.names and (joints.stamps > 0).all()
                 and self._joint.fits(joints)):
             return False
-        return len({e.child for e in edges}) == len(edges) and all(map(self.tree.fits, edges))
+        return (len({e.child for e in edges}) == len(edges)
+                and all((e.stamps > 0).all() and self.tree.fits(e) for e in edges))
 
     def take_block(self, block: Block) -> None:
         """Take joint states and transforms that fit (see `fits`)."""
@@ -255,18 +267,29 @@ class MotionSelector:
         if sensor_frame not in self.tree.frames():
             self.missing = Missing(
                 f"frame '{sensor_frame}' of the wrench is unknown: there is no robot description "
-                f"with joint states and no transform to it; known frames: {self.tree.describe()}")
+                f"with joint states and no transform to it; known frames: {self.tree.describe()}"
+                + self._hint())
             return None
         source = TfMotion(self.tree, sensor_frame, gravity.frame, gravity.acceleration,
                           self._settings.kinematics.window)
         if not source.edges:
             self.missing = Missing(
                 f"no moving transform between '{gravity.frame or 'the root'}' and "
-                f"'{sensor_frame}', and no robot description with joint states")
+                f"'{sensor_frame}', and no robot description with joint states" + self._hint())
             return None
         self._tf = source
         self.missing = None
         return source
+
+    def _hint(self) -> str:
+        """What would give the motion, to be appended to what is missing."""
+        if self._unstamped:
+            return f"; the {self._unstamped} have no stamp: {_STAMPS_HINT}"
+        if self._joints_seen is not None and self._model is None:
+            return (f"; joint states come, but no robot description on "
+                    f"'{self._settings.robot_description.topic}': set robot_description.file "
+                    "(identify_bag --urdf)")
+        return ""
 
     def _rebuild(self, sensor_frame: str) -> None:
         """Use a new robot description or changed transforms."""

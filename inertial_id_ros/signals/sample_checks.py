@@ -46,7 +46,8 @@ class WrenchChecks:
             self._findings.count("wrench_not_finite", "wrench samples with NaN or infinity dropped")
             self._refused = "hold NaN or infinity"
         elif stamp_ns <= 0:
-            self._findings.count("wrench_stamp_missing", "wrench samples without a stamp dropped")
+            self._findings.count("wrench_stamp_missing", "wrench samples without a stamp dropped: "
+                                 "identify_bag --stamps recorded takes the times of recording")
             self._refused = "are without a stamp"
         else:
             self._findings.count("wrench_saturated", "saturated wrench samples dropped")

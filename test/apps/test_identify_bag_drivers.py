@@ -1,5 +1,6 @@
 """What a recording lacks, or holds of its driver, as `identify_bag` says it."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -18,6 +19,16 @@ def run(*words, capsys):
     status = main([str(w) for w in words])
     out, err = capsys.readouterr()
     return status, " ".join(out.split()), err
+
+
+def without_stamps(stream):
+    """The stream as a driver records it that leaves all stamps zero."""
+    def clear(part):
+        return dataclasses.replace(part, header=bags.header(0, part.header.frame_id))
+
+    return dataclasses.replace(stream, samples=[
+        (time, dataclasses.replace(m, transforms=[clear(t) for t in m.transforms])
+         if hasattr(m, "transforms") else clear(m)) for time, m in stream.samples])
 
 
 @pytest.mark.slow
@@ -50,3 +61,53 @@ def test_the_report_says_how_much_of_the_recording_is_used_and_the_whole_can_be(
         "/end", "", bags.START + 3700 * 10**9)])
     status, out, _ = run(long, "--window", "all", capsys=capsys)
     assert status == 0 and "the last 3600 s of 3700 s" in out and "the most allowed" in out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("bare", "said"), [
+    ("wrench", "wrench samples without a stamp"), ("joints", "the joint states have no stamp"),
+    ("tf", "the transforms have no stamp")])
+def test_samples_without_stamps_are_named_and_the_times_of_recording_mend_it(
+        tmp_path, capsys, bare, said):
+    streams = {"wrench": bags.wrench_stream(5.0, TRUTH)}
+    streams |= ({"tf": bags.tf_stream(5.0)} if bare == "tf" else {"joints": bags.joint_stream(5.0)})
+    streams[bare] = without_stamps(streams[bare])
+    description = bags.text_stream("/robot_description", bags.URDF)
+    bag = bags.write_bag(tmp_path / "bag", [*streams.values(),
+                                            *([] if bare == "tf" else [description])])
+    status, out, _ = run(bag, capsys=capsys)
+    assert status == 1 and said in out and "--stamps recorded" in out
+    result = tmp_path / "result.json"
+    status, out, _ = run(bag, "--stamps", "recorded", "--json", result, capsys=capsys)
+    assert status == 0 and said not in out
+    assert json.loads(result.read_text())["mass"] == pytest.approx(TRUTH.mass, abs=2e-3)
+
+
+@pytest.mark.slow
+def test_joint_states_without_a_robot_description_are_named_with_the_option_that_gives_one(
+        tmp_path, capsys):
+    streams = [bags.wrench_stream(5.0, TRUTH), bags.joint_stream(5.0)]
+    bag = bags.write_bag(tmp_path / "bare", streams)
+    status, _, err = run(bag, capsys=capsys)
+    assert status == 2 and "no robot description (/robot_description)" in err and "--urdf" in err
+    (tmp_path / "arm.urdf").write_text(bags.URDF)
+    assert run(bag, "--urdf", tmp_path / "arm.urdf", capsys=capsys)[0] == 0
+    bag = bags.write_bag(tmp_path / "tf", [*streams, bags.tf_stream(5.0)])
+    status, out, _ = run(bag, capsys=capsys)
+    assert status == 0 and "taken from the transforms, unless --urdf" in out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+def test_quality_of_service_that_metadata_states_otherwise_hides_no_topic(
+        tmp_path, capsys, storage):
+    bag = bags.joint_bag(tmp_path / "bag", storage=storage)
+    file = bag / "metadata.yaml"
+    text = file.read_text()
+    changed = text.replace("depth: 1", "depth: 10").replace("transient_local", "volatile")
+    assert changed != text
+    file.write_text(changed)
+    status, out, _ = run(bag, capsys=capsys)
+    assert status == 0
+    assert ("another quality of service than the storage file for /joint_states, "
+            "/robot_description, /wrench" in out)

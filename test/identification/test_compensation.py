@@ -87,5 +87,6 @@ def test_compensation_goes_on_with_the_next_estimate() -> None:
     fed(made, moving(6.0, 6.0))  # nobody solved meanwhile
     assert "compensation_silent" in texts(made)
     made.solve()
+    assert "compensation_silent" not in texts(made)  # it would contradict the new estimate
     assert len(fed(made, moving(12.0, 1.0))) > 80
     assert "compensation_silent" not in texts(made)

@@ -26,12 +26,14 @@ class Options:
     Attributes:
         asked: names of the settings that were given on the command line.
         whole: make buffer.window as long as the recording.
+        recorded_stamps: use the times of recording in place of the header stamps.
     """
 
     recording: Path
     settings: Settings
     asked: frozenset[str]
     whole: bool
+    recorded_stamps: bool
     save_tool: Path | None
     json: Path | None
     plot: Path | None
@@ -74,6 +76,8 @@ def make_parser() -> argparse.ArgumentParser:
                        "centre is not the sensor origin, or a mesh file")
     add("--window", metavar="SECONDS|all", help="how much of the recording's end is used "
         "(buffer.window); all: the whole recording")
+    add("--stamps", choices=("header", "recorded"), default="header", help="times of the samples: "
+        "their header stamps, or the times of recording, for drivers that leave the stamps zero")
     add("--tool", metavar="FILE", help="tool file (tool.file); the object is identified apart from "
         "this tool")
     add("--save-tool", metavar="OUT", type=Path, help="write the result to this file as a tool, "
@@ -95,8 +99,8 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
     given = _settings_given(args)
     settings = Settings().replace({**changes, **given})
     return Options(recording=args.recording, settings=settings, asked=frozenset(given),
-                   whole=args.window == _WHOLE, save_tool=args.save_tool, json=args.json,
-                   plot=args.plot, quiet=args.quiet)
+                   whole=args.window == _WHOLE, recorded_stamps=args.stamps == "recorded",
+                   save_tool=args.save_tool, json=args.json, plot=args.plot, quiet=args.quiet)
 
 
 def read_settings_file(path: Path) -> dict[str, Any]:

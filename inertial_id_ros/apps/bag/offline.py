@@ -37,7 +37,7 @@ from ...signals.input_topics import (
 from ...signals.message_adapter import MessageAdapter
 from .message_batch import MessageBatch
 from .reader import Message, RawMessage, Recording
-from .topics import Selection, select_topics
+from .topics import Selection, require_motion, select_topics
 
 ADVANCE_PERIOD = 1.0  # s of recorded time between two calls of advance; no influence on results
 _UNUSED = 1.0  # s of a recording; more than that is worth a note
@@ -102,7 +102,7 @@ Progress = Callable[[float], AbstractContextManager[Callable[[float], None] | No
 
 def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = frozenset(),
                        progress: Progress = lambda _: nullcontext(), keep_trace: bool = False,
-                       whole: bool = False) -> Identification:
+                       whole: bool = False, recorded_stamps: bool = False) -> Identification:
     """Identify the payload of a recording.
 
     Args:
@@ -111,6 +111,7 @@ def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = f
         progress: gives, for the length of the recording [s], the context that shows its progress.
         keep_trace: keep the wrenches for a plot.
         whole: make buffer.window as long as the recording.
+        recorded_stamps: use the times of recording in place of the header stamps.
 
     Raises:
         RecordingError: the recording cannot be read, or lacks a topic.
@@ -121,9 +122,11 @@ def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = f
         if whole:
             settings = settings.replace({"buffer.window": _longest_window(recording.duration)})
         selection = select_topics(recording.topics, settings, asked)
+        require_motion(selection, settings)
         identifier = identifier_from_settings(settings)
         with progress(recording.duration) as on_progress:
-            result = identify(recording, selection, identifier, settings, on_progress, keep_trace)
+            result = identify(recording, selection, identifier, settings, on_progress, keep_trace,
+                              recorded_stamps)
     _check_frames(result, settings)
     return result
 
@@ -155,7 +158,7 @@ def _check_frames(result: Identification, settings: Settings) -> None:
 
 def identify(recording: Recording, selection: Selection, pipeline: AnyIdentifier,
              settings: Settings, on_progress: Callable[[float], None] | None = None,
-             keep_trace: bool = False) -> Identification:
+             keep_trace: bool = False, recorded_stamps: bool = False) -> Identification:
     """Run the pipeline over a recording.
 
     Args:
@@ -163,12 +166,13 @@ def identify(recording: Recording, selection: Selection, pipeline: AnyIdentifier
         pipeline: a fresh identifier.
         on_progress: called now and then with the recorded time reached [s].
         keep_trace: keep the wrenches for a plot.
+        recorded_stamps: use the times of recording in place of the header stamps.
 
     Raises:
         RecordingError: the recording is damaged.
         InvalidModel: the robot description cannot be used.
     """
-    run = _Run(recording, selection, pipeline, settings, keep_trace)
+    run = _Run(recording, selection, pipeline, settings, keep_trace, recorded_stamps)
     run.preload()
     for message in recording.raw_of(selection.types):
         run.push(message)
@@ -182,7 +186,7 @@ class _Run:
     """State of one pass over a recording."""
 
     def __init__(self, recording: Recording, selection: Selection, pipeline: AnyIdentifier,
-                 settings: Settings, keep_trace: bool) -> None:
+                 settings: Settings, keep_trace: bool, recorded_stamps: bool) -> None:
         self._recording = recording
         self._selection = selection
         self._pipeline = pipeline
@@ -199,7 +203,7 @@ class _Run:
         self._next_solve = self._start + self._solve_period
         self._next_advance = self._start + self._advance_period
         self.ticked = False
-        self._batch = MessageBatch(selection)
+        self._batch = MessageBatch(selection, recorded_stamps)
         self._now = self._start  # log time of the message that is handed over
         self._adapter = MessageAdapter(pipeline, settings, self._use_new_description)
 
@@ -246,7 +250,7 @@ class _Run:
 
     def _decode(self, raw: RawMessage) -> Message:
         """The message of serialised data, whose type its topic tells."""
-        return self._recording.decode(raw, self._selection.topics[raw.topic].type, DECODERS)
+        return self._batch.decode(self._recording, raw, self._selection.topics[raw.topic].type)
 
     def _add(self, message: Message) -> None:
         """Add a message to the pipeline, and keep what report and plot show of it."""

@@ -91,6 +91,7 @@ class Recording:
         try:
             self._check_metadata()
             self._check_chunks()
+            self._note_differences()
         except BaseException:
             self.close()
             raise
@@ -105,6 +106,15 @@ class Recording:
         if not sound or not all(type(n) is int and abs(n) < 2**64 for n in counts):
             raise RecordingError(f"recording {self.path} cannot be read: its metadata.yaml holds "
                                  "values of the wrong type, or too large")
+
+    def _note_differences(self) -> None:
+        """Note topics of which metadata.yaml and the storage state different things."""
+        differing: set[str] = getattr(self._reader.storage, "differing", set())
+        if differing:
+            self.notes.append(
+                "metadata.yaml states another quality of service than the storage file for "
+                f"{', '.join(sorted(differing))}: that of metadata.yaml is used; 'ros2 bag "
+                f"reindex {self.path}' writes it anew")
 
     def _check_chunks(self) -> None:
         """Raise RecordingError where chunks declare more bytes than may be in memory at once."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ...errors import RecordingError
@@ -15,6 +15,8 @@ from ...signals.input_topics import (
     JOINT_STATES,
     PROGRAM,
     REMOVED_PAYLOAD,
+    ROBOT_DESCRIPTION,
+    TRANSFORMS,
     WRENCH,
     InputTopic,
     input_topics,
@@ -75,7 +77,29 @@ def select_topics(topics: Sequence[Topic], settings: Settings,
         raise RecordingError("load.source is 'joint_torque' and no joint state topic is chosen "
                              f"({JOINT_STATES.type}); the recording holds "
                              f"{describe_topics(topics)}")
+    lacks = _missing_description(chosen.values(), settings)
+    if lacks and TRANSFORMS in chosen.values():
+        notes.append(f"{lacks}: the motion is taken from the transforms, unless --urdf names one")
     return Selection(chosen, tuple(notes), tuple(findings))
+
+
+def require_motion(selection: Selection, settings: Settings) -> None:
+    """Raise RecordingError where there are joint states, but no robot description that gives them
+    a meaning, nor transforms."""
+    topics = selection.topics.values()
+    lacks = _missing_description(topics, settings)
+    if lacks and TRANSFORMS not in topics:
+        raise RecordingError(f"{lacks}, and no transforms; name a URDF file with --urdf")
+
+
+def _missing_description(chosen: Collection[InputTopic], settings: Settings) -> str:
+    """Say that joint states are of no use without a robot description; empty where there is one,
+    or no joint states."""
+    joints = JOINT_STATES in chosen or DYNAMIC_JOINT_STATES in chosen
+    if not joints or settings.robot_description.file or ROBOT_DESCRIPTION in chosen:
+        return ""
+    return ("the recording holds joint states but no robot description "
+            f"({absolute_name(settings.robot_description.topic)})")
 
 
 def _is_program_missing(topics: Sequence[Topic], wanted: InputTopic, settings: Settings,

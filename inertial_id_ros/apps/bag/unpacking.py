@@ -114,7 +114,27 @@ else:
 
 
 class _BoundedDirectoryReader(DirectoryReader):
+    """Reads folders, also those whose metadata.yaml states another quality of service than the
+    storage: without that, such topics would be empty.
+
+    Attributes:
+        differing: names of these topics.
+    """
+
     STORAGE_PLUGINS = {"mcap": _mcap.McapReader, "sqlite3": TableReader}
+
+    def open(self) -> None:
+        """Open the files (raises ReaderError, and errors of the storage)."""
+        super().open()
+        self.differing: set[str] = set()
+        known = [(c.topic, c.msgtype, c.ext) for c in self.connections]
+        by_topic = {(c.topic, c.msgtype): c.ext for c in self.connections}
+        for connections in (storage.connections for storage in self.storages):
+            for place, c in enumerate(connections):
+                key = c.topic, c.msgtype
+                if key in by_topic and (*key, c.ext) not in known:
+                    connections[place] = c._replace(ext=by_topic[key])
+                    self.differing.add(c.topic)
 
 
 class BoundedReader(Reader):
