@@ -253,6 +253,8 @@ class Identifier(Pipeline[WindowContent]):
         with another clock offset.
         """
         with self._lock:
+            if self._motion.check_frame(self._newest_ns, self.sensor_frame, self._frame.said):
+                self._frame.mark_compared()
             outcome = self._solve_window()
             if self._search_setup(outcome) or self._correct_terms(outcome):
                 self._replay_window()

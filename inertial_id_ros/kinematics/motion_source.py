@@ -15,6 +15,7 @@ from ..settings import Settings
 from ..signals.drop_counters import LEVELS, DropCounters
 from ..signals.ring_buffer import LATE, MISSING_JOINT, NOT_FINITE, REPEATED, SampleRing
 from ..signals.stream_watch import StreamWatch
+from .frame_shift import FrameShift
 from .joint_motion import JointMotion, RobotFrame, parse_urdf
 from .motion import MotionSource
 from .tf_motion import TfMotion
@@ -49,6 +50,7 @@ class MotionSelector:
         self._joint_drops = DropCounters(findings, "joint", "joint states", _JOINT_LEVELS)
         self._transform_drops: dict[str, DropCounters] = {}
         self._watch = StreamWatch(findings)
+        self._frame_shift = FrameShift(findings)
         self.missing: Missing | None = Missing("waiting for the motion of the sensor")
         self.mounting_changed = False
 
@@ -361,6 +363,15 @@ class MotionSelector:
                 pass
         pose = self.tree.newest(target, source)
         return pose.rotation, pose.translation, self.tree.newest_stamp(target, source)
+
+    def check_frame(self, newest_ns: int, used: str, said: str) -> bool:
+        """Set or clear the finding on a wrench that is expressed in another frame than is used;
+        says whether that is known and was compared.
+
+        Args:
+            newest_ns: stamp of the newest wrench; said: the frame_id of its messages.
+        """
+        return self._frame_shift.check(newest_ns, used, said, self._joint, self.tree)
 
     def _pose_between(self, robot: RobotFrame, target: str, source: str,
                       positions: Array) -> Pose:
