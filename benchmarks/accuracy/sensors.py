@@ -60,15 +60,20 @@ class SetUpErrors:
 
 
 def rigid_body_wrench(phi: Array, motion: SensorMotion, up: Array | None = None) -> Array:
+    """Wrench (n, 6) of the sensor on a body in this motion."""
+    return newton_euler(phi, motion.proper_acceleration(up), motion.omega, motion.alpha)
+
+
+def newton_euler(phi: Array, proper: Array, omega: Array, alpha: Array) -> Array:
     """Wrench (n, 6) of the sensor on a body, by Newton's and Euler's laws about its mass centre.
 
     Written without the regressor of the package, which is what it has to agree with.
+
+    Args:
+        proper: (n, 3) acceleration of the sensor minus gravity, omega, alpha: (n, 3), sensor axes.
     """
     mass, com, inertia = body_from_phi(phi)
-    omega, alpha = motion.omega, motion.alpha
-    at_com = (motion.proper_acceleration(up) + np.cross(alpha, com)
-              + np.cross(omega, np.cross(omega, com)))
-    force = mass * at_com
+    force = mass * (proper + np.cross(alpha, com) + np.cross(omega, np.cross(omega, com)))
     spin = alpha @ inertia.T + np.cross(omega, omega @ inertia.T)
     return np.hstack([force, spin + np.cross(com, force)])
 

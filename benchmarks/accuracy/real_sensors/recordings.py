@@ -13,7 +13,7 @@ import numpy as np
 from scipy.signal import bilinear, lfilter
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.inertia import Array, body_from_phi, report_from_phi
+from inertial_id_ros.inertia import Array, report_from_phi
 
 from .. import sensors
 from ..motions import GRAVITY
@@ -161,13 +161,8 @@ def _true_wrench(source: Source, arm: Arm, phi: Array, law: PathLaw, t: Array,
 
 
 def _body_wrench(phi: Array, motion: SensorMotion) -> Array:
-    """Wrench (n, 6) by Newton's and Euler's laws about the centre of mass."""
-    mass, com, inertia = body_from_phi(phi)
-    omega, alpha = motion.omega, motion.alpha
-    force = mass * (motion.proper + np.cross(alpha, com)
-                    + np.cross(omega, np.cross(omega, com)))
-    spin = alpha @ inertia.T + np.cross(omega, omega @ inertia.T)
-    return np.hstack([force, spin + np.cross(com, force)])
+    """Wrench (n, 6) of the sensor on the payload."""
+    return sensors.newton_euler(phi, motion.proper, motion.omega, motion.alpha)
 
 
 def _deflected(arm: Arm, path: JointPath, phi: Array, compliance: float, t: Array) -> JointPath:
