@@ -415,11 +415,14 @@ class ShapeSettings:
                         "triangles (PLY, XYZ, NPY) the convex hull is taken.")
     mesh_scale: float = setting(1.0, "Metres per unit of the mesh file.", unit="m", above=0.0)
     position_sd: float = setting(
-        0.0, "Standard deviation of the shape's position along each axis; widens the prior of "
-        "density and the intervals of density, entropic and uniform.", unit="m", low=0.0, high=0.5)
+        0.01, "How wrong the shape may be: standard deviation of its position along each axis. The "
+        "estimate then follows data that contradict it, and intervals hold as well; 0 here and in "
+        "the next two: exact.", unit="m", low=0.0, high=0.5)
     rotation_sd: float = setting(
-        0.0, "Standard deviation of the shape's rotation about each axis through the middle of its "
-        "bounding box; as shape.position_sd.", unit="deg", low=0.0, high=45.0)
+        5.0, "The same of its rotation about each axis through the middle of its bounding box.",
+        unit="deg", low=0.0, high=45.0)
+    scale_sd: float = setting(
+        0.2, "The same of its size along each of its axes, as a share of it.", low=0.0, high=1.0)
     bounding: bool = setting(
         True, "The shape only bounds the object; false: the object fills it.")
     max_reach: float = setting(

@@ -43,12 +43,14 @@ class Estimator(Protocol):
     Attributes:
         name: as in ``estimator.method``.
         needs_shape: whether it cannot answer without a shape.
+        keeps_mass_inside: whether no body with mass outside of the shape can be its answer.
         needs_noise: for reports: what of the sensor's noise its answer depends on, or ``no``.
         guarantees_consistency: whether the pseudo-inertia is positive definite, whatever the data.
     """
 
     name: str
     needs_shape: bool
+    keeps_mass_inside: bool
     needs_noise: str
     guarantees_consistency: bool
 

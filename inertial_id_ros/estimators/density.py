@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import InvalidSetting
 from ..geometry.density_prior import DensityPrior, density_prior
 from ..geometry.shape import Shape
+from ..geometry.shape_error import ShapeError
 from ..geometry.unknown_shape import balls
 from ..inertia import PARAMETERS, Array, is_consistent
 from ..linalg import identity, inverse
@@ -20,6 +21,8 @@ from .density_mode import Mode, find_mode
 from .reference_body import ReferenceBodyCache, regularise
 
 UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
+LOOSE_WIDTH = 3.0  # of an object in a shape that may be wrong
+LOG_ODDS = np.log(10.0)  # of the shape being as told, before the data
 _WEIGHTLESS = 18.0  # by which a log evidence is too small to matter
 _OUTSIDE = 4.0  # standard deviations of a centre of mass that a ball cannot hold
 _BISECTIONS, _MARGIN = 10, 0.99
@@ -39,6 +42,7 @@ class Density:
 
     name = "density"
     needs_shape = False
+    keeps_mass_inside = False
     needs_noise = "yes"
     guarantees_consistency = True
 
@@ -73,8 +77,9 @@ class Density:
         if shape is None:
             return posterior_over_sizes(information, vector, self._settings.max_reach, self._sizes)
         if self._prior is None or self._prior[0] is not shape:
-            prior = replace(density_prior(shape), pose=shape.pose_states(self._settings))
-            self._prior, self._memory = (shape, prior, interval_prior(prior)), {}
+            prior = density_prior(shape)
+            loose = loose_prior(prior, shape.error(self._settings))
+            self._prior, self._memory = (shape, prior, loose), {}
         return posterior(information, vector, *self._prior[1:], self._memory)
 
     def _solve_at_largest_mass(self, information: Array, vector: Array, shape: Shape | None,
@@ -91,28 +96,30 @@ class Density:
         return phi * min(self._max_mass / phi[0], 1.0)
 
 
-def interval_prior(prior: DensityPrior) -> DensityPrior:
-    """The prior from which intervals are computed: the widest, with the slack of intervals.
+def loose_prior(prior: DensityPrior, error: ShapeError) -> DensityPrior:
+    """The prior of a shape that may be wrong, from which intervals are computed as well.
 
-    With the width that explains the data best, intervals would be too narrow.
+    With the width that explains the data best, or the shape as told, intervals would be too narrow.
     """
-    return replace(prior, slack=prior.wide_slack, widths=prior.widths[:1])
+    return replace(prior, slack=prior.wide_slack, widths=(LOOSE_WIDTH,), error=error)
 
 
-def posterior(information: Array, vector: Array, prior: DensityPrior,
-              wide: DensityPrior | None = None, memory: Memory | None = None
-              ) -> tuple[Array, Array]:
+def posterior(information: Array, vector: Array, prior: DensityPrior, loose: DensityPrior,
+              memory: Memory | None = None) -> tuple[Array, Array]:
     """phi (10,) and its covariance (10, 10) from the information matrix and vector of the data.
 
+    The shape as told and the loose one are weighed by evidence.
+
     Args:
-        wide: `interval_prior` of this prior, kept by who keeps a memory; memory: modes of the
-        same priors for the data before.
+        loose: `loose_prior` of this prior, kept by who keeps a memory; memory: modes of the same
+        priors for the data before.
     """
-    wide = interval_prior(prior) if wide is None else wide
-    phi, _ = average_modes(*find_modes(information, vector, prior, prior.widths, memory))
-    widest = find_modes(information, vector, wide, wide.widths, memory)[0][0]
-    gap = widest.phi - phi
-    covariance = widest.covariance + np.outer(gap, gap)
+    modes, bare = find_modes(information, vector, loose, loose.widths, memory)
+    wrong = modes[0]._replace(evidence=modes[0].evidence - LOG_ODDS)
+    told, inside = find_modes(information, vector, prior, prior.widths, memory, wrong.evidence)
+    phi, _ = average_modes([wrong, *told], [*bare, *inside])
+    gap = wrong.phi - phi
+    covariance = wrong.covariance + np.outer(gap, gap)
     return phi, 0.5 * (covariance + covariance.T)
 
 

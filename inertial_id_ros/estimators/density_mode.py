@@ -20,6 +20,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..geometry.density_prior import DensityPrior
+from ..geometry.shape_error import map_phi
 from ..inertia import Array
 from ..linalg import identity, solve_upper, triangular_factor
 
@@ -53,11 +54,14 @@ class Mode(NamedTuple):
 
 
 class _Point(NamedTuple):
-    """States w, the density (n,) they make, and its phi (10,)."""
+    """States w, the density (n,) they make, and its phi (10,); where the shape may be wrong, the
+    map (4, 4) of points and (10, 10) of phi that the last states make."""
 
     states: Array
     density: Array
     phi: Array
+    points_map: Array = identity(4)
+    phi_map: Array = identity(10)
 
 
 class _Step(NamedTuple):
@@ -78,8 +82,8 @@ class _Search:
         self.information, self.vector, self._prior = information, vector, prior
         self._modes, self._unit = prior.directions(width), prior.moments
         self._densities, self._level = self._modes.shape[1], float(np.log(mass))
-        self._moves = prior.pose.count > 0
-        self.size = self._densities + prior.pose.count
+        self._moves = prior.error.count > 0
+        self.size = self._densities + prior.error.count
 
     def point_at(self, states: Array) -> _Point:
         """The density and phi of states (r,)."""
@@ -87,8 +91,9 @@ class _Search:
         still = self._unit @ density
         if not self._moves:
             return _Point(states, density, still)
-        transform = self._prior.pose.transform(states[self._densities:])
-        return _Point(states, density, transform @ still)
+        points_map = self._prior.error.map_points(states[self._densities:])
+        phi_map = map_phi(points_map)
+        return _Point(states, density, phi_map @ still, points_map, phi_map)
 
     def objective(self, point: _Point) -> float:
         """Minus the log posterior at a point, up to a constant."""
@@ -116,22 +121,26 @@ class _Search:
         still = (self._unit * point.density) @ self._modes
         if not self._moves:
             return still
-        pose = self._prior.pose
-        return np.hstack([pose.transform(point.states[self._densities:]) @ still,
-                          pose.slope(point.phi)])
+        moved = self._prior.error.slopes(point.points_map) @ (self._unit @ point.density)
+        return np.hstack([point.phi_map @ still, moved.T])
 
     def curvature(self, point: _Point, multiplier: Array) -> Array:
-        """(r, r) second derivative of ``multiplier' phi``, the pose held."""
-        if self._moves:
-            transform = self._prior.pose.transform(point.states[self._densities:])
-            multiplier = transform.T @ multiplier
-        weights = point.density * (multiplier @ self._unit)
-        of_density = (self._modes.T * weights) @ self._modes
+        """(r, r) second derivative of ``multiplier' phi``."""
         if not self._moves:
-            return of_density
-        out = np.zeros((self.size, self.size))
-        out[:self._densities, :self._densities] = of_density
+            return self._density_curvature(point, multiplier)
+        error, n = self._prior.error, self._densities
+        out = np.empty((self.size, self.size))
+        out[:n, :n] = self._density_curvature(point, multiplier @ point.phi_map)
+        pulled = multiplier @ error.slopes(point.points_map)
+        out[n:, :n] = ((pulled @ self._unit) * point.density) @ self._modes
+        out[:n, n:] = out[n:, :n].T
+        out[n:, n:] = (multiplier @ error.curvature) @ (self._unit @ point.density)
         return out
+
+    def _density_curvature(self, point: _Point, multiplier: Array) -> Array:
+        """Second derivative of ``multiplier' phi`` in the states of the density."""
+        weights = point.density * (multiplier @ self._unit)
+        return (self._modes.T * weights) @ self._modes
 
     def curvatures(self, point: _Point, present: Array | None, multiplier: Array | None
                    ) -> Iterator[tuple[Array | None, bool, float]]:

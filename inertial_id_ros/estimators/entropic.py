@@ -32,6 +32,7 @@ class Entropic:
 
     name = "entropic"
     needs_shape = True
+    keeps_mass_inside = False
     needs_noise = "yes"
     guarantees_consistency = True
 
@@ -47,7 +48,7 @@ class Entropic:
 
         ``prior_information`` is half the Hessian of the divergence term at the optimum (of weight
         ``entropic.gamma`` at most), as that of the data is half the Hessian of the sum of squares;
-        less where the pose of the shape is uncertain.
+        less as far as the shape may be wrong.
 
         Raises:
             InvalidShape: no shape.
@@ -66,5 +67,5 @@ class Entropic:
         to_unit = body.from_phi / mass
         information = to_unit.T @ curvature(mode.factor) @ to_unit
         claimed = min(mode.gamma, self._gamma)
-        pose = shape.pose_states(self._shape_settings).covariance(phi)
-        return Solution(phi, marginal.bias(phi), weaken_prior(0.5 * claimed * information, pose))
+        wrong = shape.error(self._shape_settings).covariance(phi)
+        return Solution(phi, marginal.bias(phi), weaken_prior(0.5 * claimed * information, wrong))

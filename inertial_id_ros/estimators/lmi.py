@@ -55,7 +55,7 @@ class Lmi:
         self._weighting = settings.estimator.weighting
         self._max_mass = settings.estimator.max_mass
         self._support = settings.lmi.support
-        self.needs_shape = self._support != "none"
+        self.needs_shape = self.keeps_mass_inside = self._support != "none"
         self._bodies = ReferenceBodyCache()
         linear = 1 + (self._max_mass > 0.0) + {"none": 0, "box": 6, "ellipsoid": 1}[self._support]
         self._solver = LeastDistance(linear)

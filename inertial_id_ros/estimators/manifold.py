@@ -31,6 +31,7 @@ class Manifold:
 
     name = "manifold"
     needs_shape = False
+    keeps_mass_inside = False
     needs_noise = "ratio of force to torque"
     guarantees_consistency = True
 

@@ -22,6 +22,7 @@ class Ols:
 
     name = "ols"
     needs_shape = False
+    keeps_mass_inside = False
     needs_noise = "no"
     guarantees_consistency = False
 

@@ -40,6 +40,7 @@ class Rtls:
 
     name = "rtls"
     needs_shape = False
+    keeps_mass_inside = False
     needs_noise = "yes, and of accelerations"
     guarantees_consistency = False
 

@@ -1,6 +1,7 @@
 """`uniform`: the measured mass, spread evenly over the known shape; always worth reporting beside.
 
-The mass comes from whitened least squares with bias states and a free centre of mass.
+The mass comes from whitened least squares with bias states and a free centre of mass. As far as the
+shape may be wrong, its position, rotation and size are estimated as well.
 """
 
 from __future__ import annotations
@@ -8,13 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import InvalidShape
+from ..geometry.density_prior import MASS_SD, DensityPrior
 from ..geometry.shape import Shape
+from ..geometry.shape_error import ShapeError
 from ..inertia import Array
 from ..linalg import inverse
 from ..regression.problem import Problem
 from ..regression.unconstrained_fit import vague_information
 from ..settings import Settings
 from .base import Solution
+from .density_mode import find_mode
 from .reference_body import LIKE_REFERENCE, MASS, ReferenceBodyCache, measure_mass, weaken_prior
 
 # The shape is taken for granted: its parameters per kilogram are known to this part of the body.
@@ -26,6 +30,7 @@ class Uniform:
 
     name = "uniform"
     needs_shape = True
+    keeps_mass_inside = False
     needs_noise = "ratio of force to torque"
     guarantees_consistency = True
 
@@ -47,14 +52,27 @@ class Uniform:
         body = self._bodies.of(shape)
         # The torque would pull the mass of a wrong centre: the mass is measured with a free one.
         mass = measure_mass(marginal.matrix @ body.to_phi, marginal.target)
-        phi = shape.uniform(mass)
+        phi, slope = shape.uniform(mass), np.empty((10, 0))
+        error = shape.error(self._shape_settings)
+        if error.count:
+            mode = find_mode(marginal.information, marginal.matrix.T @ marginal.target,
+                             _even_prior(shape, error), 1.0, mass)
+            phi, matrix = mode.phi, error.map_points(mode.states[1:])
+            slope = (error.slopes(matrix) @ shape.uniform(1.0)).T * (
+                mass * np.exp(MASS_SD * mode.states[0]))
         rows = LIKE_REFERENCE @ body.from_phi / (SHAPE_SD * mass)
-        pose = shape.pose_states(self._shape_settings)
-        errors = np.column_stack([SHAPE_SD * mass * body.to_phi[:, :MASS], pose.slope(phi)])
+        errors = np.column_stack([SHAPE_SD * mass * body.to_phi[:, :MASS], slope])
         before = vague_information(mass)
-        return Solution(phi, marginal.bias(phi), weaken_prior(rows.T @ rows, pose.covariance(phi)),
+        return Solution(phi, marginal.bias(phi), weaken_prior(rows.T @ rows, slope @ slope.T),
                         covariance=_covariance(marginal.information + before, phi, errors),
                         prior_covariance=_covariance(before, phi, errors))
+
+
+def _even_prior(shape: Shape, error: ShapeError) -> DensityPrior:
+    """The prior of one density that is the same everywhere in a shape that may be wrong."""
+    nothing = np.zeros((10, 10))
+    return DensityPrior(shape.unit_phi[:, None], np.ones(1), np.empty((1, 0)), nothing, nothing,
+                        (1.0,), 0.0, error)
 
 
 def _covariance(information: Array, phi: Array, errors: Array) -> Array:

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..inertia import Array, phi_from_second_moment, point_columns
 from .point_sets import farthest_points
-from .pose import PoseStates
 from .shape import Shape
+from .shape_error import ShapeError
 
 NODES, RANK = 250, 60
 LENGTH_SCALES = (0.1, 0.2, 0.4)  # of the box diagonal, averaged
@@ -47,7 +47,7 @@ class DensityPrior:
         wide_slack: (10, 10) the same for intervals, with unknown depths in thin sections.
         widths: standard deviations of the log-density, widest first.
         width_penalty: exponent by which wide densities are discouraged.
-        pose: by which the whole body may be displaced.
+        error: by which the whole body may be moved and scaled.
     """
 
     columns: Array
@@ -57,7 +57,7 @@ class DensityPrior:
     wide_slack: Array
     widths: tuple[float, ...]
     width_penalty: float
-    pose: PoseStates = field(default_factory=PoseStates)
+    error: ShapeError = field(default_factory=ShapeError)
 
     @cached_property
     def moments(self) -> Array:

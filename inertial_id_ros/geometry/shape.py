@@ -15,7 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShape
-from ..inertia import Array, phi_from_body, phi_from_pseudo_inertia, point_columns, transform_phi
+from ..inertia import (
+    Array,
+    phi_from_body,
+    phi_from_pseudo_inertia,
+    point_columns,
+    pseudo_inertia,
+    transform_phi,
+)
 from ..limits import FARTHEST, MAX_FACES, MAX_POINTS, THINNEST
 from ..settings import ShapeSettings
 from . import primitives
@@ -27,7 +34,7 @@ from .point_sets import (
     has_volume,
     outermost_points,
 )
-from .pose import PoseStates
+from .shape_error import ShapeError, map_phi
 from .voxelize import grid_axes, grid_points, is_interior
 
 if TYPE_CHECKING:  # half a second of imports, which only shapes need
@@ -75,10 +82,31 @@ class Shape:
         everything = np.concatenate([self.points, self.surface])
         return everything.min(axis=0), everything.max(axis=0)
 
-    def pose_states(self, settings: ShapeSettings) -> PoseStates:
-        """The pose as uncertain as the settings say, about the centre of the bounding box."""
-        sd = np.repeat([settings.position_sd, np.deg2rad(settings.rotation_sd)], 3)
-        return PoseStates(sd, 0.5 * (self.bounds[0] + self.bounds[1]))
+    @cached_property
+    def _middle_and_axes(self) -> tuple[Array, Array]:
+        """Middle (3,) of the bounding box [m], and principal axes (3, 3) as columns."""
+        pseudo = pseudo_inertia(self.unit_phi)
+        com = pseudo[:3, 3]
+        axes = np.linalg.eigh(pseudo[:3, :3] - np.outer(com, com))[1]
+        return 0.5 * (self.bounds[0] + self.bounds[1]), axes
+
+    def error(self, settings: ShapeSettings) -> ShapeError:
+        """How wrong the settings say the shape may be, about the middle of its bounding box."""
+        return ShapeError(settings.position_sd, np.deg2rad(settings.rotation_sd),
+                          settings.scale_sd, *self._middle_and_axes)
+
+    def grow(self, length: float) -> Shape:
+        """The shape stretched along its axes, so that it reaches farther by a length [m] both ways.
+        """
+        middle, axes = self._middle_and_axes
+        half = np.abs((self.surface - middle) @ axes).max(axis=0)
+        stretch = (axes * (1.0 + length / half)) @ axes.T
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = stretch, middle - stretch @ middle
+        return replace(self, points=(self.points - middle) @ stretch + middle,
+                       surface=(self.surface - middle) @ stretch + middle,
+                       volumes=self.volumes * np.linalg.det(stretch),
+                       unit_phi=map_phi(matrix) @ self.unit_phi)
 
     @property
     def lengths(self) -> Array:

@@ -10,9 +10,9 @@ from ..detection.consistency_checks import (
     check_model,
     check_residual,
     check_settings,
-    check_shape,
     residual_rms,
 )
+from ..detection.shape_check import check_shape
 from ..errors import InvalidData, NotEnoughData
 from ..estimate import UNOBSERVED, Estimate
 from ..estimators import Estimator, Solution, create
@@ -107,8 +107,8 @@ class Solver:
         self._check_frames(frame_id, log)
         problem = self.problems.build(window, acceleration_covariance)
         check_model(problem, self._settings, self.tool, log)
-        shape = check_shape(self.shape, self._settings.shape.max_reach,
-                            problem.marginal("noise"), self.estimator, log)
+        shape = check_shape(self.shape, self._settings.shape, problem.marginal("noise"),
+                            self.estimator, log)
         problem, solution = self.answer(self.estimator, problem, window, shape)
         elapsed = time.perf_counter() - started
         if not is_consistent(solution.phi):

@@ -12,11 +12,19 @@ from problems import box, compress, make_rows, motion, poses, random_phi
 from scipy.optimize import approx_fprime, minimize
 
 from inertial_id_ros.errors import NotEnoughData
-from inertial_id_ros.estimators import create
-from inertial_id_ros.estimators.density import UNKNOWN_WIDTH, Memory, interval_prior, posterior
+from inertial_id_ros.estimators import create, density
+from inertial_id_ros.estimators.density import (
+    LOG_ODDS,
+    LOOSE_WIDTH,
+    UNKNOWN_WIDTH,
+    Memory,
+    find_modes,
+    loose_prior,
+)
 from inertial_id_ros.estimators.density_mode import find_mode
 from inertial_id_ros.geometry.density_prior import MASS_SD, DensityPrior, density_prior
 from inertial_id_ros.geometry.shape import Shape, shape_from_mesh, shape_from_primitive
+from inertial_id_ros.geometry.shape_error import ShapeError
 from inertial_id_ros.geometry.unknown_shape import balls
 from inertial_id_ros.inertia import (
     is_consistent,
@@ -40,6 +48,14 @@ def _mesh() -> Shape:
 SHAPES = {"box": BOX, "mesh": _mesh(),
           "cylinder": shape_from_primitive("cylinder", (0.03, 0.25), np.eye(4))}
 PRIORS = {name: density_prior(shape) for name, shape in SHAPES.items()}
+
+ERROR = ShapeError(0.01, 0.1, 0.2)
+
+
+def posterior(information: np.ndarray, vector: np.ndarray,
+              prior: DensityPrior) -> tuple[np.ndarray, np.ndarray]:
+    """The posterior where the shape is as told but for its density."""
+    return density.posterior(information, vector, prior, loose_prior(prior, ShapeError()))
 
 
 def _inside(rng: np.random.Generator, count: int = 6, shape: Shape = BOX) -> np.ndarray:
@@ -202,9 +218,9 @@ def test_with_slack_the_posterior_is_the_joint_optimum_and_its_covariance(
     phi = _inside(np.random.default_rng(seed), 20, SHAPES[shape])
     information, vector, _ = _data(seed, phi=phi)
     mass = vector[0] / information[0, 0]
-    prior = replace(PRIORS[shape], wide_slack=PRIORS[shape].slack, widths=(1.0,))
+    prior = PRIORS[shape]
     brute = _BruteForce(information, vector, prior, 1.0, mass, slack=True)
-    phi, covariance = posterior(information, vector, prior)
+    phi, covariance, *_ = find_modes(information, vector, prior, (1.0,))[0][0]
     assert is_consistent(brute.phi)
     assert _distance(phi, brute.phi, covariance) < 1e-3
     sd = np.sqrt(np.diag(covariance))
@@ -213,21 +229,21 @@ def test_with_slack_the_posterior_is_the_joint_optimum_and_its_covariance(
 
 
 @pytest.mark.parametrize("shape", ["mesh", "cylinder"])
-def test_widths_are_weighted_by_evidence_and_the_widest_gives_the_interval(shape: str) -> None:
+def test_densities_are_weighted_by_evidence_and_the_loose_gives_intervals(shape: str) -> None:
     phi = _inside(np.random.default_rng(1), 20, SHAPES[shape])
     information, vector, _ = _data(1, phi=phi)
     prior = PRIORS[shape]
-    single = [_one_width(information, vector, prior, width) for width in prior.widths]
-    evidence = np.array([e - prior.width_penalty * np.log(s)
-                         for (_, _, e), s in zip(single, prior.widths, strict=True)])
+    loose = _one_width(information, vector, replace(prior, slack=prior.wide_slack), LOOSE_WIDTH)
+    single = [loose, *(_one_width(information, vector, prior, w) for w in prior.widths)]
+    evidence = np.array([e - prior.width_penalty * np.log(s) for (_, _, e), s in zip(
+        single, (LOOSE_WIDTH, *prior.widths), strict=True)])
+    evidence[0] -= LOG_ODDS
     weights = np.exp(evidence - evidence.max()) / np.exp(evidence - evidence.max()).sum()
     expected = sum(w * phi for w, (phi, _, _) in zip(weights, single, strict=True))
     phi, covariance = posterior(information, vector, prior)
-    np.testing.assert_allclose(phi, expected, rtol=1e-9)
-    widest = _one_width(information, vector, replace(prior, slack=prior.wide_slack),
-                        prior.widths[0])
-    gap = widest[0] - phi
-    np.testing.assert_allclose(covariance, widest[1] + np.outer(gap, gap), rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(phi, expected, rtol=1e-6)
+    gap = loose[0] - phi
+    np.testing.assert_allclose(covariance, loose[1] + np.outer(gap, gap), rtol=1e-6, atol=1e-12)
 
 
 def _one_width(information: np.ndarray, vector: np.ndarray, prior: DensityPrior,
@@ -242,7 +258,8 @@ def _one_width(information: np.ndarray, vector: np.ndarray, prior: DensityPrior,
     phi = mode.phi + slack @ seen @ (best - mode.phi)
     keep = np.eye(10) - slack @ seen
     left = slack - slack @ seen @ slack  # of the slack, once the data are seen
-    return phi, keep @ mode.covariance @ keep.T + left, mode.evidence
+    of_data = 0.5 * (np.linalg.slogdet(seen)[1] - best @ seen @ best)
+    return phi, keep @ mode.covariance @ keep.T + left, mode.evidence + of_data
 
 
 @pytest.mark.slow
@@ -360,15 +377,15 @@ def test_modes_from_the_answer_before_are_those_found_anew(name: str) -> None:
     """Data that grow a little each time, and then data of quite another body."""
     rng = np.random.default_rng(5)
     memory: Memory = {}
-    prior, wide = PRIORS[name], interval_prior(PRIORS[name])
+    prior, loose = PRIORS[name], loose_prior(PRIORS[name], ERROR)
     bodies = [PRIORS[name].moments @ np.exp(rng.normal(size=PRIORS[name].volumes.size))
               for _ in range(2)]
     half = rng.normal(size=(10, 10)) / np.abs(bodies[0])
     for k in range(12):
         information = (1.0 + 0.05 * k) * half.T @ half
         vector = information @ bodies[k // 8]
-        warm, covariance = posterior(information, vector, prior, wide, memory)
-        cold, _ = posterior(information, vector, prior)
+        warm, covariance = density.posterior(information, vector, prior, loose, memory)
+        cold, _ = density.posterior(information, vector, prior, loose)
         sd = np.sqrt(np.diag(covariance))
         assert (np.abs(warm - cold) < 1e-3 * sd).all(), k
     assert memory

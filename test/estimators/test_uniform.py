@@ -11,7 +11,7 @@ from problems import box, compress, make_rows, motion
 from inertial_id_ros.estimators import create
 from inertial_id_ros.estimators.reference_body import LIKE_REFERENCE, ReferenceBodyCache
 from inertial_id_ros.estimators.uniform import SHAPE_SD
-from inertial_id_ros.inertia import Array
+from inertial_id_ros.inertia import Array, is_consistent, report_from_phi
 from inertial_id_ros.regression.unconstrained_fit import vague_information
 from inertial_id_ros.settings import Settings
 
@@ -44,7 +44,9 @@ def test_covariances_are_those_of_exact_arithmetic(speed: float) -> None:
     problem = compress(make_rows(np.random.default_rng(3), shape.uniform(1.4),
                                  motion(np.random.default_rng(3), 40, 1.0, speed)),
                        noise=np.repeat([0.5, 1.0], 3))
-    solution = create(Settings().replace({"estimator.method": "uniform"})).solve(problem, shape)
+    solution = create(Settings().replace({
+        "estimator.method": "uniform", "shape.position_sd": 0.0, "shape.rotation_sd": 0.0,
+        "shape.scale_sd": 0.0})).solve(problem, shape)
     mass = solution.phi[0]
     rows = LIKE_REFERENCE @ ReferenceBodyCache().of(shape).from_phi / (SHAPE_SD * mass)
     before = vague_information(mass)
@@ -55,3 +57,15 @@ def test_covariances_are_those_of_exact_arithmetic(speed: float) -> None:
         sd = np.sqrt(np.diag(expected))
         np.testing.assert_allclose(found / np.outer(sd, sd), expected / np.outer(sd, sd),
                                    rtol=0.0, atol=1e-6)
+
+
+def test_a_shape_that_may_be_wrong_follows_the_data() -> None:
+    """Six centimetres off and a third too small: rich data give position and size all the same."""
+    told, rng = box((0.15, 0.1, 0.08), (0.06, 0.0, 0.1)), np.random.default_rng(0)
+    truth = box((0.2, 0.14, 0.11), (0.0, 0.0, 0.1)).uniform(1.4)
+    problem = compress(make_rows(rng, truth, motion(rng, 2000, 20.0, 1.5)))
+    solution = create(Settings(), "uniform").solve(problem, told)
+    assert is_consistent(solution.phi)
+    sd = np.sqrt(np.diag(solution.covariance))
+    assert (np.abs(solution.phi - truth) < 4.0 * sd).all()
+    assert np.abs(report_from_phi(solution.phi) - report_from_phi(truth))[:4].max() < 1e-3

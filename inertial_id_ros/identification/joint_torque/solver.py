@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from ...detection.consistency_checks import check_shape
+from ...detection.shape_check import check_shape
 from ...errors import InvalidData, InvalidSetting, NotEnoughData
 from ...estimate import UNOBSERVED, Estimate
 from ...estimators import Estimator, create
@@ -46,7 +46,7 @@ class TorqueSolver:
     def configure(self, settings: Settings) -> None:
         """Use these settings from now on."""
         self.estimator = self.make_estimator(settings)
-        self._max_reach = settings.shape.max_reach
+        self._shape_settings = settings.shape
 
     @staticmethod
     def make_estimator(settings: Settings) -> Estimator:
@@ -73,7 +73,7 @@ class TorqueSolver:
         fit = problem.build(rows, self.tool)
         check_model(problem, fit, rows, self.tool, log)
         marginal = fit.problem.marginal("noise")
-        shape = check_shape(self.shape, self._max_reach, marginal, self.estimator, log)
+        shape = check_shape(self.shape, self._shape_settings, marginal, self.estimator, log)
         solution = self.estimator.solve(fit.problem, shape)
         if not is_consistent(solution.phi):
             raise InvalidData(f"'{self.estimator.name}' gives a body that cannot exist; choose an "
