@@ -290,6 +290,10 @@ class AlignmentSettings:
     tilt_sd: float = setting(
         0.25, "Standard deviation of the tilt of gravity against its frame, about x and y; "
         "0: taken as exact.", unit="deg", low=0.0, high=10.0)
+    position_sd: float = setting(
+        0.0, "Standard deviation of the position of the sensor's origin in its frame, along each "
+        "axis: a few millimetres where no drawing tells it; 0: taken as exact.", unit="m", low=0.0,
+        high=0.1)
     delay_sd: float = setting(
         0.05, "Standard deviation of the offset between the clocks of wrench and motion; "
         "0: taken as exact.", unit="s", low=0.0, high=0.2)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,14 @@ from inertial_id_ros.identification.solver import Solver
 from inertial_id_ros.identification.verdict import judge
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
-from inertial_id_ros.regression.alignment import CLOCK_OFFSET
 from inertial_id_ros.regression.problem import Problem
 from inertial_id_ros.regression.regressor_window import WindowContent, make_regressor_window
-from inertial_id_ros.regression.row_layout import NUISANCE_VALUES
+from inertial_id_ros.regression.row_layout import (
+    NOTHING_REMOVED,
+    NUISANCE_VALUES,
+    EstimatedStates,
+    join,
+)
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.signals.low_pass import ZeroPhaseFilter
 
@@ -48,12 +52,12 @@ AS_PUBLISHED: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A compressed recording: window, the low-pass of its rows, and the clock offset [s] that was
-    already removed from the stamps."""
+    """A compressed recording: window, the low-pass of its rows, and the values (n,) of the
+    nuisance states that were removed from its samples."""
 
     window: WindowContent
     low_pass: ZeroPhaseFilter
-    early: float = 0.0
+    removed: Array = field(default_factory=NOTHING_REMOVED.copy)
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ def compressed(identifier: Identifier) -> Data:
     window = identifier._window()
     if window is None:
         raise NotEnoughData("the recording is shorter than the windows of the filters")
-    return Data(window, identifier._segments.filter, identifier._clock.seconds)
+    return Data(window, identifier._segments.filter, identifier._errors.values)
 
 
 def identifier_for_all(settings: Settings, shape: Shape | None = None) -> Identifier:
@@ -97,23 +101,23 @@ def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,
                    shape: Shape | None = None) -> Identifier:
     """The product's identifier after a whole recording.
 
-    Where the clocks may differ, it solves on the way as on the timer of the node: that takes an
-    offset out of the stamps and rebuilds the window, which every estimator then gets.
+    Where there are nuisance states, it solves on the way as on the timer of the node: that takes
+    large errors out of the samples and rebuilds the window, which every estimator then gets.
     """
     identifier = identifier_for_all(settings.replace({"wrench.sensor_frame": FRAME}), shape)
     identifier.set_robot_description(arm_urdf())
     identifier.add_static_transform(*mounting())
     stamps = (START_NS + np.round(np.asarray(t) * 1e9)).astype(np.int64)
     names, chunk = tuple(joint_names()), max(int(_CHUNK / (t[1] - t[0])), 1)
-    clock_unknown = settings.alignment.delay_sd > 0.0
+    has_states = len(EstimatedStates(settings)) > 0
     for begin in range(0, len(stamps), chunk):
         part = slice(begin, begin + chunk)
         identifier.add_arrays([JointStates(stamps[part], names, q[part]),
                                Wrenches(stamps[part], FRAME, wrench[part])])
-        if clock_unknown:
+        if has_states:
             identifier.solve()
     identifier.finish()
-    if clock_unknown:
+    if has_states:
         identifier.solve()
     return identifier
 
@@ -157,7 +161,8 @@ class Answers:
             base = chosen.replace({"estimator.method": "uniform", "estimator.weighting": "noise"})
             if base not in problems:
                 solver = Solver(base, shape, data.low_pass)
-                problems[base] = solver, solver.problems.build(data.window)
+                problems[base] = solver, solver.problems.build(
+                    data.window, removed=data.removed)
             out[name] = self._answer(self._estimator(name, chosen, shape), *problems[base], data)
         return out
 
@@ -171,7 +176,7 @@ class Answers:
             covariance = judge(solution, marginal).phi_covariance
             alignment, _ = solver.nuisance_values(marginal, marginal.states(solution.phi),
                                                   covariance)
-            alignment[CLOCK_OFFSET.values] += data.early
+            alignment = join(data.removed, alignment)
         except (InertialIdError, np.linalg.LinAlgError) as error:
             return Answer(*nothing, time.perf_counter() - started, str(error) or repr(error))
         return Answer(solution.phi, covariance, alignment, elapsed)

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from inertial_id_ros.regression.row_layout import NUISANCE_VALUES
+
 from .metrics import ENTRIES
 
 Row = dict[str, Any]
@@ -16,7 +18,7 @@ TEXT = ("scenario", "object", "estimator", "failure", "source", "arm", "motion",
 FIELDS = ("scenario", "object", "run", "estimator", "failure", "e_m", "e_com", "e_J", "e_J_com",
           "consistent", "ms", *(f"z_{e}" for e in ENTRIES), *(f"in_{e}" for e in ENTRIES),
           *(f"{kind}_{k}" for kind in ("crb", "bcrb") for k in ("m", "com", "J", "J_com")),
-          *(f"align_{k}" for k in range(6)), *(f"phi_{k}" for k in range(10)))
+          *(f"align_{k}" for k in range(NUISANCE_VALUES)), *(f"phi_{k}" for k in range(10)))
 
 
 class Records:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..estimate import UNOBSERVED, Estimate
 from ..inertia import Array
-from ..regression.row_layout import NUISANCE_STATES
+from ..regression.row_layout import correct_wrench
 
 
 class CompensatedWrenches(NamedTuple):
@@ -55,7 +55,5 @@ def compensate(a: Array, y: Array, estimate: Estimate, carried: Array, sign: flo
         carried: phi (10,) of all that the sensor carries.
         sign: of the reading against ``A phi``.
     """
-    measured = y - sign * estimate.bias
-    for state in NUISANCE_STATES:
-        measured = state.correct_wrench(measured, estimate.alignment[state.values])
+    measured = correct_wrench(y - sign * estimate.bias, estimate.alignment)
     return sign * (measured - a @ carried)

@@ -24,10 +24,9 @@ from ..inertia import PARAMETERS, Array
 from ..io.sample_blocks import Block
 from ..kinematics.motion import Motion
 from ..kinematics.motion_statistics import MotionStatistics
-from ..regression.alignment import CLOCK_OFFSET, RemovedOffset
 from ..regression.noise import datasheet_noise
 from ..regression.regressor_window import Rows, WindowContent, make_regressor_window
-from ..regression.rows import make_bin_columns
+from ..regression.rows import RemovedErrors, make_bin_columns, regressor_of, tilt_gravity
 from ..settings import Settings
 from ..signals import inbox
 from ..signals.bins import BIN_NS, BinColumns, Bins, bin_samples
@@ -88,7 +87,7 @@ class Identifier(Pipeline[WindowContent]):
     def _reset_progress(self) -> None:
         """Set what depends on the samples so far to its start."""
         super()._reset_progress()
-        self._clock = RemovedOffset()
+        self._errors = RemovedErrors()
         self._search = SetupSearch()
         self._next_bin: int | None = None
         self._row_count = 0
@@ -178,7 +177,7 @@ class Identifier(Pipeline[WindowContent]):
             return nothing
         if (text := self._removed.describe()) is not None:
             self._log.set("removed_payload", "info", text)
-        unsettled = find_unsettled_bins(source, self._ring.newest, removed, self._clock.early_ns,
+        unsettled = find_unsettled_bins(source, self._ring.newest, removed, self._errors,
                                         self._finished)
         if self._next_bin is None:
             self._next_bin = int(self._ring.stamps[0]) // BIN_NS
@@ -188,10 +187,10 @@ class Identifier(Pipeline[WindowContent]):
         bins = bin_samples(self._ring, self._next_bin, end)
         self._next_bin = end
         self._ring.closed_until = end * BIN_NS - 1
-        source.close(end * BIN_NS + self._clock.early_ns)
+        source.close(end * BIN_NS + self._errors.early_ns)
         if len(bins.number) == 0:
             return nothing
-        return self._process_bins(bins, source.motion_at(bins.stamps + self._clock.early_ns),
+        return self._process_bins(bins, source.motion_at(bins.stamps + self._errors.early_ns),
                                   removed)
 
     def _process_bins(self, bins: Bins, motion: Motion, removed: Removed) -> CompensatedWrenches:
@@ -201,8 +200,8 @@ class Identifier(Pipeline[WindowContent]):
             removed: payload that the driver removes.
         """
         self._taken_out = removed
-        a, y, columns = make_bin_columns(bins, motion, removed, self._sign,
-                                         self.settings.estimator.dynamism_c1)
+        y, columns = make_bin_columns(bins, motion, removed, self._errors, self._sign,
+                                      self.settings.estimator.dynamism_c1)
         valid = motion.valid
         self._motion_statistics.add(motion)
         self._motion.report_coverage(valid)
@@ -211,7 +210,7 @@ class Identifier(Pipeline[WindowContent]):
         self._add_segments(self._segments.push(
             BinColumns(bins.number, bins.samples, columns).part(valid), self._motion.rotation_only))
         self._buffer.expire(self._segments.newest_waiting_bin)
-        return self._compensate(bins.stamps[valid], a[valid], y[valid])
+        return self._compensate(bins.stamps, motion, y)
 
     def _add_rows(self, rows: Rows) -> None:
         """Add rows to the window."""
@@ -223,34 +222,36 @@ class Identifier(Pipeline[WindowContent]):
         """Forget the tare, which belongs to the old zero."""
         self._solver.bias.forget()
 
-    def _compensate(self, stamps: np.ndarray, a: Array, y: Array) -> CompensatedWrenches:
-        """Wrenches (k, 6) without the load, from regressors (k, 6, 10); none where the estimate
+    def _compensate(self, stamps: np.ndarray, motion: Motion, y: Array) -> CompensatedWrenches:
+        """Wrenches (k, 6) without the load, where the motion is known; none where the estimate
         cannot be used for that.
 
         A held estimate can be used as long as its data could be in the window: during a contact,
         when compensated wrenches matter most, every estimate is held.
         """
-        if self._last is None:
+        if self._last is None or not motion.valid.any():
             return no_wrenches(self.sensor_frame)
-        age = int(stamps[-1]) - self._last.stamp_ns if len(stamps) else 0
+        valid = motion.valid
+        age = int(stamps[valid][-1]) - self._last.stamp_ns
         reason = why_not_compensated(self._last, age, self.settings.buffer.window)
         if reason is not None:
             self._log.set("compensation_silent", "info", reason)
             return no_wrenches(self.sensor_frame)
         self._log.clear("compensation_silent")
         total = self._solver.problems.total_payload(self._last.phi)
-        wrench = compensate(a, y, self._last, total, self._sign)
-        return CompensatedWrenches(stamps, wrench, self.sensor_frame)
+        wrench = compensate(regressor_of(tilt_gravity(motion, self._last.alignment)), y, self._last,
+                            total, self._sign)
+        return CompensatedWrenches(stamps[valid], wrench[valid], self.sensor_frame)
 
     # ---- from the window to an estimate --------------------------------------------------------
 
     def solve(self) -> Outcome:
         """The estimate of the window: physically consistent, or the reason why there is none.
 
-        Where an estimate shows that the clocks of wrench and motion differ, or that the driver
-        removes other forces of its payload than was believed, the window is replayed with that
-        corrected and solved again; so it is where nothing explains the wrench, but would do so
-        with another clock offset.
+        Where an estimate shows a large error of the set-up, such as clocks that differ or a sensor
+        that is turned, or that the driver removes other forces of its payload than was believed,
+        the window is replayed with that corrected and solved again; so it is where nothing explains
+        the wrench, but would do so with another clock offset.
         """
         with self._lock:
             if self._motion.check_frame(self._newest_ns, self.sensor_frame, self._frame.said):
@@ -259,9 +260,8 @@ class Identifier(Pipeline[WindowContent]):
             if self._search_setup(outcome) or self._correct_terms(outcome):
                 self._replay_window()
                 outcome = self._solve_window()
-            if isinstance(outcome, Estimate) and not outcome.stale and self._clock.remove(
-                    float(outcome.alignment[CLOCK_OFFSET.values][0]),
-                    float(outcome.alignment_sigma[CLOCK_OFFSET.values][0])):
+            while isinstance(outcome, Estimate) and not outcome.stale and self._errors.remove(
+                    outcome.alignment, outcome.alignment_sigma):
                 self._replay_window()
                 outcome = self._solve_window()
             if (isinstance(outcome, Estimate) and not outcome.stale
@@ -296,7 +296,7 @@ class Identifier(Pipeline[WindowContent]):
         if source is None or not self._search.is_due(
                 self._ring.newest, isinstance(outcome, Estimate), self._log.all()):
             return False
-        found = find_setup(self._ring, source, Setup(self._clock.early_ns, self._taken_out),
+        found = find_setup(self._ring, source, Setup(self._errors.early_ns, self._taken_out),
                            self._sign, datasheet_noise(self.settings.wrench),
                            prior_bias_sd(self.settings.wrench),
                            self.settings.alignment.delay_sd > 0.0)
@@ -305,7 +305,7 @@ class Identifier(Pipeline[WindowContent]):
         if (found.removed.weight_only != self._taken_out.weight_only
                 and not self._believe_terms(found.removed.weight_only, None)):
             return False
-        self._clock.replace(found.early_ns)
+        self._errors.replace_offset(found.early_ns)
         self._disturbances.withdraw()  # events that the wrong set-up made
         self._begin_bin, self._flush_reason = 0, None
         return True
@@ -314,6 +314,7 @@ class Identifier(Pipeline[WindowContent]):
         """Send the samples of the window through the stages again, as if they had just arrived."""
         last = self._next_bin if self._next_bin is not None else 0
         self._flush()
+        self._solver.problems.forget_solution()
         self._next_bin = max(int(self._ring.stamps[0]) // BIN_NS, self._begin_bin,
                              last - int(self.settings.buffer.window * 1e9) // BIN_NS)
         self._disturbances.forget_from(self._next_bin)
@@ -351,7 +352,7 @@ class Identifier(Pipeline[WindowContent]):
         statistics = self._motion_statistics
         return self._solver.solve(
             window, self.sensor_frame, self._log,
-            statistics.rms_rotation if self._motion.rotation_only else 0.0, self._clock.seconds,
+            statistics.rms_rotation if self._motion.rotation_only else 0.0, self._errors.values,
             statistics.acceleration_covariance(self._segments.filter.kernel))
 
     # ---- commands ------------------------------------------------------------------------------

@@ -17,7 +17,14 @@ from ..regression.errors_in_variables import linearise, residual_covariance
 from ..regression.noise import correct_noise, datasheet_noise, degrees_of_freedom
 from ..regression.problem import COLUMNS, Marginal, Problem, eliminate, state_prior, whiten
 from ..regression.regressor_window import DYNAMIC, FULL, STATIC, WindowContent
-from ..regression.row_layout import BIASES, STORED, EstimatedStates
+from ..regression.row_layout import (
+    BIASES,
+    NOTHING_REMOVED,
+    STORED,
+    EstimatedStates,
+    correct_wrench,
+    join,
+)
 from ..regression.tool import Tool, add_tool_states
 from ..regression.unconstrained_fit import vague_information
 from ..settings import Settings
@@ -67,7 +74,8 @@ class ProblemBuilder:
         return states[BIASES:BIASES + len(self.states)]
 
     def build(self, window: WindowContent,
-              acceleration_covariance: Array = NO_MOTION_NOISE) -> Problem:
+              acceleration_covariance: Array = NO_MOTION_NOISE,
+              removed: Array = NOTHING_REMOVED) -> Problem:
         """The problem, linearised and with its noise corrected, in a few cheap rounds.
 
         They start where those of the window before ended, and stop when nothing moves.
@@ -75,15 +83,17 @@ class ProblemBuilder:
         Args:
             acceleration_covariance: (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in
                 a row.
+            removed: values (n,) of the nuisance states that were removed from the samples.
         """
         datasheet = datasheet_noise(self._settings.wrench)
         if self._start is None:
             self._start = _Start(np.zeros(PARAMETERS), np.zeros(len(self.states)), datasheet)
-        rows, prior = window.factors[FULL].reshape(-1, STORED), self._state_prior()
+        rows = window.factors[FULL].reshape(-1, STORED)
 
         def linearise_at(start: _Start) -> _Linearised:
             """The rows at the start of a round, without the information of noise."""
-            linearised = _Linearised(rows, self._matrix(start.phi), start.noise, prior.rows)
+            linearised = _Linearised(rows, self._matrix(start.phi), start.noise,
+                                     self._state_prior(removed, start.nuisance))
             if acceleration_covariance.any():
                 linearised.marginal = remove_noise_information(
                     linearised.marginal,
@@ -97,14 +107,15 @@ class ProblemBuilder:
             states = linearised.marginal.states(phi)
             noise = start.noise
             if self._settings.estimator.estimate_noise:
-                used = degrees_of_freedom(linearised.whitened[:, :-1], prior.information)
+                used = degrees_of_freedom(linearised.whitened[:, :-1],
+                                          linearised.prior.information)
                 solution = linearised.matrix @ np.concatenate([phi, states, [-1.0]])
                 noise = correct_noise(datasheet, window, solution, self._low_pass, used)
             self._start = _Start(phi, self.nuisance_values(states), noise)
             moved = float(np.linalg.norm(linearised.marginal.matrix @ (phi - start.phi)))
             if moved < _STEADY and np.abs(noise / start.noise - 1.0).max() < _STEADY_NOISE:
-                return self._problem(window, prior, start, linearised)
-        return self._problem(window, prior, self._start, linearise_at(self._start))
+                return self._problem(window, start, linearised)
+        return self._problem(window, self._start, linearise_at(self._start))
 
     def add_regressor_noise(self, problem: Problem, window: WindowContent, phi: Array) -> Problem:
         """The problem with the noise of measured accelerations in its regressor, at phi (10,)."""
@@ -129,22 +140,30 @@ class ProblemBuilder:
         matrix = self.states.linearise(self.total_payload(phi))
         return matrix if self.tool is None else add_tool_states(matrix, self.tool)
 
-    def _state_prior(self) -> _Prior:
+    def _state_prior(self, removed: Array, nuisance: Array) -> _Prior:
         """What the settings, the tare and the tool tell of the states before the data; computed
-        anew where one of them is another."""
+        anew where one of them is another.
+
+        Args:
+            removed: (n,) values of the nuisance states that were removed from the samples;
+                nuisance: (q,) what remained of them last, which corrects the tare.
+        """
         sources = self.bias.tare, self.bias.is_old, self.tool
-        if self._prior is None or any(map(is_not, self._prior.sources, sources)):
+        others = self.states.widened_prior_sd(removed, nuisance)
+        if (self._prior is None or self.bias.tare is not None
+                or any(map(is_not, self._prior.sources, sources))
+                or (self._prior.state_sd[:len(others)] != others).any()):
             sd, mean = self.bias.prior(self._settings, self._settings.wrench.sign)
-            others = self.states.prior_sd
+            mean = correct_wrench(mean, join(removed, self.states.expand(nuisance)))
             if self.tool is not None:
                 others = np.concatenate([others, np.ones(PARAMETERS)])
             rows = state_prior(sd, mean, others)
             self._prior = _Prior(sources, sd, mean, others, rows, _information(rows))
         return self._prior
 
-    def _problem(self, window: WindowContent, prior: _Prior, start: _Start,
-                 linearised: _Linearised) -> Problem:
+    def _problem(self, window: WindowContent, start: _Start, linearised: _Linearised) -> Problem:
         """The compressed problem, linearised at the start of a round."""
+        prior = linearised.prior
         dynamic, static = (
             self._fix_states((window.factors[model] @ linearised.matrix).reshape(
                 -1, linearised.matrix.shape[1]), start.nuisance)
@@ -191,17 +210,18 @@ class _Linearised:
     """The rows of a window, linearised at one phi and whitened with one noise.
 
     Args:
-        stored: (n, 38); matrix: (38, 17 + q) to ``[A | B | q | y]``; noise: (6,).
-        prior: (6 + q, 17 + q) whitened rows of the prior of the states.
+        stored: (n, 41); matrix: (41, 17 + q) to ``[A | B | q | y]``; noise: (6,).
+        prior: of the states.
 
     Attributes:
         rows: (n, 17 + q); whitened: the same; marginal: in phi alone.
     """
 
-    def __init__(self, stored: Array, matrix: Array, noise: Array, prior: Array) -> None:
+    def __init__(self, stored: Array, matrix: Array, noise: Array, prior: _Prior) -> None:
+        self.prior = prior
         self.matrix, self.rows = matrix, stored @ matrix
         self.whitened = whiten(self.rows, noise)
-        self.marginal: Marginal = eliminate(self.whitened, prior)
+        self.marginal: Marginal = eliminate(self.whitened, prior.rows)
 
 
 def _information(prior: Array) -> Array:

@@ -21,7 +21,7 @@ from ..estimate import Estimate
 from ..findings import FindingLog
 from ..kinematics.motion import MotionSource
 from ..regression.regressor_window import Rows
-from ..regression.rows import make_bin_columns
+from ..regression.rows import RemovedErrors, make_bin_columns
 from ..signals.bins import BIN_NS, BinColumns, bin_samples
 from ..signals.precompensation import Removed
 from ..signals.ring_buffer import SampleRing
@@ -36,14 +36,14 @@ class UnsettledBins(NamedTuple):
         first: number of the first of them; end: number after the last.
         source: of the motion.
         removed: payload that the driver removes from the wrench.
-        early_ns: clock offset that is added to the wrench stamps [ns].
+        errors: of the set-up, which are removed from the samples.
     """
 
     first: int
     end: int
     source: MotionSource
     removed: Removed
-    early_ns: int
+    errors: RemovedErrors
 
     def provisional_rows(self, wrenches: SampleRing, segments: Segments, sign: float, c1: float,
                          rotation_only: bool) -> Rows | None:
@@ -51,9 +51,10 @@ class UnsettledBins(NamedTuple):
         bins = bin_samples(wrenches, self.first, self.end)
         if len(bins.number) == 0:
             return segments.waiting_rows
-        motion = self.source.provisional_motion(bins.stamps + self.early_ns,
-                                                self.end * BIN_NS + self.early_ns)
-        _, _, columns = make_bin_columns(bins, motion, self.removed, sign, c1)
+        early_ns = self.errors.early_ns
+        motion = self.source.provisional_motion(bins.stamps + early_ns,
+                                                self.end * BIN_NS + early_ns)
+        _, columns = make_bin_columns(bins, motion, self.removed, self.errors, sign, c1)
         return segments.preview(BinColumns(bins.number, bins.samples, columns).part(motion.valid),
                                 rotation_only)
 
@@ -80,19 +81,19 @@ class MonotonicStamps:
         return replace(estimate, stamp_ns=self._newest)
 
 
-def find_unsettled_bins(source: MotionSource, newest_ns: int, removed: Removed, early_ns: int,
-                        finished: bool) -> UnsettledBins | None:
+def find_unsettled_bins(source: MotionSource, newest_ns: int, removed: Removed,
+                        errors: RemovedErrors, finished: bool) -> UnsettledBins | None:
     """The bins between the last settled one and the newest sample; None before the first motion.
 
     Args:
         newest_ns: stamp of the newest wrench [ns].
-        removed, early_ns: as in `UnsettledBins`.
+        removed, errors: as in `UnsettledBins`.
         finished: whether no sample will come any more.
     """
     settled = source.settled_until()
     if settled is None:
         return None
     wait = -BIN_NS if finished else _REORDER_NS
-    end = min(newest_ns - wait, settled + source.provisional_ns - early_ns - max(wait, 0))
+    end = min(newest_ns - wait, settled + source.provisional_ns - errors.early_ns - max(wait, 0))
     first = (end - source.provisional_ns) // BIN_NS
-    return UnsettledBins(first, first + source.provisional_ns // BIN_NS, source, removed, early_ns)
+    return UnsettledBins(first, first + source.provisional_ns // BIN_NS, source, removed, errors)

@@ -19,12 +19,11 @@ from ..estimators import Estimator, Solution, create
 from ..findings import FindingLog
 from ..geometry.shape import Shape
 from ..inertia import Array, is_consistent, min_eigenvalue
-from ..regression.alignment import CLOCK_OFFSET
 from ..regression.encoder_noise import NO_MOTION_NOISE, motion_noise_covariance
 from ..regression.noise import datasheet_noise
 from ..regression.problem import Marginal, Problem
 from ..regression.regressor_window import WindowContent
-from ..regression.row_layout import NUISANCE_STATES
+from ..regression.row_layout import NOTHING_REMOVED, NUISANCE_STATES, correct_bias, join
 from ..regression.tool import Tool
 from ..settings import Settings
 from ..signals.bins import BIN_NS
@@ -76,12 +75,13 @@ class Solver:
         self.problems.tool = tool
 
     def solve(self, window: WindowContent, frame_id: str, log: FindingLog, turning: float = 0.0,
-              early: float = 0.0, acceleration_covariance: Array = NO_MOTION_NOISE) -> Estimate:
+              removed: Array = NOTHING_REMOVED,
+              acceleration_covariance: Array = NO_MOTION_NOISE) -> Estimate:
         """The estimate of a window.
 
         Args:
             turning: see `unknown_acceleration_covariance`; 0 where the acceleration is known.
-            early: offset [s] that was already removed from the wrench stamps.
+            removed: values (n,) of the nuisance states that were removed from the samples.
             acceleration_covariance: (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in
                 a row; where the accelerations are measured, `window` tells it.
 
@@ -90,7 +90,8 @@ class Solver:
             InvalidData: the answer is not physical (the text says what that points to).
         """
         try:
-            return self._solve(window, frame_id, log, turning, early, acceleration_covariance)
+            return self._solve(window, frame_id, log, turning, removed,
+                               acceleration_covariance)
         except (np.linalg.LinAlgError, ArithmeticError) as error:
             self.reset()  # nothing of these numbers is carried into the next window
             raise NotEnoughData("the numbers of this window break the computation "
@@ -98,14 +99,14 @@ class Solver:
                                 ) from error
 
     def _solve(self, window: WindowContent, frame_id: str, log: FindingLog, turning: float,
-               early: float, acceleration_covariance: Array) -> Estimate:
+               removed: Array, acceleration_covariance: Array) -> Estimate:
         """Build the problem of a window, answer it, and check and judge the answer.
 
         Takes and raises what `solve` does; errors of the arithmetic pass through.
         """
         started = time.perf_counter()
         self._check_frames(frame_id, log)
-        problem = self.problems.build(window, acceleration_covariance)
+        problem = self.problems.build(window, acceleration_covariance, removed)
         check_model(problem, self._settings, self.tool, log)
         shape = check_shape(self.shape, self._settings.shape, problem.marginal("noise"),
                             self.estimator, log)
@@ -126,15 +127,13 @@ class Solver:
         self._check_mass(solution, verdict)
         log.set("verdict", "info", verdict.sentence)
         nuisance, sigma = self.nuisance_values(marginal, states, verdict.phi_covariance)
-        nuisance[CLOCK_OFFSET.values] += early
-        bias = solution.bias
+        nuisance = join(removed, nuisance)
         for state in NUISANCE_STATES:
             state.report(nuisance[state.values], sigma[state.values], log)
-            bias = state.correct_bias(bias, nuisance[state.values])
         return Estimate(
             stamp_ns=(window.last + 1) * BIN_NS, frame_id=frame_id, phi=solution.phi,
             phi_covariance=verdict.phi_covariance,
-            bias=self._settings.wrench.sign * bias,
+            bias=self._settings.wrench.sign * correct_bias(solution.bias, nuisance),
             method=self.estimator.name, weighting=self._settings.estimator.weighting,
             data_share=verdict.data_share, verdict=verdict.verdict,
             alignment=nuisance, alignment_sigma=sigma, residual_rms=rms,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..detection.load_model import DisturbanceTexts, LoadModel
@@ -22,6 +24,7 @@ _LEVER = 0.3  # m; from the sensor to the centre it turns about, where that is n
 _ZERO_SD = np.repeat([200.0, 20.0], 3)  # N, N m: anything
 _FLOOR = 1.0  # data-sheet standard deviations of one sample: errors that no filter averages out
 _SHORTEST_ZERO = round(1e9 / BIN_NS)  # bins; no push turns with the sensor for so long
+_LARGE_ANGLES = 2.0  # times those that the settings expect
 _TEXTS = DisturbanceTexts(
     contact="contact: the wrench does not fit the estimate and is left out",
     doubted="no payload explains the wrench while the sensor turns: contact that lasts, or a wrong "
@@ -45,7 +48,7 @@ class WrenchModel(LoadModel):
         self.noise, self.bias_sd = datasheet_noise(settings.wrench), prior_bias_sd(settings.wrench)
         self.floor = _FLOOR * self.noise
         self._gravity = settings.gravity.acceleration
-        self._states = EstimatedStates(settings)
+        self._states = EstimatedStates(_with_large_angles(settings))
         sd = np.concatenate([self.bias_sd, self._states.prior_sd])
         self.prior: Array = np.diag(np.concatenate([np.zeros(PARAMETERS), sd**-2.0]))
         self.prior[:PARAMETERS, :PARAMETERS] = vague_information(1.0)
@@ -59,7 +62,7 @@ class WrenchModel(LoadModel):
         return unpack_rows(filtered, self._gravity)
 
     def linearise(self, phi: Array) -> Array:
-        """Matrix (38, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""
+        """Matrix (41, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""
         return self._states.linearise(phi)
 
     def proper_acceleration(self, rows: Array) -> Array:
@@ -76,6 +79,14 @@ class WrenchModel(LoadModel):
         lever = np.concatenate([phi[0] * np.eye(3), skew(phi[1:4])])
         force = lever @ turn
         return np.asarray(_LEVER**2 * force @ force.transpose(0, 2, 1))
+
+
+def _with_large_angles(settings: Settings) -> Settings:
+    """Settings that expect the large angles of a set-up from which no estimate removed them yet."""
+    known = settings.alignment
+    return replace(settings, alignment=replace(
+        known, rotation_sd=min(_LARGE_ANGLES * known.rotation_sd, 10.0),
+        tilt_sd=min(_LARGE_ANGLES * known.tilt_sd, 10.0)))
 
 
 def unknown_acceleration_covariance(phi: Array, turning: float, gravity: float) -> Array:

@@ -1,26 +1,26 @@
-"""The nuisance states of every set-up: sensor rotation, gravity tilt and clock offset."""
+"""The nuisance states of every set-up: sensor rotation and position, gravity tilt, clock offset."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from ..inertia import Array, skew
 from ..settings import Settings
 from .nuisance_state import NuisanceState, RowSignals
 
 _NOTEWORTHY_ANGLE = np.deg2rad(0.3)
-_MOST_REPLAYS = 3  # of a window
-_WORTHWHILE = 0.002  # smallest offset to remove [s]
-_SIGNIFICANT = 5.0  # standard deviations
+# What is quadratic in the angle changes the wrench by 4e-5 of it at this angle, 4e-3 at 5 degrees.
+_LARGE_ANGLE = np.deg2rad(0.5)
 
 
 class SensorRotation(NuisanceState):
     """Rotation of the sensor against its frame, about its own axes [rad]: ``[y]x rotation``."""
 
     name, components, width = "rotation", ("x", "y", "z"), 3
-    finding, noteworthy = "sensor_rotated", _NOTEWORTHY_ANGLE
+    finding, noteworthy, large = "sensor_rotated", _NOTEWORTHY_ANGLE, _LARGE_ANGLE
 
     def prior_sd(self, settings: Settings) -> Array:
         """Prior standard deviation of the rotation (3,), the same about each axis [rad]."""
@@ -39,25 +39,24 @@ class SensorRotation(NuisanceState):
         """Say about which axes, and by how much, the sensor is rotated."""
         return "the sensor is turned against its frame by " + _angles(values, clear, "xyz")
 
+    def join(self, removed: Array, rest: Array) -> Array:
+        """The rotation (3,) in place of two, that which was removed first."""
+        return _joined(rest, removed)
+
     def correct_wrench(self, wrench: Array, values: Array) -> Array:
-        """Rotate wrenches (k, 6) back into the axes of the frame, to first order."""
-        return wrench - np.concatenate(
-            [np.cross(wrench[:, :3], values), np.cross(wrench[:, 3:], values)], axis=1)
+        """Rotate wrenches (k, 6) into the axes of the frame."""
+        return _rotate(wrench, values)
 
     def correct_bias(self, bias: Array, values: Array) -> Array:
-        """Correct the bias (6,) of a rotated sensor: the columns are made of the biased wrench."""
-        x, y, z = values.tolist()
-        # (1 + [r]x)^-1 = (1 - [r]x + r r') / (1 + r'r)
-        back = np.array([[1.0 + x * x, x * y + z, x * z - y], [x * y - z, 1.0 + y * y, y * z + x],
-                         [x * z + y, y * z - x, 1.0 + z * z]]) / (1.0 + x * x + y * y + z * z)
-        return (bias.reshape(2, 3) @ back.T).ravel()
+        """Rotate the bias (6,) from the axes of the frame into those of the sensor."""
+        return _rotate(bias, -values)
 
 
 class GravityTilt(NuisanceState):
     """Tilt of gravity about its frame's x and y axes [rad]: ``(T1 tilt_1 + T2 tilt_2) (m, h)``."""
 
     name, components, width = "tilt", ("x", "y"), 8
-    finding, noteworthy = "gravity_tilted", _NOTEWORTHY_ANGLE
+    finding, noteworthy, large = "gravity_tilted", _NOTEWORTHY_ANGLE, _LARGE_ANGLE
 
     def prior_sd(self, settings: Settings) -> Array:
         """Prior standard deviation of the tilt (2,), the same about x and y [rad]."""
@@ -85,12 +84,20 @@ class GravityTilt(NuisanceState):
         """Say about which axes, and by how much, gravity is tilted."""
         return "gravity is tilted against its frame by " + _angles(values, clear, "xy")
 
+    def join(self, removed: Array, rest: Array) -> Array:
+        """The tilt (2,) in place of two, of which the rest is about the axes turned by the removed
+        one; a turn about the vertical is none."""
+        up = (gravity_turn(removed) * gravity_turn(rest)).apply((0.0, 0.0, 1.0))
+        horizontal = float(np.hypot(up[0], up[1]))
+        angle = np.arctan2(horizontal, up[2]) / max(horizontal, 1e-12)
+        return np.array([-angle * up[1], angle * up[0]])
+
 
 class ClockOffset(NuisanceState):
     """Time by which stamps of the wrench are early [s]: ``dA/dt phi delay``."""
 
     name, components, width = "delay", ("",), 10
-    finding, noteworthy = "clock_offset", 0.005
+    finding, noteworthy, large = "clock_offset", 0.005, 0.002
 
     def prior_sd(self, settings: Settings) -> Array:
         """Prior standard deviation of the offset (1,) [s]."""
@@ -115,37 +122,60 @@ class ClockOffset(NuisanceState):
                 "against those of the motion")
 
 
-class RemovedOffset:
-    """The clock offset that is removed from the stamps of the wrench.
+class SensorPosition(NuisanceState):
+    """Position of the sensor's origin in its frame [m]: ``[f]x position``, in the torques."""
 
-    What is quadratic in the offset would bias the parameters: a large one is removed, and the
-    window replayed with the corrected stamps.
+    name, components, width = "position", ("x", "y", "z"), 3
+    finding, noteworthy = "sensor_displaced", 0.001
 
-    Attributes:
-        early_ns: by how much the stamps are early, as far as known; it is added to them [ns].
-    """
+    def prior_sd(self, settings: Settings) -> Array:
+        """Prior standard deviation of the position (3,), the same along each axis [m]."""
+        return np.full(3, settings.alignment.position_sd)
 
-    def __init__(self) -> None:
-        self.early_ns, self._times = 0, 0
+    def channel_columns(self, channel: int) -> list[int]:
+        """None in forces; in a torque those of the two axes across it."""
+        return [] if channel < 3 else [k for k in range(3) if k != channel - 3]
 
-    @property
-    def seconds(self) -> float:
-        """The removed offset [s]."""
-        return self.early_ns * 1e-9
+    def fill(self, signals: RowSignals, out: Array) -> None:
+        """Write the cross-product matrix of the force into the torques of out (r, 6, 3)."""
+        out[:, 3:] = skew(signals.wrench[:, :3])
 
-    def remove(self, offset: float, sd: float) -> bool:
-        """Remove a whole offset and its standard deviation [s] if that is worth a replay; says
-        whether it was."""
-        rest = offset - self.seconds
-        if self._times == _MOST_REPLAYS or not _WORTHWHILE < abs(rest) > _SIGNIFICANT * sd > 0.0:
-            return False
-        self._times += 1
-        self.early_ns += int(rest * 1e9)
-        return True
+    def describe(self, values: Array, clear: Sequence[bool]) -> str:
+        """Say along which axes, and by how much, the origin is displaced."""
+        return "the origin of the sensor lies beside that of its frame by " + ", ".join(
+            f"{1e3 * value:.1f} mm along {axis}"
+            for value, axis, is_clear in zip(values, "xyz", clear, strict=True) if is_clear)
 
-    def replace(self, early_ns: int) -> None:
-        """Remove another offset [ns], found without an estimate."""
-        self.early_ns, self._times = early_ns, 0
+    def correct_wrench(self, wrench: Array, values: Array) -> Array:
+        """Convert wrenches (k, 6) to the origin of the frame."""
+        return _move(wrench, values)
+
+    def correct_bias(self, bias: Array, values: Array) -> Array:
+        """Convert the bias (6,) to the origin of the sensor."""
+        return _move(bias, -values)
+
+
+def gravity_turn(tilt: Array) -> Rotation:
+    """The rotation of gravity by a tilt (2,) about its frame's x and y [rad]."""
+    return Rotation.from_rotvec((tilt[0], tilt[1], 0.0))
+
+
+def _joined(later: Array, first: Array) -> Array:
+    """The rotation vector (3,) of a rotation after another [rad]."""
+    return np.asarray((Rotation.from_rotvec(later) * Rotation.from_rotvec(first)).as_rotvec())
+
+
+def _rotate(wrench: Array, vector: Array) -> Array:
+    """Rotate force and torque (..., 6) by a rotation vector (3,) [rad]."""
+    matrix = Rotation.from_rotvec(vector).as_matrix()
+    return np.asarray(wrench.reshape(-1, 3) @ matrix.T).reshape(wrench.shape)
+
+
+def _move(wrench: Array, position: Array) -> Array:
+    """Wrenches (..., 6) about the point from which their origin is seen at this position (3,)."""
+    out = np.array(wrench, dtype=float)
+    out[..., 3:] += np.cross(position, wrench[..., :3])
+    return out
 
 
 def _angles(values: Array, clear: Sequence[bool], axes: str) -> str:
@@ -155,3 +185,4 @@ def _angles(values: Array, clear: Sequence[bool], axes: str) -> str:
 
 
 SENSOR_ROTATION, GRAVITY_TILT, CLOCK_OFFSET = SensorRotation(), GravityTilt(), ClockOffset()
+SENSOR_POSITION = SensorPosition()

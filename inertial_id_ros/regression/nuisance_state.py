@@ -52,6 +52,8 @@ class NuisanceState(ABC):
         name: of the state; components: names of its values.
         width: number of its columns in a stored row.
         finding: name of its finding; noteworthy: values below this are not worth one.
+        large: what is quadratic in values above this matters: they are taken out of the samples
+            (see `RemovedErrors`), and the state is what remains.
         columns: its place in a stored row; values: its place among the values of all states.
     """
 
@@ -60,6 +62,7 @@ class NuisanceState(ABC):
     width: ClassVar[int]
     finding: ClassVar[str]
     noteworthy: ClassVar[float]
+    large: ClassVar[float] = np.inf
     columns: slice
     values: slice
 
@@ -101,12 +104,16 @@ class NuisanceState(ABC):
         if any(clear):
             log.set(self.finding, "warning", self.describe(values, clear))
 
+    def join(self, removed: Array, rest: Array) -> Array:
+        """Whole values (n,), of which a part was removed from the samples and a rest estimated."""
+        return removed + rest
+
     def correct_wrench(self, wrench: Array, values: Array) -> Array:
         """Remove from wrenches (k, 6) an error that is proportional to them, at values (n,)."""
         del values
         return wrench
 
     def correct_bias(self, bias: Array, values: Array) -> Array:
-        """Correct the bias (6,) for columns that are made of the wrench with its bias in it."""
+        """The reverse for the bias (6,): columns are made of the wrench with its bias in it."""
         del values
         return bias

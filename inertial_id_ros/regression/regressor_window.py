@@ -9,6 +9,7 @@ that still grows, is there in the same time whatever the window's length.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,8 @@ from ..inertia import Array
 from ..linalg import triangular_factor, triangular_factors
 from ..settings import Settings
 from ..signals.bins import BIN_NS
-from .row_layout import STORED, channel_columns
+from .nuisance_state import NuisanceState
+from .row_layout import NUISANCE_STATES, STORED, EstimatedStates, channel_columns
 from .slice_sums import Blocks, SliceSums, block_slices
 
 CHANNELS = 6
@@ -31,7 +33,7 @@ class Rows(NamedTuple):
 
     Attributes:
         number: (r,) bin numbers; samples: (r,) raw samples that each stands for.
-        full: (r, 6, 38) stored rows (see `row_layout`); static: those of the gravity-only model.
+        full: (r, 6, 41) stored rows (see `row_layout`); static: those of the gravity-only model.
         weight: (r,) dynamism weight w.
     """
 
@@ -55,7 +57,7 @@ class CrossChannelRows(NamedTuple):
     """Rows of a window with all channels together, for noise that several channels share.
 
     Attributes:
-        rows: (k, 6, 38) few rows with the same sums of products, across channels too, as all the
+        rows: (k, 6, 41) few rows with the same sums of products, across channels too, as all the
             stored rows, scaled by the square root of the raw samples they stand for.
         acceleration_noise: (6,) standard deviation of one raw sample of linear [m/s^2] and angular
             acceleration [rad/s^2].
@@ -74,9 +76,9 @@ class WindowContent(NamedTuple):
     """What the window holds at one time.
 
     Attributes:
-        factors: per model (6, w, 38), triangular per channel up to the order of columns, each row
+        factors: per model (6, w, 41), triangular per channel up to the order of columns, each row
             scaled by the square root of the raw samples it stands for.
-        blocks: sums (b, 6, 38) of the unscaled full rows over blocks of successive slices.
+        blocks: sums (b, 6, 41) of the unscaled full rows over blocks of successive slices.
         samples: raw samples; first, last: bin numbers of oldest and newest row.
         rows: their number.
         cross_channel: where the motion comes as noisy accelerations.
@@ -104,9 +106,9 @@ class _FactorTree:
     """Triangular factors of three channels over a ring of slices, combined in a binary tree, and
     beside it that of the slice which still grows."""
 
-    def __init__(self, leaves: int, torque: bool, with_states: bool) -> None:
+    def __init__(self, leaves: int, torque: bool, states: Sequence[NuisanceState]) -> None:
         self._leaves = leaves
-        self._columns = channel_columns(torque, with_states)
+        self._columns = channel_columns(torque, states)
         self.width = width = self._columns.shape[1]
         self._channels = np.arange(3)[:, None] + 3 * torque
         self._nodes = np.zeros((2 * leaves, 3, width, width))
@@ -126,7 +128,7 @@ class _FactorTree:
         self.begin()
 
     def add(self, rows: Array) -> None:
-        """Fold scaled rows (r, 6, 38) into the factors of the growing slice."""
+        """Fold scaled rows (r, 6, 41) into the factors of the growing slice."""
         stacked = np.concatenate([self._growing, self._select(rows)], axis=1)
         self._growing = triangular_factors(stacked)
 
@@ -143,7 +145,7 @@ class _FactorTree:
 
     def write_total(self, provisional: Array, out: Array) -> None:
         """Write the factors of the combined slices, the growing one and provisional scaled rows
-        (r, 6, 38) into out (3, h, 38)."""
+        (r, 6, 41) into out (3, h, 41)."""
         parts = [self._nodes[1], self._growing, self._select(provisional)]
         together = np.concatenate(parts, axis=1)
         for channel in range(3):
@@ -157,9 +159,12 @@ class RegressorWindow:
     Args:
         window: length [s]; slice_length: granularity in which rows are dropped [s].
         blend: whether to keep the factors of the blend (DYNAMIC and STATIC) beside FULL.
+        states: the nuisance states whose columns FULL keeps.
     """
 
-    def __init__(self, window: float, slice_length: float, blend: bool = False) -> None:
+    def __init__(self, window: float, slice_length: float, blend: bool = False,
+                 states: Sequence[NuisanceState] = NUISANCE_STATES) -> None:
+        self._states = states
         self._models = MODELS if blend else (FULL,)
         slice_length = max(slice_length, window / _MAX_SLICES)
         self._bins_per_slice = max(int(round(slice_length * 1e9 / BIN_NS)), 1)
@@ -170,8 +175,9 @@ class RegressorWindow:
 
     def clear(self) -> None:
         """Drop all rows."""
-        self._trees = {model: [_FactorTree(self._leaves, torque, with_states=model == FULL)
-                               for torque in (False, True)] for model in self._models}
+        self._trees = {model: [
+            _FactorTree(self._leaves, torque, self._states if model == FULL else ())
+            for torque in (False, True)] for model in self._models}
         self._sums = SliceSums(self._leaves, (CHANNELS, STORED))
         self._samples = np.zeros(self._leaves)
         self._number = np.full(self._leaves, -1, dtype=np.int64)
@@ -252,7 +258,7 @@ class RegressorWindow:
         self._samples[leaf] += part.samples.sum()
 
     def _scale(self, rows: Rows) -> dict[str, Array]:
-        """Scale rows for the factors of each model: (r, 6, 38) by the model's name."""
+        """Scale rows for the factors of each model: (r, 6, 41) by the model's name."""
         root_count = np.sqrt(rows.samples)[:, None, None]
         weight = rows.weight[:, None, None]
         full = rows.full * root_count
@@ -304,10 +310,10 @@ class RegressorWindow:
             int(self._sums.rows.sum()) + len(provisional.number))
 
     def _total_factors(self, pair: list[_FactorTree], provisional: Array) -> Array:
-        """Factors (6, h, 38) of the whole window, padded with zero rows to one height.
+        """Factors (6, h, 41) of the whole window, padded with zero rows to one height.
 
         Args:
-            pair: trees of forces and torques; more: provisional scaled rows (r, 6, 38).
+            pair: trees of forces and torques; more: provisional scaled rows (r, 6, 41).
         """
         out = np.zeros((CHANNELS, max(tree.width for tree in pair), STORED))
         for tree, channels in zip(pair, (out[:3], out[3:]), strict=True):
@@ -318,4 +324,5 @@ class RegressorWindow:
 def make_regressor_window(settings: Settings, seconds: float = 0.0) -> RegressorWindow:
     """The window that the settings ask for, of at least this length."""
     return RegressorWindow(max(settings.buffer.window, seconds), settings.buffer.slice,
-                           blend=settings.estimator.weighting == "dynamism")
+                           settings.estimator.weighting == "dynamism",
+                           EstimatedStates(settings).members)

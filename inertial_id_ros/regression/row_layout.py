@@ -3,6 +3,7 @@
 A stored row holds everything that the wrench depends on, as columns of one linear model::
 
     y = A phi + B bias + [y]x rotation + (T1 tilt_1 + T2 tilt_2) (m, h) + dA/dt phi delay
+        + [f]x position
 
 The products of a nuisance state with phi become plain columns once phi is put in. That is done
 at solve time, on the small triangular factors, so that the whole window is always linearised at
@@ -11,17 +12,20 @@ the newest estimate.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..inertia import PARAMETERS, Array
 from ..settings import Settings
-from .alignment import CLOCK_OFFSET, GRAVITY_TILT, SENSOR_ROTATION
+from .alignment import CLOCK_OFFSET, GRAVITY_TILT, SENSOR_POSITION, SENSOR_ROTATION
 from .nuisance_state import NuisanceState, RowSignals
 
 BIASES = 6
 PHI, BIAS = slice(0, 10), slice(10, 16)
 # In the order of their columns; `Estimate.alignment` holds their values in it, so append new ones.
-NUISANCE_STATES: tuple[NuisanceState, ...] = (SENSOR_ROTATION, GRAVITY_TILT, CLOCK_OFFSET)
+NUISANCE_STATES: tuple[NuisanceState, ...] = (
+    SENSOR_ROTATION, GRAVITY_TILT, CLOCK_OFFSET, SENSOR_POSITION)
 
 
 def _place_states() -> tuple[int, int]:
@@ -39,13 +43,13 @@ def _place_states() -> tuple[int, int]:
 
 WRENCH, NUISANCE_VALUES = _place_states()
 STORED = WRENCH + 1
+NOTHING_REMOVED = np.zeros(NUISANCE_VALUES)  # no error of the set-up was removed from the samples
 
 
-def channel_columns(torque: bool, with_states: bool) -> np.ndarray:
+def channel_columns(torque: bool, states: Sequence[NuisanceState]) -> np.ndarray:
     """Stored columns (3, w) that may differ from zero in rows of the three forces or torques, with
-    or without those of the nuisance states."""
+    those of these nuisance states."""
     own = range(1, 10) if torque else range(4)
-    states = NUISANCE_STATES if with_states else ()
     return np.array([
         [*own, BIAS.start + channel,
          *(state.columns.start + k for state in states for k in state.channel_columns(channel)),
@@ -54,7 +58,7 @@ def channel_columns(torque: bool, with_states: bool) -> np.ndarray:
 
 
 def stored_rows(signals: RowSignals) -> Array:
-    """Stored rows (r, 6, 38) of the full model, from the signals of r rows."""
+    """Stored rows (r, 6, 41) of the full model, from the signals of r rows."""
     rows = np.zeros((len(signals.a), 6, STORED))
     rows[..., PHI], rows[..., BIAS], rows[..., WRENCH] = signals.a, np.eye(6), signals.wrench
     for state in NUISANCE_STATES:
@@ -66,12 +70,13 @@ class EstimatedStates:
     """The nuisance states that the settings switch on, and the linear model with them.
 
     Attributes:
+        members: these states.
         prior_sd: (q,) prior standard deviation of their values about zero.
     """
 
     def __init__(self, settings: Settings) -> None:
         sd = np.concatenate([state.prior_sd(settings) for state in NUISANCE_STATES])
-        self._members = [state for state in NUISANCE_STATES if sd[state.values].any()]
+        self.members = [state for state in NUISANCE_STATES if sd[state.values].any()]
         self._index = np.flatnonzero(sd)  # of their values among those of all states
         self.prior_sd = sd[self._index]
         known = PARAMETERS + BIASES
@@ -85,10 +90,10 @@ class EstimatedStates:
         return len(self._index)
 
     def linearise(self, phi: Array) -> Array:
-        """Matrix (38, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""
+        """Matrix (41, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""
         out = self._template.copy()
         column = PARAMETERS + BIASES
-        for state in self._members:
+        for state in self.members:
             end = column + len(state.components)
             out[state.columns, column:end] = state.linearise(phi)
             column = end
@@ -99,3 +104,40 @@ class EstimatedStates:
         out = np.zeros(NUISANCE_VALUES)
         out[self._index] = values
         return out
+
+    def widened_prior_sd(self, removed: Array, rest: Array) -> Array:
+        """Prior standard deviation (q,) of what remains of errors of which (n,) were removed.
+
+        Where errors are larger than the settings expect, they tell the scale themselves (empirical
+        Bayes): what remains about the other axes is as little known.
+
+        Args:
+            rest: (q,) what remained of them by the last estimate.
+        """
+        whole, scale = removed + self.expand(rest), np.zeros(NUISANCE_VALUES)
+        for state in (s for s in self.members if len(s.components) > 1):
+            scale[state.values] = np.sqrt(np.mean(whole[state.values] ** 2))
+        return np.maximum(self.prior_sd, scale[self._index])
+
+
+def join(removed: Array, rest: Array) -> Array:
+    """Whole values (n,) of all nuisance states, of which a part was removed from the samples."""
+    if not removed.any():
+        return rest
+    return np.concatenate([state.join(removed[state.values], rest[state.values])
+                           for state in NUISANCE_STATES])
+
+
+def correct_wrench(wrench: Array, values: Array) -> Array:
+    """Wrenches (k, 6) without the errors that are proportional to them, at values (n,) of all
+    nuisance states."""
+    for state in NUISANCE_STATES:
+        wrench = state.correct_wrench(wrench, values[state.values])
+    return wrench
+
+
+def correct_bias(bias: Array, values: Array) -> Array:
+    """The bias (6,) as the sensor reads it, from that of corrected wrenches: the reverse."""
+    for state in reversed(NUISANCE_STATES):
+        bias = state.correct_bias(bias, values[state.values])
+    return bias

@@ -13,13 +13,16 @@ from ..kinematics.motion import Motion
 from ..signals.bins import Bins
 from ..signals.low_pass import FilteredRows
 from ..signals.precompensation import Removed
+from .alignment import CLOCK_OFFSET, GRAVITY_TILT, SENSOR_ROTATION, gravity_turn
 from .newton_euler import dynamism, full_model_weight, regressor, static_regressor
 from .nuisance_state import RowSignals
 from .regressor_window import Rows
-from .row_layout import PHI, stored_rows
+from .row_layout import NUISANCE_STATES, NUISANCE_VALUES, PHI, stored_rows
 
 _A, _AXES, _Y, _W = slice(0, 60), slice(60, 69), slice(69, 75), 75
 ROW_COLUMNS, RATE_COLUMNS = 76, 60  # columns to filter, and the first of them to differentiate
+_MOST_REPLAYS = 5  # of a window
+_SIGNIFICANT = 5.0  # standard deviations
 
 
 def pack_columns(motion: Motion, a: Array, wrench: Array, c1: float) -> Array:
@@ -34,18 +37,77 @@ def pack_columns(motion: Motion, a: Array, wrench: Array, c1: float) -> Array:
         [a.reshape(len(a), _A.stop), motion.axes.reshape(-1, 9), wrench, weight[:, None]], axis=1)
 
 
-def make_bin_columns(bins: Bins, motion: Motion, removed: Removed, sign: float,
-                     c1: float) -> tuple[Array, Array, Array]:
-    """Compute regressor (k, 6, 10) and wrench ``y = A phi + bias`` (k, 6) of bins, and pack them
-    into columns (k, 76) for the low-pass.
+class RemovedErrors:
+    """The large errors of the set-up, which are removed from the samples.
+
+    A nuisance state is linear in the error. What is quadratic in it would bias the parameters, so a
+    large error is removed, and the window replayed without it.
+
+    Attributes:
+        values: (n,) of all nuisance states, zeros where nothing is removed.
+    """
+
+    def __init__(self) -> None:
+        self.values: Array = np.zeros(NUISANCE_VALUES)
+        self._times = 0
+
+    @property
+    def early_ns(self) -> int:
+        """By how much the stamps of the wrench are early, as far as known; it is added to them
+        [ns]."""
+        return round(float(self.values[CLOCK_OFFSET.values][0]) * 1e9)
+
+    def remove(self, values: Array, sigma: Array) -> bool:
+        """Remove errors as they are estimated, as a whole and with their standard deviations (n,),
+        if that is worth a replay; says whether it was."""
+        rest = np.abs(values - self.values)
+        clear = np.concatenate([
+            (rest[s.values] > np.maximum(s.large, _SIGNIFICANT * sigma[s.values]))
+            & (sigma[s.values] > 0.0) for s in NUISANCE_STATES])
+        if self._times == _MOST_REPLAYS or not clear.any():
+            return False
+        self._times += 1
+        self.values = np.where(clear, values, self.values)
+        return True
+
+    def replace_offset(self, early_ns: int) -> None:
+        """Remove another clock offset [ns], found without an estimate."""
+        self.values[CLOCK_OFFSET.values], self._times = early_ns * 1e-9, 0
+
+    def correct_wrench(self, wrench: Array) -> Array:
+        """Wrenches (k, 6) as a sensor would have measured them that is mounted as it should be."""
+        rotation = self.values[SENSOR_ROTATION.values]
+        return SENSOR_ROTATION.correct_wrench(wrench, rotation) if rotation.any() else wrench
+
+
+def tilt_gravity(motion: Motion, values: Array) -> Motion:
+    """The motion against gravity as it is, at values (n,) of the nuisance states."""
+    tilt = values[GRAVITY_TILT.values]
+    if not tilt.any():
+        return motion
+    return motion._replace(axes=gravity_turn(tilt).as_matrix().T @ motion.axes)
+
+
+def regressor_of(motion: Motion) -> Array:
+    """Regressor (k, 6, 10) of a motion."""
+    return regressor(motion.proper_acceleration, motion.omega, motion.alpha)
+
+
+def make_bin_columns(bins: Bins, motion: Motion, removed: Removed, errors: RemovedErrors,
+                     sign: float, c1: float) -> tuple[Array, Array]:
+    """Compute the wrench ``y = A phi + bias`` (k, 6) of bins as it was measured, and the columns
+    (k, 76) for the low-pass, without the removed errors.
 
     Args:
         removed: payload that the driver takes out; sign: of the reading against ``A phi``.
     """
-    a = regressor(motion.proper_acceleration, motion.omega, motion.alpha)
+    a = regressor_of(motion)
     taken_out = static_regressor(-motion.gravity * motion.axes[:, 2]) if removed.weight_only else a
     y = sign * bins.mean + taken_out @ removed.phi
-    return a, y, pack_columns(motion, a, y, c1)
+    corrected = tilt_gravity(motion, errors.values)
+    if corrected is not motion:
+        a = regressor_of(corrected)
+    return y, pack_columns(corrected, a, errors.correct_wrench(y), c1)
 
 
 def unpack_rows(rows: FilteredRows, gravity: float) -> Rows:

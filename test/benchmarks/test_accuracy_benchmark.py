@@ -242,7 +242,7 @@ def test_the_benchmark_answers_as_the_product_does(name: str, estimator: str,
     np.testing.assert_allclose(answer.covariance, direct.phi_covariance, rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(answer.alignment, direct.alignment, atol=1e-9)
     assert answer.alignment[5] == pytest.approx(-offset, abs=0.002)
-    assert data.early == pytest.approx(-offset, abs=0.003)
+    assert data.removed[5] == pytest.approx(-offset, abs=0.003)
 
 
 def test_the_correct_prior_is_the_true_shape_filled_evenly_about_the_sensor() -> None:

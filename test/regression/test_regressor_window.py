@@ -15,7 +15,7 @@ from inertial_id_ros.regression.regressor_window import (
     Rows,
     WindowContent,
 )
-from inertial_id_ros.regression.row_layout import STORED, channel_columns
+from inertial_id_ros.regression.row_layout import NUISANCE_STATES, STORED, channel_columns
 from inertial_id_ros.regression.slice_sums import block_slices
 
 START = 178_500_000_000  # bin number of July 2026
@@ -23,10 +23,11 @@ STEP = 5  # bins between rows
 
 
 def _used(aligned: bool) -> np.ndarray:
-    """Which stored columns (6, 38) each channel uses."""
+    """Which stored columns (6, 41) each channel uses."""
     used = np.zeros((6, STORED), dtype=bool)
     for channel in range(6):
-        used[channel, channel_columns(channel >= 3, aligned)[channel % 3]] = True
+        used[channel, channel_columns(
+            channel >= 3, NUISANCE_STATES if aligned else ())[channel % 3]] = True
     return used
 
 
@@ -59,7 +60,8 @@ def _assert_equal_to_dense(content: WindowContent, rows: Rows, slice_length: flo
         for channel in range(6):
             dense = matrix[:, channel] * root * np.reshape(weight, (-1, 1)) * used[channel]
             factor = content.factors[model][channel]
-            own = channel_columns(channel >= 3, model == FULL)[channel % 3]
+            states = NUISANCE_STATES if model == FULL else ()
+            own = channel_columns(channel >= 3, states)[channel % 3]
             assert not np.tril(factor[:, own], -1).any()
             scale = np.linalg.norm(dense, axis=0)
             scale[scale == 0.0] = 1.0
