@@ -14,6 +14,7 @@ MAX_TRANSFORMS = 2000  # in one message
 MAX_FRAMES = 5000  # fixed transforms
 MAX_MOVING_FRAMES = 500  # each keeps its samples
 MAX_MESSAGE_BYTES = 64 * MEGABYTE  # of a recording
+MAX_DEFINITION_BYTES = MEGABYTE  # of a type of message, with all types in it
 MAX_CHUNK_BYTES = 512 * MEGABYTE  # of a recording, unpacked: it is held in memory
 MAX_OVERLAPPING_BYTES = 1024 * MEGABYTE  # of chunks of which each begins before another ends
 MAX_UNPACKED_BYTES = 20_000 * MEGABYTE  # of a compressed file of a recording, on disk

@@ -378,11 +378,15 @@ class PrecompensatedSettings:
     of it and of what is measured."""
 
     source: str = setting(
-        "settings", "Where it comes from. settings: mass, com and inertia below; inertia: a topic "
-        "with geometry_msgs/InertiaStamped; franka: inertia_load of franka_msgs/FrankaRobotState; "
-        "dynamic_joint_states: that topic. When it changes, all data before are forgotten.",
-        choices=("settings", "inertia", "franka", "dynamic_joint_states"))
-    topic: str = setting("", "Topic of the sources inertia and franka.")
+        "settings", "Where it comes from. settings: mass, com and inertia below; none: there is "
+        "none, since the wrench is not of the robot's driver; inertia: a topic with "
+        "geometry_msgs/InertiaStamped; franka: inertia_load of franka_msgs/FrankaRobotState; "
+        "dynamic_joint_states: control_msgs/DynamicJointState. When it changes, all data before "
+        "are forgotten.",
+        choices=("settings", "none", "inertia", "franka", "dynamic_joint_states"))
+    topic: str = setting(
+        "", "Topic of the sources inertia and franka; and of dynamic_joint_states, where wrench "
+        "and joints are not read from there, too.")
     terms: str = setting(
         "auto", "What of the payload the driver removes. all: its weight and inertial forces; "
         "weight: its weight only; auto: all, until the motion tells otherwise.",

@@ -62,7 +62,8 @@ class Inputs:
 
         message_class = message_type(topic.type, topic.required_by)
         try:
-            self._node.create_subscription(message_class, name, count, _qos(topic), raw=serialized)
+            self._node.create_subscription(message_class, name, count, subscription_qos(topic),
+                                           raw=serialized)
         except (InvalidTopicNameException, ValueError) as error:
             reason = " ".join(str(error).split())
             raise InvalidSetting(f"{topic.setting} is '{name}'; it must be a topic name: "
@@ -75,7 +76,7 @@ class Inputs:
             raise InvalidSetting(f"robot_description.file is '{name}': {error}") from error
 
 
-def _qos(topic: InputTopic) -> QoSProfile:
+def subscription_qos(topic: InputTopic) -> QoSProfile:
     """Best effort matches reliable and best-effort publishers; what is latched is reliable."""
     if topic.latched:
         return QoSProfile(depth=topic.depth, history=HistoryPolicy.KEEP_LAST,

@@ -29,6 +29,7 @@ from . import compat
 from .conversions import refuse_unphysical
 from .diagnostics import FindingLogger, NodeCounters, statuses
 from .inputs import Inputs
+from .payload_watch import PayloadWatch
 from .publishing import Publishing
 from .services.flush_limit import FlushLimit
 from .services.handlers import Services
@@ -88,6 +89,7 @@ class InertialIdNode(SettingsNode):
         self._out = Publishing(self)
         self._logger_of_findings = FindingLogger(self._write_log)
         self._inputs = Inputs(self, self.settings, self.identifier, self._on_description)
+        self._payload_watch = PayloadWatch(self, self.findings)
         self._identify = IdentifyAction(self, Services(self).requested_shape)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(_HOUSEKEEPING, self._do_housekeeping, clock=steady)
@@ -189,6 +191,7 @@ class InertialIdNode(SettingsNode):
 
     def _request_report(self) -> None:
         self._report_due = True
+        self._payload_watch.look(self.settings)
 
     def _report(self) -> None:
         """Publish diagnostics."""

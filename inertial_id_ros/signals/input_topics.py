@@ -53,6 +53,8 @@ REMOVED_PAYLOAD = InputTopic("precompensated.topic", "geometry_msgs/msg/InertiaS
                              "removed payload", 10)
 FRANKA_STATE = InputTopic("precompensated.topic", "franka_msgs/msg/FrankaRobotState",
                           "removed payload", 10, required_by="precompensated.source")
+PAYLOAD_STATES = InputTopic("precompensated.topic", DYNAMIC_JOINT_STATES.type, "removed payload",
+                            10, required_by="precompensated.source")
 PROGRAM = InputTopic("precompensated.program_topic", "std_msgs/msg/Bool", "program", 10)
 
 
@@ -69,6 +71,8 @@ def input_topics(settings: Settings) -> list[InputTopic]:
         topics.append(REMOVED_PAYLOAD)
     if settings.precompensated.source == "franka":
         topics.append(FRANKA_STATE)
+    if settings.precompensated.source == "dynamic_joint_states" and settings.precompensated.topic:
+        topics.append(PAYLOAD_STATES)
     if settings.precompensated.program_topic:
         topics.append(PROGRAM)
     topics.append(STATIC_TRANSFORMS)

@@ -18,6 +18,7 @@ from .input_topics import (
     DYNAMIC_JOINT_STATES,
     FRANKA_STATE,
     JOINT_STATES,
+    PAYLOAD_STATES,
     PROGRAM,
     REMOVED_PAYLOAD,
     ROBOT_DESCRIPTION,
@@ -50,6 +51,7 @@ class MessageAdapter:
             DYNAMIC_JOINT_STATES: self._add_dynamic_joint_state,
             REMOVED_PAYLOAD: self._add_removed_payload,
             FRANKA_STATE: lambda message: self._add_removed_payload(message.inertia_load),
+            PAYLOAD_STATES: self._add_stated_payload,
             PROGRAM: self._add_program_state,
             ROBOT_DESCRIPTION: self._add_robot_description}
 
@@ -60,6 +62,11 @@ class MessageAdapter:
     def wrench_of(self, message: Any) -> tuple[float, ...] | None:
         """The wrench (6,) [N, N m] of a dynamic joint state; None where it carries none."""
         return self._parts.split(message.joint_names, message.interface_values).wrench
+
+    def payload_of(self, message: Any) -> tuple[float, ...] | None:
+        """Mass, centre of mass and inertia (10,) of the payload in a dynamic joint state (see
+        `io.dynamic_joint_state`); None where it carries none."""
+        return self._parts.split(message.joint_names, message.interface_values).payload
 
     def _pass_on(self, kind: messages.MessageKind, sink: messages.Sink, message: Any) -> bool:
         """Hand the samples of a message to a method of the identifier."""
@@ -75,10 +82,9 @@ class MessageAdapter:
         parts = self._parts.split(names, message.interface_values)
         if parts.names:
             identifier.add_joint_state(stamp, parts.names, parts.positions)
-        if (parts.payload is not None
-                and self._settings.precompensated.source == "dynamic_joint_states"):
-            identifier.add_removed_payload("", parts.payload[0], parts.payload[1:4],
-                                           parts.payload[4:])
+        removed = self._settings.precompensated
+        if removed.source == "dynamic_joint_states" and not removed.topic:
+            self._add_stated_payload(message)
         if parts.wrench is not None:
             # The message does not hold the frame of the wrench.
             identifier.add_wrench(stamp, self._settings.wrench.sensor_frame, parts.wrench[:3],
@@ -89,6 +95,13 @@ class MessageAdapter:
                 "sensor_missing", "error", "the dynamic joint states carry no force.x ... torque.z "
                 f"of '{self._settings.dynamic_joint_states.sensor}' "
                 f"(dynamic_joint_states.sensor); they carry: {known}")
+        return True
+
+    def _add_stated_payload(self, message: Any) -> bool:
+        """Add what the driver removes from the wrench, out of a dynamic joint state."""
+        payload = self.payload_of(message)
+        if payload is not None:
+            self._identifier.add_removed_payload("", payload[0], payload[1:4], payload[4:])
         return True
 
     def _add_removed_payload(self, message: Any) -> bool:

@@ -7,6 +7,7 @@ the estimate is of both. Drivers zero the sensor when it changes: no earlier dat
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,11 +15,17 @@ import numpy as np
 from ..errors import InertialIdError, InvalidData, InvalidSetting, NotEnoughData
 from ..findings import Missing
 from ..inertia import PARAMETERS, Array, phi_from_body, tensor_from_six, transform_phi
+from ..io.dynamic_joint_state import DynamicJointStates
 from ..settings import PrecompensatedSettings, Settings
+from .input_topics import FRANKA_STATE, PAYLOAD_STATES, InputTopic
 
 # After a change, the driver's wrench and its statement may disagree for this long.
 _SETTLING_NS = 600_000_000
 SETTLED = -_SETTLING_NS  # stamp of a change so long ago that it does not matter
+NOT_ADDED = "payload_not_added"  # finding
+# The source of the removed payload that a topic of each type can be.
+STATED_BY = {PAYLOAD_STATES: "dynamic_joint_states", FRANKA_STATE: "franka"}
+_LEAST = 1e-3  # kg; less is no payload
 _NOISE = 1e-6  # kg, m, kg m^2: smaller differences are rounding
 Lookup = Callable[[str, str], tuple[Array, Array, int | None]]
 
@@ -55,12 +62,39 @@ def check_source(settings: PrecompensatedSettings, dynamic_topic: str) -> None:
     if settings.source in ("inertia", "franka") and not settings.topic:
         raise InvalidSetting(f"precompensated.source is '{settings.source}', and "
                              "precompensated.topic is empty; name the topic")
-    if settings.source == "dynamic_joint_states" and not dynamic_topic:
+    if settings.source == "dynamic_joint_states" and not (dynamic_topic or settings.topic):
         raise InvalidSetting("precompensated.source is 'dynamic_joint_states', and "
-                             "dynamic_joint_states.topic is empty; name the topic")
+                             "dynamic_joint_states.topic is empty, as is precompensated.topic; "
+                             "name the topic in one of them")
     if settings.source != "settings" and settings.mass > 0.0:
         raise InvalidSetting(f"precompensated.mass is {settings.mass:g} kg, but "
                              f"precompensated.source is '{settings.source}'; give one of the two")
+
+
+def may_be_not_added(settings: Settings) -> bool:
+    """Whether nobody has said what the driver removes, although that may matter."""
+    removed = settings.precompensated
+    return (settings.load.source == "wrench" and removed.source == "settings"
+            and removed.mass == 0.0)
+
+
+def stated_mass(kind: InputTopic, message: Any, states: DynamicJointStates) -> float:
+    """Mass [kg] of the payload that a message states to be configured; 0 where it states none."""
+    if kind is FRANKA_STATE:
+        mass = float(message.inertia_load.inertia.m)
+    else:
+        payload = states.split(message.joint_names, message.interface_values).payload
+        mass = 0.0 if payload is None else payload[0]
+    return mass if isfinite(mass) and mass > _LEAST else 0.0
+
+
+def describe_not_added(topic: str, source: str, mass: float) -> str:
+    """A sentence on a payload of this mass [kg] that is configured and was not asked for."""
+    return (f"{topic} states that a payload of {mass:.3f} kg is configured on the robot, whose "
+            "driver removes it from its own wrench, so that what is identified comes without it: "
+            f"to add it, set precompensated.source={source} and precompensated.topic={topic} (and "
+            "precompensated.frame, where it is given in another frame than the sensor's); if the "
+            "wrench is of another sensor, set precompensated.source=none")
 
 
 class Removed(NamedTuple):
@@ -89,7 +123,7 @@ class RemovedPayload:
         self._told = False  # whether the motion has told that
         self._stated: StatedPayload | None = None
         self._phi: Array | None = None
-        if self._settings.source == "settings":
+        if self._settings.source in ("settings", "none"):
             self._phi = configured_payload(settings)
         self.missing = None if self._phi is not None else Missing(
             "waiting for the payload that the driver removes from the wrench "

@@ -5,9 +5,12 @@ import json
 from pathlib import Path
 
 import bags
+import numpy as np
 import pytest
+from rosbags.typesys import get_types_from_msg
 
 from inertial_id_ros.apps.bag.identify_bag import main
+from inertial_id_ros.io.dynamic_joint_state import DEFINITIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 TRUTH = bags.Payload()
@@ -19,6 +22,75 @@ def run(*words, capsys):
     status = main([str(w) for w in words])
     out, err = capsys.readouterr()
     return status, " ".join(out.split()), err
+
+
+DYNAMIC, FRANKA = "control_msgs/msg/DynamicJointState", "franka_msgs/msg/FrankaRobotState"
+for _name, _text in {**DEFINITIONS, FRANKA: "geometry_msgs/InertiaStamped inertia_load\n"}.items():
+    if _name not in bags.STORE.types:
+        bags.STORE.register(get_types_from_msg(_text, _name))
+REMOVED = bags.Payload(mass=0.61, com=(0.01, 0.02, 0.05), inertia=np.zeros((3, 3)),
+                       bias=(0.0,) * 6)
+
+
+def payload_states(duration, mass, topic="/dynamic_joint_states"):
+    """What a robot states of its configured payload, as Universal Robots do."""
+    state, value = bags.STORE.types[DYNAMIC], bags.STORE.types["control_msgs/msg/InterfaceValue"]
+    return bags.Stream(topic, DYNAMIC, [
+        (s, state(header=bags.header(s, ""), joint_names=["payload"], interface_values=[value(
+            interface_names=["mass", "cog.x", "cog.y", "cog.z"],
+            values=np.array([mass, *REMOVED.com]))]))
+        for s in bags.nanoseconds(bags.times(duration, 100.0))])
+
+
+def franka_states(duration, mass, topic="/robot_state"):
+    """What a Franka states of its load."""
+    types = bags.STORE.types
+    inertia = types["geometry_msgs/msg/Inertia"](
+        m=mass, com=types["geometry_msgs/msg/Vector3"](*REMOVED.com), ixx=0.0, ixy=0.0, ixz=0.0,
+        iyy=0.0, iyz=0.0, izz=0.0)
+    stamped = types["geometry_msgs/msg/InertiaStamped"]
+    return bags.Stream(topic, FRANKA, [
+        (s, types[FRANKA](inertia_load=stamped(header=bags.header(s, "fr3_link6"),
+                                               inertia=inertia)))
+        for s in bags.nanoseconds(bags.times(duration, 100.0))])
+
+
+def compensated_stream(duration):
+    """Wrenches from which the driver has removed the payload that is configured."""
+    stream = bags.wrench_stream(duration, TRUTH)
+    removed = bags.wrench(bags.times(duration, 200.0), REMOVED)
+    for (_, message), row in zip(stream.samples, removed, strict=True):
+        for vector, values in ((message.wrench.force, row[:3]), (message.wrench.torque, row[3:])):
+            vector.x, vector.y, vector.z = (
+                float(v - w) for v, w in zip((vector.x, vector.y, vector.z), values, strict=True))
+    return stream
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("states", "source"), [
+    (payload_states, "dynamic_joint_states"), (franka_states, "franka")])
+@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+def test_a_payload_that_the_recording_states_is_named_and_can_be_added(
+        tmp_path, capsys, states, source, storage):
+    told = states(5.0, REMOVED.mass)
+    streams = [compensated_stream(5.0), bags.joint_stream(5.0),
+               bags.text_stream("/robot_description", bags.URDF)]
+    bag, result = bags.write_bag(tmp_path / "bag", [*streams, told], storage), tmp_path / "out.json"
+    status, out, _ = run(bag, "--json", result, capsys=capsys)
+    assert status == 0
+    rest = TRUTH.mass - REMOVED.mass
+    assert json.loads(result.read_text())["mass"] == pytest.approx(rest, abs=2e-3)
+    assert f"{told.topic} states that a payload of 0.610 kg is configured" in out
+    options = [f"precompensated.source={source}", f"precompensated.topic={told.topic}"]
+    assert all(option in out for option in options)
+    status, out, _ = run(bag, "--json", result, *(w for o in options for w in ("--set", o)),
+                         "--set", "precompensated.frame=sensor", capsys=capsys)
+    tree = json.loads(result.read_text())
+    assert status == 0 and tree["mass"] == pytest.approx(TRUTH.mass, abs=2e-3)
+    np.testing.assert_allclose(tree["com"], TRUTH.com, atol=5e-4)
+    assert "is configured on the robot" not in out
+    empty = bags.write_bag(tmp_path / "empty", [*streams, states(5.0, 0.0)])
+    assert "is configured on the robot" not in run(empty, capsys=capsys)[1]
 
 
 def without_stamps(stream):

@@ -14,8 +14,10 @@ from synthetic import identifier, payload, recording, texts  # noqa: E402
 
 from inertial_id_ros.errors import InvalidSetting  # noqa: E402
 from inertial_id_ros.estimate import Estimate  # noqa: E402
+from inertial_id_ros.findings import FindingLog  # noqa: E402
 from inertial_id_ros.inertia import body_from_phi, phi_from_points  # noqa: E402
 from inertial_id_ros.ros.inputs import Inputs  # noqa: E402
+from inertial_id_ros.ros.payload_watch import PayloadWatch  # noqa: E402
 
 TOPIC = "/franka_robot_state_broadcaster/robot_state"
 FRANKA = {"precompensated__source": "franka", "precompensated__topic": TOPIC,
@@ -82,3 +84,56 @@ def test_without_its_package_the_source_is_refused_in_words(monkeypatch):
     made = identifier(**FRANKA)
     with pytest.raises(InvalidSetting, match="FrankaRobotState, which is not installed"):
         Inputs(Topics(), made.settings, made, lambda urdf: None)
+
+
+class Graph(Topics):
+    """A node that also sees which topics there are."""
+
+    def __init__(self, topics):
+        super().__init__()
+        self._topics = topics
+
+    def get_topic_names_and_types(self):
+        return self._topics
+
+    def create_subscription(self, kind, topic, callback, qos, **_):
+        super().create_subscription(kind, topic, callback, qos)
+        return topic
+
+    def destroy_subscription(self, topic):
+        del self.callbacks[topic]
+
+
+def test_a_load_that_nobody_asked_to_add_is_named_until_somebody_does(franka_msgs):
+    findings, node = FindingLog(), Graph([
+        ("/tf", ["tf2_msgs/msg/TFMessage"]), (TOPIC, ["franka_msgs/msg/FrankaRobotState"])])
+    watch, settings = PayloadWatch(node, findings), identifier().settings
+    watch.look(settings)
+    assert list(node.callbacks) == [TOPIC] and not findings.all()
+    node.callbacks[TOPIC](robot_state(LOAD, TRUE))
+    watch.look(settings)
+    (found,) = findings.all()
+    assert found.level == "warning" and "0.600 kg is configured" in found.text
+    assert f"precompensated.source=franka and precompensated.topic={TOPIC}" in found.text
+    assert not node.callbacks  # it has said all
+    for said in ({"precompensated__mass": 0.6}, {"precompensated__source": "none"}):
+        watch.look(identifier(**said).settings)
+        assert not findings.all()
+
+
+def test_a_driver_that_states_no_load_is_left_alone(franka_msgs):
+    findings, node = FindingLog(), Graph([(TOPIC, ["franka_msgs/msg/FrankaRobotState"])])
+    watch, settings = PayloadWatch(node, findings), identifier().settings
+    for _ in range(3):
+        watch.look(settings)
+        for _ in range(20):
+            for take in list(node.callbacks.values()):
+                take(SimpleNamespace(inertia_load=InertiaStamped()))
+    assert not node.callbacks and not findings.all()
+
+
+def test_topics_of_types_that_are_not_installed_do_no_harm(monkeypatch):
+    monkeypatch.setitem(sys.modules, "franka_msgs", None)
+    node = Graph([(TOPIC, ["franka_msgs/msg/FrankaRobotState"])])
+    PayloadWatch(node, FindingLog()).look(identifier().settings)
+    assert not node.callbacks

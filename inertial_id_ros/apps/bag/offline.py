@@ -30,6 +30,8 @@ from ...regression.tool import Tool
 from ...settings import Settings, iter_settings
 from ...signals.input_topics import (
     DYNAMIC_JOINT_STATES,
+    FRANKA_STATE,
+    PAYLOAD_STATES,
     STATIC_TRANSFORMS,
     TRANSFORMS,
     WRENCH,
@@ -37,9 +39,11 @@ from ...signals.input_topics import (
 from ...signals.message_adapter import MessageAdapter
 from .message_batch import MessageBatch
 from .reader import Message, RawMessage, Recording
+from .stated_payload import find_stated_payload
 from .topics import Selection, require_motion, select_topics
 
 ADVANCE_PERIOD = 1.0  # s of recorded time between two calls of advance; no influence on results
+_STATE_PERIOD_NS = 100_000_000  # between two looks at the driver's payload
 _UNUSED = 1.0  # s of a recording; more than that is worth a note
 _LONGEST_SILENCE = 10.0  # s of a gap without messages through which the timers keep ticking
 
@@ -123,6 +127,7 @@ def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = f
             settings = settings.replace({"buffer.window": _longest_window(recording.duration)})
         selection = select_topics(recording.topics, settings, asked)
         require_motion(selection, settings)
+        selection = selection.with_findings(find_stated_payload(recording, settings))
         identifier = identifier_from_settings(settings)
         with progress(recording.duration) as on_progress:
             result = identify(recording, selection, identifier, settings, on_progress, keep_trace,
@@ -202,6 +207,8 @@ class _Run:
         self._advance_period = min(round(ADVANCE_PERIOD * 1e9), self._solve_period)
         self._next_solve = self._start + self._solve_period
         self._next_advance = self._start + self._advance_period
+        self._states = {selection.name_of(PAYLOAD_STATES), selection.name_of(FRANKA_STATE)}
+        self._next_state = self._start  # when the driver's payload is looked at again
         self.ticked = False
         self._batch = MessageBatch(selection, recorded_stamps)
         self._now = self._start  # log time of the message that is handed over
@@ -225,6 +232,10 @@ class _Run:
     def push(self, message: RawMessage) -> None:
         """Take the next message, after all timers that are due before it was recorded."""
         now = message.log_time
+        if message.topic in self._states:  # many a second, and all the same
+            if now < self._next_state:
+                return
+            self._next_state = now + _STATE_PERIOD_NS
         if min(self._next_advance, self._next_solve) <= now:
             self._forward()
             self._run_due_timers(now)

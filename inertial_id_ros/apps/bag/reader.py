@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rosbags.interfaces import Connection, Qos
+from rosbags.interfaces import Connection, MessageDefinitionFormat, Qos
 
 from ...errors import DamagedFile, RecordingError
 from ...io.dynamic_joint_state import DEFINITIONS
@@ -21,6 +21,7 @@ from ...io.files import read_text, user_path
 from ...limits import (
     MAX_BAG_BYTES,
     MAX_CHUNK_BYTES,
+    MAX_DEFINITION_BYTES,
     MAX_MESSAGE_BYTES,
     MAX_METADATA_BYTES,
     MAX_OVERLAPPING_BYTES,
@@ -76,6 +77,7 @@ class Recording:
     def __init__(self, path: str | Path) -> None:
         self.path = user_path(path)
         self.notes: list[str] = []
+        self._foreign: dict[str, Typestore] = {}
         try:
             storage = self._locate()
             damage = _find_damage(storage)  # SQLite reads zeros beyond the end without an error
@@ -225,7 +227,8 @@ class Recording:
         """Deserialise a message of that type.
 
         Standard message definitions are used in place of those in the file, so that a broken or
-        unknown type elsewhere in the recording does no harm.
+        unknown type elsewhere in the recording does no harm; for a type that is not standard, as of
+        a robot's driver, the file's.
 
         Args:
             decoders: by type, in place of the general decoder.
@@ -235,13 +238,26 @@ class Recording:
         """
         try:
             content = (decoders[kind](message.data) if kind in decoders
-                       else standard_types().deserialize_cdr(message.data, kind))
+                       else self._types(kind).deserialize_cdr(message.data, kind))
         except Exception as error:  # a cut payload raises struct, index or decoding errors
             raise RecordingError(
                 f"a message of {message.topic} ({kind}) at "
                 f"{(message.log_time - self.start) * 1e-9:.3f} s cannot be decoded: {error}"
             ) from error
         return Message(message.topic, message.log_time, content)
+
+    def _types(self, kind: str) -> Typestore:
+        """Definitions that hold this type: standard ones or, for a type that is none, those of the
+        file (raises errors of many kinds where these are broken)."""
+        if kind in standard_types().types:
+            return standard_types()
+        if kind not in self._foreign:
+            text = next((c.msgdef.data for c in self._reader.connections if c.msgtype == kind
+                         and c.msgdef.format is MessageDefinitionFormat.MSG), "")
+            if not 0 < len(text) <= MAX_DEFINITION_BYTES:
+                raise ValueError(f"the file does not define the type {kind}")
+            self._foreign[kind] = _types_with(text, kind)
+        return self._foreign[kind]
 
     def _read_messages(self, chooses: Callable[[Connection], bool]) -> Iterator[RawMessage]:
         """Messages of the connections that are chosen (raises RecordingError)."""
@@ -269,6 +285,16 @@ def standard_types() -> Typestore:
     store = get_typestore(Stores.ROS2_JAZZY)
     for name, definition in DEFINITIONS.items():
         store.register(get_types_from_msg(definition, name))
+    return store
+
+
+def _types_with(definition: str, kind: str) -> Typestore:
+    """The standard definitions, and beside them what a definition in a file adds."""
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+    store = get_typestore(Stores.ROS2_JAZZY)
+    store.register({name: fields for name, fields in get_types_from_msg(definition, kind).items()
+                    if name not in store.types})
     return store
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...errors import RecordingError
 from ...findings import Finding
@@ -13,6 +13,7 @@ from ...signals.input_topics import (
     DYNAMIC_JOINT_STATES,
     FRANKA_STATE,
     JOINT_STATES,
+    PAYLOAD_STATES,
     PROGRAM,
     REMOVED_PAYLOAD,
     ROBOT_DESCRIPTION,
@@ -35,6 +36,10 @@ class Selection:
     def name_of(self, topic: InputTopic) -> str:
         """Name of a topic in the recording; empty where it is not read."""
         return next((name for name, chosen in self.topics.items() if chosen is topic), "")
+
+    def with_findings(self, findings: tuple[Finding, ...]) -> Selection:
+        """The same topics with more findings."""
+        return replace(self, findings=(*self.findings, *findings))
 
     @property
     def types(self) -> dict[str, str]:
@@ -122,10 +127,7 @@ def _choose_topic(topics: Sequence[Topic], wanted: InputTopic, settings: Setting
                   asked: frozenset[str], notes: list[str]) -> str:
     """Name of the topic to use; empty where there is none."""
     name = wanted.name(settings)
-    if wanted is FRANKA_STATE:
-        raise RecordingError("precompensated.source 'franka' cannot be read from a recording; give "
-                             "precompensated.mass, com and inertia")
-    if wanted in (DYNAMIC_JOINT_STATES, REMOVED_PAYLOAD, PROGRAM):
+    if wanted in (DYNAMIC_JOINT_STATES, REMOVED_PAYLOAD, FRANKA_STATE, PAYLOAD_STATES, PROGRAM):
         return _require_topic(topics, wanted, name)
     if wanted is WRENCH:
         return _choose_wrench(topics, name, wanted.setting in asked, notes)
