@@ -202,6 +202,9 @@ class LoadSettings:
     friction_drift: float = setting(
         0.05, "What the friction of a joint may have changed since the robot was identified, "
         "relative to it (one standard deviation).", low=0.0, high=1.0)
+    rated_payload: float = setting(
+        0.0, "Payload for which the robot is made; much more than that makes the units of the "
+        "wrench suspect. 0: not known.", unit="kg", low=0.0)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from ..detection.disturbance_findings import DisturbanceFindings
 from ..detection.removed_terms import RemovedTerms, Share
 from ..detection.segments import Segments
 from ..detection.setup_trials import Setup, SetupSearch, find_setup
+from ..detection.unit_check import UnitCheck
 from ..errors import InertialIdError, NotEnoughData
 from ..estimate import Estimate, Outcome
 from ..geometry.shape import Shape, shape_from_settings
@@ -91,6 +92,7 @@ class Identifier(Pipeline[WindowContent]):
         self._search = SetupSearch()
         self._next_bin: int | None = None
         self._row_count = 0
+        self._units = UnitCheck()
 
     # ---- from the inbox to the streams ---------------------------------------------------------
 
@@ -203,6 +205,7 @@ class Identifier(Pipeline[WindowContent]):
         y, columns = make_bin_columns(bins, motion, removed, self._errors, self._sign,
                                       self.settings.estimator.dynamism_c1)
         valid = motion.valid
+        self._units.add(a[valid], y[valid])
         self._motion_statistics.add(motion)
         self._motion.report_coverage(valid)
         self._segments.set_acceleration_noise(
@@ -336,6 +339,9 @@ class Identifier(Pipeline[WindowContent]):
         missing = self._motion.missing or self._removed.missing
         if missing is not None:
             raise NotEnoughData(missing.text)
+        units = self._units.judge(self.settings, self._solver.shape, self._log)
+        if units is not None:
+            raise NotEnoughData(units)
         window = self._window()
         if window is None:
             raise self._too_short_error(None)

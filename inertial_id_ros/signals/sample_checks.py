@@ -51,7 +51,7 @@ class WrenchChecks:
             self._refused = "are without a stamp"
         else:
             self._findings.count("wrench_saturated", "saturated wrench samples dropped")
-            self._refused = "are saturated"
+            self._refused = "are saturated, or not in N and N m"
 
     def passes_all(self, stamps: np.ndarray, samples: Array) -> bool:
         """Whether `check` would accept every one of samples (n, 6) with stamps (n,) [ns]."""

@@ -95,7 +95,8 @@ def test_what_kept_all_samples_out_is_the_reason() -> None:
     gate, _ = _gate(wrench__force_range=100.0)
     assert gate.explain_silence("/ft", None) == "no wrench received on '/ft'"
     for stamp, force, said in ((START, math.nan, "hold NaN or infinity"),
-                               (0, 1.0, "are without a stamp"), (START, 100.0, "are saturated")):
+                               (0, 1.0, "are without a stamp"),
+                               (START, 100.0, "are saturated, or not in N and N m")):
         assert gate.check(stamp, [force, 0.0, 0.0], [0.0] * 3) is None
         assert gate.explain_silence("/ft", "a reset") == (
             f"no usable wrench on '/ft': the samples {said}")
