@@ -27,7 +27,13 @@ from ..kinematics.motion import Motion
 from ..kinematics.motion_statistics import MotionStatistics
 from ..regression.noise import datasheet_noise
 from ..regression.regressor_window import Rows, WindowContent, make_regressor_window
-from ..regression.rows import RemovedErrors, make_bin_columns, regressor_of, tilt_gravity
+from ..regression.rows import (
+    RemovedErrors,
+    make_bin_columns,
+    regressor_of,
+    tilt_gravity,
+    unpack_bins,
+)
 from ..settings import Settings
 from ..signals import inbox
 from ..signals.bins import BIN_NS, BinColumns, Bins, bin_samples
@@ -205,7 +211,7 @@ class Identifier(Pipeline[WindowContent]):
         y, columns = make_bin_columns(bins, motion, removed, self._errors, self._sign,
                                       self.settings.estimator.dynamism_c1)
         valid = motion.valid
-        self._units.add(a[valid], y[valid])
+        self._units.add(*unpack_bins(columns[valid]))
         self._motion_statistics.add(motion)
         self._motion.report_coverage(valid)
         self._segments.set_acceleration_noise(

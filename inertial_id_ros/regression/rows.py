@@ -110,13 +110,18 @@ def make_bin_columns(bins: Bins, motion: Motion, removed: Removed, errors: Remov
     return y, pack_columns(corrected, a, errors.correct_wrench(y), c1)
 
 
+def unpack_bins(columns: Array) -> tuple[Array, Array]:
+    """Regressor (k, 6, 10) and wrench (k, 6) in columns (k, 76); views."""
+    return columns[:, _A].reshape(len(columns), 6, PARAMETERS), columns[:, _Y]
+
+
 def unpack_rows(rows: FilteredRows, gravity: float) -> Rows:
     """Turn low-passed columns into rows for the window; gravity [m/s^2]."""
     r = len(rows.number)
     axes = rows.columns[:, _AXES].reshape(r, 3, 3)
+    a, y = unpack_bins(rows.columns)
     full = stored_rows(RowSignals(
-        rows.number, rows.columns[:, _A].reshape(r, 6, PARAMETERS),
-        rows.rates.reshape(r, 6, PARAMETERS), axes[:, 0], axes[:, 1], gravity, rows.columns[:, _Y]))
+        rows.number, a, rows.rates.reshape(r, 6, PARAMETERS), axes[:, 0], axes[:, 1], gravity, y))
     static = full.copy()
     static[..., PHI] = static_regressor(-gravity * axes[:, 2])
     return Rows(rows.number, rows.samples, full, static, rows.columns[:, _W])
