@@ -32,6 +32,7 @@ from .change_hypotheses import (
 from .running_fit import Forecast, RunningFit
 
 _BLOCK = round(0.25e9 / BIN_NS)  # bins that the fit learns at once
+_BIN = BIN_NS * 1e-9  # s
 EARLIEST = _BLOCK  # bins before the row that shows it, where a disturbance may have begun
 _FIRST_BLOCKS = 2  # blocks that the fit learns before any row is judged
 _FAR_ROWS = 3  # successive rows far off that make a disturbance
@@ -109,6 +110,7 @@ class DisturbanceDetector:
         """Forget the payload: the next rows may be of another one."""
         self.running_fit.forget()
         self._learnt_blocks, self._block = 0, -1
+        self._learnt = 0  # bin number of the last row that the fit has learnt
         self._pending: list[list[Rows]] = []  # blocks that the fit has not learnt yet
         self._far, self._far_since = 0, 0  # successive rows far off, and the first not calm
         self._calm_since: int | None = None
@@ -138,8 +140,13 @@ class DisturbanceDetector:
             return False
         if self._learnt_blocks < _FIRST_BLOCKS:
             return True
-        distance = self.running_fit.expect(rows.full, rows.samples, rotation_only).distance
+        distance = self._expect(rows, rotation_only).distance
         return bool((distance < self._contact.leave).all())
+
+    def _expect(self, rows: Rows, rotation_only: bool) -> Forecast:
+        """What the running fit expects of rows after those that it has learnt."""
+        return self.running_fit.expect(rows.full, rows.samples, rotation_only,
+                                       (rows.number - self._learnt) * _BIN)
 
     def _judge_block(self, block: int, rows: Rows, rotation_only: bool) -> Event | None:
         """Judge rows that lie in one block, up to the first event."""
@@ -149,7 +156,7 @@ class DisturbanceDetector:
         if self._learnt_blocks < _FIRST_BLOCKS:
             self._pending[-1].append(rows)
             return None
-        forecast = self.running_fit.expect(rows.full, rows.samples, rotation_only)
+        forecast = self._expect(rows, rotation_only)
         groups = self.running_fit.model.groups
         distance = forecast.distance
         uncertainty, lengths = forecast.uncertainty(groups), forecast.residual_lengths(groups)
@@ -178,6 +185,7 @@ class DisturbanceDetector:
             self.running_fit.learn(np.concatenate([p.full for p in parts]),
                                    np.concatenate([p.samples for p in parts]), rotation_only)
             self._learnt_blocks += 1
+            self._learnt = int(parts[-1].number[-1])
         self._pending.append([])
 
     def _judge_row(self, number: int, distance: float, certain: bool) -> Event | None:
@@ -210,11 +218,13 @@ class DisturbanceDetector:
 
     def _add_evidence(self, rows: Rows, forecast: Forecast, k: int) -> None:
         """Add row k to the evidence about the present disturbance."""
+        assert self.began is not None
         row = slice(k, k + 1)
         model = self.running_fit.model
+        mean, information = self.running_fit.states_before(
+            max(self.began - self._learnt, 0) * _BIN)
         new = Evidence(rows.number[row], forecast.part(row), rows.full[row, :, -1],
-                       rows.full[row, :, model.zero_columns], self.running_fit.mean,
-                       self.running_fit.information, model)
+                       rows.full[row, :, model.zero_columns], mean, information, model)
         if self._evidence is None:
             self._evidence = new
             return
@@ -281,6 +291,8 @@ class DisturbanceDetector:
         if (payload.misfit < limit and is_plausible_payload_change(payload)
                 and not is_mass_change_growing(evidence)):
             return EventKind.PAYLOAD_CHANGED
+        if self.running_fit.is_refuted:  # an offset would fit a wrong frame for a while
+            return None
         zero = fit_zero_change(evidence)
         if zero.misfit < limit and is_significant_zero_change(zero) and (
                 (evidence.model.zeroed_under_load

@@ -43,6 +43,9 @@ class LoadModel(ABC):
         texts: of the findings.
         noise: (c,) standard deviation of one sample [N, N m].
         floor: (c,) standard deviation of the errors of a row that no filter averages out [N, N m].
+        gain_error: share of a change of load that even a confirmed model may miss.
+        walk: (c,) variance by which the zeros walk a second, by the data sheet [N^2/s, ...].
+        zero_states: the states of the zeros; None: they do not walk.
         detector_kernel: length of the kernel of the detector's rows [s], at most half of that of
             the window's rows.
         groups: channels with the same noise.
@@ -58,6 +61,9 @@ class LoadModel(ABC):
     texts: DisturbanceTexts
     noise: Array
     floor: Array
+    gain_error: float = 0.0
+    walk: Array
+    zero_states: slice | None = None
     detector_kernel: float
     groups: tuple[slice, ...]
     weight_channels: slice

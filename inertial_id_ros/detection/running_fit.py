@@ -19,6 +19,7 @@ from ..inertia import PARAMETERS, Array
 from ..regression.encoder_noise import noise_information, solve_without_noise_information
 from ..regression.row_layout import PHI
 from .load_model import LoadModel
+from .zero_walk import ZeroWalk
 
 _MEASURED = -1  # column of a row
 _MEMORY = 15.0  # s; time constant of forgetting old rows and old noise
@@ -26,6 +27,7 @@ _UNCONFIRMED = 0.5  # share of a change of load that an unconfirmed model may mi
 _PRIOR_WEIGHT = 2.0  # of that share, in rows whose load changes by ten data-sheet sigmas
 _EARLY = 250  # rows up to which the fit is linearised twice
 _LARGEST_MISS = 0.2  # share of the changes of load that a confirmed model may miss
+_REFUTED = 0.5  # share, squared, of the changes of load that only a wrong model misses
 _GRAVITY = 9.81  # m/s^2, to convert a reading to a mass or a first moment
 _ACCELERATION_NOISE = 0.1  # m/s^2; of one axis in a row, for encoders of 1e-3 rad
 
@@ -95,11 +97,12 @@ class RunningFit:
         acceleration_covariance: (6, 6) of the noise of linear [m/s^2] and angular acceleration
             [rad/s^2] in a row; zeros where it is not known.
         rows: number of rows learnt since the payload was forgotten.
-        mean, covariance, information: of the states (k,), (k, k); phi: (10,) the parameters.
+        mean, covariance, information: of the states (k,), (k, k), averaged over the memory of the
+            fit; phi: (10,) the parameters.
     """
 
     def __init__(self, model: LoadModel, gain: float, period: float) -> None:
-        self.model, self._gain = model, gain
+        self.model, self._gain, self._period = model, gain, period
         self._keep = float(np.exp(-period / _MEMORY))
         channels = np.arange(len(model.noise))
         self._group_of = np.concatenate([np.full(len(channels[g]), k)
@@ -109,6 +112,7 @@ class RunningFit:
 
     def restart(self) -> None:
         """Forget the payload, the noise and how well motion confirmed the model."""
+        self._walk = ZeroWalk(self.model)
         self.forget()
         # Sums of each group: squared residuals beyond the spread, and variance of model noise.
         self._noise_sums = np.zeros((len(self.model.groups), 2))
@@ -117,6 +121,7 @@ class RunningFit:
 
     def forget(self) -> None:
         """Forget the payload and the biases; keep noise and confirmation of the model."""
+        self._walk.forget()
         columns = len(self.model.linearise(np.zeros(PARAMETERS)))
         self._gram = np.zeros((len(self.model.groups), columns, columns))
         self._mean, self._weight, self._samples = np.zeros(len(self.model.noise)), 0.0, 0.0
@@ -139,7 +144,7 @@ class RunningFit:
         self._noise_sums[:, 1] /= ratio
         self._confirmation = start + (self._confirmation - start) * ratio[:, None]
         self._scale = self._noise_scale()
-        self.model = model
+        self.model = self._walk.model = model
         if self.rows:
             self._fit()
         else:
@@ -156,23 +161,54 @@ class RunningFit:
         return bool((self._confirmation[:, 0] < _LARGEST_MISS**2 * self._confirmation[:, 1]).any()
                     or (self._confirmation[:, 1] < 2.0 * _PRIOR_WEIGHT).all())
 
-    def expect(self, rows: Array, samples: np.ndarray, rotation_only: bool) -> Forecast:
-        """Predict stored rows (n, c, k), which stand for samples (n,); changes nothing."""
+    @property
+    def is_refuted(self) -> bool:
+        """Whether a group of channels has so far done little of what the model expects: zeros that
+        walk would hide a wrong frame."""
+        missed, load = self._confirmation.T
+        return self._walk.is_followed and bool((missed > _REFUTED * load).any())
+
+    def states_before(self, age: float) -> tuple[Array, Array]:
+        """Mean (k,) of the states before a sudden change, and information (k, k) about them.
+
+        What the zeros did while the fit was learnt changes no more: it leaves the fit as certain as
+        the noise does.
+
+        Args:
+            age: since the last rows that were learnt [s].
+        """
+        zeros = self.model.zero_states
+        if zeros is None:
+            return self.mean, self.information
+        mean = self.mean.copy()
+        mean[zeros] += self._walk.offset
+        return mean, self._solve(self._sample_noise(with_walk=False))[1]
+
+    def expect(self, rows: Array, samples: np.ndarray, rotation_only: bool,
+               age: Array | float = 0.0) -> Forecast:
+        """Predict stored rows (n, c, k), which stand for samples (n,); changes nothing.
+
+        Args:
+            age: (n,) since the last rows that were learnt [s].
+        """
         linear = rows @ self.model.linearise(self.phi)
         columns, measured = linear[..., :-1], linear[..., -1]
-        expected = columns @ self.mean
+        expected = columns @ self.mean + self._walk.offset
         load = expected - self._mean
-        unit = self.model.noise**2 * self._gain / np.maximum(samples, 1.0)[:, None]
+        unit = self._unit(samples)
         motion = self._motion_noise()
         noise = self._scale[self._group_of] * unit + self.model.floor**2 + motion.diagonal()
         share = self._confirmation[:, 0] / self._confirmation[:, 1]
         doubt = np.empty_like(noise)
         hidden = self._hidden_acceleration(rows)
         for group, missed in zip(self.model.groups, share, strict=True):
+            missed = max(missed, self.model.gain_error**2)
             doubt[:, group] = missed * (load[:, group] ** 2).mean(axis=1)[:, None]
             doubt[:, group] += self._largest_load(group) * hidden[:, None]
         shared = motion - np.diag(motion.diagonal())
         spread = columns @ self.covariance @ columns.transpose(0, 2, 1) + shared
+        spread += self._walk.variance(np.broadcast_to(age, len(rows)))[:, :, None] * np.eye(
+            len(self.model.noise))
         if rotation_only:
             spread = spread + self.model.unknown_motion_covariance(rows, self.phi)
         weight = np.einsum("nii->ni", rows[..., self.model.zero_columns])
@@ -200,7 +236,10 @@ class RunningFit:
         """Update fit and noise with stored rows (n, c, k), which stand for samples (n,)."""
         first = self.rows == 0
         if not first:
-            self._learn_noise(self.expect(rows, samples, rotation_only), samples)
+            age = self._period * (1.0 + np.arange(len(rows)))
+            seen = self.expect(rows, samples, rotation_only, age)
+            self._learn_noise(seen, samples)
+            self._follow_walk(seen, age, samples)
         keep = self._keep ** len(rows)
         weighted = rows * np.sqrt(samples)[:, None, None]
         for k, group in enumerate(self.model.groups):
@@ -215,6 +254,18 @@ class RunningFit:
         if first:
             self._learn_noise(self.expect(rows, samples, rotation_only), samples)
 
+    def _follow_walk(self, seen: Forecast, age: Array, samples: np.ndarray) -> None:
+        """Follow the zeros with the residual of the rows of a block, of such ages (n,) [s]."""
+        known = np.einsum("nii->ni", seen.spread) - self._walk.variance(age)
+        noise = self._unit(samples).mean(axis=0) + self.model.floor**2
+        self._walk.follow(seen.residual.mean(axis=0), noise,
+                          noise + (known + seen.doubt).mean(axis=0), float(age[-1]))
+
+    def _unit(self, samples: np.ndarray) -> Array:
+        """Variance (n, c) that the noise of the model leaves in rows, which stand for samples
+        (n,)."""
+        return self.model.noise**2 * self._gain / np.maximum(samples, 1.0)[:, None]
+
     def _learn_acceleration(self, acceleration: Array, keep: float) -> None:
         """Update mean and variance of the acceleration less gravity (n, 3) [m/s^2]."""
         before = acceleration - self._mean_acceleration
@@ -226,14 +277,15 @@ class RunningFit:
     def _learn_noise(self, seen: Forecast, samples: np.ndarray) -> None:
         """Update the noise, and the confirmation of the model, with the residual of rows."""
         keep = self._keep ** len(samples)
-        unit = self.model.noise**2 * self._gain / np.maximum(samples, 1.0)[:, None]
+        unit = self._unit(samples)
         spread = np.einsum("nii->ni", seen.spread) + self._motion_noise().diagonal()
         beyond = np.maximum(seen.residual**2 - spread, 0.0)
+        missed = np.maximum((seen.residual + self._walk.offset) ** 2 - spread, 0.0)
         for k, group in enumerate(self.model.groups):
             self._noise_sums[k] = keep * self._noise_sums[k] + [
                 beyond[:, group].sum(), unit[:, group].sum()]
             size = len(samples) / (10.0 * self.model.noise[group][0]) ** 2
-            self._confirmation[k] += size * np.array([np.mean(beyond[:, group]),
+            self._confirmation[k] += size * np.array([np.mean(missed[:, group]),
                                                       np.mean(seen.load[:, group] ** 2)])
         self._scale = self._noise_scale()
 
@@ -249,23 +301,29 @@ class RunningFit:
         """Solve for the most probable states: twice at first, since the columns of the alignment
         depend on the parameters, which hardly change later."""
         for _ in range(2 if self.rows < _EARLY else 1):
-            matrix = self.model.linearise(self.phi)
-            whole = np.zeros((matrix.shape[1], matrix.shape[1]))
-            noise = self._sample_noise()
-            for k, group in enumerate(self.model.groups):
-                whole += matrix.T @ self._gram[k] @ matrix / noise[group][0] ** 2
-            information = whole[:-1, :-1] + self.model.prior
-            of_noise = None
-            if self.acceleration_covariance.any():
-                of_noise = noise_information(self.acceleration_covariance, noise, self._samples)
-            self.mean, self.information = solve_without_noise_information(
-                information, whole[:-1, -1], of_noise)
+            self.mean, self.information = self._solve(self._sample_noise())
             self.covariance = np.linalg.inv(self.information)
             self.phi = self.mean[PHI]
 
-    def _sample_noise(self) -> Array:
-        """Standard deviations (c,) of the noise of one sample, with that of the motion [N, N m]."""
+    def _solve(self, noise: Array) -> tuple[Array, Array]:
+        """The most probable states (k,), linearised at `phi`, and the information (k, k) about
+        them; noise: (c,) of one sample."""
+        matrix = self.model.linearise(self.phi)
+        whole = np.zeros((matrix.shape[1], matrix.shape[1]))
+        for k, group in enumerate(self.model.groups):
+            whole += matrix.T @ self._gram[k] @ matrix / noise[group][0] ** 2
+        information = whole[:-1, :-1] + self.model.prior
+        of_noise = None
+        if self.acceleration_covariance.any():
+            of_noise = noise_information(self.acceleration_covariance, noise, self._samples)
+        return solve_without_noise_information(information, whole[:-1, -1], of_noise)
+
+    def _sample_noise(self, with_walk: bool = True) -> Array:
+        """Standard deviations (c,) of the noise of one sample, with that of the motion, and with
+        that which is as bad as the walk of the zeros [N, N m]."""
         variance = self._scale[self._group_of] * self.model.noise**2
+        if with_walk:
+            variance += self._walk.sample_variance(self._samples / (self._weight * self._period))
         motion = self._motion_noise().diagonal() * self._samples / (self._weight * self._gain)
         for group in self.model.groups:
             variance[group] += motion[group].max()

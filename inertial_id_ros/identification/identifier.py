@@ -38,6 +38,7 @@ from ..settings import Settings
 from ..signals import inbox
 from ..signals.bins import BIN_NS, BinColumns, Bins, bin_samples
 from ..signals.drop_counters import DropCounters
+from ..signals.noise_level import NoiseLevel
 from ..signals.precompensation import SETTLED, Removed, RemovedPayload, is_settling
 from ..signals.ring_buffer import JUMPED, SampleRing
 from ..signals.sample_checks import WrenchChecks, accepts_all
@@ -96,6 +97,7 @@ class Identifier(Pipeline[WindowContent]):
         super()._reset_progress()
         self._errors = RemovedErrors()
         self._search = SetupSearch()
+        self._noise = NoiseLevel(datasheet_noise(self.settings.wrench)[[0, 3]])
         self._next_bin: int | None = None
         self._row_count = 0
         self._units = UnitCheck()
@@ -216,10 +218,34 @@ class Identifier(Pipeline[WindowContent]):
         self._motion.report_coverage(valid)
         self._segments.set_acceleration_noise(
             self._motion_statistics.acceleration_covariance(self._segments.detector_kernel))
-        self._add_segments(self._segments.push(
-            BinColumns(bins.number, bins.samples, columns).part(valid), self._motion.rotation_only))
+        self._filter_bins(bins, BinColumns(bins.number, bins.samples, columns).part(valid))
         self._buffer.expire(self._segments.newest_waiting_bin)
         return self._compensate(bins.stamps, motion, y)
+
+    def _filter_bins(self, bins: Bins, columns: BinColumns) -> None:
+        """Filter the columns of bins into rows, each judged by the noise up to its time."""
+        for last in self._noise.follow(bins):
+            before = columns.number <= last
+            self._push_bins(columns.part(before))
+            columns = columns.part(~before)
+            self._use_noise()
+        self._push_bins(columns)
+
+    def _push_bins(self, columns: BinColumns) -> None:
+        """Send columns through the filters, and their rows to the window."""
+        self._add_segments(self._segments.push(columns, self._motion.rotation_only))
+
+    def _use_noise(self) -> None:
+        """Judge and weigh by the noise that was measured."""
+        self._noise.report(self._log)
+        self._segments.use_model(WrenchModel(self._measured_settings))
+        self._solver.configure(self._measured_settings)
+
+    @property
+    def _measured_settings(self) -> Settings:
+        """The settings, with the noise of the sensor where it was measured."""
+        force, torque = self._noise.used.tolist()
+        return self.settings.replace({"wrench.force_noise": force, "wrench.torque_noise": torque})
 
     def _add_rows(self, rows: Rows) -> None:
         """Add rows to the window."""
@@ -384,7 +410,7 @@ class Identifier(Pipeline[WindowContent]):
     def _restart(self, reason: str) -> None:
         """Forget all but the samples of the wrench."""
         super()._restart(reason)
-        self._solver.reset()
+        self._use_noise()  # that of the settings again
 
     def tare(self) -> str:
         """Use the mean reading of the last second as the bias; the arm must rest, without payload.
@@ -403,7 +429,7 @@ class Identifier(Pipeline[WindowContent]):
             recent = self._ring.rows[self._ring.between(
                 self._ring.newest - 1_000_000_000, self._ring.newest + 1)]
             text = self._solver.bias.measure(recent, self._ring.newest, self.sensor_frame,
-                                             self.settings)
+                                             self._measured_settings)
             self._flush()
             return text
 
@@ -452,9 +478,10 @@ class Identifier(Pipeline[WindowContent]):
         """
         with self._lock:
             before, self.settings = self.settings, settings
-            self._solver.configure(settings)
+            self._noise.declare(datasheet_noise(settings.wrench)[[0, 3]])
+            self._solver.configure(self._measured_settings)
             if settings.wrench != before.wrench:
-                self._segments.use_model(WrenchModel(settings))
+                self._segments.use_model(WrenchModel(self._measured_settings))
             if settings.precompensated != before.precompensated:
                 self._removed = RemovedPayload(settings)
                 self._take_zeroing("the payload that the driver removes is set to "

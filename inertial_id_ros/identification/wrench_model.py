@@ -22,7 +22,9 @@ from .sensor_bias import prior_bias_sd
 FORCE, TORQUE = slice(0, 3), slice(3, 6)
 _LEVER = 0.3  # m; from the sensor to the centre it turns about, where that is not known
 _ZERO_SD = np.repeat([200.0, 20.0], 3)  # N, N m: anything
-_FLOOR = 1.0  # data-sheet standard deviations of one sample: errors that no filter averages out
+_SUDDEN = 0.5  # share of its accuracy by which a sensor may be wrong from one moment to the next
+_ROUGH = 0.25  # the same as a share of the noise of a sample
+_CHANGING = 1.0  # s; in which the error of a moving sensor changes by its accuracy
 _SHORTEST_ZERO = round(1e9 / BIN_NS)  # bins; no push turns with the sensor for so long
 _LARGE_ANGLES = 2.0  # times those that the settings expect
 _TEXTS = DisturbanceTexts(
@@ -41,12 +43,17 @@ class WrenchModel(LoadModel):
     texts, detector_kernel = _TEXTS, 0.2
     groups: tuple[slice, ...] = (FORCE, TORQUE)
     weight_channels = FORCE
-    zero_columns, zero_sd = BIAS, _ZERO_SD
+    zero_columns, zero_states, zero_sd = BIAS, BIAS, _ZERO_SD
     shortest_zero, zeroed_under_load = _SHORTEST_ZERO, True
 
     def __init__(self, settings: Settings) -> None:
         self.noise, self.bias_sd = datasheet_noise(settings.wrench), prior_bias_sd(settings.wrench)
-        self.floor = _FLOOR * self.noise
+        sensor = settings.wrench
+        accuracy = np.repeat([sensor.force_accuracy, sensor.torque_accuracy], 3)
+        drift = np.repeat([sensor.force_drift, sensor.torque_drift], 3)
+        self.floor: Array = np.maximum(_SUDDEN * accuracy, _ROUGH * self.noise)
+        self.walk = accuracy**2 / _CHANGING + drift**2 / 60.0
+        self.gain_error = float(np.hypot(sensor.gain_error, sensor.cross_talk))
         self._gravity = settings.gravity.acceleration
         self._states = EstimatedStates(_with_large_angles(settings))
         sd = np.concatenate([self.bias_sd, self._states.prior_sd])

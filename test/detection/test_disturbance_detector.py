@@ -42,6 +42,22 @@ def test_ordinary_motion_raises_nothing(scene: str, mass: float, noise: float) -
     assert not {"contact", "payload_changed", "sensor_zeroed", "estimate_lost"} & set(texts(made))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("times", [10.0, 20.0, 30.0])
+def test_noise_far_above_the_data_sheet_is_measured_and_raises_nothing(
+        scene: str, times: float) -> None:
+    made = identify()
+    recording(10.0, SCENES[scene], payload(4, 3.0), noise=times * NOISE, bias=BIAS,
+              rng=np.random.default_rng(6)).feed(made, 0.1)
+    outcome = made.solve()
+    assert isinstance(outcome, Estimate)
+    assert abs(outcome.report[0] - 3.0) < 3.0 * outcome.sigma[0]
+    found = texts(made)
+    assert "the measured noise is used" in found.pop("noise_measured")
+    assert set(found) <= {"verdict"}
+
+
 def test_a_heavy_payload_on_a_sensor_that_is_turned_raises_nothing() -> None:
     """Two degrees are four standard deviations of what is expected of a mounting."""
     turn = Rotation.from_rotvec(np.deg2rad([1.2, -1.0, 1.2]))

@@ -46,7 +46,7 @@ class TorqueModel(LoadModel):
         # here a sample is a bin, so that it does not matter how often the driver publishes.
         self.noise = robot.noise * np.sqrt(self.make_filter(robot.low_pass).step)
         self.floor = robot.noise
-        self.bias_sd = np.zeros(self._joints)
+        self.bias_sd = self.walk = np.zeros(self._joints)
         self._friction = _coulomb_terms(problem)
         self.groups: tuple[slice, ...] = tuple(slice(k, k + 1) for k in range(self._joints))
         self.zero_columns = slice(self._size, self._size + self._joints)
