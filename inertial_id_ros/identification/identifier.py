@@ -332,7 +332,7 @@ class Identifier(Pipeline[WindowContent]):
                 self._ring.newest, isinstance(outcome, Estimate), self._log.all()):
             return False
         found = find_setup(self._ring, source, Setup(self._errors.early_ns, self._taken_out),
-                           self._sign, datasheet_noise(self.settings.wrench),
+                           self._sign, datasheet_noise(self._measured_settings.wrench),
                            prior_bias_sd(self.settings.wrench),
                            self.settings.alignment.delay_sd > 0.0)
         if found is None:
