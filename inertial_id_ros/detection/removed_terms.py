@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..inertia import Array
-from ..linalg import triangular_factor
+from ..inertia import PARAMETERS, Array
+from ..linalg import solve_upper, triangular_factor
 from ..regression.regressor_window import Rows
 from ..regression.row_layout import PHI, STORED
 from ..signals.bins import BIN_NS
@@ -21,23 +21,37 @@ from ..signals.low_pass import ZeroPhaseFilter
 from ..signals.precompensation import Removed
 from .load_model import LoadModel
 
-_SIGNIFICANT = 5.0  # standard deviations from nothing
+_SIGNIFICANT = 4.0  # standard deviations from nothing
 _MEMORY = 30.0  # s; time constant of forgetting old rows
-_FEWEST = 100.0  # independent channels of rows
+_FEWEST = 1.5  # independent channels of rows for each state
 _HALF = 0.5  # share from which on the other belief is the better one
 
 
 class Share(NamedTuple):
-    """The removed payload's inertial forces that are too many in the sum, as a share of all; and
-    its standard deviation."""
+    """The removed payload's inertial forces that are too many in the sum, as a share of all.
+
+    Attributes:
+        value, sd: of the share; slope: (10,) change of phi that a share of one makes.
+        other: what it would be if the driver did what it is not believed to do: 1 or -1.
+    """
 
     value: float
     sd: float
+    slope: Array
+    other: float
 
     @property
     def contradicts(self) -> bool:
         """Whether the driver clearly does the other thing."""
-        return abs(self.value) > max(_HALF, _SIGNIFICANT * self.sd)
+        return self.value * self.other > max(_HALF, _SIGNIFICANT * self.sd)
+
+    @property
+    def error_covariance(self) -> Array:
+        """Covariance (10, 10) of the error of phi that the belief makes, as probable as the share
+        tells it to be wrong, where neither belief was the better one before."""
+        odds = (2.0 * self.value * self.other - 1.0) / (2.0 * self.sd**2)
+        probability = 1.0 / (1.0 + np.exp(-np.clip(odds, -50.0, 50.0)))
+        return probability * np.outer(self.slope, self.slope)
 
 
 class RemovedTerms:
@@ -73,24 +87,31 @@ class RemovedTerms:
         self._channels = fade * self._channels + added[..., 0].size
         self._newest = newest
 
-    def share(self, phi: Array) -> Share | None:
-        """The share that fits best beside a payload near phi (10,); None without enough rows."""
-        if self._channels < _FEWEST * self._correlated:
-            return None
+    def share(self, phi: Array, weight_only: bool) -> Share | None:
+        """The share that fits best beside a payload near phi (10,); None without enough rows.
+
+        Args:
+            weight_only: what is believed.
+        """
         linear = self._factor[:, :-1] @ self._model.linearise(phi)
+        states = linear.shape[1] - 1
+        if self._channels < _FEWEST * self._correlated * states:
+            return None
         rows = np.concatenate([linear[:, :-1], self._factor[:, -1:], linear[:, -1:]], axis=1)
-        prior = np.zeros((len(self._model.prior), rows.shape[1]))
-        prior[:, :len(prior)] = np.linalg.cholesky(self._model.prior).T
+        prior = np.zeros((states, rows.shape[1]))
+        prior[:, :states] = np.linalg.cholesky(self._model.prior).T
         noise = 1.0  # of the rows; two rounds, since the weight of the prior depends on it
         for _ in range(2):
             upper = triangular_factor(np.concatenate(
                 [rows, noise * np.sqrt(self._correlated) * prior]))
-            noise = abs(upper[-1, -1]) / np.sqrt(self._channels)
-        slope = abs(upper[-2, -2])
-        if not slope > 0.0:
+            noise = abs(upper[-1, -1]) / np.sqrt(self._channels - self._correlated * states)
+        own = upper[states, states]
+        if own == 0.0:
             return None
-        return Share(float(upper[-2, -1] / upper[-2, -2]),
-                     float(noise * np.sqrt(self._correlated) / slope))
+        slope = solve_upper(upper[:states, :states], upper[:states, states])[:PARAMETERS]
+        return Share(float(upper[states, -1] / own),
+                     float(noise * np.sqrt(self._correlated) / abs(own)), slope,
+                     -1.0 if weight_only else 1.0)
 
 
 def describe(believed: Removed, share: Share | None, chosen: bool) -> str:

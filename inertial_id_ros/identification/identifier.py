@@ -309,10 +309,16 @@ class Identifier(Pipeline[WindowContent]):
         has changed."""
         if not isinstance(outcome, Estimate) or outcome.stale:
             return False
-        share = self._terms.share(self._solver.problems.total_payload(outcome.phi))
+        share = self._share(outcome)
         if share is None or not share.contradicts:
             return False
         return self._believe_terms(not self._taken_out.weight_only, share)
+
+    def _share(self, estimate: Estimate | None) -> Share | None:
+        """Inertial forces that the sum of what is measured and removed holds too many, if any."""
+        phi = np.zeros(PARAMETERS) if estimate is None else estimate.phi
+        return self._terms.share(self._solver.problems.total_payload(phi),
+                                 self._taken_out.weight_only)
 
     def _believe_terms(self, weight_only: bool, share: Share | None) -> bool:
         """Believe that the driver removes other terms than before; False where the user has said
@@ -388,10 +394,12 @@ class Identifier(Pipeline[WindowContent]):
     def _estimate(self, window: WindowContent) -> Estimate:
         """Solve a window, with the motion so far."""
         statistics = self._motion_statistics
+        share = self._share(self._last) if self.settings.precompensated.terms == "auto" else None
         return self._solver.solve(
             window, self.sensor_frame, self._log,
             statistics.rms_rotation if self._motion.rotation_only else 0.0, self._errors.values,
-            statistics.acceleration_covariance(self._segments.filter.kernel))
+            statistics.acceleration_covariance(self._segments.filter.kernel),
+            0.0 if share is None else share.error_covariance)
 
     # ---- commands ------------------------------------------------------------------------------
 

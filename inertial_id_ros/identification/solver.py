@@ -76,7 +76,8 @@ class Solver:
 
     def solve(self, window: WindowContent, frame_id: str, log: FindingLog, turning: float = 0.0,
               removed: Array = NOTHING_REMOVED,
-              acceleration_covariance: Array = NO_MOTION_NOISE) -> Estimate:
+              acceleration_covariance: Array = NO_MOTION_NOISE,
+              beyond: Array | float = 0.0) -> Estimate:
         """The estimate of a window.
 
         Args:
@@ -84,6 +85,7 @@ class Solver:
             removed: values (n,) of the nuisance states that were removed from the samples.
             acceleration_covariance: (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in
                 a row; where the accelerations are measured, `window` tells it.
+            beyond: (10, 10) covariance of further errors of phi that the window does not show.
 
         Raises:
             NotEnoughData, InvalidShape: the estimator cannot answer.
@@ -91,7 +93,7 @@ class Solver:
         """
         try:
             return self._solve(window, frame_id, log, turning, removed,
-                               acceleration_covariance)
+                               acceleration_covariance, beyond)
         except (np.linalg.LinAlgError, ArithmeticError) as error:
             self.reset()  # nothing of these numbers is carried into the next window
             raise NotEnoughData("the numbers of this window break the computation "
@@ -99,7 +101,8 @@ class Solver:
                                 ) from error
 
     def _solve(self, window: WindowContent, frame_id: str, log: FindingLog, turning: float,
-               removed: Array, acceleration_covariance: Array) -> Estimate:
+               removed: Array, acceleration_covariance: Array,
+               beyond: Array | float) -> Estimate:
         """Build the problem of a window, answer it, and check and judge the answer.
 
         Takes and raises what `solve` does; errors of the arithmetic pass through.
@@ -123,7 +126,7 @@ class Solver:
         check_residual(rms, self._residual_noise(solution.phi, acceleration_covariance), log)
         check_settings(solution.phi, self._settings, log)
         verdict = judge(solution, marginal, unknown_acceleration_covariance(
-            solution.phi, turning, self._settings.gravity.acceleration))
+            solution.phi, turning, self._settings.gravity.acceleration) + beyond)
         self._check_mass(solution, verdict)
         log.set("verdict", "info", verdict.sentence)
         nuisance, sigma = self.nuisance_values(marginal, states, verdict.phi_covariance)

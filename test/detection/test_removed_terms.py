@@ -100,3 +100,20 @@ def test_a_belief_of_the_user_that_the_motion_contradicts_is_named_and_kept(
         terms: str, removes: str, said: str) -> None:
     made, _ = driven(terms, removes, noise=1.0)
     assert said in texts(made)["removed_terms"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("speed", "sigmas"), [(0.15, 2.0), (0.25, 3.5)])
+def test_where_the_motion_hardly_tells_the_terms_the_intervals_hold_for_both(
+        speed: float, sigmas: float) -> None:
+    wrong, method = 0.0, {"estimator__method": "density"}
+    for removes in ("all", "weight"):
+        made, _ = driven("auto", removes, speed, noise=1.0, **method)
+        outcome = made.solve()
+        assert isinstance(outcome, Estimate), outcome
+        np.testing.assert_array_less(np.abs(outcome.report - TRUE.report), 2.5 * outcome.sigma)
+        believed, _ = driven("all", removes, speed, noise=1.0, **method)
+        known = believed.solve()
+        assert isinstance(known, Estimate)
+        wrong = max(wrong, float((np.abs(known.report - TRUE.report) / known.sigma).max()))
+    assert wrong > sigmas  # as far a belief of the user is off, whose intervals are his own
