@@ -82,7 +82,7 @@ def check_shape(shape: Shape | None, settings: ShapeSettings, marginal: Marginal
                 raise InvalidShape(f"{text} (estimator '{estimator.name}' needs it)")
             log.set(name, "warning", f"{text}; it is not used until then")
             return None
-        log.set(name, "warning", f"{text}; where they disagree, the data count")
+        log.set(name, "warning", f"{text}; the estimate follows the data")
     return _fit_to_data(shape, phi, covariance) if estimator.keeps_mass_inside else shape
 
 
@@ -143,18 +143,18 @@ def _lack(phi: Array, covariance: Array, shape: Shape, significance: float) -> _
     """What the shape lacks, so many standard deviations of the data at least."""
     com, spread = center_of_mass(phi, covariance)
     normals = shape.hull[:, :3]
-    sd = np.sqrt(((normals @ spread) * normals).sum(axis=1))
-    outside = float((normals @ com + shape.hull[:, 3] - significance * sd).max())
-    directions, low, high, rows = _second_moment_bounds(shape)
-    at = directions @ com
-    before, behind = at - low, high - at
-    room = rows @ phi / phi[0]  # = before * behind - variance along the direction
-    room = room + significance * np.sqrt(((rows @ covariance) * rows).sum(axis=1)) / phi[0]
-    # (before + growth) (behind + growth) = variance, as far as it is certain.
-    needed = (np.sqrt(np.maximum(0.25 * (before + behind) ** 2 - room, 0.0))
-              - 0.5 * (before + behind))
+    _, low, high, rows = _second_moment_bounds(shape)
+    distance = normals @ com + shape.hull[:, 3]
+    room = rows @ phi / phi[0]  # = (at - low) (high - at) - variance, along each direction
+    if distance.max() <= 0.0 <= room.min():
+        return _Lack(0.0, 0.0, 0)
+    distance -= significance * np.sqrt(((normals @ spread) * normals).sum(axis=1))
+    room += significance * np.sqrt(((rows @ covariance) * rows).sum(axis=1)) / phi[0]
+    # Grown: (at - low + growth) (high - at + growth) = variance.
+    half = 0.5 * (high - low)
+    needed = np.sqrt(np.maximum(half**2 - room, 0.0)) - half
     worst = int(np.argmax(needed))
-    return _Lack(max(outside, 0.0), max(float(needed[worst]), 0.0), worst)
+    return _Lack(max(float(distance.max()), 0.0), max(float(needed[worst]), 0.0), worst)
 
 
 def _contradiction(phi: Array, shape: Shape, lack: _Lack) -> tuple[str, str]:
@@ -162,7 +162,7 @@ def _contradiction(phi: Array, shape: Shape, lack: _Lack) -> tuple[str, str]:
     com = phi[1:4] / phi[0]
     if lack.com > _LEAST:
         distance = float((shape.hull[:, :3] @ com + shape.hull[:, 3]).max())
-        return COM_FINDING, (f"{_com_text(com)} {distance:.4f} m outside of the shape "
+        return COM_FINDING, (f"{_com_text(com)} {1e3 * distance:.1f} mm outside of the shape "
                              f"'{shape.name}': correct its size or its pose in the sensor frame "
                              "(shape.size, shape.center, shape.rpy, shape.mesh_scale)")
     directions, low, high, rows = _second_moment_bounds(shape)
@@ -172,9 +172,9 @@ def _contradiction(phi: Array, shape: Shape, lack: _Lack) -> tuple[str, str]:
     axis = ", ".join(f"{v:.2f}" for v in directions[lack.direction])
     return INERTIA_FINDING, (
         f"the measured inertia is too large for the shape '{shape.name}': along [{axis}] the mass "
-        f"lies {gyration:.4f} m from its centre in the mean square, and the shape has room for "
-        f"{np.sqrt(max(most, 0.0)):.4f} m; correct its size or its pose (shape.size, shape.center, "
-        "shape.rpy, shape.mesh_scale)")
+        f"lies {1e3 * gyration:.1f} mm from its centre in the mean square, and the shape has room "
+        f"for {1e3 * np.sqrt(max(most, 0.0)):.1f} mm; correct its size or its pose (shape.size, "
+        "shape.center, shape.rpy, shape.mesh_scale)")
 
 
 @lru_cache(maxsize=8)

@@ -53,10 +53,10 @@ def test_a_centre_of_mass_outside_is_named_at_any_size(com: list[float], distanc
     shape = box(SIZE, (0.0, 0.0, 0.1))
     used, said = _check(com, shape, seconds=40.0)
     assert used is (None if distance > 0.05 else shape)
-    found = re.search(r"lies (\S+) m outside of the shape 'box'", said[COM_FINDING])
-    assert found and float(found[1]) == pytest.approx(distance, abs=2e-4)
+    found = re.search(r"lies (\S+) mm outside of the shape 'box'", said[COM_FINDING])
+    assert found and float(found[1]) == pytest.approx(1e3 * distance, abs=0.2)
     assert "correct its size or its pose" in said[COM_FINDING]
-    assert ("is not used" if used is None else "the data count") in said[COM_FINDING]
+    assert ("is not used" if used is None else "follows the data") in said[COM_FINDING]
 
 
 def test_a_shape_called_exact_is_not_used_when_it_is_contradicted() -> None:

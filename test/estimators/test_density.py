@@ -389,3 +389,37 @@ def test_modes_from_the_answer_before_are_those_found_anew(name: str) -> None:
         sd = np.sqrt(np.diag(covariance))
         assert (np.abs(warm - cold) < 1e-3 * sd).all(), k
     assert memory
+
+
+EXACT = Settings().replace({"shape.position_sd": 0.0, "shape.rotation_sd": 0.0,
+                            "shape.scale_sd": 0.0})
+
+
+@pytest.mark.parametrize("outside", [0.001, 0.005, 0.01, 0.03])
+def test_a_box_that_does_not_hold_the_centre_of_mass_does_not_decide(outside: float) -> None:
+    """A flat body in 40 s of motion, its box raised: called exact, the box wins; else the data."""
+    size, rng = (0.28, 0.11, 0.03), np.random.default_rng(3)
+    truth = box(size, (0.12, 0.0, 0.03)).uniform(1.0)
+    problem = compress(make_rows(rng, truth, motion(rng, 4000, 40.0, 1.0)))
+    told = box(size, (0.12, 0.0, 0.045 + outside))
+    free = np.sqrt(np.diag(np.linalg.inv(problem.marginal("noise").information)))
+    solution = create(Settings(), "density").solve(problem, told)
+    assert is_consistent(solution.phi)
+    sd = np.sqrt(np.diag(solution.covariance))
+    assert (np.abs(solution.phi - truth) < 3.5 * sd).all()
+    assert (sd < 1.05 * free).all() and (sd[:4] > 0.8 * free[:4]).all()
+    decided = create(EXACT, "density").solve(problem, told)
+    assert np.abs((decided.phi - truth) / free)[:4].max() > 20.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_right_shape_is_not_doubted_to_its_cost(seed: int) -> None:
+    """Little data: the estimate is nearly that of a shape called exact."""
+    rng = np.random.default_rng(seed)
+    problem = compress(make_rows(rng, BOX.uniform(1.4), motion(rng, 100, 1.0, 1.0)))
+    usual, exact = (create(settings, "density").solve(problem, BOX)
+                    for settings in (Settings(), EXACT))
+    sd = np.sqrt(np.diag(exact.covariance))
+    assert (np.abs(usual.phi - exact.phi) < 0.1 * sd).all()
+    wide = np.sqrt(np.diag(usual.covariance))
+    assert (wide > 0.999 * sd).all() and wide[7] > 1.01 * sd[7]
