@@ -14,7 +14,7 @@ from .metrics import ENTRIES
 
 Row = dict[str, Any]
 TEXT = ("scenario", "object", "estimator", "failure", "source", "arm", "motion", "findings",
-        "false")
+        "false", "cell")
 FIELDS = ("scenario", "object", "run", "estimator", "failure", "e_m", "e_com", "e_J", "e_J_com",
           "consistent", "ms", *(f"z_{e}" for e in ENTRIES), *(f"in_{e}" for e in ENTRIES),
           *(f"{kind}_{k}" for kind in ("crb", "bcrb") for k in ("m", "com", "J", "J_com")),

@@ -194,7 +194,7 @@ def test_stamps_of_arrivals_are_late_and_in_order(name: str) -> None:
 
 
 def test_a_good_sensor_is_identified_from_the_arrays() -> None:
-    recording = simulate("ati", 8, Draw(speed=1.0, lengths=(8.0,), kinds=("joints",)))
+    recording = simulate("ati", 8, Draw(speeds=(1.0, 1.0), lengths=(8.0,), kinds=("joints",)))
     outcome = identifier_of(recording, {}).solve()
     assert outcome.valid
     assert np.all(np.abs(outcome.report - recording.truth) < 5.0 * outcome.sigma)
@@ -278,10 +278,28 @@ def test_the_comparison_pairs_runs_and_lists_what_loses(tmp_path, capsys) -> Non
     found = compare.ratio(rows, "e_m", "wls")
     assert found[:2] == pytest.approx(ratio_of_means(own, wls)[2:])
     assert found.pairs == 2 and found.own == pytest.approx(own.mean())
-    losing = [{"source": "white", "seed": k, "motion": "teach", "seconds": 4.0, "speed": 0.3,
-               "estimator": name, "failure": "", "e_m": error, "e_com": 1.0, "e_J": 1.0,
-               "crb_e_m": 1.0, "crb_e_com": 1.0, "crb_e_J": 1.0}
-              for k in range(10) for name, error in (("density", 1.2), ("wls", 1.0))]
-    text = "\n".join(compare.page(losing))
-    assert "white, teach, mass: 1.20" in text and "centre of mass: 1." not in text
     assert "## Mass" in capsys.readouterr().out
+
+
+def test_a_cell_that_loses_is_measured_again(tmp_path, monkeypatch) -> None:
+    def losing(task: tuple[str, int], draw: Draw, changes: dict[str, object],
+               cell: str = "") -> list[dict]:
+        kinds.append(draw.kinds)
+        ratio = 1.01 if cell else 1.2
+        return [{"source": task[0], "seed": task[1], "motion": "teach", "seconds": 4.0,
+                 "speed": 0.3, "estimator": name, "cell": cell, "failure": "",
+                 "e_m": error, "e_com": 1.0, "e_J": 1.0, **bounds}
+                for name, error in (("density", ratio), ("wls", 1.0))]
+
+    bounds = {f"crb_{key}": 1.0 for key in compare.ERRORS}
+    kinds: list[tuple[str, ...]] = []
+    monkeypatch.setattr(compare, "_run", losing)
+    command = ["--runs", "10", "--again", "3", "--output", str(tmp_path)]
+    assert compare.main(command) == 0
+    text = (tmp_path / "compared.md").read_text()
+    assert "white, teach, mass: 1.20 ± 0.00 of `wls` (10 runs); on 3 " in text
+    assert "fresh runs 1.01 ± 0.00" in text and "centre of mass: 1." not in text
+    assert kinds[:10] == 10 * [KINDS] and ("teach",) in kinds[10:]
+    calls = len(kinds)
+    assert compare.main([*command, "--resume"]) == 0
+    assert len(kinds) == calls and (tmp_path / "compared.md").read_text() == text

@@ -76,7 +76,8 @@ def make_parser(name: str, text: str | None, folder: str) -> argparse.ArgumentPa
 
 def draw_of(options: argparse.Namespace) -> Draw:
     """What the options let each run draw from."""
-    return Draw(options.objects, tuple(options.seconds), tuple(options.motions), options.speed)
+    speeds = (options.speed, options.speed) if options.speed else None
+    return Draw(options.objects, tuple(options.seconds), tuple(options.motions), speeds)
 
 
 def start(options: argparse.Namespace, more: dict[str, Any],
@@ -96,7 +97,7 @@ def run_sources(options: argparse.Namespace, records: Records,
     done = {(r["source"], r["seed"]) for r in there}
     todo = {name: [(name, seed) for seed in seeds if (name, seed) not in done]
             for name in options.sources}
-    results = _map(work, [task for tasks in todo.values() for task in tasks], options.workers)
+    results = map_tasks(work, [task for tasks in todo.values() for task in tasks], options.workers)
     for name, tasks in todo.items():
         rows = [r for r in there if r["source"] == name]
         for _ in tasks:
@@ -106,8 +107,8 @@ def run_sources(options: argparse.Namespace, records: Records,
         yield name, rows
 
 
-def _map(work: Callable[[Task], list[Row]], tasks: list[Task],
-         workers: int) -> Iterator[list[Row]]:
+def map_tasks(work: Callable[[Task], list[Row]], tasks: list[Task],
+              workers: int) -> Iterator[list[Row]]:
     """Results in the order of the tasks."""
     if workers == 1:
         yield from map(work, tasks)

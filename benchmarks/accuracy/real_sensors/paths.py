@@ -56,9 +56,10 @@ def random_path(arm: Arm, kind: str, speed: float, seconds: float,
 KINDS = ("wrist", "joints", "stop-and-go", "teach")
 
 
-def random_speed(kind: str, rng: np.random.Generator) -> float:
-    """A mean angular speed [rad/s], even in the logarithm."""
-    low, high = TEACHING_SPEEDS if kind == "teach" else SPEEDS
+def random_speed(kind: str, limits: tuple[float, float] | None,
+                 rng: np.random.Generator) -> float:
+    """A mean angular speed, even in the logarithm, within limits [rad/s] (None: the kind's own)."""
+    low, high = limits or (TEACHING_SPEEDS if kind == "teach" else SPEEDS)
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 

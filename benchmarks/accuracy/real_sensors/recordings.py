@@ -73,14 +73,14 @@ class Draw:
     """What a recording is drawn from.
 
     Attributes:
-        family: of payloads; lengths: of recordings [s]; kinds: of motions; speed: mean angular
-            speed that is asked for [rad/s]; 0: drawn, too.
+        family: of payloads; lengths: of recordings [s]; kinds: of motions; speeds: lowest and
+            highest mean angular speed that is asked for [rad/s]; None: those of the kind.
     """
 
     family: str = "composites"
     lengths: tuple[float, ...] = LENGTHS
     kinds: tuple[str, ...] = KINDS
-    speed: float = 0.0
+    speeds: tuple[float, float] | None = None
 
 
 def simulate(source: str | Source, seed: int, draw: Draw | None = None) -> Recording:
@@ -91,8 +91,7 @@ def simulate(source: str | Source, seed: int, draw: Draw | None = None) -> Recor
     arm = ARMS[str(rng.choice(list(ARMS)))]
     payload = FAMILIES[draw.family](rng)
     kind = str(rng.choice(list(draw.kinds)))
-    speed = random_speed(kind, rng)
-    speed = draw.speed or speed
+    speed = random_speed(kind, draw.speeds, rng)
     seconds = float(rng.choice(list(draw.lengths)))
     law = random_path(arm, kind, speed, seconds, rng)
     bias, noise_rng = BIAS_SD * rng.normal(size=6), np.random.default_rng([seed, 1])
