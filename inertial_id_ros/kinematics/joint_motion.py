@@ -27,6 +27,7 @@ from ..signals.ring_buffer import (
     Arrival,
     SampleRing,
 )
+from .arrival import BASE_NS, even_out
 from .motion import Motion, SampleNoise
 from .polynomial import (
     FEW,
@@ -323,7 +324,9 @@ class JointMotion:
 
     def _motion(self, stamps: np.ndarray, end_ns: int, ends: bool) -> Motion:
         """Motion at stamps (n,) [ns] from samples before `end_ns`; ends: none follow these yet."""
-        near = self.ring.between(int(stamps[0]) - self.provisional_ns - 1, end_ns)
+        irregular = self._spacing.block > 1
+        before = max(BASE_NS, self.provisional_ns) if irregular else self.provisional_ns
+        near = self.ring.between(int(stamps[0]) - before - 1, end_ns)
         times, rows = self.ring.stamps[near], self.ring.rows[near].copy()
         if len(times) == 0:
             still = np.zeros((len(stamps), rows.shape[1]))
@@ -337,14 +340,20 @@ class JointMotion:
         sums, count = np.zeros(rows.shape[1]), 0
         for part in parts_in_memory(times, stamps, self.window):
             index, u, weights = gather_samples(times, stamps[part], self.window)
+            even = np.zeros(len(u), dtype=bool)
+            if irregular:
+                u, weights, even = even_out(times, stamps[part], self.window, self._spacing,
+                                            index, u, weights, rows[index])
             good = has_coverage(u, weights, (index[:, 0] == 0) & (near.start == 0), ends)
             fits[:, part] = fit_quartics(u, weights, rows[index], self.window)
             valid[part] = good
-            some = np.flatnonzero(good & (stamps[part] // _SPARSE_NS % _SPARSE == 0))
-            if not ends and len(some):
-                sums += len(some) * sample_variance(u[some], weights[some], rows[index[some]],
-                                                    self._spacing.block)
-                count += len(some)
+            judged = good & (stamps[part] // _SPARSE_NS % _SPARSE == 0)
+            for which, block in ((even, 1), (~even, self._spacing.block)):
+                some = np.flatnonzero(judged & which)
+                if not ends and len(some):
+                    sums += len(some) * sample_variance(u[some], weights[some], rows[index[some]],
+                                                        block)
+                    count += len(some)
         motion = self.robot.motion(fits[0], fits[1], fits[2], valid)
         if not count:
             return motion

@@ -126,8 +126,12 @@ def gather_samples(stamps: np.ndarray, wanted: np.ndarray,
     inside = index < high[:, None]
     index = np.minimum(index, len(stamps) - 1)
     u = (stamps[index] - wanted[:, None]) * (1e-9 / half)
-    weights = np.where(inside, np.cos(0.5 * np.pi * np.clip(u, -1.0, 1.0)) ** 2, 0.0)
-    return index, np.where(inside, u, 0.0), weights
+    return index, np.where(inside, u, 0.0), np.where(inside, hann_weights(u), 0.0)
+
+
+def hann_weights(u: Array) -> Array:
+    """Hann taper at times u on the scale of half a window."""
+    return np.cos(0.5 * np.pi * np.clip(u, -1.0, 1.0)) ** 2
 
 
 def has_coverage(u: Array, weights: Array, begins: np.ndarray | bool = False,
@@ -184,11 +188,7 @@ def sample_variance(u: Array, weights: Array, values: Array, block: int = 1) -> 
         u, weights: (k, w) as `gather_samples` gives them; values: (k, w, d).
         block: so many successive samples are judged by their mean (see `Spacing.block`).
     """
-    powers = u[..., None] ** np.arange(DEGREE + 1)
-    root = np.sqrt(weights)[..., None]
-    q, _ = np.linalg.qr(powers * root)
-    tapered = values * root
-    left = tapered - q @ (q.transpose(0, 2, 1) @ tapered)
+    left, q = _residual(u, weights, values)
     tapered_q = q * weights[..., None]
     # In the mean, a fit takes the weights' share along its own columns out of the squares: they
     # are the diagonal of (1 - q q') weights (1 - q q'), summed over blocks.
@@ -198,6 +198,23 @@ def sample_variance(u: Array, weights: Array, values: Array, block: int = 1) -> 
         left, q, tapered_q = (np.add.reduceat(x, starts, axis=1) for x in (left, q, tapered_q))
     freedom = weights.sum() - 2.0 * (q * tapered_q).sum() + ((q @ inner) * q).sum()
     return (left**2).sum(axis=(0, 1)) / freedom
+
+
+def misfit(u: Array, weights: Array, values: Array) -> Array:
+    """Mean square (k,) that the quartic of each window leaves, summed over the channels; arguments
+    as for `sample_variance`."""
+    left, _ = _residual(u, weights, values)
+    return (left**2).sum(axis=(1, 2)) / weights.sum(axis=1).clip(1e-12)
+
+
+def _residual(u: Array, weights: Array, values: Array) -> tuple[Array, Array]:
+    """What the quartics leave of the tapered samples (k, w, d), and an orthonormal basis (k, w, 5)
+    of the tapered powers."""
+    powers = u[..., None] ** np.arange(DEGREE + 1)
+    root = np.sqrt(weights)[..., None]
+    q, _ = np.linalg.qr(powers * root)
+    tapered = values * root
+    return tapered - q @ (q.transpose(0, 2, 1) @ tapered), q
 
 
 @lru_cache(maxsize=64)
