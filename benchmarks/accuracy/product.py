@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from inertial_id_ros.identification.solver import Solver
 from inertial_id_ros.identification.verdict import judge
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
+from inertial_id_ros.regression.encoder_noise import NO_MOTION_NOISE
 from inertial_id_ros.regression.problem import Problem
 from inertial_id_ros.regression.regressor_window import WindowContent, make_regressor_window
 from inertial_id_ros.regression.row_layout import (
@@ -35,7 +36,7 @@ from inertial_id_ros.regression.row_layout import (
     EstimatedStates,
     join,
 )
-from inertial_id_ros.settings import Settings
+from inertial_id_ros.settings import Settings, WrenchSettings
 from inertial_id_ros.signals.low_pass import ZeroPhaseFilter
 
 from .motions import FRAME, SensorMotion, arm_urdf, joint_names, mounting
@@ -52,12 +53,15 @@ AS_PUBLISHED: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A compressed recording: window, the low-pass of its rows, and the values (n,) of the
-    nuisance states that were removed from its samples."""
+    """A compressed recording: window, the low-pass of its rows, the values (n,) of the nuisance
+    states that were removed from its samples, the covariance (6, 6) of the accelerations that come
+    from joint positions, and the settings of the sensor with its measured noise (None: as set)."""
 
     window: WindowContent
     low_pass: ZeroPhaseFilter
     removed: Array = field(default_factory=NOTHING_REMOVED.copy)
+    acceleration_covariance: Array = field(default_factory=NO_MOTION_NOISE.copy)
+    sensor: WrenchSettings | None = None
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,10 @@ def compressed(identifier: Identifier) -> Data:
     window = identifier._window()
     if window is None:
         raise NotEnoughData("the recording is shorter than the windows of the filters")
-    return Data(window, identifier._segments.filter, identifier._errors.values)
+    low_pass = identifier._segments.filter
+    return Data(window, low_pass, identifier._errors.values,
+                identifier._motion_statistics.acceleration_covariance(low_pass.kernel),
+                identifier._solver._settings.wrench)
 
 
 def identifier_for_all(settings: Settings, shape: Shape | None = None) -> Identifier:
@@ -159,10 +166,12 @@ class Answers:
         for name in names:
             chosen = estimator_settings(settings, name)
             base = chosen.replace({"estimator.method": "uniform", "estimator.weighting": "noise"})
+            if data.sensor is not None:
+                base = replace(base, wrench=data.sensor)
             if base not in problems:
                 solver = Solver(base, shape, data.low_pass)
                 problems[base] = solver, solver.problems.build(
-                    data.window, removed=data.removed)
+                    data.window, data.acceleration_covariance, data.removed)
             out[name] = self._answer(self._estimator(name, chosen, shape), *problems[base], data)
         return out
 
