@@ -176,7 +176,7 @@ class Identifier(Pipeline[WindowContent]):
         nothing = no_wrenches(self.sensor_frame)
         if not len(self._ring):
             return nothing
-        source = self._motion.select_source(self.sensor_frame, self._ring)
+        source = self._motion.select_source(self.sensor_frame, self._ring, self._errors.early_ns)
         if self._motion.mounting_changed:
             self._motion.mounting_changed = False
             self._flush()

@@ -151,15 +151,20 @@ class MotionSelector:
 
     # ---- choice --------------------------------------------------------------------------------
 
-    def select_source(self, sensor_frame: str, wrench: SampleRing) -> MotionSource | None:
-        """The source of motion to use now; None while it lacks what `missing` says."""
+    def select_source(self, sensor_frame: str, wrench: SampleRing,
+                      early_ns: int = 0) -> MotionSource | None:
+        """The source of motion to use now; None while it lacks what `missing` says.
+
+        Args:
+            early_ns: by how much the stamps of the wrench are known to be early [ns].
+        """
         if self._outdated or self._version != self.tree.version:
             self._rebuild(sensor_frame)
         if self._joint is not None:
             self._explain_joint_states()
             self._explain_rate(self._joint, "joint states", self._settings.joint_states.topic)
             self._watch.compare(wrench.newest, self._joint.newest(), "joint states",
-                                self._settings.joint_states.topic)
+                                self._settings.joint_states.topic, early_ns)
             return self._joint
         if not sensor_frame:
             self.missing = Missing("the wrench messages have no frame_id; set wrench.sensor_frame "
@@ -169,7 +174,7 @@ class MotionSelector:
             self.missing = None
             self._explain_rate(self._tf, "transforms", self._settings.tf.topic)
             self._watch.compare(wrench.newest, self._tf.newest(), "transforms",
-                                self._settings.tf.topic)
+                                self._settings.tf.topic, early_ns)
             return self._tf
         try:
             return self._choose(sensor_frame, wrench)

@@ -11,6 +11,7 @@ from ..inertia import Array, skew
 from ..settings import Settings
 from .nuisance_state import NuisanceState, RowSignals
 
+_LARGE_OFFSET = 0.1  # s; more than any transport takes
 _NOTEWORTHY_ANGLE = np.deg2rad(0.3)
 # What is quadratic in the angle changes the wrench by 4e-5 of it at this angle, 4e-3 at 5 degrees.
 _LARGE_ANGLE = np.deg2rad(0.5)
@@ -118,8 +119,10 @@ class ClockOffset(NuisanceState):
     def describe(self, values: Array, clear: Sequence[bool]) -> str:
         """Say by how many milliseconds the stamps are late or early."""
         direction = "late" if values[0] < 0.0 else "early"
+        mend = ("; that is taken out, but let both drivers use one clock"
+                if abs(values[0]) > _LARGE_OFFSET else "")
         return (f"the stamps of the wrench are {abs(values[0]) * 1e3:.1f} ms too {direction} "
-                "against those of the motion")
+                f"against those of the motion{mend}")
 
 
 class SensorPosition(NuisanceState):

@@ -22,11 +22,13 @@ class StreamWatch:
         self._motion: int | None = None
         self._wrench_at_motion = 0  # newest wrench when motion came last
 
-    def compare(self, wrench: int, motion: int | None, what: str, topic: str) -> None:
+    def compare(self, wrench: int, motion: int | None, what: str, topic: str,
+                early: int = 0) -> None:
         """Set or clear the findings on streams that stop and clocks that differ.
 
         Args:
             wrench, motion: newest stamps [ns]; what: that the motion comes from, on `topic`.
+            early: by how much the stamps of the wrench are known to be early [ns].
         """
         if motion is None:
             return
@@ -35,7 +37,7 @@ class StreamWatch:
             self._wrench_at_motion = wrench
         self._check_silence(wrench - max(self._wrench_at_motion, motion), what, topic)
         if wrench_came and motion_came and self._wrench is not None:
-            self._check_clocks(wrench - motion, what)
+            self._check_clocks(min(wrench - motion, wrench + early - motion, key=abs), what)
         self._wrench, self._motion = wrench, motion
 
     def _check_silence(self, silent: int, what: str, topic: str) -> None:

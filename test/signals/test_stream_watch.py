@@ -18,7 +18,8 @@ from synthetic import (
 )
 
 from inertial_id_ros.estimate import Estimate, NoEstimate
-from inertial_id_ros.signals.stream_watch import APART, STOPPED
+from inertial_id_ros.findings import FindingLog
+from inertial_id_ros.signals.stream_watch import APART, STOPPED, StreamWatch
 
 
 def _joint_clock_ahead(samples: Recording, by: float) -> Recording:
@@ -98,3 +99,13 @@ def test_samples_without_numbers_are_the_reason_for_no_estimate() -> None:
     outcome = made.solve()
     assert isinstance(outcome, NoEstimate)
     assert outcome.reason == "no usable wrench on '/ft': the samples hold NaN or infinity"
+
+
+def test_an_offset_that_is_known_and_taken_out_is_no_difference_of_clocks() -> None:
+    for early, said in ((0, {APART}), (3 * SECOND // 2, set())):
+        findings = FindingLog()
+        watch = StreamWatch(findings)
+        for k in range(3):
+            watch.compare(START + k * SECOND, START + k * SECOND + 3 * SECOND // 2, "joint states",
+                          "joint_states", early)
+        assert {finding.name for finding in findings.all()} == said
