@@ -126,7 +126,7 @@ def main() -> None:
                         answer(made[method], problem, shape, told.phi))
         print(f"{seed - options.seed + 1} of {options.payloads}", end="\r", file=sys.stderr)
     head = " | ".join(f"{seconds:g} s" for seconds in SECONDS)
-    print(f"| `density`, box | {head} |\n|---|{'---|' * len(SECONDS)}")
+    print(f"| `density` | {head} |\n|---|{'---|' * len(SECONDS)}")
     for wrong in ERRORS:
         cells = (cell(rows["density", wrong.name, s], rows["wls", wrong.name, s]) for s in SECONDS)
         print(f"| {wrong.name} | {' | '.join(cells)} |")
