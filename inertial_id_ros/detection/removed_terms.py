@@ -93,10 +93,10 @@ class RemovedTerms:
         Args:
             weight_only: what is believed.
         """
-        linear = self._factor[:, :-1] @ self._model.linearise(phi)
-        states = linear.shape[1] - 1
+        states = len(self._model.prior)
         if self._channels < _FEWEST * self._correlated * states:
             return None
+        linear = self._factor[:, :-1] @ self._model.linearise(phi)
         rows = np.concatenate([linear[:, :-1], self._factor[:, -1:], linear[:, -1:]], axis=1)
         prior = np.zeros((states, rows.shape[1]))
         prior[:, :states] = np.linalg.cholesky(self._model.prior).T

@@ -14,6 +14,7 @@ from ..io.sample_blocks import Block, Edges
 from ..settings import Settings
 from ..signals.drop_counters import LEVELS, DropCounters
 from ..signals.ring_buffer import LATE, MISSING_JOINT, NOT_FINITE, REPEATED, SampleRing
+from ..signals.sample_checks import STAMPS_HINT
 from ..signals.stream_watch import StreamWatch
 from .frame_shift import FrameShift
 from .joint_motion import JointMotion, RobotFrame, parse_urdf
@@ -27,7 +28,6 @@ _OTHER_POSITION = 0.3  # rad or m; frames whose relative pose stays when joints 
 _PENDING = 4096  # joint states kept until the sensor frame is known
 _JOINT_LEVELS = {REPEATED: LEVELS[REPEATED], LATE: LEVELS[LATE]}
 _TRANSFORM_LEVELS = {LATE: "info"}
-_STAMPS_HINT = "identify_bag --stamps recorded takes the times of recording"
 _PATIENCE_NS = 2_000_000_000  # wrench without joint states for this long: TF is used if it can be
 
 
@@ -105,7 +105,7 @@ class MotionSelector:
     def _note_missing_stamp(self, name: str, what: str) -> None:
         """Count a sample without a stamp, which is dropped."""
         self._findings.count(f"{name}_stamp_missing",
-                             f"{what} without a stamp dropped: {_STAMPS_HINT}")
+                             f"{what} without a stamp dropped: {STAMPS_HINT}")
         self._unstamped = what
 
     def take_static_transform(self, parent: str, child: str, translation: Sequence[float],
@@ -291,7 +291,7 @@ class MotionSelector:
     def _hint(self) -> str:
         """What would give the motion, to be appended to what is missing."""
         if self._unstamped:
-            return f"; the {self._unstamped} have no stamp: {_STAMPS_HINT}"
+            return f"; the {self._unstamped} have no stamp: {STAMPS_HINT}"
         if self._joints_seen is not None and self._model is None:
             return (f"; joint states come, but no robot description on "
                     f"'{self._settings.robot_description.topic}': set robot_description.file "

@@ -15,6 +15,9 @@ from .precompensation import is_settling
 from .ring_buffer import SampleRing
 from .sensor_frame import SensorFrame
 
+# What mends samples whose stamp is zero.
+STAMPS_HINT = ("their driver must fill header.stamp; of a recording, identify_bag --stamps "
+               "recorded takes the times of recording")
 _IMPOSSIBLE = 1e6  # N, N m: no wrist sensor reads this, uninitialised memory does
 
 
@@ -47,7 +50,7 @@ class WrenchChecks:
             self._refused = "hold NaN or infinity"
         elif stamp_ns <= 0:
             self._findings.count("wrench_stamp_missing", "wrench samples without a stamp dropped: "
-                                 "identify_bag --stamps recorded takes the times of recording")
+                                 + STAMPS_HINT)
             self._refused = "are without a stamp"
         else:
             self._findings.count("wrench_saturated", "saturated wrench samples dropped")
