@@ -73,7 +73,10 @@ SENSORS = {
         "5 % (not verified)"),
     "bota_sensone": Sensor(
         (0.15, 0.004), (0.5, 0.02), 0.01, 0.005, (0.5, 0.02), (500.0, 12.0),
-        "also for Rokubi; not verified"),
+        "not verified"),
+    "bota_rokubi": Sensor(
+        (0.15, 0.004), (0.5, 0.02), 0.01, 0.005, (0.5, 0.02), (0.0, 0.0),
+        "as SensONE; not verified, and its ranges are not known"),
     "ufactory": Sensor(
         (0.15, 0.005), (1.5, 0.03), 0.01, 0.015, (0.5, 0.02), (150.0, 4.0),
         "six-axis sensor of the xArm: ranges 150 N (z: 200 N), 4 N m; resolution 0.1 N (z: 0.15 "

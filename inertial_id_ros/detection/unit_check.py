@@ -151,11 +151,13 @@ class UnitCheck:
         if seen is None:
             return None
         limits = _limits(settings, shape)
-        silent = seen.noise * math.sqrt(_BLOCK) < settings.wrench.force_noise / _QUIET
-        wrong = find_objection(seen.mass, seen.least_lever,
-                               limits if silent else limits._replace(lightest=0.0))
         contradicts = seen.free_lever is not None and (
             abs(math.log(seen.lever / seen.free_lever)) > math.log(_CONTRADICTION))
+        if seen.free_lever is not None and not contradicts:
+            limits = limits._replace(reach=math.inf)  # forces and torques agree: so far it is
+        silent = seen.noise * math.sqrt(_BLOCK) < settings.wrench.force_noise / _QUIET
+        wrong = find_objection(seen.mass, 0.5 * seen.least_lever,  # the shape may be wrong, too
+                               limits if silent else limits._replace(lightest=0.0))
         if wrong is None and not contradicts:
             return None
         unit = _likely_unit(seen, limits, contradicts)
@@ -166,7 +168,7 @@ class UnitCheck:
         text = (f"forces and torques fit {seen.mass:.3g} kg at {seen.lever:.3g} m from the sensor, "
                 f"{wrong}: probably the {unit}; the wrench must be in N and N m")
         log.set(UNITS, "error", text)
-        impossible = (contradicts or seen.least_lever > limits.reach
+        impossible = (contradicts or 0.5 * seen.least_lever > limits.reach
                       or seen.mass < limits.lightest)
         return text if impossible else None
 

@@ -24,8 +24,6 @@ from inertial_id_ros.detection.unit_check import Limits, find_objection
 from inertial_id_ros.estimate import Estimate, NoEstimate
 from inertial_id_ros.identification.identifier import Identifier
 
-REACH = float(np.linalg.norm(BODY.report[1:4]))
-
 
 def _scaled(samples: Recording, force: float, torque: float) -> Recording:
     """The recording with its wrenches in other units."""
@@ -105,6 +103,17 @@ def test_a_wrong_frame_and_an_arm_at_rest_are_no_matter_of_units(options: dict[s
     if scene.mount is MOUNT:
         made.add_static_transform("tool0", "wrench_frame", MOUNT.translation, MOUNT.quaternion)
     recording(4.0, scene).feed(made, 0.1)
+    made.solve()
+    assert "wrench_units" not in texts(made)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("changes", [
+    {"shape__max_reach": 0.02, "estimator__method": "density"},
+    {"shape__type": "sphere", "shape__size": [0.01], "shape__center": [0.0, 0.0, 0.01]}])
+def test_a_payload_far_beyond_what_was_told_is_no_matter_of_units(changes: dict[str, Any]) -> None:
+    """Forces and torques agree on where it is."""
+    made = _fed(1.0, 1.0, **changes)
     made.solve()
     assert "wrench_units" not in texts(made)
 
