@@ -201,6 +201,18 @@ class Identifier:
         self._push()
         return self._identifier.tare()
 
+    def untare(self) -> str:
+        """Drop the tare: the bias is estimated from the samples alone again.
+
+        Returns:
+            Whether there was a tare, in one sentence.
+
+        Raises:
+            NotEnoughData: joint torques have no bias to tare.
+        """
+        self._push()
+        return self._identifier.untare()
+
     def set_tool(self, tool: Tool | None) -> None:
         """Identify the object without this tool from the next samples on; None: all there is."""
         self._push()

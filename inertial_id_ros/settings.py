@@ -18,6 +18,9 @@ from .setting_spec import Spec, Vector, check, coerce, iter_group, setting, unkn
 ESTIMATORS = ("density", "entropic", "lmi", "manifold", "ols", "pmd", "rtls", "uniform", "wls")
 
 
+_HOUR = 8.0  # drift in an hour over that in a minute: about the square root of 60, as it wanders
+
+
 class Sensor(NamedTuple):
     """What a data sheet says of a wrench sensor: defaults of the settings of that name in `wrench`.
 
@@ -38,7 +41,9 @@ class Sensor(NamedTuple):
         """Dotted names and values of the settings that the data sheet gives."""
         pairs = {"noise": self.noise, "accuracy": self.accuracy, "drift": self.drift,
                  "range": self.range}
-        return {"wrench.gain_error": self.gain_error, "wrench.cross_talk": self.cross_talk} | {
+        return {"wrench.gain_error": self.gain_error, "wrench.cross_talk": self.cross_talk,
+                "tare.force_drift": _HOUR * self.drift[0],
+                "tare.torque_drift": _HOUR * self.drift[1]} | {
             f"wrench.{channel}_{name}": value for name, pair in pairs.items()
             for channel, value in zip(("force", "torque"), pair, strict=True)}
 
@@ -190,6 +195,19 @@ class WrenchSettings:
     def sign(self) -> float:
         """Sign of the reading against the wrench on the payload, ``A phi``."""
         return -1.0 if self.convention == "on_sensor" else 1.0
+
+
+@dataclass(frozen=True)
+class TareSettings:
+    """What a tare is worth when it is no longer new."""
+
+    force_drift: float = setting(
+        _HOUR * _UNKNOWN.drift[0], "How far the force bias may have moved an hour after a tare "
+        "(one standard deviation); grows with the square root of the tare's age, up to "
+        "wrench.force_bias_sd.", unit="N", low=0.0, runtime=True)
+    torque_drift: float = setting(
+        _HOUR * _UNKNOWN.drift[1], "The same for the torque bias.", unit="N m", low=0.0,
+        runtime=True)
 
 
 @dataclass(frozen=True)
@@ -476,6 +494,7 @@ class Settings:
     """
 
     wrench: WrenchSettings = field(default_factory=WrenchSettings)
+    tare: TareSettings = field(default_factory=TareSettings)
     load: LoadSettings = field(default_factory=LoadSettings)
     joint_states: JointStatesSettings = field(default_factory=JointStatesSettings)
     dynamic_joint_states: DynamicJointStatesSettings = field(

@@ -34,8 +34,9 @@ def text() -> str:
     """The file's content."""
     parts = [HEADER]
     for group, settings in groupby(iter_settings(Settings()), lambda row: row[0].split(".")[0]):
-        parts.append(f"    {group}:\n")
-        parts += [_setting(name, value, spec) for name, value, spec in settings]
+        lines = [_setting(name, value, spec) for name, value, spec in settings]
+        is_set = any(not line.splitlines()[-1].lstrip().startswith("#") for line in lines)
+        parts += [f"    {'' if is_set else '# '}{group}:\n", *lines]  # no empty group
     return "".join(parts)
 
 

@@ -243,6 +243,7 @@ def test_a_tare_is_the_mean_reading_at_rest() -> None:
     bias = np.array([1.0, -2.0, 3.0, 0.1, 0.2, -0.3])
     made.add_wrenches(STAMPS[:300], "tool0", np.tile(bias, (300, 1)))
     assert "1.0" in made.tare()
+    assert "is dropped" in made.untare() and "no tare" in made.untare()
     with pytest.raises(NotEnoughData, match="none was received"):
         make().tare()
 

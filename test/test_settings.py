@@ -152,7 +152,8 @@ def test_an_unknown_name_is_refused_with_the_nearest_and_the_names_of_its_group(
 def test_an_unknown_group_is_refused_with_the_nearest_and_the_groups(
         name: str, nearest: str) -> None:
     with pytest.raises(InvalidSetting, match=(
-            f"unknown setting '{name}'; nearest: {nearest}.*; known groups: wrench, load, .*")):
+            f"unknown setting '{name}'; nearest: {nearest}.*; "
+            "known groups: wrench, tare, load, .*")):
         Settings().replace({name: "/ft"})
 
 
@@ -203,7 +204,8 @@ def test_every_value_of_a_data_sheet_is_a_setting_of_that_name() -> None:
     names = {n for n, _, _ in ALL}
     assert set(SENSORS["ati_gamma"].defaults()) == {
         n for n in names if n in ("wrench.gain_error", "wrench.cross_talk")
-        or n.startswith("wrench.") and n.endswith(("_noise", "_accuracy", "_drift", "_range"))}
+        or n.startswith(("wrench.", "tare."))
+        and n.endswith(("_noise", "_accuracy", "_drift", "_range"))}
 
 
 def test_what_is_set_beside_a_sensor_wins_over_its_data_sheet_in_any_order() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..errors import InvalidData
@@ -15,6 +17,7 @@ from ..settings import Settings
 
 _SIGNIFICANT = 5.0  # standard deviations
 _UNEXPLAINED = 0.2  # share of the force that a correct set-up may leave unexplained
+_RELIEF = 0.1  # largest share of a residual that is left where its cause is taken away
 _MISFIT = 5.0  # residual over data-sheet noise from which the set-up may be wrong
 
 
@@ -28,6 +31,43 @@ def residual_rms(problem: Problem, phi: Array, states: Array) -> Array:
     return np.sqrt((residual * residual).sum(axis=1) / max(problem.samples, 1))
 
 
+class Look(NamedTuple):
+    """The unconstrained fit of a problem, as far as it tells what is wrong with the set-up.
+
+    Attributes:
+        mass: [kg]; is_negative: whether it is, significantly.
+        states: (6 + q,) biases, alignment and tool.
+        rms: (6,) of the low-passed residual [N, N m]; misfit: its largest ratio to the noise.
+    """
+
+    mass: float
+    is_negative: bool
+    states: Array
+    rms: Array
+    misfit: float
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether something is wrong."""
+        return self.is_negative or self.misfit > _MISFIT
+
+    def contradicts_tare(self, untared: Look) -> bool:
+        """Whether this fit, with a tare, shows something wrong that goes without that tare."""
+        if self.is_negative and not untared.is_negative:
+            return True
+        return self.misfit > _MISFIT and untared.misfit < max(_MISFIT, _RELIEF * self.misfit)
+
+
+def look_at(problem: Problem, settings: Settings) -> Look:
+    """Fit a problem without constraints, and compare what is left with the noise."""
+    marginal = problem.marginal("noise")
+    phi, covariance = marginal.unconstrained_fit
+    mass, states = float(phi[0]), marginal.states(phi)
+    rms = residual_rms(problem, phi, states)
+    return Look(mass, mass < -_SIGNIFICANT * np.sqrt(covariance[0, 0]), states, rms,
+                _misfit(rms, datasheet_noise(settings.wrench)))
+
+
 def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: FindingLog) -> None:
     """Check for a wrong sign of the wrench and for a wrong sensor or gravity frame.
 
@@ -38,12 +78,9 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
         InvalidData: one of the two is wrong; the log names it.
     """
     log.clear("sign_wrong", "frame_wrong")
-    marginal = problem.marginal("noise")
-    phi, covariance = marginal.unconstrained_fit
-    mass, states = float(phi[0]), marginal.states(phi)
-    rms = residual_rms(problem, phi, states)
-    is_large = _misfit(rms, datasheet_noise(settings.wrench)) > _MISFIT
-    if mass < -_SIGNIFICANT * np.sqrt(covariance[0, 0]):
+    seen = look_at(problem, settings)
+    mass, rms, is_large = seen.mass, seen.rms, seen.misfit > _MISFIT
+    if seen.is_negative:
         if tool is not None:
             raise InvalidData(
                 f"what hangs on the sensor is {-mass:.3f} kg lighter than the stored tool "
@@ -58,7 +95,7 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
     if not is_large:
         return
     nothing = np.zeros(PARAMETERS) if tool is None else -tool.phi
-    load = residual_rms(problem, nothing, states)
+    load = residual_rms(problem, nothing, seen.states)
     left = float(np.linalg.norm(rms[:3])) / max(float(np.linalg.norm(load[:3])), 1e-12)
     if left > _UNEXPLAINED:
         check_residual(rms, datasheet_noise(settings.wrench), log)

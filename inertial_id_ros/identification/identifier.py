@@ -353,8 +353,9 @@ class Identifier(Pipeline[WindowContent]):
 
     def _replay_window(self) -> None:
         """Send the samples of the window through the stages again, as if they had just arrived."""
-        last = self._next_bin if self._next_bin is not None else 0
+        begin, last = self._begin_bin, self._next_bin or 0
         self._flush()
+        self._begin_bin = begin
         self._solver.problems.forget_solution()
         self._next_bin = max(int(self._ring.stamps[0]) // BIN_NS, self._begin_bin,
                              last - int(self.settings.buffer.window * 1e9) // BIN_NS)
@@ -438,8 +439,16 @@ class Identifier(Pipeline[WindowContent]):
                 self._ring.newest - 1_000_000_000, self._ring.newest + 1)]
             text = self._solver.bias.measure(recent, self._ring.newest, self.sensor_frame,
                                              self._measured_settings)
+            self._log.clear("tare_suspected", "tare_not_used")
             self._flush()
             return text
+
+    def untare(self) -> str:
+        """Drop the tare; says in a sentence whether there was one."""
+        with self._lock:
+            self._log.clear("tare_suspected")
+            self._force_solve()
+            return self._solver.bias.drop()
 
     def state(self) -> State:
         """What should outlive this run."""
@@ -461,7 +470,9 @@ class Identifier(Pipeline[WindowContent]):
                 self._log.set("restored", "info", f"restored: {state.describe()}")
 
     def _flush(self) -> None:
-        """Forget the window, its estimate, and the bins that wait in the filters."""
+        """Forget the window, its estimate, and the bins that wait in the filters; no replay brings
+        them back."""
+        self._begin_bin = self._next_bin or 0
         self._segments.restart()
         self._unsettled = None
         self._clear_window()

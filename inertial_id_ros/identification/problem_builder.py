@@ -28,6 +28,7 @@ from ..regression.row_layout import (
 from ..regression.tool import Tool, add_tool_states
 from ..regression.unconstrained_fit import vague_information
 from ..settings import Settings
+from ..signals.bins import BIN_NS
 from ..signals.low_pass import ZeroPhaseFilter
 from .sensor_bias import SensorBias
 from .state import Tare
@@ -88,12 +89,12 @@ class ProblemBuilder:
         datasheet = datasheet_noise(self._settings.wrench)
         if self._start is None:
             self._start = _Start(np.zeros(PARAMETERS), np.zeros(len(self.states)), datasheet)
-        rows = window.factors[FULL].reshape(-1, STORED)
+        rows, now_ns = window.factors[FULL].reshape(-1, STORED), (window.last + 1) * BIN_NS
 
         def linearise_at(start: _Start) -> _Linearised:
             """The rows at the start of a round, without the information of noise."""
             linearised = _Linearised(rows, self._matrix(start.phi), start.noise,
-                                     self._state_prior(removed, start.nuisance))
+                                     self._state_prior(removed, start.nuisance, now_ns))
             if acceleration_covariance.any():
                 linearised.marginal = remove_noise_information(
                     linearised.marginal,
@@ -140,20 +141,21 @@ class ProblemBuilder:
         matrix = self.states.linearise(self.total_payload(phi))
         return matrix if self.tool is None else add_tool_states(matrix, self.tool)
 
-    def _state_prior(self, removed: Array, nuisance: Array) -> _Prior:
+    def _state_prior(self, removed: Array, nuisance: Array, now_ns: int) -> _Prior:
         """What the settings, the tare and the tool tell of the states before the data; computed
         anew where one of them is another.
 
         Args:
             removed: (n,) values of the nuisance states that were removed from the samples;
                 nuisance: (q,) what remained of them last, which corrects the tare.
+            now_ns: last stamp of the data, which tells the age of the tare.
         """
         sources = self.bias.tare, self.bias.is_old, self.tool
         others = self.states.widened_prior_sd(removed, nuisance)
         if (self._prior is None or self.bias.tare is not None
                 or any(map(is_not, self._prior.sources, sources))
                 or (self._prior.state_sd[:len(others)] != others).any()):
-            sd, mean = self.bias.prior(self._settings, self._settings.wrench.sign)
+            sd, mean = self.bias.prior(self._settings, now_ns)
             mean = correct_wrench(mean, join(removed, self.states.expand(nuisance)))
             if self.tool is not None:
                 others = np.concatenate([others, np.ones(PARAMETERS)])

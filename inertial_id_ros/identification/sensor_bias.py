@@ -37,6 +37,12 @@ class SensorBias:
         """Use the tare of an earlier run, about which less is sure; None: none."""
         self.tare, self.is_old = tare, True
 
+    def drop(self) -> str:
+        """Drop the tare, as the user asks; says what that means."""
+        had_one, self.tare = self.tare is not None, None
+        return ("the tare is dropped; the bias is estimated from the data alone" if had_one
+                else "there is no tare to drop")
+
     def forget(self) -> None:
         """Drop the tare: the zero of the sensor is another one now."""
         self.tare = None
@@ -68,17 +74,23 @@ class SensorBias:
         return ("bias set to force [" + ", ".join(f"{v:.3f}" for v in f) + "] N, torque ["
                 + ", ".join(f"{v:.4f}" for v in t) + f"] N m from {len(readings)} samples")
 
-    def prior(self, settings: Settings, sign: float) -> tuple[Array, Array]:
-        """Standard deviation (6,), zeros for biases that are known, and mean (6,) before the data.
-
-        Args:
-            sign: of the reading against ``A phi``.
-        """
-        mean = np.zeros(BIASES) if self.tare is None else sign * self.tare.reading
+    def prior(self, settings: Settings, now_ns: int) -> tuple[Array, Array]:
+        """Standard deviation (6,), zeros for biases that are known, and mean (6,) before the data,
+        whose last stamp is `now_ns`; with the sign of ``A phi``."""
+        mean = (np.zeros(BIASES) if self.tare is None
+                else settings.wrench.sign * self.tare.reading)
         if not settings.estimator.estimate_bias:
             return np.zeros(BIASES), mean
+        untared = prior_bias_sd(settings.wrench)
         if self.tare is None:
-            return prior_bias_sd(settings.wrench), mean
-        if self.is_old:
-            return _OLD_TARE * prior_bias_sd(settings.wrench), mean
-        return datasheet_noise(settings.wrench), mean  # a tared sensor drifts by about its noise
+            return untared, mean
+        measured = _OLD_TARE * untared if self.is_old else _tare_sd(settings.wrench)
+        hours = max(now_ns - self.tare.stamp_ns, 0) / 3.6e12
+        drift = np.repeat([settings.tare.force_drift, settings.tare.torque_drift], 3)
+        return np.minimum(np.hypot(measured, drift * np.sqrt(hours)), untared), mean
+
+
+def _tare_sd(settings: WrenchSettings) -> Array:
+    """Standard deviation (6,) of a reading without payload at the time when it is taken."""
+    accuracy = np.repeat([settings.force_accuracy, settings.torque_accuracy], 3)
+    return np.hypot(datasheet_noise(settings), accuracy)

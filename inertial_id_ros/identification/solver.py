@@ -10,6 +10,7 @@ from ..detection.consistency_checks import (
     check_model,
     check_residual,
     check_settings,
+    look_at,
     residual_rms,
 )
 from ..detection.shape_check import check_shape
@@ -47,7 +48,7 @@ class Solver:
     """
 
     def __init__(self, settings: Settings, shape: Shape | None, low_pass: ZeroPhaseFilter) -> None:
-        self.shape = shape
+        self.shape, self._low_pass = shape, low_pass
         self.problems = ProblemBuilder(settings, low_pass)
         self.bias = self.problems.bias
         self.configure(settings)
@@ -109,7 +110,7 @@ class Solver:
         """
         started = time.perf_counter()
         self._check_frames(frame_id, log)
-        problem = self.problems.build(window, acceleration_covariance, removed)
+        problem = self._build(window, acceleration_covariance, removed, log)
         check_model(problem, self._settings, self.tool, log)
         shape = check_shape(self.shape, self._settings.shape, problem.marginal("noise"),
                             self.estimator, log)
@@ -160,6 +161,29 @@ class Solver:
         if self.tool is not None and self.tool.frame_id != frame_id:
             raise InvalidData(f"the stored tool is given in frame '{self.tool.frame_id}' and the "
                               f"wrench in '{frame_id}'; clear the tool and store it again")
+
+    def _build(self, window: WindowContent, acceleration_covariance: Array, removed: Array,
+               log: FindingLog) -> Problem:
+        """The problem of a window; without the tare, and that dropped, where the data contradict
+        it: a payload was attached, for instance."""
+        problem = self.problems.build(window, acceleration_covariance, removed)
+        if self.bias.tare is None:
+            return problem
+        seen = look_at(problem, self._settings)
+        if not seen.is_suspect:
+            return problem
+        untared = ProblemBuilder(self._settings, self._low_pass)
+        untared.tool = self.tool
+        other = untared.build(window, acceleration_covariance, removed)
+        if not seen.contradicts_tare(look_at(other, self._settings)):
+            return problem
+        self.bias.forget()
+        self.problems.forget_solution()
+        log.set("tare_suspected", "warning",
+                "the tare does not fit the wrench since and is dropped: probably a payload was "
+                "attached then, or the sensor was zeroed since; tare again at rest, with nothing "
+                "attached")
+        return other
 
     def _check_mass(self, solution: Solution, verdict: Verdict) -> None:
         """Raise NotEnoughData where the data do not tell the mass."""

@@ -145,6 +145,8 @@ def test_an_arm_at_rest_gives_no_estimate_but_a_reason(robot_file: Path):
 def test_there_is_nothing_to_tare(robot_file: Path):
     with pytest.raises(NotEnoughData, match="no bias to tare"):
         TorqueIdentifier(settings(robot_file)).tare()
+    with pytest.raises(NotEnoughData, match="no bias to tare"):
+        TorqueIdentifier(settings(robot_file)).untare()
 
 
 def test_an_estimator_of_wrenches_is_refused(robot_file: Path):

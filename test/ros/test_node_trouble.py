@@ -87,6 +87,9 @@ def test_tare_takes_the_reading_at_rest_as_the_bias():
         np.testing.assert_allclose([f.x, f.y, f.z], bias[:3], atol=0.1)
         np.testing.assert_allclose([t.x, t.y, t.z], bias[3:], atol=0.01)
         assert message.inertia.m == pytest.approx(robot.cobot.payload.mass, rel=0.02)
+        for said in ("the tare is dropped", "there is no tare"):
+            answer = stage.client.call(Trigger, f"{NODE}/untare")
+            assert answer.success and said in answer.message
 
 
 def test_bad_messages_are_named_and_nothing_wrong_is_published():

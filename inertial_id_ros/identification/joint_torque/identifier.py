@@ -187,6 +187,10 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         raise NotEnoughData("joint torques have no bias to tare; identify the robot without "
                             "payload anew (identify_robot)")
 
+    def untare(self) -> str:
+        """Refuse, as `tare` does."""
+        return self.tare()
+
     def state(self) -> State:
         """What should outlive this run."""
         with self._lock:

@@ -36,6 +36,7 @@ class Services:
         for kind, name, answer in (
                 (GetInertialParameters, "get_inertial_parameters", self._get_parameters),
                 (SetShape, "set_shape", self._set_shape), (Trigger, "tare", self._tare),
+                (Trigger, "untare", self._untare),
                 (SetTool, "set_tool", self._set_tool), (Trigger, "reset", self._reset),
                 (Save, "save", self._save)):
             node.create_service(kind, f"~/{name}", self._report_errors(name, answer))
@@ -122,6 +123,9 @@ class Services:
 
     def _tare(self, request: Trigger.Request, response: Trigger.Response) -> str:
         return self._change_state(self._node.identifier.tare)
+
+    def _untare(self, request: Trigger.Request, response: Trigger.Response) -> str:
+        return self._change_state(self._node.identifier.untare)
 
     def _change_state(self, change: Callable[[], str]) -> str:
         """Have the worker change the state, write it and solve; returns what `change` says."""
