@@ -19,6 +19,7 @@ from ..signals.stream_watch import StreamWatch
 from .frame_shift import FrameShift
 from .joint_motion import JointMotion, RobotFrame, parse_urdf
 from .motion import MotionSource
+from .polynomial import Spacing
 from .tf_motion import TfMotion
 from .transform_tree import Pose, TransformTree
 
@@ -262,9 +263,7 @@ class MotionSelector:
         if slow is None:
             self._findings.clear(SLOW)
             return
-        bursts = "" if slow.block == 1 else f" in bursts {slow.gap:.2g} s from each other"
-        text = (f"the {what} on '{topic}' come at {1.0 / slow.period:.2g} Hz{bursts}, too slowly "
-                "for accelerations: publish them at 50 Hz or more (10 Hz is the least)")
+        text = describe_slow(slow, what, topic)
         self._findings.set(SLOW, "error", text)
         self.missing = Missing(text)
 
@@ -383,6 +382,13 @@ class MotionSelector:
         """Pose of source in target at joint positions (joints,) (raises UnknownFrame)."""
         world_target = robot.pose(target, self.tree, positions)
         return world_target.inverse() @ robot.pose(source, self.tree, positions)
+
+
+def describe_slow(spacing: Spacing, what: str, topic: str) -> str:
+    """That samples with this spacing come too slowly, in a sentence."""
+    bursts = "" if spacing.block == 1 else f" in bursts {spacing.gap:.2g} s from each other"
+    return (f"the {what} on '{topic}' come at {1.0 / spacing.period:.2g} Hz{bursts}, too slowly "
+            "for accelerations: publish them at 50 Hz or more (10 Hz is the least)")
 
 
 def _strip_slashes(transforms: Sequence[Edges]) -> list[Edges]:

@@ -18,7 +18,7 @@ import pytest
 from torque_arm import FRAME, NAMES, URDF
 
 from benchmarks.joint_torque import arm, block, wide_motion
-from inertial_id_ros.estimate import Estimate, Outcome
+from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
 from inertial_id_ros.identification.joint_torque.identifier import TorqueIdentifier
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.robot.joint_terms import NO_TERMS
@@ -230,6 +230,14 @@ def test_joint_states_of_a_gripper_in_between_do_no_harm(robot_file: Path, unit_
         s, Sample(s.stamp + 1000, ("finger",), [0.01], [0.2])])
     assert set(heard.first) <= {"verdict", "joint_residual"}
     assert_mass(heard)
+
+
+def test_joint_states_that_come_too_slowly_are_said_with_their_rate(
+        robot_file: Path, unit_payload: Array) -> None:
+    heard = play(robot_file, MASS * unit_payload, lambda t, s: [s] if round(t * RATE) % 25 == 0
+                 else [])
+    assert isinstance(heard.last, NoEstimate)
+    assert "joint states on 'joint_states' come at 5 Hz, too slowly" in heard.last.reason
 
 
 def test_a_clock_that_jumps_back_starts_anew(robot_file: Path, unit_payload: Array) -> None:

@@ -14,6 +14,7 @@ from ...detection.segments import Segments
 from ...errors import NotEnoughData
 from ...estimate import Estimate, Outcome
 from ...geometry.shape import Shape, shape_from_settings
+from ...kinematics.motion_source import describe_slow
 from ...regression.regressor_window import Rows
 from ...robot.robot_file import load_robot
 from ...settings import Settings
@@ -144,6 +145,10 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
             raise NotEnoughData("no robot description was received yet")
         if self._stream.newest is None:
             raise NotEnoughData(self._checks.explain_silence(self.settings.joint_states.topic))
+        slow = self._stream.too_slow()
+        if slow is not None:
+            raise NotEnoughData(describe_slow(slow, "joint states",
+                                              self.settings.joint_states.topic))
         provisional = self._segments.preview(self._stream.no_bins, False)
         rows = self._rows if provisional is None else self._recent([*self._rows, provisional])
         if not rows:

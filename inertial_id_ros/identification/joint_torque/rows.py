@@ -9,10 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from ...kinematics.polynomial import (
+    FEW,
+    Spacing,
     choose_window,
     fit_quartics,
     gather_samples,
     has_coverage,
+    is_too_slow,
     measure_spacing,
 )
 from ...robot.model import RobotModel
@@ -57,6 +60,12 @@ class TorqueStream:
     def newest(self) -> int | None:
         """Newest stamp [ns]."""
         return self.ring.newest if len(self.ring) else None
+
+    def too_slow(self) -> Spacing | None:
+        """The spacing of the joint states if they come too slowly for accelerations."""
+        spacing = measure_spacing(self.ring.stamps)
+        window = choose_window(spacing, self._wish)
+        return spacing if len(self.ring) >= FEW and is_too_slow(spacing, window) else None
 
     def take(self, finished: bool = False) -> BinColumns:
         """The bins that have settled since the last call.
