@@ -42,7 +42,8 @@ class Recording:
 def identification_settings(scenario: Scenario, overrides: dict[str, Any]) -> Settings:
     """Settings of the scenario: the right data sheet, and what it says is known."""
     noise = sensors.NOISE[scenario.noise]
-    changes = {"wrench.force_noise": noise.force, "wrench.torque_noise": noise.torque,
+    changes = {"wrench.sensor": "ideal",  # white noise and a constant bias
+               "wrench.force_noise": noise.force, "wrench.torque_noise": noise.torque,
                "accelerations.linear_noise": noise.linear,
                "accelerations.angular_noise": noise.angular,
                "accelerations.angular_velocity_noise": sensors.GYROSCOPE_NOISE,
