@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from benchmarks.accuracy import bounds
 from benchmarks.accuracy.never_worse import ratio_of_means
 from benchmarks.accuracy.objects import objects
 from benchmarks.accuracy.real_sensors import compare, errors, tables
 from benchmarks.accuracy.real_sensors.arms import ARMS, SENSOR_FRAME
 from benchmarks.accuracy.real_sensors.command_line import main
 from benchmarks.accuracy.real_sensors.identify import identifier_of, source_settings
+from benchmarks.accuracy.real_sensors.knowable import least_mass_sd
 from benchmarks.accuracy.real_sensors.paths import KINDS, random_path
 from benchmarks.accuracy.real_sensors.payloads import (
     FAMILIES,
@@ -209,8 +211,9 @@ def test_the_settings_of_every_source_can_be_used() -> None:
 
 def row(z: float, share: float, verdict: int = 2, **more: object) -> dict[str, object]:
     """A run with this error of the mass, in standard deviations and relative to it."""
-    out: dict[str, object] = {"source": "white", "motion": "teach", "seconds": 4.0, "failure": "",
-                              "false": "", "findings": "verdict:info", **more}
+    out: dict[str, object] = {
+        "source": "white", "motion": "teach", "seconds": 4.0, "failure": "", "false": "",
+        "findings": "verdict:info", "least_mass_sd": 0.024, **more}
     for name in PARAMETER_NAMES:
         true = 1.0 if name in ("mass", "ixx", "iyy", "izz") else 0.0
         gap = share if name == "mass" else 0.0
@@ -219,11 +222,31 @@ def row(z: float, share: float, verdict: int = 2, **more: object) -> dict[str, o
     return out
 
 
+def test_the_least_error_of_the_mass_is_that_of_least_squares_with_all_samples() -> None:
+    """White noise: the bound of the other benchmarks. Wandering: a dense covariance of samples."""
+    plain = simulate("white", 12, Draw(lengths=(4.0,)))
+    information = bounds.information(plain.exact, np.repeat(plain.source.white, 3), False)
+    wanted = np.sqrt(np.linalg.inv(information)[0, 0])
+    assert least_mass_sd(plain) == pytest.approx(wanted, rel=0.02)
+    wandering = simulate("ur", 12, Draw(lengths=(4.0,)))
+    motion, times = wandering.exact, np.arange(2000) * PERIOD
+    a = regressor(motion.proper, motion.omega, motion.alpha)
+    shape = np.exp(-np.abs(np.subtract.outer(times, times)) / 3.0)
+    total = np.diag(np.r_[np.zeros(10), bounds.BIAS_PRIOR**-2.0])
+    for channel in range(6):
+        sd, white = ((1.2, 0.5), (0.06, 0.03))[channel // 3]
+        columns = np.zeros((2000, 16))
+        columns[:, :10], columns[:, 10 + channel] = a[:, channel], 1.0
+        covariance = sd**2 * shape + white**2 * np.eye(2000)
+        total += columns.T @ np.linalg.solve(covariance, columns)
+    assert least_mass_sd(wandering) == pytest.approx(np.sqrt(np.linalg.inv(total)[0, 0]), rel=0.02)
+
+
 def test_a_summary_counts_what_the_rows_say() -> None:
     s = summarise([row(0.5, 0.01), row(-0.9, -0.02), row(3.0, 0.06), row(-1.5, -0.06, verdict=0),
-                   {**row(1.0, 0.1), "failure": "none", "false": "contact",
+                   {**row(1.0, 0.1, least_mass_sd=0.026), "failure": "none", "false": "contact",
                     "findings": "contact:info other:warning"}])
-    assert (s.runs, s.failed, s.false) == (5, 1, 20.0)
+    assert (s.runs, s.failed, s.knowable, s.false) == (5, 1, 80.0, 20.0)
     assert s.coverage["mass"] == (25.0, 50.0, 75.0)
     assert s.z["mass"] == pytest.approx(np.sqrt(np.mean(np.square([0.5, 0.9, 3.0, 1.5]))))
     assert s.median["mass"] == pytest.approx(4.0)
@@ -233,7 +256,7 @@ def test_a_summary_counts_what_the_rows_say() -> None:
 
 def test_the_tables_mark_what_is_not_wanted() -> None:
     good = [row(z, 0.001 * z) for z in np.linspace(-2.0, 2.0, 41)]
-    assert "**" not in tables.summary_page(good)[6].split("|")[6].split("/")[0]
+    assert "**" not in tables.summary_page(good)[6].split("|")[7].split("/")[0]
     bad = tables.summary_page([row(3.0, 0.06)])[6]
     assert bad.count("**0**") and "**3.0**" in bad and "**100.0**" in bad
 

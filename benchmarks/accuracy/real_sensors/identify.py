@@ -16,6 +16,7 @@ from inertial_id_ros.inertia import PARAMETER_NAMES
 
 from ..records import Row
 from .arms import SENSOR_FRAME
+from .knowable import least_mass_sd
 from .recordings import Draw, Recording, simulate
 from .sources import Source
 
@@ -24,7 +25,8 @@ FALSE_FINDINGS = ("contact", "payload_changed", "zeroed", "estimate_lost", "sign
                   "frame_wrong")
 KINDS = ("true", "got", "sd", "verdict")
 FIELDS = ("source", "seed", "object", "arm", "motion", "speed", "seconds", "failure", "false",
-          "findings", "took", *(f"{kind}_{n}" for kind in KINDS for n in PARAMETER_NAMES))
+          "findings", "took", "least_mass_sd",
+          *(f"{kind}_{n}" for kind in KINDS for n in PARAMETER_NAMES))
 
 
 def settings_of(recording: Recording, changes: Mapping[str, Any], plain: bool = False) -> Settings:
@@ -64,7 +66,7 @@ def run(source: str, seed: int, draw: Draw, changes: Mapping[str, Any],
     """The row of one run; arguments as for `simulate` and `settings_of`."""
     recording = simulate(source, seed, draw)
     row = {**describe(recording), "findings": "", "false": "",
-           **_numbered("true", recording.truth)}
+           "least_mass_sd": least_mass_sd(recording), **_numbered("true", recording.truth)}
     started = time.perf_counter()
     try:
         identifier = identifier_of(recording, changes, plain)

@@ -18,6 +18,7 @@ from inertial_id_ros.inertia import Array, report_from_phi
 from .. import sensors
 from ..motions import GRAVITY
 from .arms import ARMS, Arm, SensorMotion
+from .errors import wandering
 from .paths import KINDS, LENGTHS, JointPath, PathLaw, random_path, random_speed
 from .payloads import FAMILIES, Told
 from .sources import SOURCES, Source
@@ -102,6 +103,8 @@ def simulate(source: str | Source, seed: int, draw: Draw | None = None) -> Recor
     readings = -wrench
     for effect in source.effects:
         readings = effect(readings, t, rng)
+    if source.wandering is not None:
+        readings = wandering(*source.wandering)(readings, t, rng)
     readings = readings + bias + np.repeat(source.white, 3) * noise_rng.normal(size=wrench.shape)
     if source.rounding is not None:
         readings = source.rounding(readings, t, rng)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import (
     Effect,
@@ -19,8 +19,15 @@ from .errors import (
     hysteresis,
     non_linearity,
     steps,
-    wandering,
 )
+
+
+class Wandering(NamedTuple):
+    """Ornstein-Uhlenbeck noise of the zero: correlation time [s], standard deviations [N, N m]."""
+
+    time: float
+    force: float
+    torque: float
 
 
 @dataclass(frozen=True)
@@ -28,8 +35,8 @@ class Source:
     """What is wrong with sensor and arm.
 
     Attributes:
-        effects: on the readings, in order; white: noise of a sample after them [N, N m];
-            rounding: the last effect, after the bias.
+        effects: on the readings, in order; then come the zero, which wanders, white noise of a
+            sample [N, N m], and rounding.
         rate, joint_rate: of the samples [Hz].
         range: of the sensor [N, N m]; payloads are made lighter until their wrench is below it.
         calibration: whether every joint stands elsewhere than the robot description says.
@@ -47,6 +54,7 @@ class Source:
 
     name: str
     effects: tuple[Effect, ...] = ()
+    wandering: Wandering | None = None
     white: tuple[float, float] = (0.1, 0.005)
     rounding: Effect | None = None
     rate: float = 500.0
@@ -70,10 +78,10 @@ def _preset(name: str) -> dict[str, Any]:
     return {"wrench.sensor": name}
 
 
-_UR: dict[str, Any] = {"effects": (wandering(3.0, 1.2, 0.06),), "white": (0.5, 0.03)}
+_UR: dict[str, Any] = {"wandering": Wandering(3.0, 1.2, 0.06), "white": (0.5, 0.03)}
 _FT300: dict[str, Any] = {
-    "effects": (wandering(0.02, 0.3, 0.01),), "white": (0.3, 0.012), "rounding": steps(0.1, 0.001),
-    "rate": 100.0, "joint_rate": 125.0, "range": (300.0, 30.0),
+    "wandering": Wandering(0.02, 0.3, 0.01), "white": (0.3, 0.012),
+    "rounding": steps(0.1, 0.001), "rate": 100.0, "joint_rate": 125.0, "range": (300.0, 30.0),
     "settings": _preset("robotiq_ft300")}
 _ONROBOT: dict[str, Any] = {
     "effects": (cross_talk(0.02), hysteresis(0.01)), "white": (0.1, 0.004),
@@ -96,7 +104,7 @@ SOURCES = {source.name: source for source in (
     Source("non-linearity", (non_linearity(0.01),)),
     Source("hysteresis", (hysteresis(0.005),)),
     Source("drift", (drift(0.02, 0.001),)),
-    Source("ar-10s", (wandering(10.0, 0.5, 0.03),)),
+    Source("ar-10s", wandering=Wandering(10.0, 0.5, 0.03)),
     # sensors as they come, with the settings that their users would choose
     Source("ur", **_UR),  # by a user who sets nothing
     Source("ur-config", **_UR, config="ur.yaml"),

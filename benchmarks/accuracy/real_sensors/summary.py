@@ -25,7 +25,8 @@ class Summary(NamedTuple):
     """Figures of some runs; each dict by the name of a group of parameters.
 
     Attributes:
-        failed: runs without an estimate.
+        failed: runs without an estimate; knowable: runs in which the noise lets the mass be known
+            within the limit of its verdict [%].
         coverage: percent of the values within the intervals of each of LEVELS.
         z: root mean square of error over standard deviation.
         median, rms: errors of mass [%], of the centre of mass (length) [mm], and of the inertia
@@ -38,6 +39,7 @@ class Summary(NamedTuple):
 
     runs: int
     failed: int
+    knowable: float
     coverage: dict[str, tuple[float, ...]]
     z: dict[str, float]
     median: dict[str, float]
@@ -60,6 +62,7 @@ def summarise(rows: list[Row]) -> Summary:
     beyond = np.abs(got - true) > limits
     return Summary(
         len(rows), len(rows) - len(known),
+        _percent(np.array([2.0 * r["least_mass_sd"] <= MASS_SHARE * r["true_mass"] for r in rows])),
         {g: tuple(_percent(np.abs(z[:, s]) <= level) for level in LEVELS.values())
          for g, s in GROUPS.items()},
         {g: _rms(z[:, s]) for g, s in GROUPS.items()},
@@ -108,7 +111,8 @@ def line(source: str, s: Summary) -> str:
         return "/".join(format(v, form) for v in values.values())
     covered = "  ".join("/".join(f"{s.coverage[g][k]:.0f}" for g in GROUPS)
                         for k in range(len(LEVELS)))
-    text = (f"{source:15s} {s.failed:3d}/{s.runs:<3d} | {covered} | {groups(s.z, '.1f'):13s} | "
+    text = (f"{source:15s} {s.failed:3d}/{s.runs:<3d} ({s.knowable:.0f}) | {covered} | "
+            f"{groups(s.z, '.1f'):13s} | "
             f"{groups(s.median, '.2g')} | {groups(s.rms, '.2g')} | {groups(s.beyond, '.0f')} of "
             f"{groups(s.claimed, '.0f')} | {s.false:.0f}")
     for label, counts in (("", s.names), ("other: ", s.findings), ("none: ", s.reasons)):
@@ -117,5 +121,6 @@ def line(source: str, s: Summary) -> str:
     return text
 
 
-HEADER = ("source          none/runs | in 50 %  68 %  95 % (mass/COM/inertia) | rms z | median % / "
-          "mm / % | rms | beyond the limit, % of claimed % | runs with false findings, % | names")
+HEADER = ("source          none/runs (% with knowable mass) | in 50 %  68 %  95 % "
+          "(mass/COM/inertia) | rms z | median % / mm / % | rms | beyond the limit, % of claimed % "
+          "| runs with false findings, % | names")

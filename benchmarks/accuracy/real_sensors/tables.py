@@ -7,6 +7,7 @@ writes REAL_SENSORS.md from the folders of the reported runs as well.
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from pathlib import Path
 
@@ -70,7 +71,9 @@ def write(folder: Path) -> None:
 
 
 LEGEND = [
-    "Mass / centre of mass / inertia about it. z: root mean square of error over standard "
+    "Mass / centre of mass / inertia about it. Knowable: runs in which an estimator that knows "
+    "motion and noise exactly, where nothing else is wrong, knows the mass within the limit of its "
+    "verdict (5 %, two standard deviations). z: root mean square of error over standard "
     "deviation. Errors: median and root mean square, of the mass [%], the centre of mass (length) "
     "[mm], the inertia (norm of the tensor's error over the mean principal moment) [%]. Beyond: "
     "share of the claimed values (verdict identified or prior-dominated) that are beyond the "
@@ -88,10 +91,8 @@ def summary_page(rows: list[Row]) -> list[str]:
 
 def source_table(rows: list[Row]) -> list[str]:
     """Figures of each source."""
-    return ["| source | runs | no estimate | in 50 % | in 68 % | in 95 % | z | median error | rms "
-            "error | claimed, % | beyond, % | false, % |", "|---" * 12 + "|",
-            *(f"| {name} | {_figures(summarise(part))} |"
-              for (name,), part in grouped(rows, "source").items())]
+    return [*_header("source"), *(f"| {name} | {_figures(summarise(part))} |"
+                                  for (name,), part in grouped(rows, "source").items())]
 
 
 def finding_table(rows: list[Row]) -> list[str]:
@@ -108,31 +109,39 @@ def finding_table(rows: list[Row]) -> list[str]:
 
 def cells_page(rows: list[Row]) -> list[str]:
     """A row for each source, motion and length."""
-    out = ["# By source, motion and length", "",
-           "| source, motion, length | runs | no estimate | in 50 % | in 68 % | in 95 % | z | "
-           "median error | rms error | claimed, % | beyond, % | false, % |", "|---" * 12 + "|"]
+    out = ["# By source, motion and length", "", *_header("source, motion, length")]
     for (source,), runs in grouped(rows, "source").items():
         for (motion, seconds), part in sorted(grouped(runs, "motion", "seconds").items()):
             out.append(f"| {source}, {motion}, {seconds:g} s | {_figures(summarise(part))} |")
     return out
 
 
+def _header(first: str) -> list[str]:
+    names = (first, "runs", "knowable, %", "no estimate", "in 50 %", "in 68 %", "in 95 %", "z",
+             "median error", "rms error", "claimed, %", "beyond, %", "false, %")
+    return [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
+
+
 def _figures(s: Summary) -> str:
     """The cells of a row after its name."""
-    covered = ["/".join(f"{s.coverage[g][k]:.0f}" for g in GROUPS) for k in range(len(LEVELS) - 1)]
+    covered = ["/".join(_bold(s.coverage[g][k], False, ".0f") for g in GROUPS)
+               for k in range(len(LEVELS) - 1)]
     last = [s.coverage[g][-1] for g in GROUPS]
     return " | ".join((
-        str(s.runs), _bold(s.failed, s.failed > 0.01 * MOST_FAILED * s.runs, "d"), *covered,
+        str(s.runs), f"{s.knowable:.0f}",
+        _bold(s.failed, s.failed > 0.01 * MOST_FAILED * s.runs, "d"), *covered,
         "/".join(_bold(c, not COVERED[0] <= c <= COVERED[1], ".0f") for c in last),
         "/".join(_bold(z, z > LARGEST_Z, ".1f") for z in s.z.values()),
-        "/".join(f"{e:.2g}" for e in s.median.values()),
-        "/".join(f"{e:.2g}" for e in s.rms.values()),
-        "/".join(f"{c:.0f}" for c in s.claimed.values()),
+        "/".join(_bold(e, False, ".2g") for e in s.median.values()),
+        "/".join(_bold(e, False, ".2g") for e in s.rms.values()),
+        "/".join(_bold(c, False, ".0f") for c in s.claimed.values()),
         "/".join(_bold(b, b > MOST_BEYOND, ".1f") for b in s.beyond.values()),
         _bold(s.false, s.false > MOST_FALSE, ".0f")))
 
 
 def _bold(value: float, wrong: bool, form: str) -> str:
+    if math.isnan(value):  # of no runs
+        return "-"
     text = format(value, form)
     return f"**{text}**" if wrong else text
 
