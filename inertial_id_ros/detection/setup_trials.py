@@ -99,15 +99,23 @@ def find_setup(wrenches: SampleRing, source: MotionSource, present: Setup, sign:
     if present.removed.phi.any():
         candidates.append(Removed(present.removed.phi, not present.removed.weight_only))
     farthest = _FARTHEST if other_offsets else 0
-    shifts = sorted(range(-farthest, farthest + 1, _STEP), key=abs)
-    fits = [_Fit(signals, removed, shift, noise, prior) for shift in shifts
-            for removed in candidates]
-    better = [fit for fit in fits if fit.left < _BETTER * fit.left_by(present.removed)]
+    shifts = range(-farthest, farthest + 1, _STEP)
+    better = [fit for removed in candidates for fit in _lowest([
+        _Fit(signals, removed, shift, noise, prior) for shift in shifts])
+        if fit.left < _BETTER * fit.left_by(present.removed)]
     if not better:
         return None
     least = min(fit.left for fit in better)
-    best = next(fit for fit in better if fit.left <= _AS_GOOD * least)
+    best = min((fit for fit in better if fit.left <= _AS_GOOD * least),
+               key=lambda fit: abs(fit.shift))
     return Setup(present.early_ns + best.shift * BIN_NS, best.removed)
+
+
+def _lowest(fits: list[_Fit]) -> list[_Fit]:
+    """The fits that leave no more than those at the next smaller and the next larger shift."""
+    left = np.array([np.inf, *(fit.left for fit in fits), np.inf])
+    return [fit for k, fit in enumerate(fits) if len(fits) == 1
+            or np.inf > left[k] >= left[k + 1] <= left[k + 2] < np.inf]
 
 
 def _gather(wrenches: SampleRing, source: MotionSource, early_ns: int,
