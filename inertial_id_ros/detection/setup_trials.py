@@ -28,8 +28,8 @@ _LONGEST = 20.0  # s of wrench that are looked at
 _FARTHEST, _STEP = 150, 2  # bins; clock offsets that are tried
 _BLOCK = 10  # bins that are averaged; at least half of them must be there
 _FEWEST = 20  # blocks
-# What another set-up must leave at most of the mean square of the residual: hysteresis of one percent
-# of full scale looks like a delay that leaves a fifth.
+# What another set-up must leave at most of the mean square of the residual: hysteresis of one
+# percent of full scale looks like a delay that leaves a fifth.
 _BETTER = 0.12
 _AS_GOOD = 2.0  # times the least: a periodic motion fits at several offsets; the smallest counts
 _FIRST_PAUSE_NS, _LONGEST_PAUSE_NS = 1_000_000_000, 60_000_000_000
