@@ -198,8 +198,9 @@ def _limits(settings: Settings, shape: Shape | None) -> Limits:
     heaviest = _RATED * rated if rated > 0.0 else _HEAVIEST
     if full > 0.0:  # it would saturate the sensor
         heaviest = min(heaviest, 2.0 * full / settings.gravity.acceleration)
-    reach = (settings.shape.max_reach if shape is None
-             else float(np.linalg.norm(shape.surface, axis=1).max()))
+    reach = settings.shape.max_reach
+    if shape is not None:  # one that reaches less may be misplaced
+        reach = max(reach, float(np.linalg.norm(shape.surface, axis=1).max()))
     return Limits(_LIGHTEST, heaviest, _FAR * max(reach, 0.1),
                   None if shape is None else shape.volume)
 
