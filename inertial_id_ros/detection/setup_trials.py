@@ -28,9 +28,9 @@ _LONGEST = 20.0  # s of wrench that are looked at
 _FARTHEST, _STEP = 150, 2  # bins; clock offsets that are tried
 _BLOCK = 10  # bins that are averaged; at least half of them must be there
 _FEWEST = 20  # blocks
-# What another set-up must leave at most of the mean square of the residual: hysteresis of one
-# percent of full scale looks like a delay that leaves a fifth.
-_BETTER = 0.12
+# What other terms or another offset must leave at most of the mean square of the residual:
+# hysteresis of one percent of full scale looks like a delay that leaves a fifth.
+_BETTER_TERMS, _BETTER_OFFSET = 0.25, 0.12
 _AS_GOOD = 2.0  # times the least: a periodic motion fits at several offsets; the smallest counts
 _FIRST_PAUSE_NS, _LONGEST_PAUSE_NS = 1_000_000_000, 60_000_000_000
 # Findings, if not mere information, that a wrong clock or driver may cause.
@@ -104,7 +104,8 @@ def find_setup(wrenches: SampleRing, source: MotionSource, present: Setup, sign:
     shifts = range(-farthest, farthest + 1, _STEP)
     better = [fit for removed in candidates for fit in _lowest([
         _Fit(signals, removed, shift, noise, prior) for shift in shifts])
-        if fit.left < _BETTER * fit.left_by(present.removed)]
+        if fit.left < (_BETTER_OFFSET if fit.shift else _BETTER_TERMS) * fit.left_by(
+            present.removed)]
     if not better:
         return None
     least = min(fit.left for fit in better)
