@@ -176,8 +176,10 @@ def _rotate(wrench: Array, vector: Array) -> Array:
 
 def _move(wrench: Array, position: Array) -> Array:
     """Wrenches (..., 6) about the point from which their origin is seen at this position (3,)."""
+    if not position.any():
+        return wrench
     out = np.array(wrench, dtype=float)
-    out[..., 3:] += np.cross(position, wrench[..., :3])
+    out[..., 3:] += out[..., :3] @ skew(position).T
     return out
 
 

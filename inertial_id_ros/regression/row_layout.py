@@ -114,6 +114,8 @@ class EstimatedStates:
         Args:
             rest: (q,) what remained of them by the last estimate.
         """
+        if not removed.any() and (np.abs(rest) <= self.prior_sd).all():
+            return self.prior_sd
         whole, scale = removed + self.expand(rest), np.zeros(NUISANCE_VALUES)
         for state in (s for s in self.members if len(s.components) > 1):
             scale[state.values] = np.sqrt(np.mean(whole[state.values] ** 2))
