@@ -288,7 +288,7 @@ def test_the_page_holds_every_part_that_there_is(tmp_path) -> None:
     target = tmp_path / "page.md"
     assert tables.main(["--input", str(own), "--page", str(target)]) == 0
     text = target.read_text()
-    assert "## Random payloads\n" in text and "| white | 1 |" in text
+    assert "## Random payloads\n\nSeeds 1000 to 1000.\n" in text and "| white | 1 |" in text
     assert "## Modular objects" not in text and "\n## `density` against others\n" in text
 
 

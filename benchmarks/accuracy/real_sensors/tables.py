@@ -54,7 +54,9 @@ def page(folder: Path) -> list[str]:
     for name, title in PARTS.items():
         if (folder / name / "runs.csv").is_file():
             rows = read(folder / name / "runs.csv")
-            out += ["", f"## {title}", "", *source_table(rows), "", *finding_table(rows)]
+            seeds = [r["seed"] for r in rows]
+            out += ["", f"## {title}", "", f"Seeds {min(seeds)} to {max(seeds)}.", "",
+                    *source_table(rows), "", *finding_table(rows)]
     compared = folder / "real_sensors_compared" / "compared.md"
     if compared.is_file():
         out += ["", *("#" + line if line.startswith("#") else line
