@@ -23,6 +23,7 @@ _A, _AXES, _Y, _W = slice(0, 60), slice(60, 69), slice(69, 75), 75
 ROW_COLUMNS, RATE_COLUMNS = 76, 60  # columns to filter, and the first of them to differentiate
 _MOST_REPLAYS = 5  # of a window
 _SIGNIFICANT = 5.0  # standard deviations
+_LARGE = np.concatenate([np.full(len(s.components), s.large) for s in NUISANCE_STATES])
 
 
 def pack_columns(motion: Motion, a: Array, wrench: Array, c1: float) -> Array:
@@ -61,9 +62,7 @@ class RemovedErrors:
         """Remove errors as they are estimated, as a whole and with their standard deviations (n,),
         if that is worth a replay; says whether it was."""
         rest = np.abs(values - self.values)
-        clear = np.concatenate([
-            (rest[s.values] > np.maximum(s.large, _SIGNIFICANT * sigma[s.values]))
-            & (sigma[s.values] > 0.0) for s in NUISANCE_STATES])
+        clear = (rest > np.maximum(_LARGE, _SIGNIFICANT * sigma)) & (sigma > 0.0)
         if self._times == _MOST_REPLAYS or not clear.any():
             return False
         self._times += 1
