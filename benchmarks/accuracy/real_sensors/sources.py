@@ -120,7 +120,8 @@ SOURCES = {source.name: source for source in (
     Source("turned-1", turned=1.0),
     Source("turned-5", turned=5.0),
     Source("turned-10", turned=10.0),
-    Source("moved", moved=0.003),
+    Source("moved", moved=0.003),  # nobody mentioned it
+    Source("moved-told", moved=0.003, settings={"alignment.position_sd": 0.003}),
     Source("arrival-jitter", stamps="jitter"),
     Source("arrival-bursts", stamps="bursts"),
     # a box given by eye
