@@ -100,8 +100,8 @@ def test_the_noise_is_that_of_the_residual(noise: float, rng: np.random.Generato
     running_fit = _running_fit()
     _learn(running_fit, _rows(480, rng, noise)[0])
     forecast = running_fit.expect(_rows(1, rng)[0], np.ones(1), False)
-    # A quarter of the data-sheet sigma is added for what no filter averages out.
-    np.testing.assert_allclose(np.sqrt(forecast.noise[0]) / NOISE, np.sqrt(noise**2 + 0.25**2),
+    # One data-sheet sigma is added for what no filter averages out.
+    np.testing.assert_allclose(np.sqrt(forecast.noise[0]) / NOISE, np.sqrt(noise**2 + 1.0),
                                rtol=0.15)
 
 
