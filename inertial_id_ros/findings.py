@@ -54,6 +54,10 @@ class FindingLog:
         self.set(name, "error", text)
         return InvalidData(text)
 
+    def __contains__(self, name: str) -> bool:
+        """Whether there is a finding of that name."""
+        return name in self._findings
+
     def clear(self, *names: str) -> None:
         """Remove findings and their counts by name."""
         for name in names:

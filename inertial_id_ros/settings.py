@@ -52,7 +52,7 @@ class Sensor(NamedTuple):
 # smallest. "Not verified": written down from memory, without the data sheet at hand.
 SENSORS = {
     "unknown": Sensor(
-        (0.1, 0.005), (0.2, 0.01), 0.005, 0.005, (0.5, 0.02), (0.0, 0.0),
+        (0.1, 0.005), (0.2, 0.01), 0.01, 0.01, (0.5, 0.02), (0.0, 0.0),
         "a strain-gauge sensor of medium quality"),
     "ideal": Sensor(
         (0.1, 0.005), (0.0, 0.0), 0.0, 0.0, (0.0, 0.0), (0.0, 0.0),

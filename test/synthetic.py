@@ -305,8 +305,9 @@ def transform_messages(turn: Rotation, shift: np.ndarray, t: np.ndarray, parent:
 
 
 def settings(**changes: Any) -> Settings:
-    """Settings with ``wls`` and data-sheet noise; keyword ``wrench__topic`` is ``wrench.topic``."""
-    base = {"estimator.method": "wls", "estimator.estimate_noise": False}
+    """Settings for recordings of this module, with ``wls`` and a sensor that has noise and a bias
+    but no other error; keyword ``wrench__topic`` is ``wrench.topic``."""
+    base = {"wrench.sensor": "ideal", "estimator.method": "wls", "estimator.estimate_noise": False}
     return Settings().replace(base | {k.replace("__", "."): v for k, v in changes.items()})
 
 

@@ -27,7 +27,6 @@ from inertial_id_ros.identification.solver import Solver
 from inertial_id_ros.identification.verdict import judge
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
-from inertial_id_ros.regression.encoder_noise import NO_MOTION_NOISE
 from inertial_id_ros.regression.problem import Problem
 from inertial_id_ros.regression.regressor_window import WindowContent, make_regressor_window
 from inertial_id_ros.regression.row_layout import (
@@ -36,6 +35,7 @@ from inertial_id_ros.regression.row_layout import (
     EstimatedStates,
     join,
 )
+from inertial_id_ros.regression.uncertainty.encoder_noise import NO_MOTION_NOISE
 from inertial_id_ros.settings import Settings, WrenchSettings
 from inertial_id_ros.signals.low_pass import ZeroPhaseFilter
 

@@ -9,10 +9,10 @@ import numpy as np
 from ..errors import InvalidData
 from ..findings import FindingLog
 from ..inertia import PARAMETERS, Array
-from ..regression.noise import datasheet_noise
 from ..regression.problem import Problem
 from ..regression.row_layout import EstimatedStates
 from ..regression.tool import Tool
+from ..regression.uncertainty.noise import datasheet_noise
 from ..settings import Settings
 
 _SIGNIFICANT = 5.0  # standard deviations
@@ -118,15 +118,18 @@ def check_settings(phi: Array, settings: Settings, log: FindingLog) -> None:
                 "alignment.* has an effect with weighting 'noise' only")
 
 
-def check_residual(rms: Array, noise: Array, log: FindingLog) -> None:
-    """Name a residual (6,) that is far larger than its expected noise (6,) [N, N m]."""
+def check_residual(rms: Array, noise: Array, log: FindingLog) -> bool:
+    """Name a residual (6,) that is far larger than its expected noise (6,) [N, N m]; says whether
+    it is."""
     ratio = _misfit(rms, noise)
-    if ratio > _MISFIT:
+    is_large = ratio > _MISFIT
+    if is_large:
         log.set("residual_large", "warning",
                 f"the residual is {ratio:.0f} times the noise of sensor and motion: contact, a "
                 "wrong sensor or gravity frame, or another payload within the window")
     else:
         log.clear("residual_large")
+    return is_large
 
 
 def _misfit(rms: Array, noise: Array) -> float:

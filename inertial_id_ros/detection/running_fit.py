@@ -16,8 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..inertia import PARAMETERS, Array
-from ..regression.encoder_noise import noise_information, solve_without_noise_information
 from ..regression.row_layout import PHI
+from ..regression.uncertainty.encoder_noise import (
+    noise_information,
+    solve_without_noise_information,
+)
 from .load_model import LoadModel
 from .zero_walk import ZeroWalk
 

@@ -20,10 +20,10 @@ from ..geometry.shape import Shape
 from ..inertia import Array
 from ..kinematics.motion import Motion
 from ..kinematics.polynomial import fit_quartics, gather_samples
-from ..regression.errors_in_variables import compress_across_channels
 from ..regression.newton_euler import regressor
 from ..regression.regressor_window import Rows, WindowContent, make_regressor_window
 from ..regression.rows import pack_columns
+from ..regression.uncertainty.errors_in_variables import compress_across_channels
 from ..settings import Settings
 from ..signals.bins import average_bins
 from ..signals.low_pass import ZeroPhaseFilter

@@ -25,7 +25,6 @@ from ..inertia import PARAMETERS, Array
 from ..io.sample_blocks import Block
 from ..kinematics.motion import Motion
 from ..kinematics.motion_statistics import MotionStatistics
-from ..regression.noise import datasheet_noise
 from ..regression.regressor_window import Rows, WindowContent, make_regressor_window
 from ..regression.rows import (
     RemovedErrors,
@@ -34,6 +33,7 @@ from ..regression.rows import (
     tilt_gravity,
     unpack_bins,
 )
+from ..regression.uncertainty.noise import datasheet_noise
 from ..settings import Settings
 from ..signals import inbox
 from ..signals.bins import BIN_NS, BinColumns, Bins, bin_samples

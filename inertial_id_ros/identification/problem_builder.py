@@ -8,24 +8,25 @@ from typing import NamedTuple
 import numpy as np
 
 from ..inertia import PARAMETERS, Array
-from ..regression.encoder_noise import (
-    NO_MOTION_NOISE,
-    noise_information,
-    remove_noise_information,
-)
-from ..regression.errors_in_variables import linearise, residual_covariance
-from ..regression.noise import correct_noise, datasheet_noise, degrees_of_freedom
+from ..linalg import inverse
 from ..regression.problem import COLUMNS, Marginal, Problem, eliminate, state_prior, whiten
-from ..regression.regressor_window import DYNAMIC, FULL, STATIC, WindowContent
+from ..regression.regressor_window import DYNAMIC, STATIC, WindowContent
 from ..regression.row_layout import (
     BIASES,
     NOTHING_REMOVED,
-    STORED,
     EstimatedStates,
     correct_wrench,
     join,
 )
 from ..regression.tool import Tool, add_tool_states
+from ..regression.uncertainty.encoder_noise import (
+    NO_MOTION_NOISE,
+    noise_information,
+    remove_noise_information,
+)
+from ..regression.uncertainty.errors_in_variables import linearise, residual_covariance
+from ..regression.uncertainty.noise import correct_noise, datasheet_noise, degrees_of_freedom
+from ..regression.uncertainty.sensor_errors import ErrorStrengths, SensorErrors, WeighedRows
 from ..regression.unconstrained_fit import vague_information
 from ..settings import Settings
 from ..signals.bins import BIN_NS
@@ -36,6 +37,7 @@ from .state import Tare
 _NO_ROWS = np.empty((0, COLUMNS))
 _ROUNDS = 3
 _STEADY, _STEADY_NOISE = 0.1, 0.01  # of phi in standard deviations, of the noise by itself
+_RENEWED = 0.05  # share of the window that must be new before the noise is estimated anew
 
 
 class ProblemBuilder:
@@ -59,6 +61,7 @@ class ProblemBuilder:
         """Use these settings for the problems of the next windows."""
         self._settings = settings
         self.states = EstimatedStates(settings)
+        self._errors = SensorErrors(settings, self._low_pass)
         self._prior: _Prior | None = None
         self.forget_solution()
 
@@ -86,19 +89,25 @@ class ProblemBuilder:
                 a row.
             removed: values (n,) of the nuisance states that were removed from the samples.
         """
-        datasheet = datasheet_noise(self._settings.wrench)
         if self._start is None:
-            self._start = _Start(np.zeros(PARAMETERS), np.zeros(len(self.states)), datasheet)
-        rows, now_ns = window.factors[FULL].reshape(-1, STORED), (window.last + 1) * BIN_NS
+            self._start = _Start(np.zeros(PARAMETERS), np.zeros(len(self.states)),
+                                 self._errors.before_data(), -1)
+        now_ns = (window.last + 1) * BIN_NS
+        # The strengths hardly change with a few more samples, and cost a third of an estimate.
+        renewed = (window.last - self._start.end
+                   > _RENEWED * (window.last + 1 - window.first))
 
         def linearise_at(start: _Start) -> _Linearised:
             """The rows at the start of a round, without the information of noise."""
-            linearised = _Linearised(rows, self._matrix(start.phi), start.noise,
+            matrix = self._matrix(start.phi)
+            weighed = self._errors.weigh(window, matrix, self.total_payload(start.phi),
+                                         start.strengths)
+            linearised = _Linearised(weighed, matrix,
                                      self._state_prior(removed, start.nuisance, now_ns))
             if acceleration_covariance.any():
                 linearised.marginal = remove_noise_information(
-                    linearised.marginal,
-                    noise_information(acceleration_covariance, start.noise, window.samples))
+                    linearised.marginal, noise_information(
+                        acceleration_covariance, start.strengths.noise, window.samples))
             return linearised
 
         for _ in range(_ROUNDS):
@@ -106,15 +115,15 @@ class ProblemBuilder:
             linearised = linearise_at(start)
             phi, _ = linearised.marginal.unconstrained_fit
             states = linearised.marginal.states(phi)
-            noise = start.noise
-            if self._settings.estimator.estimate_noise:
-                used = degrees_of_freedom(linearised.whitened[:, :-1],
-                                          linearised.prior.information)
-                solution = linearised.matrix @ np.concatenate([phi, states, [-1.0]])
-                noise = correct_noise(datasheet, window, solution, self._low_pass, used)
-            self._start = _Start(phi, self.nuisance_values(states), noise)
+            strengths, end = start.strengths, start.end
+            if renewed:
+                end, strengths = window.last, self._errors.update(
+                    linearised.weighed, window, linearised.covariance,
+                    np.concatenate([phi, states, [-1.0]]), linearised.prior.products)
+            self._start = _Start(phi, self.nuisance_values(states), strengths, end)
             moved = float(np.linalg.norm(linearised.marginal.matrix @ (phi - start.phi)))
-            if moved < _STEADY and np.abs(noise / start.noise - 1.0).max() < _STEADY_NOISE:
+            changed = np.abs(strengths.noise / start.strengths.noise - 1.0).max()
+            if moved < _STEADY and changed < _STEADY_NOISE:
                 return self._problem(window, start, linearised)
         return self._problem(window, self._start, linearise_at(self._start))
 
@@ -129,7 +138,7 @@ class ProblemBuilder:
         if self._settings.estimator.estimate_noise:
             expected = np.sqrt(covariance.diagonal())
             used = degrees_of_freedom(whiten(problem.with_states, problem.noise)[:, :-1],
-                                      _information(problem.state_prior()))
+                                      _products(problem.state_prior())[:-1, :-1])
             solution = matrix @ np.concatenate([phi, states, [-1.0]])
             scale = correct_noise(expected, window, solution, self._low_pass, used) / expected
             covariance = covariance * np.outer(scale, scale)
@@ -160,7 +169,7 @@ class ProblemBuilder:
             if self.tool is not None:
                 others = np.concatenate([others, np.ones(PARAMETERS)])
             rows = state_prior(sd, mean, others)
-            self._prior = _Prior(sources, sd, mean, others, rows, _information(rows))
+            self._prior = _Prior(sources, sd, mean, others, rows, _products(rows))
         return self._prior
 
     def _problem(self, window: WindowContent, start: _Start, linearised: _Linearised) -> Problem:
@@ -171,8 +180,8 @@ class ProblemBuilder:
                 -1, linearised.matrix.shape[1]), start.nuisance)
             if model in window.factors else _NO_ROWS for model in (DYNAMIC, STATIC))
         return Problem(self._fix_states(linearised.rows, start.nuisance), dynamic, static,
-                       start.noise, prior.bias_sd, prior.bias_mean, window.samples,
-                       linearised.rows, prior.state_sd, linearised.marginal)
+                       start.strengths.noise, prior.bias_sd, prior.bias_mean, window.samples,
+                       linearised.weighed.products.linear, prior.state_sd, linearised.marginal)
 
     def _fix_states(self, rows: Array, nuisance: Array) -> Array:
         """Rows (n, 17) ``[A | B | y]``: nuisance states at these values, the tool as stored."""
@@ -184,11 +193,17 @@ class ProblemBuilder:
 
 
 class _Start(NamedTuple):
-    """Where a round begins: payload phi (10,), values of the nuisance states, noise (6,)."""
+    """Where a round begins.
+
+    Attributes:
+        phi: (10,) payload; nuisance: (q,) values of the nuisance states.
+        strengths: of the sensor's errors; end: bin number up to which data told them.
+    """
 
     phi: Array
     nuisance: Array
-    noise: Array
+    strengths: ErrorStrengths
+    end: int
 
 
 class _Prior(NamedTuple):
@@ -196,7 +211,8 @@ class _Prior(NamedTuple):
 
     Attributes:
         bias_sd, bias_mean: (6,) of the biases; state_sd: (q,) of the states beside them.
-        rows: (6 + q, 17 + q) whitened; information: (16 + q, 16 + q), with vague parameters.
+        rows: (6 + q, 17 + q) whitened; products: (17 + q, 17 + q) of them, with vague parameters;
+        information: (16 + q, 16 + q), the same of parameters and states.
         sources: tare, whether that is old, and tool.
     """
 
@@ -205,29 +221,40 @@ class _Prior(NamedTuple):
     bias_mean: Array
     state_sd: Array
     rows: Array
-    information: Array
+    products: Array
+
+    @property
+    def information(self) -> Array:
+        """Information (16 + q, 16 + q) of parameters and states."""
+        return self.products[:-1, :-1]
 
 
 class _Linearised:
-    """The rows of a window, linearised at one phi and whitened with one noise.
+    """The rows of a window, linearised at one phi and weighed by one strength of the errors.
 
     Args:
-        stored: (n, 41); matrix: (41, 17 + q) to ``[A | B | q | y]``; noise: (6,).
+        weighed: the rows; matrix: (44, 17 + q) to ``[A | B | q | y]``, with which they were made.
         prior: of the states.
 
     Attributes:
-        rows: (n, 17 + q); whitened: the same; marginal: in phi alone.
+        rows: (n, 17 + q); marginal: in phi alone.
     """
 
-    def __init__(self, stored: Array, matrix: Array, noise: Array, prior: _Prior) -> None:
+    def __init__(self, weighed: WeighedRows, matrix: Array, prior: _Prior) -> None:
+        self.weighed, self.matrix, self.rows = weighed, matrix, weighed.linear.rows
         self.prior = prior
-        self.matrix, self.rows = matrix, stored @ matrix
-        self.whitened = whiten(self.rows, noise)
-        self.marginal: Marginal = eliminate(self.whitened, prior.rows)
+        self._whitened = whiten(self.rows, weighed.strengths.noise)
+        self.marginal: Marginal = eliminate(self._whitened, prior.rows)
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance (16 + q, 16 + q) of parameters and states."""
+        columns = self._whitened[:, :-1]
+        return inverse(columns.T @ columns + self.prior.information)
 
 
-def _information(prior: Array) -> Array:
-    """Information (16 + q, 16 + q) of parameters and states before the data, from prior rows."""
-    out = prior[:, :-1].T @ prior[:, :-1]
+def _products(prior: Array) -> Array:
+    """Products (17 + q, 17 + q) of prior rows, and vague information of the parameters."""
+    out = prior.T @ prior
     out[:PARAMETERS, :PARAMETERS] += vague_information(1.0)
     return out

@@ -7,8 +7,8 @@ import numpy as np
 from ..errors import NotEnoughData
 from ..findings import FindingLog
 from ..inertia import Array
-from ..regression.noise import datasheet_noise
 from ..regression.row_layout import BIASES
+from ..regression.uncertainty.noise import datasheet_noise
 from ..settings import Settings, WrenchSettings
 from .state import Tare, tare_conditions
 

@@ -20,20 +20,22 @@ from ..estimators import Estimator, Solution, create
 from ..findings import FindingLog
 from ..geometry.shape import Shape
 from ..inertia import Array, is_consistent, min_eigenvalue
-from ..regression.encoder_noise import NO_MOTION_NOISE, motion_noise_covariance
-from ..regression.noise import datasheet_noise
 from ..regression.problem import Marginal, Problem
 from ..regression.regressor_window import WindowContent
 from ..regression.row_layout import NOTHING_REMOVED, NUISANCE_STATES, correct_bias, join
 from ..regression.tool import Tool
+from ..regression.uncertainty.calibration import common_gain_covariance
+from ..regression.uncertainty.encoder_noise import NO_MOTION_NOISE, motion_noise_covariance
+from ..regression.uncertainty.noise import datasheet_noise
 from ..settings import Settings
 from ..signals.bins import BIN_NS
 from ..signals.low_pass import ZeroPhaseFilter
 from .problem_builder import ProblemBuilder
 from .verdict import Verdict, judge
-from .wrench_model import unknown_acceleration_covariance
+from .wrench_model import WrenchModel, unknown_acceleration_covariance
 
 _ROUNDS = 5  # with a noisy regressor
+_ROUGHLY_KNOWN = 0.25  # half width of a mass's interval, over the mass, up to which it is published
 _SETTLED = 0.03  # standard deviations by which the answer may still move
 
 
@@ -124,11 +126,16 @@ class Solver:
         marginal = problem.marginal("noise")
         states = marginal.states(solution.phi)
         rms = residual_rms(problem, solution.phi, states)
-        check_residual(rms, self._residual_noise(solution.phi, acceleration_covariance), log)
+        is_explained = not check_residual(
+            rms, self._residual_noise(solution.phi, acceleration_covariance), log)
         check_settings(solution.phi, self._settings, log)
         verdict = judge(solution, marginal, unknown_acceleration_covariance(
-            solution.phi, turning, self._settings.gravity.acceleration) + beyond)
-        self._check_mass(solution, verdict)
+            solution.phi, turning, self._settings.gravity.acceleration) + beyond
+            + common_gain_covariance(self.problems.total_payload(solution.phi),
+                                     self._settings.wrench.gain_error))
+        if not is_explained and WrenchModel.texts.doubted_name in log:
+            raise InvalidData(WrenchModel.texts.doubted)
+        self._check_mass(solution, verdict, is_explained)
         log.set("verdict", "info", verdict.sentence)
         nuisance, sigma = self.nuisance_values(marginal, states, verdict.phi_covariance)
         nuisance = join(removed, nuisance)
@@ -185,11 +192,13 @@ class Solver:
                 "attached")
         return other
 
-    def _check_mass(self, solution: Solution, verdict: Verdict) -> None:
-        """Raise NotEnoughData where the data do not tell the mass."""
-        if verdict.verdict[0] != UNOBSERVED:
-            return
+    def _check_mass(self, solution: Solution, verdict: Verdict, is_explained: bool) -> None:
+        """Raise NotEnoughData where the data hardly tell the mass, or the residual casts doubt on
+        a mass that they tell roughly."""
         mass, interval = solution.phi[0], 2.0 * float(np.sqrt(verdict.phi_covariance[0, 0]))
+        if verdict.verdict[0] != UNOBSERVED or (
+                is_explained and interval < _ROUGHLY_KNOWN * mass):
+            return
         if self.tool is not None:
             raise NotEnoughData(f"no object can be told apart from the tool: "
                                 f"{mass:.3f} ± {interval:.3f} kg beside it")

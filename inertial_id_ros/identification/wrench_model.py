@@ -8,11 +8,11 @@ import numpy as np
 
 from ..detection.load_model import DisturbanceTexts, LoadModel
 from ..inertia import PARAMETERS, Array, skew
-from ..regression.encoder_noise import motion_noise_covariance
-from ..regression.noise import datasheet_noise
 from ..regression.regressor_window import Rows
 from ..regression.row_layout import BIAS, EstimatedStates
 from ..regression.rows import RATE_COLUMNS, ROW_COLUMNS, unpack_rows
+from ..regression.uncertainty.encoder_noise import motion_noise_covariance
+from ..regression.uncertainty.noise import datasheet_noise
 from ..regression.unconstrained_fit import vague_information
 from ..settings import Settings
 from ..signals.bins import BIN_NS
@@ -69,7 +69,7 @@ class WrenchModel(LoadModel):
         return unpack_rows(filtered, self._gravity)
 
     def linearise(self, phi: Array) -> Array:
-        """Matrix (41, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""
+        """Matrix (44, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""
         return self._states.linearise(phi)
 
     def proper_acceleration(self, rows: Array) -> Array:

@@ -38,7 +38,8 @@ class Problem:
         bias_mean: (6,) prior mean of the biases in y = A phi + bias.
         samples: raw samples in the window.
         with_states: (n, 17 + q) full model with q more states, nuisance states and those of a
-            stored tool, as columns ``[A | B | q | y]``; empty without such states.
+            stored tool, as columns ``[A | B | q | y]``; empty without such states. They hold all
+            that was measured; the others and the marginal are without what a walking bias hides.
         state_sd: (q,) prior standard deviation of these states about zero.
         known_marginal: the noise-weighted problem in phi alone, where it is not that of the
             factors, or is there already.

@@ -20,12 +20,13 @@ from ..settings import Settings
 from ..signals.bins import BIN_NS
 from .nuisance_state import NuisanceState
 from .row_layout import NUISANCE_STATES, STORED, EstimatedStates, channel_columns
-from .slice_sums import Blocks, SliceSums, block_slices
+from .slice_sums import Slices, SliceSums, merge, sum_by_slice
 
 CHANNELS = 6
 FULL, DYNAMIC, STATIC = "full", "dynamic", "static"
 MODELS = (FULL, DYNAMIC, STATIC)
 _MAX_SLICES = 512  # longer windows get longer slices
+_MAX_BLOCKS = 64  # of slices with sums: what an estimate costs depends on their number
 
 
 class Rows(NamedTuple):
@@ -33,7 +34,7 @@ class Rows(NamedTuple):
 
     Attributes:
         number: (r,) bin numbers; samples: (r,) raw samples that each stands for.
-        full: (r, 6, 41) stored rows (see `row_layout`); static: those of the gravity-only model.
+        full: (r, 6, 44) stored rows (see `row_layout`); static: those of the gravity-only model.
         weight: (r,) dynamism weight w.
     """
 
@@ -57,7 +58,7 @@ class CrossChannelRows(NamedTuple):
     """Rows of a window with all channels together, for noise that several channels share.
 
     Attributes:
-        rows: (k, 6, 41) few rows with the same sums of products, across channels too, as all the
+        rows: (k, 6, 44) few rows with the same sums of products, across channels too, as all the
             stored rows, scaled by the square root of the raw samples they stand for.
         acceleration_noise: (6,) standard deviation of one raw sample of linear [m/s^2] and angular
             acceleration [rad/s^2].
@@ -76,20 +77,22 @@ class WindowContent(NamedTuple):
     """What the window holds at one time.
 
     Attributes:
-        factors: per model (6, w, 41), triangular per channel up to the order of columns, each row
+        factors: per model (6, w, 44), triangular per channel up to the order of columns, each row
             scaled by the square root of the raw samples it stands for.
-        blocks: sums (b, 6, 41) of the unscaled full rows over blocks of successive slices.
+        slices: with sums (s, 6, 44) of the full rows, neighbours merged in a long window;
+            slice_length: of one [s].
         samples: raw samples; first, last: bin numbers of oldest and newest row.
         rows: their number.
         cross_channel: where the motion comes as noisy accelerations.
     """
 
     factors: dict[str, Array]
-    blocks: Blocks
+    slices: Slices
     samples: int
     first: int
     last: int
     rows: int
+    slice_length: float
     cross_channel: CrossChannelRows | None = None
 
     @property
@@ -106,7 +109,7 @@ class _FactorTree:
     """Triangular factors of three channels over a ring of slices, combined in a binary tree, and
     beside it that of the slice which still grows."""
 
-    def __init__(self, leaves: int, torque: bool, states: Sequence[NuisanceState]) -> None:
+    def __init__(self, leaves: int, torque: bool, states: Sequence[NuisanceState] | None) -> None:
         self._leaves = leaves
         self._columns = channel_columns(torque, states)
         self.width = width = self._columns.shape[1]
@@ -128,7 +131,7 @@ class _FactorTree:
         self.begin()
 
     def add(self, rows: Array) -> None:
-        """Fold scaled rows (r, 6, 41) into the factors of the growing slice."""
+        """Fold scaled rows (r, 6, 44) into the factors of the growing slice."""
         stacked = np.concatenate([self._growing, self._select(rows)], axis=1)
         self._growing = triangular_factors(stacked)
 
@@ -145,7 +148,7 @@ class _FactorTree:
 
     def write_total(self, provisional: Array, out: Array) -> None:
         """Write the factors of the combined slices, the growing one and provisional scaled rows
-        (r, 6, 41) into out (3, h, 41)."""
+        (r, 6, 44) into out (3, h, 44)."""
         parts = [self._nodes[1], self._growing, self._select(provisional)]
         together = np.concatenate(parts, axis=1)
         for channel in range(3):
@@ -176,10 +179,9 @@ class RegressorWindow:
     def clear(self) -> None:
         """Drop all rows."""
         self._trees = {model: [
-            _FactorTree(self._leaves, torque, self._states if model == FULL else ())
+            _FactorTree(self._leaves, torque, self._states if model == FULL else None)
             for torque in (False, True)] for model in self._models}
         self._sums = SliceSums(self._leaves, (CHANNELS, STORED))
-        self._samples = np.zeros(self._leaves)
         self._number = np.full(self._leaves, -1, dtype=np.int64)
         self._first = np.full(self._leaves, -1, dtype=np.int64)
         self._dirty: set[int] = set()
@@ -235,7 +237,6 @@ class RegressorWindow:
             if self._number[leaf] == self._newest_slice:
                 tree.begin()
         self._sums.empty(leaf)
-        self._samples[leaf] = 0.0
         self._number[leaf] = -1
         self._dirty.add(leaf)
 
@@ -254,11 +255,10 @@ class RegressorWindow:
         self._number[leaf] = number
         if self._sums.rows[leaf] == 0:
             self._first[leaf] = part.number[0]
-        self._sums.add(leaf, part.full)
-        self._samples[leaf] += part.samples.sum()
+        self._sums.add(leaf, part.full, part.samples.astype(float))
 
     def _scale(self, rows: Rows) -> dict[str, Array]:
-        """Scale rows for the factors of each model: (r, 6, 41) by the model's name."""
+        """Scale rows for the factors of each model: (r, 6, 44) by the model's name."""
         root_count = np.sqrt(rows.samples)[:, None, None]
         weight = rows.weight[:, None, None]
         full = rows.full * root_count
@@ -301,19 +301,18 @@ class RegressorWindow:
                    for model, pair in self._trees.items()}
         first = int(self._first[used[0]] if len(used) else provisional.number[0])
         last = int(provisional.number[-1]) if len(provisional.number) else self._last
-        size = block_slices((last + 1 - first) * BIN_NS * 1e-9, self.slice_length)
-        # The slices of the additional rows, of which the first may have begun already.
-        slots = provisional.number // self._bins_per_slice - self._newest_slice
-        return WindowContent(
-            factors, self._sums.blocks(used, size, provisional.full, slots),
-            round(float(self._samples.sum() + provisional.samples.sum())), first, last,
-            int(self._sums.rows.sum()) + len(provisional.number))
+        slices = self._sums.slices(used, self._number[used], sum_by_slice(
+            provisional.full, provisional.samples.astype(float),
+            provisional.number // self._bins_per_slice))
+        merged = -(-len(slices.rows) // _MAX_BLOCKS)
+        return WindowContent(factors, merge(slices, merged), round(float(slices.samples.sum())),
+                             first, last, int(slices.rows.sum()), merged * self.slice_length)
 
     def _total_factors(self, pair: list[_FactorTree], provisional: Array) -> Array:
-        """Factors (6, h, 41) of the whole window, padded with zero rows to one height.
+        """Factors (6, h, 44) of the whole window, padded with zero rows to one height.
 
         Args:
-            pair: trees of forces and torques; more: provisional scaled rows (r, 6, 41).
+            pair: trees of forces and torques; more: provisional scaled rows (r, 6, 44).
         """
         out = np.zeros((CHANNELS, max(tree.width for tree in pair), STORED))
         for tree, channels in zip(pair, (out[:3], out[3:]), strict=True):

@@ -41,26 +41,35 @@ def _place_states() -> tuple[int, int]:
     return column, value
 
 
-WRENCH, NUISANCE_VALUES = _place_states()
+_end, NUISANCE_VALUES = _place_states()
+# Acceleration less gravity, the same in the rows of all channels: what errors of the calibration
+# multiply (see `calibration`).
+ACCELERATION = slice(_end, _end + 3)
+WRENCH = ACCELERATION.stop
 STORED = WRENCH + 1
 NOTHING_REMOVED = np.zeros(NUISANCE_VALUES)  # no error of the set-up was removed from the samples
 
 
-def channel_columns(torque: bool, states: Sequence[NuisanceState]) -> np.ndarray:
+def channel_columns(torque: bool, states: Sequence[NuisanceState] | None) -> np.ndarray:
     """Stored columns (3, w) that may differ from zero in rows of the three forces or torques, with
-    those of these nuisance states."""
+    those of these nuisance states and the acceleration; None: without either."""
     own = range(1, 10) if torque else range(4)
+    if states is None:
+        states, acceleration = (), range(0)
+    else:
+        acceleration = range(ACCELERATION.start, ACCELERATION.stop)
     return np.array([
         [*own, BIAS.start + channel,
          *(state.columns.start + k for state in states for k in state.channel_columns(channel)),
-         WRENCH]
+         *acceleration, WRENCH]
         for channel in (range(3, 6) if torque else range(3))])
 
 
 def stored_rows(signals: RowSignals) -> Array:
-    """Stored rows (r, 6, 41) of the full model, from the signals of r rows."""
+    """Stored rows (r, 6, 44) of the full model, from the signals of r rows."""
     rows = np.zeros((len(signals.a), 6, STORED))
     rows[..., PHI], rows[..., BIAS], rows[..., WRENCH] = signals.a, np.eye(6), signals.wrench
+    rows[..., ACCELERATION] = signals.a[:, None, :3, 0]
     for state in NUISANCE_STATES:
         state.fill(signals, rows[..., state.columns])
     return rows
@@ -90,7 +99,7 @@ class EstimatedStates:
         return len(self._index)
 
     def linearise(self, phi: Array) -> Array:
-        """Matrix (41, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""
+        """Matrix (44, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""
         out = self._template.copy()
         column = PARAMETERS + BIASES
         for state in self.members:

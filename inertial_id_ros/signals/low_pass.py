@@ -192,6 +192,14 @@ class ZeroPhaseFilter(ABC):
         out[0], out[-1] = (part[1] - part[0]) / period, (part[-1] - part[-2]) / period
         return out
 
+    def mean_kernel(self, rows: int) -> Array:
+        """Weights (n,) of successive bins in the mean of this many successive rows."""
+        shape = self.kernel / self.kernel.sum()
+        combined = np.zeros(2 * self.reach + 1 + (rows - 1) * self.step)
+        for k in range(rows):
+            combined[k * self.step:k * self.step + len(shape)] += shape / rows
+        return combined
+
     @cache  # noqa: B019  (one filter lives as long as its pipeline; a few block sizes)
     def block_gain(self, rows: int) -> float:
         """Noise of the mean of `rows` successive rows, against that of independent rows.
@@ -199,12 +207,8 @@ class ZeroPhaseFilter(ABC):
         It is the variance of that mean of filtered white noise, times the raw samples behind it,
         over the variance of one sample.
         """
-        shape = self.kernel / self.kernel.sum()
-        length = 2 * self.reach + 1 + (rows - 1) * self.step
-        combined = np.zeros(length)
-        for k in range(rows):
-            combined[k * self.step:k * self.step + len(shape)] += shape / rows
-        return float(combined @ combined) * self.step * rows
+        kernel = self.mean_kernel(rows)
+        return float(kernel @ kernel) * self.step * rows
 
 
 class ZeroPhaseHannFilter(ZeroPhaseFilter):

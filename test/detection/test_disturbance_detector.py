@@ -166,7 +166,7 @@ def _real(folder: Path, name: str) -> tuple[Identifier, np.ndarray, np.ndarray]:
     still poses give, seconds (n,) and what else acts on the tool (n, 3) [N], means of 0.1 s."""
     from rosbags.highlevel import AnyReader
 
-    made = Identifier(Settings())
+    made = Identifier(Settings().replace({"wrench.sensor": "ati_gamma"}))
     wrenches, turns = [], []
     with AnyReader([folder / "kuka_ati_gamma" / name]) as reader:
         for connection, _, raw in reader.messages():
@@ -212,4 +212,7 @@ def test_a_real_contact_is_left_out(data_folder: Path) -> None:
     assert lasted == pytest.approx(touching[-1] + 0.1 - touching[0], abs=0.3)
     assert outcome.report[0] == pytest.approx(reference.report[0], rel=0.03)
     np.testing.assert_allclose(outcome.report[1:4], reference.report[1:4], atol=3e-3)
-    assert set(outcome.verdict[:4]) == {IDENTIFIED}
+    assert set(outcome.verdict[1:4]) == set(reference.verdict[:4]) == {IDENTIFIED}
+    for found_one in (outcome, reference):  # what 24 still poses give lies in the intervals
+        assert abs(found_one.report[0] - 0.933) < 2.0 * found_one.sigma[0]
+        assert abs(found_one.report[3] - 0.0439) < 2.0 * found_one.sigma[3]

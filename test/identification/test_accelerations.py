@@ -12,9 +12,9 @@ from benchmarks.accuracy.product import Answers, Data
 from inertial_id_ros.errors import InvalidData, NotEnoughData
 from inertial_id_ros.identification.accelerations import Recording, compress_recording, identify
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.regression.errors_in_variables import residual_covariance
 from inertial_id_ros.regression.newton_euler import regressor
 from inertial_id_ros.regression.row_layout import PHI, WRENCH
+from inertial_id_ros.regression.uncertainty.errors_in_variables import residual_covariance
 from inertial_id_ros.settings import Settings
 
 SHAPE = box()
@@ -22,6 +22,7 @@ PHI_TRUE = SHAPE.uniform(1.2)
 NOISE = np.repeat([0.1, 0.005], 3)
 ACCELERATION = np.repeat([0.05, 0.5], 3)
 KNOWN = Settings().replace({
+    "wrench.sensor": "ideal",
     "estimator.method": "wls", "estimator.estimate_bias": False, "alignment.rotation_sd": 0.0,
     "alignment.tilt_sd": 0.0, "alignment.delay_sd": 0.0})
 

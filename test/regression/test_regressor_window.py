@@ -16,7 +16,6 @@ from inertial_id_ros.regression.regressor_window import (
     WindowContent,
 )
 from inertial_id_ros.regression.row_layout import NUISANCE_STATES, STORED, channel_columns
-from inertial_id_ros.regression.slice_sums import block_slices
 
 START = 178_500_000_000  # bin number of July 2026
 STEP = 5  # bins between rows
@@ -27,7 +26,7 @@ def _used(aligned: bool) -> np.ndarray:
     used = np.zeros((6, STORED), dtype=bool)
     for channel in range(6):
         used[channel, channel_columns(
-            channel >= 3, NUISANCE_STATES if aligned else ())[channel % 3]] = True
+            channel >= 3, NUISANCE_STATES if aligned else None)[channel % 3]] = True
     return used
 
 
@@ -60,7 +59,7 @@ def _assert_equal_to_dense(content: WindowContent, rows: Rows, slice_length: flo
         for channel in range(6):
             dense = matrix[:, channel] * root * np.reshape(weight, (-1, 1)) * used[channel]
             factor = content.factors[model][channel]
-            states = NUISANCE_STATES if model == FULL else ()
+            states = NUISANCE_STATES if model == FULL else None
             own = channel_columns(channel >= 3, states)[channel % 3]
             assert not np.tril(factor[:, own], -1).any()
             scale = np.linalg.norm(dense, axis=0)
@@ -70,20 +69,25 @@ def _assert_equal_to_dense(content: WindowContent, rows: Rows, slice_length: flo
     assert content.samples == rows.samples.sum()
     assert (content.first, content.last) == (rows.number[0], rows.number[-1])
     assert content.rows == len(rows.number)
-    _assert_blocks(content, rows, slice_length)
+    _assert_slices(content, rows, slice_length)
 
 
-def _assert_blocks(content: WindowContent, rows: Rows, slice_length: float) -> None:
-    """Sums over as many successive slices with rows as make a twelfth of the window."""
+def _assert_slices(content: WindowContent, rows: Rows, slice_length: float) -> None:
+    """Sums over slices with rows, or over groups of them where there are more than 64."""
     bins = round(slice_length * 100)
     slices = np.unique(rows.number // bins)
-    size = block_slices(content.duration, slice_length)
-    assert len(content.blocks.sums) == len(content.blocks.rows) == len(slices) // size
-    for k, (sums, count) in enumerate(zip(*content.blocks, strict=True)):
-        inside = np.isin(rows.number // bins, slices[k * size:(k + 1) * size])
-        assert count == inside.sum()
-        np.testing.assert_allclose(sums, rows.full[inside].sum(axis=0), rtol=1e-9,
-                                   atol=1e-9 * np.abs(rows.full[inside]).sum())
+    size = -(-len(slices) // 64)
+    found = content.slices
+    assert content.slice_length == pytest.approx(size * slice_length)
+    assert len(found.sums) == len(found.rows) == -(-len(slices) // size) <= 64
+    for k, (sums, count, samples, number) in enumerate(zip(*found, strict=True)):
+        group = slices[k * size:(k + 1) * size]
+        inside = np.isin(rows.number // bins, group)
+        assert count == inside.sum() and samples == rows.samples[inside].sum()
+        assert number * size == pytest.approx(group.mean())
+        weighted = rows.samples[inside][:, None, None] * rows.full[inside]
+        np.testing.assert_allclose(sums, weighted.sum(axis=0), rtol=1e-9,
+                                   atol=1e-9 * np.abs(weighted).sum())
 
 
 @settings(max_examples=40, deadline=None)
@@ -169,22 +173,22 @@ def test_a_gap_longer_than_the_window_leaves_only_what_came_after(
     assert buffer.content().duration == pytest.approx(0.11)
 
 
-@pytest.mark.parametrize("window, slice_length", [(1.7, 0.1), (16.0, 0.25)])
-def test_sums_of_blocks_are_those_of_the_rows_however_often_they_are_asked_for(
+@pytest.mark.parametrize("window, slice_length", [(1.7, 0.1), (16.0, 0.25), (8.0, 0.05)])
+def test_sums_of_slices_are_those_of_the_rows_however_often_they_are_asked_for(
         rng: np.random.Generator, window: float, slice_length: float) -> None:
-    """Blocks of one slice and of several; the newest slices wrap around to low leaf numbers."""
+    """Of one slice and of several; the newest slices wrap around to low leaf numbers."""
     buffer, kept = RegressorWindow(window, slice_length), []
     for k in range(60):
         # Rows 50 ms apart, and a hole after each second of them.
         kept.append(_rows(rng, START + 100 * k + STEP * np.arange(10 + 10 * (k % 3 == 0))))
         buffer.add(kept[-1])
         rows = _in_window(_joined(kept), window, slice_length)
-        _assert_blocks(buffer.content(), rows, slice_length)
+        _assert_slices(buffer.content(), rows, slice_length)
         # Rows that are asked about only: in the slice that grows, and in those after it.
         later = _rows(rng, kept[-1].number[-1] + STEP * np.arange(1, 13))
         found = buffer.content(later)
         assert (found.last, found.rows) == (later.number[-1], len(rows.number) + 12)
-        _assert_blocks(found, _joined([rows, later]), slice_length)
+        _assert_slices(found, _joined([rows, later]), slice_length)
 
 
 def test_an_empty_buffer_says_so_and_clear_empties_it(rng: np.random.Generator) -> None:
@@ -198,7 +202,7 @@ def test_an_empty_buffer_says_so_and_clear_empties_it(rng: np.random.Generator) 
     assert not buffer
     rows = _rows(rng, START + np.arange(3))  # earlier than what was there: the clock jumped
     buffer.add(rows)
-    _assert_equal_to_dense(buffer.content(), rows)
+    _assert_equal_to_dense(buffer.content(), rows, 0.1)
 
 
 def test_one_slice_for_the_whole_window_works(rng: np.random.Generator) -> None:

@@ -11,11 +11,11 @@ import math
 
 import numpy as np
 
-from ..inertia import Array
-from ..linalg import inverse
-from ..settings import WrenchSettings
-from ..signals.low_pass import ZeroPhaseFilter
-from .regressor_window import CHANNELS, WindowContent
+from ...inertia import Array
+from ...linalg import inverse
+from ...settings import WrenchSettings
+from ...signals.low_pass import ZeroPhaseFilter
+from ..regressor_window import CHANNELS, WindowContent
 
 _DATA_SHEET_SAMPLES = 3.0  # strength of the data sheet, in independent residuals of force or torque
 
@@ -32,11 +32,11 @@ def correct_noise(noise: Array, window: WindowContent, solution: Array, low_pass
     Args:
         noise: (6,) from the data sheet [N, N m].
         window: its content; low_pass: the filter of its rows.
-        solution: (41,) such that ``rows @ solution`` is the residual (see `row_layout`).
+        solution: (44,) such that ``rows @ solution`` is the residual (see `row_layout`).
         used: degrees of freedom that the fit takes from the three force and the three torque
             channels (2,).
     """
-    sums, rows = window.blocks
+    sums, rows = window.slices.sums, window.slices.rows
     if len(rows) == 0:
         return noise
     residual = (sums.reshape(-1, sums.shape[-1]) @ solution).reshape(-1, CHANNELS)
@@ -51,12 +51,11 @@ def correct_noise(noise: Array, window: WindowContent, solution: Array, low_pass
 
 def block_weights(window: WindowContent, low_pass: ZeroPhaseFilter) -> Array:
     """Weights (b,) that turn squared sums over blocks into estimates of one sample's variance."""
-    rows = window.blocks.rows
-    samples = window.samples / window.rows  # in a row
-    of_count = np.empty(int(rows.max(initial=0)) + 1)
+    rows = window.slices.rows
+    gains = np.empty(int(rows.max(initial=0)) + 1)
     for count in set(rows.tolist()):
-        of_count[count] = samples / (count * low_pass.block_gain(count))
-    return of_count[rows]
+        gains[count] = low_pass.block_gain(count)
+    return 1.0 / (gains[rows] * window.slices.samples)
 
 
 def degrees_of_freedom(rows: Array, prior: Array) -> Array:

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..inertia import PARAMETERS, Array
-from .newton_euler import ACCELERATION_REGRESSORS, acceleration_wrenches
-from .problem import Marginal
+from ...inertia import PARAMETERS, Array
+from ..newton_euler import ACCELERATION_REGRESSORS, acceleration_wrenches
+from ..problem import Marginal
 
 # A direction in which the noise holds more than this share of the information is left open (see
 # `_split_directions`): the rest of it is smaller than what is not known of the noise.

@@ -13,10 +13,13 @@ from inertial_id_ros.kinematics.polynomial import (
     has_coverage,
     sample_variance,
 )
-from inertial_id_ros.regression.encoder_noise import noise_information, remove_noise_information
-from inertial_id_ros.regression.errors_in_variables import residual_covariance
 from inertial_id_ros.regression.newton_euler import regressor
 from inertial_id_ros.regression.problem import Marginal, eliminate
+from inertial_id_ros.regression.uncertainty.encoder_noise import (
+    noise_information,
+    remove_noise_information,
+)
+from inertial_id_ros.regression.uncertainty.errors_in_variables import residual_covariance
 from inertial_id_ros.signals.bins import BIN_NS
 from inertial_id_ros.signals.low_pass import ZeroPhaseHannFilter
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from problems import NOISE
 
-from inertial_id_ros.regression.noise import correct_noise, degrees_of_freedom
 from inertial_id_ros.regression.regressor_window import RegressorWindow, Rows, WindowContent
 from inertial_id_ros.regression.row_layout import STORED, WRENCH
-from inertial_id_ros.regression.slice_sums import block_slices
+from inertial_id_ros.regression.uncertainty.noise import correct_noise, degrees_of_freedom
 from inertial_id_ros.signals.low_pass import ZeroPhaseHannFilter
 
 START = 178_500_000_000
@@ -79,7 +78,7 @@ def test_vibration_that_averages_out_hardly_counts(rng: np.random.Generator) -> 
 def test_little_data_change_the_data_sheet_little(rng: np.random.Generator) -> None:
     """With as many parameters as blocks there is nothing left to learn from."""
     window = _window(_white(rng, 100, 3.0 * NOISE))
-    blocks = len(window.blocks.rows)
+    blocks = len(window.slices.rows)
     np.testing.assert_array_equal(_corrected(window, parameters=float(blocks)), NOISE)
     found = np.mean([_corrected(_window(_white(rng, 100, 3.0 * NOISE))) for _ in range(50)], axis=0)
     assert (found > NOISE).all() and (found < 3.0 * NOISE).all()
@@ -90,17 +89,11 @@ def test_parameters_taken_from_the_residual_are_made_up_for(rng: np.random.Gener
     ratios = []
     for _ in range(30):
         window = _window(_white(rng, 200, NOISE))
-        sums, rows = window.blocks
-        mean = sums[:, :, -1].sum(axis=0) / rows.sum()
-        sums[:, :, -1] -= mean * rows[:, None]
+        sums, _, samples, _ = window.slices
+        mean = sums[:, :, -1].sum(axis=0) / samples.sum()
+        sums[:, :, -1] -= mean * samples[:, None]
         ratios.append(_corrected(window, parameters=1.0) / NOISE)
     assert np.mean(np.square(ratios)) == pytest.approx(1.0, abs=0.12)
-
-
-def test_blocks_are_a_twelfth_of_the_window_within_limits() -> None:
-    assert [block_slices(d, 0.05) * 0.05 for d in (1.2, 6.0, 60.0)] == pytest.approx(
-        [0.15, 0.5, 1.0])
-    assert block_slices(1.0, 5.0) == 1
 
 
 def test_degrees_of_freedom_taken_from_one_kind_do_not_change_the_other(

@@ -30,11 +30,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..inertia import PARAMETERS, Array
+from ...inertia import PARAMETERS, Array
+from ..newton_euler import ACCELERATION_REGRESSORS, acceleration_wrenches
+from ..problem import Problem, eliminate
+from ..regressor_window import CrossChannelRows
 from .encoder_noise import remove_information
-from .newton_euler import ACCELERATION_REGRESSORS, acceleration_wrenches
-from .problem import Problem, eliminate
-from .regressor_window import CrossChannelRows
 
 # A direction in which the rows hold less than noise alone may leave by chance, three standard
 # deviations of its variance, counts as open: it keeps its value, with next to no information. To
@@ -47,7 +47,7 @@ def compress_across_channels(rows: Array, noise: Array, energy: float,
     """Compress rows into the fewest with the same sums of products, also across channels.
 
     Args:
-        rows: (r, 6, 41) scaled stored rows; noise: (6,) of the accelerations.
+        rows: (r, 6, 44) scaled stored rows; noise: (6,) of the accelerations.
         energy, independent: as in `CrossChannelRows`.
     """
     upper = np.asarray(np.linalg.qr(rows.reshape(len(rows), -1), mode="r"))
@@ -72,7 +72,7 @@ def linearise(problem: Problem, window: CrossChannelRows, matrix: Array, x: Arra
     """Linearise the errors-in-variables likelihood at x, as a problem that estimators can solve.
 
     Args:
-        matrix: (41, 17 + q) from stored columns to ``[A | B | states (q) | y]``.
+        matrix: (44, 17 + q) from stored columns to ``[A | B | states (q) | y]``.
         x: (16 + q,) parameters, biases, other states.
         covariance: (6, 6) of one sample of the residual (see `residual_covariance`).
     """

@@ -10,15 +10,15 @@ from problems import NOISE, compress, motion, random_phi
 
 from inertial_id_ros.estimators.cvxpy_statements import Rows
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.regression.encoder_noise import remove_information
-from inertial_id_ros.regression.errors_in_variables import (
+from inertial_id_ros.regression.newton_euler import regressor, static_regressor
+from inertial_id_ros.regression.problem import Marginal, Problem
+from inertial_id_ros.regression.row_layout import PHI, STORED, WRENCH, EstimatedStates
+from inertial_id_ros.regression.uncertainty.encoder_noise import remove_information
+from inertial_id_ros.regression.uncertainty.errors_in_variables import (
     compress_across_channels,
     linearise,
     residual_covariance,
 )
-from inertial_id_ros.regression.newton_euler import regressor, static_regressor
-from inertial_id_ros.regression.problem import Marginal, Problem
-from inertial_id_ros.regression.row_layout import PHI, STORED, WRENCH, EstimatedStates
 from inertial_id_ros.settings import Settings
 
 ACCELERATION = np.repeat([0.1, 1.0], 3)

@@ -1,0 +1,137 @@
+"""Errors that belong to one channel, eliminated channel by channel before anything is solved.
+
+A bias that is constant within each slice of the window, of covariance Gamma between slices, takes
+``S' (Gamma^-1 + N)^-1 S`` from the products of the rows (Woodbury), where S are the sums of the
+rows over the slices and N the samples in them. Gamma^-1 of an Ornstein-Uhlenbeck process is
+tridiagonal. What the bias does within a slice is counted as white noise.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack
+
+from ...inertia import Array
+from ..regressor_window import FULL, WindowContent
+from ..row_layout import ACCELERATION, STORED
+from .walking_bias import FORCE, TORQUE, Level, Levels, white_noise
+
+_TINY = 1e-13  # of a column's sum of squares
+
+
+class ChannelProducts(NamedTuple):
+    """Products of the rows of each channel, less what its walking bias hides.
+
+    Attributes:
+        rows: (6, n, n) of linear rows ``[A | states | y]``; accelerations: (6, 3, 3) of the columns
+            that errors of the calibration multiply; beside: (6, n, 3) of the two.
+        lengths: (6, n) of the columns of the rows.
+        sums: (6, s, n + 3) of rows and accelerations over the slices, times samples.
+        linear: (6 h, n) the rows themselves, with all that the bias hides.
+    """
+
+    rows: Array
+    accelerations: Array
+    beside: Array
+    lengths: Array
+    sums: Array
+    linear: Array
+
+
+def channel_products(window: WindowContent, matrix: Array, levels: Levels) -> ChannelProducts:
+    """Products of the rows of a window, linearised.
+
+    Args:
+        matrix: (STORED, n) from stored columns to ``[A | states | y]``.
+    """
+    n = matrix.shape[1]
+    wide = np.zeros((STORED, n + 3))
+    wide[:, :n] = matrix
+    wide[ACCELERATION, n:] = np.eye(3)
+    linear = window.factors[FULL] @ wide
+    products = linear.transpose(0, 2, 1) @ linear
+    lengths = np.sqrt(np.einsum("cii->ci", products)[:, :n])
+    sums = np.ascontiguousarray((window.slices.sums @ wide).transpose(1, 0, 2))
+    for group, level in zip((FORCE, TORQUE), levels, strict=True):
+        if level.walk.variance > 0.0:
+            products[group] = _take_walk(products[group], sums[group], window, level)
+    return ChannelProducts(products[:, :n, :n], products[:, n:, n:], products[:, :n, n:], lengths,
+                           sums, linear[..., :n].reshape(-1, n))
+
+
+def _take_walk(products: Array, sums: Array, window: WindowContent, level: Level) -> Array:
+    """Products (3, k, k) of the rows of three channels, less what their walking bias hides.
+
+    Args:
+        sums: (3, s, k) of the rows over slices, times samples.
+    """
+    samples = window.slices.samples
+    strength = level.walk.variance / level.white**2
+    within = 1.0 + strength * _density_within(level.walk.time, window)
+    stacked = sums.transpose(1, 0, 2).reshape(len(samples), -1)
+    diagonal, beside = _inverse_correlation(level.walk.time, window)
+    hidden = lapack.dptsv(diagonal / strength + samples, beside / strength, stacked)[2]
+    seen = stacked * ((1.0 - 1.0 / within) / samples)[:, None] - hidden
+    seen = seen.reshape(len(samples), 3, -1).transpose(1, 0, 2)
+    return np.asarray(products / within + sums.transpose(0, 2, 1) @ seen)
+
+
+def _density_within(time: float, window: WindowContent) -> float:
+    """Density of a walk of variance 1 at the lowest frequency that lives within a slice, over that
+    of white noise of variance 1 of each sample; time: of the walk's correlation [s]."""
+    rate = float(window.slices.samples.mean()) / window.slice_length
+    turn = np.pi * time / window.slice_length
+    return 2.0 * time * rate / (1.0 + turn**2)
+
+
+def _inverse_correlation(time: float, window: WindowContent) -> tuple[Array, Array]:
+    """Diagonal (s,) of the inverse correlation of a walk between slices, and the one beside it."""
+    kept = np.exp(-np.diff(window.slices.number) * window.slice_length / time)
+    lost = 1.0 - kept**2
+    diagonal = np.ones(len(kept) + 1)
+    diagonal[1:] += kept**2 / lost
+    diagonal[:-1] += kept**2 / lost
+    return diagonal, -kept / lost
+
+
+class LinearRows(NamedTuple):
+    """Linear rows without the errors of their channels.
+
+    Attributes:
+        rows: (6 n, n) not whitened, with the products that are left; means: (6, s, n) of the rows
+            over slices.
+    """
+
+    rows: Array
+    means: Array
+
+
+def eliminate_calibration(products: ChannelProducts, window: WindowContent, levels: Levels,
+                          root: Array) -> LinearRows:
+    """Eliminate the errors of the calibration.
+
+    Args:
+        root: (6, 3, 3) of the covariance of what each channel reads per acceleration too much.
+    """
+    n = products.rows.shape[1]
+    inner = root.transpose(0, 2, 1) @ products.accelerations @ root
+    inner += white_noise(levels)[:, None, None] ** 2 * np.eye(3)
+    probable = root @ np.linalg.solve(
+        inner, root.transpose(0, 2, 1) @ products.beside.transpose(0, 2, 1))  # (6, 3, n)
+    rows = _roots(products.rows - products.beside @ probable, products.lengths)
+    sums = products.sums[..., :n] - products.sums[..., n:] @ probable
+    return LinearRows(rows.reshape(-1, n), sums / window.slices.samples[:, None])
+
+
+def _roots(products: Array, lengths: Array) -> Array:
+    """Triangular rows (6, n, n) with these products (6, n, n).
+
+    Args:
+        lengths: (6, n) of the columns before anything was taken out of the products.
+    """
+    scale = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
+    scaled = products * scale[:, :, None] * scale[:, None, :]
+    scaled = 0.5 * (scaled + scaled.transpose(0, 2, 1)) + _TINY * np.eye(products.shape[1])
+    return np.linalg.cholesky(scaled).transpose(0, 2, 1) * lengths[:, None, :]

@@ -1,0 +1,108 @@
+"""What the sensor gets wrong, as its residual shows: noise, walking bias, calibration."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...inertia import Array
+from ...settings import Settings
+from ...signals.low_pass import ZeroPhaseFilter
+from ..regressor_window import WindowContent
+from .calibration import calibration_root, calibration_scale, calibration_sd
+from .channel_errors import (
+    ChannelProducts,
+    LinearRows,
+    channel_products,
+    eliminate_calibration,
+)
+from .noise import datasheet_noise
+from .walking_bias import Levels, data_sheet_levels, estimate_levels, white_noise
+
+
+class ErrorStrengths(NamedTuple):
+    """How strong the errors of the sensor are.
+
+    Attributes:
+        levels: of noise and walking bias; calibration: scale of the data sheet's errors.
+    """
+
+    levels: Levels
+    calibration: float
+
+    @property
+    def noise(self) -> Array:
+        """White noise (6,) of one sample [N, N m]."""
+        return white_noise(self.levels)
+
+
+class SensorErrors:
+    """Weighs the rows of windows by the errors of the sensor, and estimates how strong they are.
+
+    Args:
+        low_pass: the filter of the rows.
+    """
+
+    def __init__(self, settings: Settings, low_pass: ZeroPhaseFilter) -> None:
+        wrench = settings.wrench
+        self._low_pass, self._estimate = low_pass, settings.estimator.estimate_noise
+        self._sheet = datasheet_noise(wrench)
+        self._accuracy = np.array([wrench.force_accuracy, wrench.torque_accuracy])
+        self._drift = np.array([wrench.force_drift, wrench.torque_drift]) / 60.0
+        self._calibration = calibration_sd(wrench)
+
+    def before_data(self) -> ErrorStrengths:
+        """What the data sheet says of white noise, and nothing else."""
+        return ErrorStrengths(data_sheet_levels(self._sheet), 0.0)
+
+    def weigh(self, window: WindowContent, matrix: Array, phi: Array,
+              strengths: ErrorStrengths) -> WeighedRows:
+        """The rows of a window, linearised, without errors that belong to one channel.
+
+        Args:
+            matrix: (STORED, n) from stored columns to ``[A | states | y]``.
+            phi: (10,) payload, whose wrench the errors of the calibration multiply.
+        """
+        products = channel_products(window, matrix, strengths.levels)
+        root = calibration_root(self._calibration, phi)
+        linear = eliminate_calibration(products, window, strengths.levels,
+                                       strengths.calibration * root)
+        if not (strengths.calibration or any(level.walk.variance for level in strengths.levels)):
+            linear = linear._replace(rows=products.linear)
+        return WeighedRows(strengths, products, root, linear)
+
+    def update(self, weighed: WeighedRows, window: WindowContent, covariance: Array,
+               solution: Array, prior: Array) -> ErrorStrengths:
+        """The strengths that the residual of a solution tells.
+
+        Args:
+            covariance: (n - 1, n - 1) of the fit; solution: (n,) such that ``rows @ solution`` is
+                the residual.
+            prior: (n, n) products of whitened rows that are known before the data.
+        """
+        if not self._estimate:
+            return weighed.strengths
+        levels = estimate_levels(
+            weighed.linear.means, covariance, solution, window, self._low_pass,
+            weighed.strengths.levels, self._sheet,
+            np.hypot(self._accuracy, self._drift * window.duration))
+        scale = 0.0
+        if self._calibration.any():
+            scale = calibration_scale(weighed.products, weighed.strengths.levels, prior,
+                                      weighed.calibration_root)
+        return ErrorStrengths(levels, scale)
+
+
+class WeighedRows(NamedTuple):
+    """Linear rows of a window, and what they were made with.
+
+    Attributes:
+        strengths: of the errors; products: of the rows with errors of the calibration.
+        calibration_root: (6, 3, 3) by the data sheet; linear: the rows.
+    """
+
+    strengths: ErrorStrengths
+    products: ChannelProducts
+    calibration_root: Array
+    linear: LinearRows
