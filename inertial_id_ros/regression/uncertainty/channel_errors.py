@@ -72,7 +72,9 @@ def _take_walk(products: Array, sums: Array, window: WindowContent, level: Level
     within = 1.0 + strength * _density_within(level.walk.time, window)
     stacked = sums.transpose(1, 0, 2).reshape(len(samples), -1)
     diagonal, beside = _inverse_correlation(level.walk.time, window)
-    hidden = lapack.dptsv(diagonal / strength + samples, beside / strength, stacked)[2]
+    diagonal = diagonal / strength + samples
+    hidden = (lapack.dptsv(diagonal, beside / strength, stacked)[2] if len(beside)
+              else stacked / diagonal[:, None])  # a window of one slice
     seen = stacked * ((1.0 - 1.0 / within) / samples)[:, None] - hidden
     seen = seen.reshape(len(samples), 3, -1).transpose(1, 0, 2)
     return np.asarray(products / within + sums.transpose(0, 2, 1) @ seen)
