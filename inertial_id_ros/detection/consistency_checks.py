@@ -13,12 +13,18 @@ from ..regression.problem import Problem
 from ..regression.row_layout import EstimatedStates
 from ..regression.tool import Tool
 from ..regression.uncertainty.noise import datasheet_noise
-from ..settings import Settings
+from ..settings import Settings, WrenchSettings
 
 _SIGNIFICANT = 5.0  # standard deviations
 _UNEXPLAINED = 0.2  # share of the force that a correct set-up may leave unexplained
 _RELIEF = 0.1  # largest share of a residual that is left where its cause is taken away
-_MISFIT = 5.0  # residual over data-sheet noise from which the set-up may be wrong
+_MISFIT = 5.0  # residual over the errors of the sensor from which the set-up may be wrong
+
+
+def sensor_errors(settings: WrenchSettings) -> Array:
+    """Standard deviations (6,) of the residual by noise and accuracy of the sensor [N, N m]."""
+    accuracy = np.repeat([settings.force_accuracy, settings.torque_accuracy], 3)
+    return np.hypot(datasheet_noise(settings), accuracy)
 
 
 def residual_rms(problem: Problem, phi: Array, states: Array) -> Array:
@@ -37,7 +43,8 @@ class Look(NamedTuple):
     Attributes:
         mass: [kg]; is_negative: whether it is, significantly.
         states: (6 + q,) biases, alignment and tool.
-        rms: (6,) of the low-passed residual [N, N m]; misfit: its largest ratio to the noise.
+        rms: (6,) of the low-passed residual [N, N m]; misfit: its largest ratio to the errors
+            of the sensor.
     """
 
     mass: float
@@ -65,7 +72,7 @@ def look_at(problem: Problem, settings: Settings) -> Look:
     mass, states = float(phi[0]), marginal.states(phi)
     rms = residual_rms(problem, phi, states)
     return Look(mass, mass < -_SIGNIFICANT * np.sqrt(covariance[0, 0]), states, rms,
-                _misfit(rms, datasheet_noise(settings.wrench)))
+                _misfit(rms, sensor_errors(settings.wrench)))
 
 
 def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: FindingLog) -> None:
@@ -98,7 +105,7 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
     load = residual_rms(problem, nothing, seen.states)
     left = float(np.linalg.norm(rms[:3])) / max(float(np.linalg.norm(load[:3])), 1e-12)
     if left > _UNEXPLAINED:
-        check_residual(rms, datasheet_noise(settings.wrench), log)
+        check_residual(rms, sensor_errors(settings.wrench), log)
         raise log.error("frame_wrong", f"no payload explains the wrench ({left:.0%} of the "
                         "force is left): the sensor frame or the gravity frame is wrong, its "
                         "rotation may be transposed, or something touches the payload")
@@ -119,13 +126,13 @@ def check_settings(phi: Array, settings: Settings, log: FindingLog) -> None:
 
 
 def check_residual(rms: Array, noise: Array, log: FindingLog) -> bool:
-    """Name a residual (6,) that is far larger than its expected noise (6,) [N, N m]; says whether
-    it is."""
+    """Name a residual (6,) that is far larger than the errors (6,) expected of it [N, N m]; says
+    whether it is."""
     ratio = _misfit(rms, noise)
     is_large = ratio > _MISFIT
     if is_large:
         log.set("residual_large", "warning",
-                f"the residual is {ratio:.0f} times the noise of sensor and motion: contact, a "
+                f"the residual is {ratio:.0f} times the errors of sensor and motion: contact, a "
                 "wrong sensor or gravity frame, or another payload within the window")
     else:
         log.clear("residual_large")

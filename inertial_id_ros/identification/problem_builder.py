@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..detection.residual_shape import SliceMeans
 from ..inertia import PARAMETERS, Array
 from ..linalg import inverse
+from ..regression.alignment import GRAVITY_TILT
 from ..regression.problem import COLUMNS, Marginal, Problem, eliminate, state_prior, whiten
 from ..regression.regressor_window import DYNAMIC, STATIC, WindowContent
 from ..regression.row_layout import (
@@ -36,6 +38,7 @@ from .state import Tare
 
 _NO_ROWS = np.empty((0, COLUMNS))
 _ROUNDS = 3
+_SMALL_ERROR = np.repeat([0.05, 0.0025], 3)  # N, N m; of a slice, in which no shape is sought
 _STEADY, _STEADY_NOISE = 0.1, 0.01  # of phi in standard deviations, of the noise by itself
 _RENEWED = 0.05  # share of the window that must be new before the noise is estimated anew
 
@@ -126,6 +129,18 @@ class ProblemBuilder:
             if moved < _STEADY and changed < _STEADY_NOISE:
                 return self._problem(window, start, linearised)
         return self._problem(window, self._start, linearise_at(self._start))
+
+    def slice_means(self, window: WindowContent, problem: Problem, phi: Array) -> SliceMeans:
+        """Means over the slices of a window, linearised at phi (10,), with a problem's prior."""
+        sensor, gravity = self._settings.wrench, self._settings.gravity.acceleration
+        samples = window.slices.samples
+        means = window.slices.sums / samples[:, None, None]
+        noise = datasheet_noise(sensor) / np.sqrt(np.median(samples))
+        horizontal = means[:, :3, GRAVITY_TILT.columns][..., ::GRAVITY_TILT.width // 2]
+        return SliceMeans(
+            means @ self._matrix(phi), np.hypot(noise, _SMALL_ERROR),
+            horizontal.transpose(0, 2, 1) / gravity, _products(problem.state_prior()),
+            self.total_payload(phi), gravity)
 
     def add_regressor_noise(self, problem: Problem, window: WindowContent, phi: Array) -> Problem:
         """The problem with the noise of measured accelerations in its regressor, at phi (10,)."""

@@ -12,10 +12,12 @@ from ..detection.consistency_checks import (
     check_settings,
     look_at,
     residual_rms,
+    sensor_errors,
 )
+from ..detection.residual_shape import check_residual_shape
 from ..detection.shape_check import check_shape
 from ..errors import InvalidData, NotEnoughData
-from ..estimate import UNOBSERVED, Estimate
+from ..estimate import Estimate
 from ..estimators import Estimator, Solution, create
 from ..findings import FindingLog
 from ..geometry.shape import Shape
@@ -26,16 +28,15 @@ from ..regression.row_layout import NOTHING_REMOVED, NUISANCE_STATES, correct_bi
 from ..regression.tool import Tool
 from ..regression.uncertainty.calibration import common_gain_covariance
 from ..regression.uncertainty.encoder_noise import NO_MOTION_NOISE, motion_noise_covariance
-from ..regression.uncertainty.noise import datasheet_noise
 from ..settings import Settings
 from ..signals.bins import BIN_NS
 from ..signals.low_pass import ZeroPhaseFilter
 from .problem_builder import ProblemBuilder
-from .verdict import Verdict, judge
+from .verdict import MASS_SHARE, judge
 from .wrench_model import WrenchModel, unknown_acceleration_covariance
 
 _ROUNDS = 5  # with a noisy regressor
-_ROUGHLY_KNOWN = 0.25  # half width of a mass's interval, over the mass, up to which it is published
+_ROUGHLY_KNOWN = 0.5  # half width of a mass's interval, over the mass, up to which it is published
 _SETTLED = 0.03  # standard deviations by which the answer may still move
 
 
@@ -129,13 +130,16 @@ class Solver:
         is_explained = not check_residual(
             rms, self._residual_noise(solution.phi, acceleration_covariance), log)
         check_settings(solution.phi, self._settings, log)
+        shaped = check_residual_shape(
+            self.problems.slice_means(window, problem, solution.phi), log)
         verdict = judge(solution, marginal, unknown_acceleration_covariance(
-            solution.phi, turning, self._settings.gravity.acceleration) + beyond
+            solution.phi, turning, self._settings.gravity.acceleration) + beyond + shaped
             + common_gain_covariance(self.problems.total_payload(solution.phi),
                                      self._settings.wrench.gain_error))
+        is_explained = is_explained or bool(shaped.any())
         if not is_explained and WrenchModel.texts.doubted_name in log:
             raise InvalidData(WrenchModel.texts.doubted)
-        self._check_mass(solution, verdict, is_explained)
+        self._check_mass(solution, verdict.phi_covariance[0, 0] - shaped[0, 0], is_explained)
         log.set("verdict", "info", verdict.sentence)
         nuisance, sigma = self.nuisance_values(marginal, states, verdict.phi_covariance)
         nuisance = join(removed, nuisance)
@@ -192,12 +196,15 @@ class Solver:
                 "attached")
         return other
 
-    def _check_mass(self, solution: Solution, verdict: Verdict, is_explained: bool) -> None:
+    def _check_mass(self, solution: Solution, variance: float, is_explained: bool) -> None:
         """Raise NotEnoughData where the data hardly tell the mass, or the residual casts doubt on
-        a mass that they tell roughly."""
-        mass, interval = solution.phi[0], 2.0 * float(np.sqrt(verdict.phi_covariance[0, 0]))
-        if verdict.verdict[0] != UNOBSERVED or (
-                is_explained and interval < _ROUGHLY_KNOWN * mass):
+        a mass that they tell roughly.
+
+        Args:
+            variance: of the mass, without that of a residual that has a shape [kg^2].
+        """
+        mass, interval = solution.phi[0], 2.0 * float(np.sqrt(variance))
+        if interval < (_ROUGHLY_KNOWN if is_explained else MASS_SHARE) * mass:
             return
         if self.tool is not None:
             raise NotEnoughData(f"no object can be told apart from the tool: "
@@ -207,9 +214,9 @@ class Solver:
             "the sensor by 20 to 30 degrees about two axes, or tare it without payload")
 
     def _residual_noise(self, phi: Array, acceleration_covariance: Array) -> Array:
-        """Noise (6,) of sensor and motion in the residual of a payload phi (10,) [N, N m]."""
+        """Errors (6,) of sensor and motion in the residual of a payload phi (10,) [N, N m]."""
         motion = motion_noise_covariance(self.problems.total_payload(phi), acceleration_covariance)
-        return np.sqrt(datasheet_noise(self._settings.wrench) ** 2 + motion.diagonal())
+        return np.sqrt(sensor_errors(self._settings.wrench) ** 2 + motion.diagonal())
 
     def answer(self, estimator: Estimator, problem: Problem, window: WindowContent,
                shape: Shape | None) -> tuple[Problem, Solution]:

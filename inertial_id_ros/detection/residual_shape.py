@@ -1,0 +1,162 @@
+"""What the residual of a window looks like: the hysteresis of a sensor, the pull of a cable.
+
+Neither averages out, and the model of the sensor's errors holds neither. Both leave a residual of
+their own shape. Hysteresis follows the load with play, channel by channel and with the same sign
+in all. A cable pulls towards a place of the room: the horizontal part of that turns with the sensor
+as nothing else does, while the vertical part is taken for weight. A shape that explains nearly all
+of the residual is named, and the payload gets the uncertainty that goes with it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..findings import FindingLog
+from ..inertia import PARAMETERS, Array
+
+_SHORTEST = 16  # slices
+_CLEAR = 0.5  # root mean square of the residual below which no shape is sought
+# Share of the residual that the shape explains; that of a cable more, the fewer slices there are.
+_HYSTERESIS, _CABLE, _BY_CHANCE = 0.62, 0.6, 3.5
+_CLEAR_CABLE = 1.5  # root mean square of the residual below which no cable is named
+_ONE_SIGN = 0.9  # sum of the strengths of hysteresis over the sum of their sizes
+_PLAY = (0.1, 0.3)  # half the play, as a share of the range of a channel's load
+_UNSURE = 1.5  # how far the model of hysteresis may be from the truth, times what it does
+_TURNED = 0.01  # least variance of a horizontal direction in sensor axes
+_UPWARDS = 3.0  # vertical pull of a cable that comes from above, over the horizontal one
+_NOTHING = np.zeros((PARAMETERS, PARAMETERS))
+_TINY = 1e-9
+
+
+class SliceMeans(NamedTuple):
+    """Means over the slices of a window, linearised.
+
+    Attributes:
+        rows: (s, 6, n) of ``[A | states | y]``; sd: (6,) of one mean by noise and accuracy [N, ..].
+        horizontal: (s, 2, 3) two horizontal directions in sensor axes.
+        prior: (n, n) products of whitened rows that are known before the data.
+        phi: (10,) payload; gravity: [m/s^2].
+    """
+
+    rows: Array
+    sd: Array
+    horizontal: Array
+    prior: Array
+    phi: Array
+    gravity: float
+
+
+def check_residual_shape(means: SliceMeans, log: FindingLog) -> Array:
+    """Name hysteresis or a cable that shapes the residual.
+
+    Returns:
+        covariance (10, 10) of phi by what was found.
+    """
+    log.clear("hysteresis", "cable")
+    if len(means.rows) < _SHORTEST:
+        return _NOTHING
+    before = _fit(means, np.empty((*means.rows.shape[:2], 0)))
+    if before.rms < _CLEAR:
+        return _NOTHING
+    load = means.rows[..., :PARAMETERS] @ means.phi
+    halves = [share * np.ptp(load, axis=0) for share in _PLAY]
+    lags = [_fit(means, _of_channels(_play(load, half) - load)) for half in halves]
+    lag, half = min(zip(lags, halves, strict=True), key=lambda pair: pair[0].rms)
+    pull = _fit(means, _pull_columns(means.horizontal))
+    explained_by_lag = 1.0 - (lag.rms / before.rms) ** 2
+    if (explained_by_lag > _HYSTERESIS
+            and lag.strength.sum() > _ONE_SIGN * np.abs(lag.strength).sum()):
+        return _report_hysteresis(half * lag.strength, lag.phi - before.phi, log)
+    least = max(_CABLE + _BY_CHANCE / len(load), explained_by_lag)
+    if not _turns_enough(means.horizontal):
+        return _NOTHING
+    if before.rms > _CLEAR_CABLE and 1.0 - (pull.rms / before.rms) ** 2 > least:
+        return _report_cable(pull.strength, means.gravity, log)
+    return _NOTHING
+
+
+def _turns_enough(horizontal: Array) -> bool:
+    """Whether each horizontal direction (s, 2, 3) turns in sensor axes: in a plane, a pull is no
+    other than a tilt of gravity or a bias."""
+    off = horizontal - horizontal.mean(axis=0)
+    spread = np.einsum("saj,sbj->ab", off, off) / len(off)
+    return bool(np.linalg.eigvalsh(spread)[0] > _TURNED)
+
+
+class _Fit(NamedTuple):
+    """Least squares with a shape: payload (10,), strength (k,) of the shape, and the root mean
+    square of the residual in standard deviations."""
+
+    phi: Array
+    strength: Array
+    rms: float
+
+
+def _fit(means: SliceMeans, shape: Array) -> _Fit:
+    """Fit payload, states and the columns of a shape (s, 6, k)."""
+    columns = np.concatenate([means.rows[..., :-1], shape], axis=2) / means.sd[:, None]
+    target = means.rows[..., -1] / means.sd
+    n = means.rows.shape[2] - 1
+    flat = columns.reshape(-1, columns.shape[2])
+    products, vector = flat.T @ flat, flat.T @ target.ravel()
+    products[:n, :n] += means.prior[:-1, :-1]
+    vector[:n] += means.prior[:-1, -1]
+    products[n:, n:] += np.eye(shape.shape[2])  # the motion may not tell all of a shape
+    products += _TINY * np.diag(products.diagonal() + _TINY)
+    found = np.linalg.solve(products, vector)
+    left = target - columns @ found
+    return _Fit(found[:PARAMETERS], found[n:], float(np.sqrt((left * left).mean())))
+
+
+def _play(load: Array, half: Array) -> Array:
+    """What a load (s, 6) moves through play of these half widths (6,)."""
+    out = np.empty_like(load)
+    at = load[0]
+    for k, now in enumerate(load):
+        at = out[k] = np.clip(at, now - half, now + half)
+    return out
+
+
+def _of_channels(signal: Array) -> Array:
+    """A column (s, 6, 6) of its own for each channel of a signal (s, 6)."""
+    return np.asarray(signal[:, :, None] * np.eye(signal.shape[1]))
+
+
+def _pull_columns(horizontal: Array) -> Array:
+    """Columns (s, 6, 8) of horizontal forces along two directions (s, 2, 3) of the room, and of
+    their torques per lever."""
+    out = np.zeros((len(horizontal), 6, 8))
+    for k in range(2):
+        out[:, :3, k] = horizontal[:, k]
+        out[:, 3:, 2 + 3 * k:5 + 3 * k] = -np.cross(horizontal[:, k, None], np.eye(3)).transpose(
+            0, 2, 1)
+    return out
+
+
+def _report_hysteresis(size: Array, change: Array, log: FindingLog) -> Array:
+    """Name hysteresis of a size (6,) [N, N m]; gives the covariance (10, 10) of phi.
+
+    Args:
+        change: (10,) of phi by a model of it.
+    """
+    force, torque = np.sqrt((size.reshape(2, 3) ** 2).mean(axis=1))
+    log.set("hysteresis", "warning",
+            f"the wrench lags behind its own changes by about {force:.2g} N and {torque:.2g} N m: "
+            "hysteresis of the sensor or of its mounting; tighten the mounting, or use a sensor "
+            "with less; the intervals are wider by what that may do")
+    return np.asarray(_UNSURE**2 * np.outer(change, change))
+
+
+def _report_cable(strength: Array, gravity: float, log: FindingLog) -> Array:
+    """Name a pull, from the strengths (8,) of `_pull_columns`; gives the covariance (10, 10) of phi
+    by the part of it that cannot be told from weight; gravity: [m/s^2]."""
+    force, torque = np.linalg.norm(strength[:2]), np.linalg.norm(strength[2:]) / np.sqrt(2.0)
+    log.set("cable", "warning",
+            f"something pulls at the payload from one place of the room, by about {force:.2g} N "
+            "sideways, as a cable or a hose does; what it pulls upwards is taken for less weight; "
+            "lead it along the arm, or fasten it before the sensor; the intervals are wider by "
+            "what that may do")
+    sd = np.r_[force, np.full(3, torque), np.zeros(6)] * _UPWARDS / gravity
+    return np.diag(sd**2)

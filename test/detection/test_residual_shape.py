@@ -1,0 +1,96 @@
+"""Hysteresis and cables are named by the shape of the residual, and the intervals hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from disturbed import BIAS, SLOW, identify
+from synthetic import NOISE, Recording, joint_messages, payload, stamps, texts, wrench_messages
+
+from inertial_id_ros.estimate import Estimate
+
+TIMES = stamps(10.0, 200.0)
+ALARMS = {"contact", "payload_changed", "sensor_zeroed", "estimate_lost", "frame_wrong_suspected"}
+RANGES = np.repeat([130.0, 10.0], 3)  # N, N m
+Change = Callable[[np.ndarray, np.random.Generator], np.ndarray]  # of readings (n, 6)
+
+
+def _recording(seed: int, mass: float, change: Change) -> Recording:
+    """Ten seconds of a payload, whose readings are changed."""
+    rng = np.random.default_rng([seed, 5])
+    body = payload(seed, mass)
+    reading = change(BIAS - SLOW.load(TIMES, body), rng)
+    true = wrench_messages(SLOW, body, TIMES, rng=rng, noise=NOISE)
+    rows = iter(reading + rng.normal(size=reading.shape) * NOISE)
+
+    def other(stamp: int, frame: str, *_: list[float]) -> tuple[int, str, list[float], list[float]]:
+        row = next(rows)
+        return stamp, frame, row[:3].tolist(), row[3:].tolist()
+    return (joint_messages(SLOW, TIMES) + true.changed("add_wrench", other)).sorted()
+
+
+def _hysteresis(share: float) -> Change:
+    """Play of 0.3 of the range that a channel moves through, mixed in to `share` of full scale."""
+    def lag(reading: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        half = 0.3 * np.ptp(reading, axis=0)
+        weight = np.minimum(share * RANGES / half, 0.5)
+        moved, at = np.empty_like(reading), reading[0]
+        for k, now in enumerate(reading):
+            at = moved[k] = np.clip(at, now - half, now + half)
+        return reading + weight * (moved - reading)
+    return lag
+
+
+def _cable(reading: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """1 N towards a hook on the wall, at 36 mm from the sensor."""
+    turn, place = SLOW.sensor_in_world(TIMES)
+    lever = np.array([0.0, 0.036, 0.0])
+    way = np.array([2.0, 1.5, 3.0]) - place - turn.apply(lever)
+    length = np.linalg.norm(way, axis=1)
+    force = turn.inv().apply(way / length[:, None])
+    return reading + np.hstack([force, np.cross(lever, force)])
+
+
+def _wander(reading: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Ornstein-Uhlenbeck noise of 10 s, .5 N and .03 N m."""
+    keep, sd = np.exp(-0.005 / 10.0), np.repeat([0.5, 0.03], 3)
+    out = np.empty_like(reading)
+    at = rng.normal(size=6) * sd
+    for k in range(len(out)):
+        at = out[k] = keep * at + np.sqrt(1.0 - keep**2) * rng.normal(size=6) * sd
+    return reading + out
+
+
+def _gain(reading: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A percent of gain error in each channel."""
+    return reading * (1.0 + 0.01 * rng.normal(size=6))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("name", "change"), [
+    ("hysteresis", _hysteresis(0.005)), ("hysteresis", _hysteresis(0.01)), ("cable", _cable)])
+def test_what_shapes_the_residual_is_named_and_within_the_interval(
+        name: str, change: Change, seed: int) -> None:
+    body = payload(seed, 2.0)
+    made = identify(wrench__sensor="unknown")
+    _recording(seed, 2.0, change).feed(made, 0.1)
+    outcome = made.solve()
+    found = texts(made)
+    assert name in found and not ALARMS & set(found)
+    assert isinstance(outcome, Estimate)
+    off = np.abs(outcome.report - body.report)[:4]
+    assert (off < 3.0 * outcome.sigma[:4]).all()
+    assert off[0] > 0.01 * body.report[0]  # so that the width matters
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("change", [lambda reading, rng: reading, _wander, _gain])
+def test_noise_and_gains_have_no_such_shape(change: Change, seed: int) -> None:
+    made = identify(wrench__sensor="unknown")
+    _recording(seed, 2.0, change).feed(made, 0.1)
+    assert isinstance(made.solve(), Estimate)
+    assert not (ALARMS | {"hysteresis", "cable"}) & set(texts(made))
