@@ -145,6 +145,11 @@ class Solver:
         nuisance = join(removed, nuisance)
         for state in NUISANCE_STATES:
             state.report(nuisance[state.values], sigma[state.values], log)
+            if np.abs(nuisance[state.values]).max() > state.too_large:
+                named = [True] * len(state.components)
+                raise log.error("frame_wrong", state.describe(nuisance[state.values], named)
+                                + ": more than a mounting gets wrong; the sensor frame or the "
+                                "gravity frame is wrong")
         return Estimate(
             stamp_ns=(window.last + 1) * BIN_NS, frame_id=frame_id, phi=solution.phi,
             phi_covariance=verdict.phi_covariance,

@@ -53,7 +53,8 @@ class NuisanceState(ABC):
         width: number of its columns in a stored row.
         finding: name of its finding; noteworthy: values below this are not worth one.
         large: what is quadratic in values above this matters: they are taken out of the samples
-            (see `RemovedErrors`), and the state is what remains.
+            (see `RemovedErrors`), and the state is what remains; too_large: values above this are
+            not, since something else must be wrong.
         columns: its place in a stored row; values: its place among the values of all states.
     """
 
@@ -63,6 +64,7 @@ class NuisanceState(ABC):
     finding: ClassVar[str]
     noteworthy: ClassVar[float]
     large: ClassVar[float] = np.inf
+    too_large: ClassVar[float] = np.inf
     columns: slice
     values: slice
 

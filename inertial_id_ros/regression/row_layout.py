@@ -118,16 +118,15 @@ class EstimatedStates:
         """Prior standard deviation (q,) of what remains of errors of which (n,) were removed.
 
         Where errors are larger than the settings expect, they tell the scale themselves (empirical
-        Bayes): what remains about the other axes is as little known.
+        Bayes), as far as a mounting may be wrong: what remains about the other axes is as little
+        known.
 
         Args:
             rest: (q,) what remained of them by the last estimate.
         """
-        if not removed.any() and (np.abs(rest) <= self.prior_sd).all():
-            return self.prior_sd
         whole, scale = removed + self.expand(rest), np.zeros(NUISANCE_VALUES)
         for state in (s for s in self.members if len(s.components) > 1):
-            scale[state.values] = np.sqrt(np.mean(whole[state.values] ** 2))
+            scale[state.values] = min(np.sqrt(np.mean(whole[state.values] ** 2)), state.too_large)
         return np.maximum(self.prior_sd, scale[self._index])
 
 

@@ -63,6 +63,9 @@ class RemovedErrors:
         if that is worth a replay; says whether it was."""
         rest = np.abs(values - self.values)
         clear = (rest > np.maximum(_LARGE, _SIGNIFICANT * sigma)) & (sigma > 0.0)
+        for state in NUISANCE_STATES:
+            if np.abs(values[state.values]).max() > state.too_large:
+                clear[state.values] = False
         if self._times == _MOST_REPLAYS or not clear.any():
             return False
         self._times += 1

@@ -83,7 +83,8 @@ def test_a_walk_and_the_white_noise_beside_it_are_told_apart(
         assert np.exp(np.mean(np.log(ratios))) == pytest.approx(1.0, rel=0.4)
 
 
-def test_a_drift_is_taken_for_a_walk_and_makes_white_noise_no_stronger(rng: np.random.Generator) -> None:
+def test_a_drift_is_taken_for_a_walk_and_makes_white_noise_no_stronger(
+        rng: np.random.Generator) -> None:
     t = np.arange(3000)[:, None] * 0.01
     levels = _estimate(_window(_white(rng, 3000, NOISE) + 0.5 * NOISE * t))
     assert all(level.white < 1.2 * sheet for level, sheet in zip(levels, NOISE[::3], strict=True))
