@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..inertia import Array, skew
 from ..settings import Settings
@@ -91,7 +91,7 @@ class GravityTilt(NuisanceState):
     def join(self, removed: Array, rest: Array) -> Array:
         """The tilt (2,) in place of two, of which the rest is about the axes turned by the removed
         one; a turn about the vertical is none."""
-        up = (gravity_turn(removed) * gravity_turn(rest)).apply((0.0, 0.0, 1.0))
+        up = (gravity_turn(removed) @ gravity_turn(rest))[:, 2]
         horizontal = float(np.hypot(up[0], up[1]))
         angle = np.arctan2(horizontal, up[2]) / max(horizontal, 1e-12)
         return np.array([-angle * up[1], angle * up[0]])
@@ -161,20 +161,29 @@ class SensorPosition(NuisanceState):
         return _move(bias, -values)
 
 
-def gravity_turn(tilt: Array) -> Rotation:
-    """The rotation of gravity by a tilt (2,) about its frame's x and y [rad]."""
-    return Rotation.from_rotvec((tilt[0], tilt[1], 0.0))
+def gravity_turn(tilt: Array) -> Array:
+    """The rotation matrix (3, 3) of gravity by a tilt (2,) about its frame's x and y [rad]."""
+    return _matrix(np.array([tilt[0], tilt[1], 0.0]))
 
 
 def _joined(later: Array, first: Array) -> Array:
     """The rotation vector (3,) of a rotation after another [rad]."""
-    return np.asarray((Rotation.from_rotvec(later) * Rotation.from_rotvec(first)).as_rotvec())
+    import pinocchio as pin  # in a plain run nothing was removed, and no rotation follows another
+
+    return np.asarray(pin.log3(_matrix(later) @ _matrix(first)))
 
 
 def _rotate(wrench: Array, vector: Array) -> Array:
     """Rotate force and torque (..., 6) by a rotation vector (3,) [rad]."""
-    matrix = Rotation.from_rotvec(vector).as_matrix()
-    return np.asarray(wrench.reshape(-1, 3) @ matrix.T).reshape(wrench.shape)
+    return np.asarray(wrench.reshape(-1, 3) @ _matrix(vector).T).reshape(wrench.shape)
+
+
+def _matrix(vector: Array) -> Array:
+    """The rotation matrix (3, 3) of a rotation vector (3,) [rad], by Rodrigues' formula."""
+    angle, cross = math.sqrt(float(vector @ vector)), skew(vector)
+    # sin(a) / a and (1 - cos(a)) / a^2
+    first, second = np.sinc(angle / np.pi), 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
+    return np.asarray(np.eye(3) + first * cross + second * cross @ cross)
 
 
 def _move(wrench: Array, position: Array) -> Array:

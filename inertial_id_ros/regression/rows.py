@@ -87,7 +87,7 @@ def tilt_gravity(motion: Motion, values: Array) -> Motion:
     tilt = values[GRAVITY_TILT.values]
     if not tilt.any():
         return motion
-    return motion._replace(axes=gravity_turn(tilt).as_matrix().T @ motion.axes)
+    return motion._replace(axes=gravity_turn(tilt).T @ motion.axes)
 
 
 def regressor_of(motion: Motion) -> Array:

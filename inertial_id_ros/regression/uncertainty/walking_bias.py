@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.fft import dct
 
 from ...inertia import Array
 from ...signals.bins import BIN_NS
@@ -94,7 +93,14 @@ def estimate_levels(means: Array, covariance: Array, solution: Array, window: Wi
 
 def _modes(means: Array) -> Array:
     """Orthonormal cosine modes (s - 1, ...) of means over slices (s, ...), without the constant."""
-    return np.asarray(dct(means, axis=0, norm="ortho")[1:])
+    return np.tensordot(_cosines(len(means)), means, 1)
+
+
+@lru_cache(maxsize=128)
+def _cosines(slices: int) -> Array:
+    """Orthonormal cosines (s - 1, s) over slices, those of the discrete cosine transform II."""
+    k, middle = np.arange(1, slices)[:, None], np.arange(slices) + 0.5
+    return np.asarray(np.sqrt(2.0 / slices) * np.cos(np.pi * k * middle / slices))
 
 
 class _Spectra(NamedTuple):
