@@ -154,7 +154,7 @@ def test_a_tare_with_the_payload_attached_is_named_and_dropped_once_the_arm_move
 
 @pytest.mark.slow
 def test_a_good_tare_is_kept_through_motion_and_contact() -> None:
-    made = _tared(estimator__method="lmi")
+    made = _tared(estimator__method="lmi", wrench__sensor="unknown")
     _rest(NOTHING, 2.0).feed(made, 0.1)
 
     def push(stamp: int, frame: str, force: list[float], torque: list[float]) -> tuple[Any, ...]:

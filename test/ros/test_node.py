@@ -42,7 +42,8 @@ def identified(tmp_path_factory):
     """A node that has identified the hammer of a robot that now stands still."""
     folder = tmp_path_factory.mktemp("state")
     with Stage() as stage:
-        stage.node = stage.start_node(estimator__rate=4.0, state__directory=str(folder))
+        stage.node = stage.start_node(wrench__sensor="ideal", estimator__rate=4.0,
+                                      state__directory=str(folder))
         stage.folder = folder
         stage.robot = Robot(stage.client)
         stage.robot.publish_description()
