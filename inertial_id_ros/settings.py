@@ -314,6 +314,10 @@ class AlignmentSettings:
     tilt_sd: float = setting(
         0.25, "Standard deviation of the tilt of gravity against its frame, about x and y; "
         "0: taken as exact.", unit="deg", low=0.0, high=10.0)
+    orientation_sd: float = setting(
+        0.4, "Standard deviation of what the robot description gets wrong in the orientation of "
+        "the sensor's frame, about each axis (calibration of the arm), which no data tell; it "
+        "widens the intervals. 0: exact.", unit="deg", low=0.0, high=10.0)
     position_sd: float = setting(
         0.0, "Standard deviation of the position of the sensor's origin in its frame, along each "
         "axis: a few millimetres where no drawing tells it; 0: taken as exact.", unit="m", low=0.0,

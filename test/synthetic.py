@@ -307,7 +307,8 @@ def transform_messages(turn: Rotation, shift: np.ndarray, t: np.ndarray, parent:
 def settings(**changes: Any) -> Settings:
     """Settings for recordings of this module, with ``wls`` and a sensor that has noise and a bias
     but no other error; keyword ``wrench__topic`` is ``wrench.topic``."""
-    base = {"wrench.sensor": "ideal", "estimator.method": "wls", "estimator.estimate_noise": False}
+    base = {"wrench.sensor": "ideal", "alignment.orientation_sd": 0.0,
+            "estimator.method": "wls", "estimator.estimate_noise": False}
     return Settings().replace(base | {k.replace("__", "."): v for k, v in changes.items()})
 
 

@@ -33,7 +33,11 @@ from ..signals.bins import BIN_NS
 from ..signals.low_pass import ZeroPhaseFilter
 from .problem_builder import ProblemBuilder
 from .verdict import MASS_SHARE, judge
-from .wrench_model import WrenchModel, unknown_acceleration_covariance
+from .wrench_model import (
+    WrenchModel,
+    orientation_covariance,
+    unknown_acceleration_covariance,
+)
 
 _ROUNDS = 5  # with a noisy regressor
 _ROUGHLY_KNOWN = 0.5  # half width of a mass's interval, over the mass, up to which it is published
@@ -132,10 +136,8 @@ class Solver:
         check_settings(solution.phi, self._settings, log)
         shaped = check_residual_shape(
             self.problems.slice_means(window, problem, solution.phi), log)
-        verdict = judge(solution, marginal, unknown_acceleration_covariance(
-            solution.phi, turning, self._settings.gravity.acceleration) + beyond + shaped
-            + common_gain_covariance(self.problems.total_payload(solution.phi),
-                                     self._settings.wrench.gain_error))
+        verdict = judge(solution, marginal, beyond + shaped
+                        + self._unseen_covariance(solution.phi, turning))
         is_explained = is_explained or bool(shaped.any())
         if not is_explained and WrenchModel.texts.doubted_name in log:
             raise InvalidData(WrenchModel.texts.doubted)
@@ -200,6 +202,17 @@ class Solver:
                 "attached then, or the sensor was zeroed since; tare again at rest, with nothing "
                 "attached")
         return other
+
+    def _unseen_covariance(self, phi: Array, turning: float) -> Array:
+        """Covariance (10, 10) of phi (10,) by errors that leave no residual.
+
+        Args:
+            turning: as in `solve`.
+        """
+        total, settings = self.problems.total_payload(phi), self._settings
+        return (unknown_acceleration_covariance(phi, turning, settings.gravity.acceleration)
+                + common_gain_covariance(total, settings.wrench.gain_error)
+                + orientation_covariance(phi, np.deg2rad(settings.alignment.orientation_sd)))
 
     def _check_mass(self, solution: Solution, variance: float, is_explained: bool) -> None:
         """Raise NotEnoughData where the data hardly tell the mass, or the residual casts doubt on

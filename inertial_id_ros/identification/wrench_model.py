@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..detection.load_model import DisturbanceTexts, LoadModel
-from ..inertia import PARAMETERS, Array, skew
+from ..inertia import PARAMETERS, Array, skew, transform_matrix
 from ..regression.regressor_window import Rows
 from ..regression.row_layout import BIAS, EstimatedStates
 from ..regression.rows import RATE_COLUMNS, ROW_COLUMNS, unpack_rows
@@ -112,3 +112,23 @@ def unknown_acceleration_covariance(phi: Array, turning: float, gravity: float) 
     first_moment = float(np.linalg.norm(phi[1:4]))
     sd = np.r_[share * phi[0], np.full(3, share * first_moment), np.full(6, _LEVER * first_moment)]
     return np.diag(sd**2)
+
+
+def orientation_covariance(phi: Array, sd: float) -> Array:
+    """Covariance (10, 10) of phi (10,) where the axes in which it is given are not known exactly.
+
+    Args:
+        sd: standard deviation of their rotation about each of them [rad].
+    """
+    changes = sd * (_TURNS @ phi)
+    return np.asarray(changes.T @ changes)
+
+
+def _turn(axis: Array) -> Array:
+    """Matrix (10, 10) from phi to its change per angle, turned about an axis (3,)."""
+    ahead, back = (transform_matrix(np.eye(3) + sign * skew(axis), np.zeros(3))
+                   for sign in (1.0, -1.0))
+    return 0.5 * (ahead - back)  # what is quadratic is in neither
+
+
+_TURNS = np.stack([_turn(axis) for axis in np.eye(3)])
