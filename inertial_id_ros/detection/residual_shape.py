@@ -48,14 +48,31 @@ class SliceMeans(NamedTuple):
     gravity: float
 
 
-def check_residual_shape(means: SliceMeans, log: FindingLog) -> Array:
+def is_clear(residual: Array, sd: Array, prior_cost: float) -> bool:
+    """Whether no shape is sought in a window with these means (s, 6) of a residual over slices.
+
+    No fit needs to be made then: the best one has a smaller sum of squares still.
+
+    Args:
+        sd: (6,) of one mean; prior_cost: sum of squares by which the solution deviates from what is
+            known before the data.
+    """
+    whitened = residual / sd
+    cost = float((whitened * whitened).sum()) + prior_cost
+    return cost < _CLEAR**2 * whitened.size
+
+
+def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Array:
     """Name hysteresis or a cable that shapes the residual.
+
+    Args:
+        means: None where the residual is clear.
 
     Returns:
         covariance (10, 10) of phi by what was found.
     """
     log.clear("hysteresis", "cable")
-    if len(means.rows) < _SHORTEST:
+    if means is None or len(means.rows) < _SHORTEST:
         return _NOTHING
     before = _fit(means, np.empty((*means.rows.shape[:2], 0)))
     if before.rms < _CLEAR:

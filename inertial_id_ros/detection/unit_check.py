@@ -125,6 +125,8 @@ class UnitCheck:
     def __init__(self) -> None:
         self._force, self._torque = _Fit(4), _Fit(3)
         self._waiting: list[tuple[Array, Array]] = []
+        self._seen: _Seen | None = None
+        self._is_measured = True  # with what was added last
 
     def add(self, regressor: Array, wrench: Array) -> None:
         """Add bins: regressor (k, 6, 10) and wrench (k, 6) as in the model of the load."""
@@ -138,16 +140,14 @@ class UnitCheck:
         y = y[:whole].reshape(-1, _BLOCK, 6).mean(axis=1)
         self._force.add(x[:, :3], y[:, :3])
         self._torque.add(x[:, 3:, 1:], y[:, 3:])
+        self._is_measured = False
 
     def judge(self, settings: Settings, shape: Shape | None, log: FindingLog) -> str | None:
         """Name a wrong unit as a finding; returns it where no estimate can be right."""
         log.clear(UNITS)
-        if self._force.weight < _LEAST_SAMPLES:
-            return None
-        try:
-            seen = self._measure()
-        except np.linalg.LinAlgError:
-            return None
+        if not self._is_measured:
+            self._seen, self._is_measured = self._measure(), True
+        seen = self._seen
         if seen is None:
             return None
         limits = _limits(settings, shape)
@@ -173,13 +173,14 @@ class UnitCheck:
         return text if impossible else None
 
     def _measure(self) -> _Seen | None:
-        """What forces and torques tell, each alone; None where they tell nothing.
-
-        Raises:
-            LinAlgError: the sensor has not been turned.
-        """
-        force, sd, noise, force_share, tilt = self._force.solve()
-        moment, moment_sd, _, torque_share, _ = self._torque.solve()
+        """What forces and torques tell, each alone; None where they tell nothing."""
+        if self._force.weight < _LEAST_SAMPLES:
+            return None
+        try:
+            force, sd, noise, force_share, tilt = self._force.solve()
+            moment, moment_sd, _, torque_share, _ = self._torque.solve()
+        except np.linalg.LinAlgError:  # the sensor has not been turned
+            return None
         mass, length = abs(float(force[0])), float(np.linalg.norm(moment))
         if (tilt < _LEAST_TILT or min(force_share, torque_share) < _EXPLAINED
                 or not mass > _SIGNIFICANT * sd[0] or not length > 0.0):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..detection.residual_shape import SliceMeans
+from ..detection.residual_shape import SliceMeans, is_clear
 from ..inertia import PARAMETERS, Array
 from ..linalg import inverse
 from ..regression.alignment import GRAVITY_TILT
@@ -130,16 +130,26 @@ class ProblemBuilder:
                 return self._problem(window, start, linearised)
         return self._problem(window, self._start, linearise_at(self._start))
 
-    def slice_means(self, window: WindowContent, problem: Problem, phi: Array) -> SliceMeans:
-        """Means over the slices of a window, linearised at phi (10,), with a problem's prior."""
+    def slice_means(self, window: WindowContent, problem: Problem, phi: Array,
+                    states: Array) -> SliceMeans | None:
+        """Means over the slices of a window, linearised at phi (10,), with a problem's prior; None
+        where the residual is clear.
+
+        Args:
+            states: (6 + q,) that go with phi.
+        """
         sensor, gravity = self._settings.wrench, self._settings.gravity.acceleration
-        samples = window.slices.samples
-        means = window.slices.sums / samples[:, None, None]
+        samples, matrix = window.slices.samples, self._matrix(phi)
         noise = datasheet_noise(sensor) / np.sqrt(np.median(samples))
+        sd, prior = np.hypot(noise, _SMALL_ERROR), _products(problem.state_prior())
+        solution = np.concatenate([phi, states, [-1.0]])
+        residual = window.slices.sums @ (matrix @ solution) / samples[:, None]
+        if is_clear(residual, sd, float(solution @ prior @ solution)):
+            return None
+        means = window.slices.sums / samples[:, None, None]
         horizontal = means[:, :3, GRAVITY_TILT.columns][..., ::GRAVITY_TILT.width // 2]
         return SliceMeans(
-            means @ self._matrix(phi), np.hypot(noise, _SMALL_ERROR),
-            horizontal.transpose(0, 2, 1) / gravity, _products(problem.state_prior()),
+            means @ matrix, sd, horizontal.transpose(0, 2, 1) / gravity, prior,
             self.total_payload(phi), gravity)
 
     def add_regressor_noise(self, problem: Problem, window: WindowContent, phi: Array) -> Problem:

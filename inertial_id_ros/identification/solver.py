@@ -135,7 +135,7 @@ class Solver:
             rms, self._residual_noise(solution.phi, acceleration_covariance), log)
         check_settings(solution.phi, self._settings, log)
         shaped = check_residual_shape(
-            self.problems.slice_means(window, problem, solution.phi), log)
+            self.problems.slice_means(window, problem, solution.phi, states), log)
         verdict = judge(solution, marginal, beyond + shaped
                         + self._unseen_covariance(solution.phi, turning))
         is_explained = is_explained or bool(shaped.any())

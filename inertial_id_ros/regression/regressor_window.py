@@ -20,7 +20,7 @@ from ..settings import Settings
 from ..signals.bins import BIN_NS
 from .nuisance_state import NuisanceState
 from .row_layout import NUISANCE_STATES, STORED, EstimatedStates, channel_columns
-from .slice_sums import Slices, SliceSums, merge, sum_by_slice
+from .slice_sums import Slices, SliceSums, sum_by_slice
 
 CHANNELS = 6
 FULL, DYNAMIC, STATIC = "full", "dynamic", "static"
@@ -301,11 +301,10 @@ class RegressorWindow:
                    for model, pair in self._trees.items()}
         first = int(self._first[used[0]] if len(used) else provisional.number[0])
         last = int(provisional.number[-1]) if len(provisional.number) else self._last
-        slices = self._sums.slices(used, self._number[used], sum_by_slice(
+        slices, merged = self._sums.merged(used, self._number[used], sum_by_slice(
             provisional.full, provisional.samples.astype(float),
-            provisional.number // self._bins_per_slice))
-        merged = -(-len(slices.rows) // _MAX_BLOCKS)
-        return WindowContent(factors, merge(slices, merged), round(float(slices.samples.sum())),
+            provisional.number // self._bins_per_slice), _MAX_BLOCKS)
+        return WindowContent(factors, slices, round(float(slices.samples.sum())),
                              first, last, int(slices.rows.sum()), merged * self.slice_length)
 
     def _total_factors(self, pair: list[_FactorTree], provisional: Array) -> Array:

@@ -1,6 +1,7 @@
 """Sums of rows over the slices of the window.
 
-Nothing is subtracted, so that dropped slices leave no trace.
+Nothing is subtracted, so that dropped slices leave no trace. Sums of groups of finished slices are
+kept as long as no slice is dropped, so that most estimates gather only the newest slices.
 """
 
 from __future__ import annotations
@@ -38,10 +39,12 @@ class SliceSums:
         self._sums = np.zeros((slices, *shape))
         self.rows = np.zeros(slices, dtype=int)
         self._samples = np.zeros(slices)
+        self._groups, self._size = _no_slices(shape), 1  # finished groups from the oldest on
 
     def empty(self, position: int) -> None:
         """Empty the slice at that position of the ring."""
         self._sums[position], self.rows[position], self._samples[position] = 0.0, 0, 0.0
+        self._groups = _no_slices(self._sums.shape[1:])
 
     def add(self, position: int, rows: Array, samples: Array) -> None:
         """Add rows (r, ...), which stand for samples (r,), to the slice at that position."""
@@ -49,19 +52,46 @@ class SliceSums:
         self.rows[position] += len(rows)
         self._samples[position] += samples.sum()
 
-    def slices(self, used: np.ndarray, numbers: np.ndarray, later: Slices) -> Slices:
-        """The slices with rows, oldest first.
+    def merged(self, used: np.ndarray, numbers: np.ndarray, later: Slices,
+               most: int) -> tuple[Slices, int]:
+        """The slices with rows, oldest first, merged in groups of as few as makes no more than that
+        many groups; and the slices in a group.
+
+        The last group may be smaller. Numbers count groups.
 
         Args:
             used: (s,) positions of the slices with rows, oldest first; numbers: (s,) of them.
             later: after those of the ring, whose newest one may have begun already.
         """
-        ring = Slices(self._sums[used], self.rows[used], self._samples[used], numbers)
-        if len(numbers) and len(later.number) and later.number[0] == numbers[-1]:
-            for total, more in zip(ring[:3], later[:3], strict=True):
+        has_begun = len(numbers) and len(later.number) and later.number[0] == numbers[-1]
+        size = max(-(-(len(used) + len(later.number) - bool(has_begun)) // most), 1)
+        if size != self._size:
+            self._groups, self._size = _no_slices(self._sums.shape[1:]), size
+        finished = max(len(used) - 1, 0) // size * size  # slices in groups that grow no more
+        kept = len(self._groups.rows) * size
+        if kept < finished:
+            new = merge(self._gather(used[kept:finished], numbers[kept:finished]), size)
+            self._groups = _concatenate(self._groups, new)
+        rest = self._gather(used[finished:], numbers[finished:])
+        if has_begun:
+            for total, more in zip(rest[:3], later[:3], strict=True):
                 total[-1] += more[0]
             later = Slices(*(field[1:] for field in later))
-        return Slices(*(np.concatenate(pair) for pair in zip(ring, later, strict=True)))
+        return _concatenate(self._groups, merge(_concatenate(rest, later), size)), size
+
+    def _gather(self, used: np.ndarray, numbers: np.ndarray) -> Slices:
+        """Copies of the slices at positions (s,), with these numbers (s,)."""
+        return Slices(self._sums[used], self.rows[used], self._samples[used], numbers)
+
+
+def _no_slices(shape: tuple[int, ...]) -> Slices:
+    """No slices of rows of this shape."""
+    return Slices(np.empty((0, *shape)), np.empty(0, dtype=int), np.empty(0), np.empty(0))
+
+
+def _concatenate(first: Slices, second: Slices) -> Slices:
+    """The slices of both, in order of time."""
+    return Slices(*(np.concatenate(pair) for pair in zip(first, second, strict=True)))
 
 
 def sum_by_slice(rows: Array, samples: Array, numbers: np.ndarray) -> Slices:
@@ -79,7 +109,7 @@ def sum_by_slice(rows: Array, samples: Array, numbers: np.ndarray) -> Slices:
 def merge(slices: Slices, size: int) -> Slices:
     """Merge groups of this many successive slices with rows, from the oldest on; the last group may
     be smaller. Numbers then count such groups."""
-    if size == 1:
+    if size == 1 or len(slices.rows) == 0:
         return slices
     starts = np.arange(0, len(slices.rows), size)
     sums, rows, samples, number = (np.add.reduceat(field, starts, axis=0) for field in slices)

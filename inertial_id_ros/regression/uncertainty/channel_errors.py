@@ -28,7 +28,7 @@ class ChannelProducts(NamedTuple):
         rows: (6, n, n) of linear rows ``[A | states | y]``; accelerations: (6, 3, 3) of the columns
             that errors of the calibration multiply; beside: (6, n, 3) of the two.
         lengths: (6, n) of the columns of the rows.
-        sums: (6, s, n + 3) of rows and accelerations over the slices, times samples.
+        sums: (6, n + 3, s) of rows and accelerations over the slices, times samples.
         linear: (6 h, n) the rows themselves, with all that the bias hides.
     """
 
@@ -53,7 +53,7 @@ def channel_products(window: WindowContent, matrix: Array, levels: Levels) -> Ch
     linear = window.factors[FULL] @ wide
     products = linear.transpose(0, 2, 1) @ linear
     lengths = np.sqrt(np.einsum("cii->ci", products)[:, :n])
-    sums = np.ascontiguousarray((window.slices.sums @ wide).transpose(1, 0, 2))
+    sums = wide.T @ window.slices.sums.transpose(1, 2, 0)  # time last, as LAPACK reads it
     for group, level in zip((FORCE, TORQUE), levels, strict=True):
         if level.walk.variance > 0.0:
             products[group] = _take_walk(products[group], sums[group], window, level)
@@ -65,19 +65,18 @@ def _take_walk(products: Array, sums: Array, window: WindowContent, level: Level
     """Products (3, k, k) of the rows of three channels, less what their walking bias hides.
 
     Args:
-        sums: (3, s, k) of the rows over slices, times samples.
+        sums: (3, k, s) of the rows over slices, times samples.
     """
     samples = window.slices.samples
     strength = level.walk.variance / level.white**2
     within = 1.0 + strength * _density_within(level.walk.time, window)
-    stacked = sums.transpose(1, 0, 2).reshape(len(samples), -1)
+    stacked = sums.reshape(-1, len(samples)).T
     diagonal, beside = _inverse_correlation(level.walk.time, window)
     diagonal = diagonal / strength + samples
     hidden = (lapack.dptsv(diagonal, beside / strength, stacked)[2] if len(beside)
               else stacked / diagonal[:, None])  # a window of one slice
-    seen = stacked * ((1.0 - 1.0 / within) / samples)[:, None] - hidden
-    seen = seen.reshape(len(samples), 3, -1).transpose(1, 0, 2)
-    return np.asarray(products / within + sums.transpose(0, 2, 1) @ seen)
+    seen = sums * ((1.0 - 1.0 / within) / samples) - hidden.T.reshape(sums.shape)
+    return np.asarray(products / within + sums @ seen.transpose(0, 2, 1))
 
 
 def _density_within(time: float, window: WindowContent) -> float:
@@ -102,29 +101,32 @@ class LinearRows(NamedTuple):
     """Linear rows without the errors of their channels.
 
     Attributes:
-        rows: (6 n, n) not whitened, with the products that are left; means: (6, s, n) of the rows
-            over slices.
+        rows: (6 n, n) not whitened, with the products that are left.
+        probable: (6, 3, n) errors per acceleration that are the most probable for each column.
     """
 
     rows: Array
-    means: Array
+    probable: Array
+
+    def means(self, products: ChannelProducts, window: WindowContent) -> Array:
+        """Means (6, s, n) of the rows over the slices of the window that the products are of."""
+        n = self.probable.shape[2]
+        sums = products.sums[:, :n] - self.probable.transpose(0, 2, 1) @ products.sums[:, n:]
+        return np.ascontiguousarray((sums / window.slices.samples).transpose(0, 2, 1))
 
 
-def eliminate_calibration(products: ChannelProducts, window: WindowContent, levels: Levels,
-                          root: Array) -> LinearRows:
+def eliminate_calibration(products: ChannelProducts, levels: Levels, root: Array) -> LinearRows:
     """Eliminate the errors of the calibration.
 
     Args:
         root: (6, 3, 3) of the covariance of what each channel reads per acceleration too much.
     """
-    n = products.rows.shape[1]
     inner = root.transpose(0, 2, 1) @ products.accelerations @ root
     inner += white_noise(levels)[:, None, None] ** 2 * np.eye(3)
     probable = root @ np.linalg.solve(
         inner, root.transpose(0, 2, 1) @ products.beside.transpose(0, 2, 1))  # (6, 3, n)
     rows = _roots(products.rows - products.beside @ probable, products.lengths)
-    sums = products.sums[..., :n] - products.sums[..., n:] @ probable
-    return LinearRows(rows.reshape(-1, n), sums / window.slices.samples[:, None])
+    return LinearRows(rows.reshape(-1, rows.shape[2]), probable)
 
 
 def _roots(products: Array, lengths: Array) -> Array:

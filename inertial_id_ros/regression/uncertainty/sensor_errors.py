@@ -66,8 +66,7 @@ class SensorErrors:
         """
         products = channel_products(window, matrix, strengths.levels)
         root = calibration_root(self._calibration, phi)
-        linear = eliminate_calibration(products, window, strengths.levels,
-                                       strengths.calibration * root)
+        linear = eliminate_calibration(products, strengths.levels, strengths.calibration * root)
         if not (strengths.calibration or any(level.walk.variance for level in strengths.levels)):
             linear = linear._replace(rows=products.linear)
         return WeighedRows(strengths, products, root, linear)
@@ -84,8 +83,8 @@ class SensorErrors:
         if not self._estimate:
             return weighed.strengths
         levels = estimate_levels(
-            weighed.linear.means, covariance, solution, window, self._low_pass,
-            weighed.strengths.levels, self._sheet,
+            weighed.linear.means(weighed.products, window), covariance, solution, window,
+            self._low_pass, weighed.strengths.levels, self._sheet,
             np.hypot(self._accuracy, self._drift * window.duration))
         scale = 0.0
         if self._calibration.any():

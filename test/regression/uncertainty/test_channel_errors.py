@@ -95,7 +95,7 @@ def test_errors_of_the_calibration_are_eliminated_as_columns_with_a_prior_would_
     window = _content(rows)
     root = calibration_root(calibration_sd(Settings().wrench), PHI)
     products = channel_products(window, _matrix(), WALKING)
-    linear = eliminate_calibration(products, window, WALKING, root).rows.reshape(6, KNOWN + 1, -1)
+    linear = eliminate_calibration(products, WALKING, root).rows.reshape(6, KNOWN + 1, -1)
     for channel in range(6):
         level = WALKING[channel // 3]
         extra = rows.full[:, channel, ACCELERATION] @ root[channel]
