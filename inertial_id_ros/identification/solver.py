@@ -32,7 +32,7 @@ from ..settings import Settings
 from ..signals.bins import BIN_NS
 from ..signals.low_pass import ZeroPhaseFilter
 from .problem_builder import ProblemBuilder
-from .verdict import MASS_SHARE, judge
+from .verdict import judge
 from .wrench_model import (
     WrenchModel,
     orientation_covariance,
@@ -40,7 +40,9 @@ from .wrench_model import (
 )
 
 _ROUNDS = 5  # with a noisy regressor
-_ROUGHLY_KNOWN = 0.5  # half width of a mass's interval, over the mass, up to which it is published
+# Half width of a mass's interval, over the mass, up to which it is published: where the residual is
+# explained, and where it is not.
+_ROUGHLY_KNOWN, _KNOWN_BETTER = 0.5, 0.1
 _SETTLED = 0.03  # standard deviations by which the answer may still move
 
 
@@ -222,7 +224,7 @@ class Solver:
             variance: of the mass, without that of a residual that has a shape [kg^2].
         """
         mass, interval = solution.phi[0], 2.0 * float(np.sqrt(variance))
-        if interval < (_ROUGHLY_KNOWN if is_explained else MASS_SHARE) * mass:
+        if interval < (_ROUGHLY_KNOWN if is_explained else _KNOWN_BETTER) * mass:
             return
         if self.tool is not None:
             raise NotEnoughData(f"no object can be told apart from the tool: "

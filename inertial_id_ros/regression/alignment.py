@@ -15,7 +15,7 @@ _LARGE_OFFSET = 0.1  # s; more than any transport takes
 _NOTEWORTHY_ANGLE = np.deg2rad(0.3)
 # What is quadratic in the angle changes the wrench by 4e-5 of it at this angle, 4e-3 at 5 degrees.
 _LARGE_ANGLE = np.deg2rad(0.5)
-_MOST_ROTATED, _MOST_TILTED = np.deg2rad(20.0), np.deg2rad(10.0)  # no more than mounting gets wrong
+_MOST_TURNED = np.deg2rad(20.0)  # no mounting gets more wrong
 
 
 class SensorRotation(NuisanceState):
@@ -23,7 +23,7 @@ class SensorRotation(NuisanceState):
 
     name, components, width = "rotation", ("x", "y", "z"), 3
     finding, noteworthy, large = "sensor_rotated", _NOTEWORTHY_ANGLE, _LARGE_ANGLE
-    too_large = _MOST_ROTATED
+    too_large = _MOST_TURNED
 
     def prior_sd(self, settings: Settings) -> Array:
         """Prior standard deviation of the rotation (3,), the same about each axis [rad]."""
@@ -60,7 +60,7 @@ class GravityTilt(NuisanceState):
 
     name, components, width = "tilt", ("x", "y"), 8
     finding, noteworthy, large = "gravity_tilted", _NOTEWORTHY_ANGLE, _LARGE_ANGLE
-    too_large = _MOST_TILTED
+    too_large = _MOST_TURNED
 
     def prior_sd(self, settings: Settings) -> Array:
         """Prior standard deviation of the tilt (2,), the same about x and y [rad]."""

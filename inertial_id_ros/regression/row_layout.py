@@ -22,6 +22,7 @@ from .alignment import CLOCK_OFFSET, GRAVITY_TILT, SENSOR_POSITION, SENSOR_ROTAT
 from .nuisance_state import NuisanceState, RowSignals
 
 BIASES = 6
+_CLEARLY_LARGER = 3.0  # standard deviations of the settings
 PHI, BIAS = slice(0, 10), slice(10, 16)
 # In the order of their columns; `Estimate.alignment` holds their values in it, so append new ones.
 NUISANCE_STATES: tuple[NuisanceState, ...] = (
@@ -127,7 +128,9 @@ class EstimatedStates:
         whole, scale = removed + self.expand(rest), np.zeros(NUISANCE_VALUES)
         for state in (s for s in self.members if len(s.components) > 1):
             scale[state.values] = min(np.sqrt(np.mean(whole[state.values] ** 2)), state.too_large)
-        return np.maximum(self.prior_sd, scale[self._index])
+        seen = scale[self._index]
+        # Less is chance, and little data would widen the prior more and more.
+        return np.where(seen > _CLEARLY_LARGER * self.prior_sd, seen, self.prior_sd)
 
 
 def join(removed: Array, rest: Array) -> Array:

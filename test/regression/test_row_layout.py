@@ -151,8 +151,11 @@ def test_errors_larger_than_the_settings_expect_widen_the_prior_of_their_kind() 
     widened = ALL.widened_prior_sd(removed, rest)
     np.testing.assert_allclose(np.rad2deg(widened[:3]), 6.0 / np.sqrt(3.0))
     np.testing.assert_array_equal(widened[3:], ALL.prior_sd[3:])
-    rest[4] = np.deg2rad(2.0)
-    assert np.rad2deg(ALL.widened_prior_sd(removed, rest)[4]) == pytest.approx(np.sqrt(2.0))
+    rest[4] = np.deg2rad(4.0)  # of which two standard deviations would be chance
+    assert np.rad2deg(ALL.prior_sd[4]) == 1.0
+    assert ALL.widened_prior_sd(removed, rest)[4] == ALL.prior_sd[4]
+    rest[4] = np.deg2rad(6.0)
+    assert np.rad2deg(ALL.widened_prior_sd(removed, rest)[4]) == pytest.approx(6.0 / np.sqrt(2.0))
 
 
 def test_correcting_a_bias_is_the_reverse_of_correcting_a_wrench() -> None:

@@ -96,7 +96,7 @@ def _modes(means: Array) -> Array:
     return np.tensordot(_cosines(len(means)), means, 1)
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=4)
 def _cosines(slices: int) -> Array:
     """Orthonormal cosines (s - 1, s) over slices, those of the discrete cosine transform II."""
     k, middle = np.arange(1, slices)[:, None], np.arange(slices) + 0.5
@@ -129,7 +129,7 @@ def _spectra(window: WindowContent, low_pass: ZeroPhaseFilter) -> _Spectra:
     return _Spectra(gain / samples, walk)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=16)
 def _gains(slices: int, rows: int, length: float, low_pass: ZeroPhaseFilter) -> tuple[Array, Array]:
     """Variances of the modes (s - 1,) of white noise, times the samples in a slice, and (t, s - 1)
     of walks of variance 1.
