@@ -201,7 +201,7 @@ def _limits(settings: Settings, shape: Shape | None) -> Limits:
         heaviest = min(heaviest, 2.0 * full / settings.gravity.acceleration)
     reach = settings.shape.max_reach
     if shape is not None:  # one that reaches less may be misplaced
-        reach = max(reach, float(np.linalg.norm(shape.surface, axis=1).max()))
+        reach = max(reach, shape.farthest)
     return Limits(_LIGHTEST, heaviest, _FAR * max(reach, 0.1),
                   None if shape is None else shape.volume)
 

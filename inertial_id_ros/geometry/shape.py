@@ -71,7 +71,7 @@ class Shape:
                 f"allowed: at most {FARTHEST:g} m and at least {THINNEST:g} m (are the units "
                 "metres?)")
 
-    @property
+    @cached_property
     def volume(self) -> float:
         """Enclosed volume [m^3]."""
         return float(self.volumes.sum())
@@ -113,6 +113,11 @@ class Shape:
         """Lengths (3,) of the bounding box along the sensor axes."""
         lower, upper = self.bounds
         return upper - lower
+
+    @cached_property
+    def farthest(self) -> float:
+        """Distance of its farthest point from the origin of the sensor [m]."""
+        return float(np.linalg.norm(self.surface, axis=1).max())
 
     @cached_property
     def hull(self) -> Array:

@@ -143,7 +143,8 @@ class ProblemBuilder:
         noise = datasheet_noise(sensor) / np.sqrt(np.median(samples))
         sd, prior = np.hypot(noise, _SMALL_ERROR), _products(problem.state_prior())
         solution = np.concatenate([phi, states, [-1.0]])
-        residual = window.slices.sums @ (matrix @ solution) / samples[:, None]
+        sums = window.slices.sums.reshape(-1, len(matrix)) @ (matrix @ solution)
+        residual = sums.reshape(len(samples), -1) / samples[:, None]
         if is_clear(residual, sd, float(solution @ prior @ solution)):
             return None
         means = window.slices.sums / samples[:, None, None]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..inertia import Array, skew
+from ..linalg import identity
 from ..settings import Settings
 from .nuisance_state import NuisanceState, RowSignals
 
@@ -182,8 +183,9 @@ def _matrix(vector: Array) -> Array:
     """The rotation matrix (3, 3) of a rotation vector (3,) [rad], by Rodrigues' formula."""
     angle, cross = math.sqrt(float(vector @ vector)), skew(vector)
     # sin(a) / a and (1 - cos(a)) / a^2
-    first, second = np.sinc(angle / np.pi), 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
-    return np.asarray(np.eye(3) + first * cross + second * cross @ cross)
+    first = math.sin(angle) / angle if angle > 0.0 else 1.0
+    half = math.sin(0.5 * angle) / (0.5 * angle) if angle > 0.0 else 1.0
+    return np.asarray(identity(3) + first * cross + 0.5 * half**2 * cross @ cross)
 
 
 def _move(wrench: Array, position: Array) -> Array:
