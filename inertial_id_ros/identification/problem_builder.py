@@ -125,7 +125,8 @@ class ProblemBuilder:
                     np.concatenate([phi, states, [-1.0]]), linearised.prior.products)
             self._start = _Start(phi, self.nuisance_values(states), strengths, end)
             moved = float(np.linalg.norm(linearised.marginal.matrix @ (phi - start.phi)))
-            changed = np.abs(strengths.noise / start.strengths.noise - 1.0).max()
+            changed = (np.abs(strengths.noise / start.strengths.noise - 1.0).max() if renewed
+                       else 0.0)
             if moved < _STEADY and changed < _STEADY_NOISE:
                 return self._problem(window, start, linearised)
         return self._problem(window, self._start, linearise_at(self._start))

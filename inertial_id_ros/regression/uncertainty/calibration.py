@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...inertia import PARAMETERS, Array, skew
+from ...linalg import identity
 from ...settings import WrenchSettings
 from .channel_errors import ChannelProducts
 from .walking_bias import Levels, white_noise
@@ -40,11 +41,11 @@ def calibration_root(sd: Array, phi: Array) -> Array:
     Args:
         sd: (6, 6) of the errors; phi: (10,) payload.
     """
-    wrench = np.concatenate([phi[0] * np.eye(3), skew(phi[1:4])])
+    wrench = np.concatenate([phi[0] * identity(3), skew(phi[1:4])])
     errors = sd[:, :, None] * wrench
     covariance = errors.transpose(0, 2, 1) @ errors
-    smallest = _ROUNDING * np.einsum("cii->c", covariance) + 1e-30
-    return np.linalg.cholesky(covariance + smallest[:, None, None] * np.eye(3))
+    smallest = _ROUNDING * covariance.trace(axis1=1, axis2=2) + 1e-30
+    return np.linalg.cholesky(covariance + smallest[:, None, None] * identity(3))
 
 
 def calibration_scale(products: ChannelProducts, levels: Levels, prior: Array,

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ...inertia import Array
+from ...linalg import identity
 from ..regressor_window import FULL, WindowContent
 from ..row_layout import ACCELERATION, STORED
 from .walking_bias import FORCE, TORQUE, Level, Levels, white_noise
@@ -49,10 +50,10 @@ def channel_products(window: WindowContent, matrix: Array, levels: Levels) -> Ch
     n = matrix.shape[1]
     wide = np.zeros((STORED, n + 3))
     wide[:, :n] = matrix
-    wide[ACCELERATION, n:] = np.eye(3)
+    wide[ACCELERATION, n:] = identity(3)
     linear = window.factors[FULL] @ wide
     products = linear.transpose(0, 2, 1) @ linear
-    lengths = np.sqrt(np.einsum("cii->ci", products)[:, :n])
+    lengths = np.sqrt(products.diagonal(axis1=1, axis2=2)[:, :n])
     sums = wide.T @ window.slices.sums.transpose(1, 2, 0)  # time last, as LAPACK reads it
     for group, level in zip((FORCE, TORQUE), levels, strict=True):
         if level.walk.variance > 0.0:
@@ -122,7 +123,7 @@ def eliminate_calibration(products: ChannelProducts, levels: Levels, root: Array
         root: (6, 3, 3) of the covariance of what each channel reads per acceleration too much.
     """
     inner = root.transpose(0, 2, 1) @ products.accelerations @ root
-    inner += white_noise(levels)[:, None, None] ** 2 * np.eye(3)
+    inner += white_noise(levels)[:, None, None] ** 2 * identity(3)
     probable = root @ np.linalg.solve(
         inner, root.transpose(0, 2, 1) @ products.beside.transpose(0, 2, 1))  # (6, 3, n)
     rows = _roots(products.rows - products.beside @ probable, products.lengths)
@@ -137,5 +138,5 @@ def _roots(products: Array, lengths: Array) -> Array:
     """
     scale = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
     scaled = products * scale[:, :, None] * scale[:, None, :]
-    scaled = 0.5 * (scaled + scaled.transpose(0, 2, 1)) + _TINY * np.eye(products.shape[1])
+    scaled += _TINY * identity(products.shape[1])
     return np.linalg.cholesky(scaled).transpose(0, 2, 1) * lengths[:, None, :]
