@@ -37,10 +37,12 @@ from .sensor_bias import SensorBias
 from .state import Tare
 
 _NO_ROWS = np.empty((0, COLUMNS))
-_ROUNDS = 3
+_ROUNDS, _FIRST_ROUNDS = 3, 12  # of them, those of the first window
 _SMALL_ERROR = np.repeat([0.05, 0.0025], 3)  # N, N m; of a slice, in which no shape is sought
-_STEADY, _STEADY_NOISE = 0.1, 0.01  # of phi in standard deviations, of the noise by itself
-_RENEWED = 0.05  # share of the window that must be new before the noise is estimated anew
+# Of phi in standard deviations, in the first window, of the noise by itself.
+_STEADY, _FIRST_STEADY, _STEADY_NOISE = 0.1, 0.01, 0.01
+# Share of the window, and bins, that must be new before the noise is estimated anew.
+_RENEWED, _FEW = 0.05, round(0.2e9 / BIN_NS)
 
 
 class ProblemBuilder:
@@ -92,13 +94,15 @@ class ProblemBuilder:
                 a row.
             removed: values (n,) of the nuisance states that were removed from the samples.
         """
+        rounds, steady = _ROUNDS, _STEADY
         if self._start is None:
+            rounds, steady = _FIRST_ROUNDS, _FIRST_STEADY
             self._start = _Start(np.zeros(PARAMETERS), np.zeros(len(self.states)),
                                  self._errors.before_data(), -1)
         now_ns = (window.last + 1) * BIN_NS
         # The strengths hardly change with a few more samples, and cost a third of an estimate.
         renewed = (window.last - self._start.end
-                   > _RENEWED * (window.last + 1 - window.first))
+                   > max(_RENEWED * (window.last + 1 - window.first), _FEW))
 
         def linearise_at(start: _Start) -> _Linearised:
             """The rows at the start of a round, without the information of noise."""
@@ -113,7 +117,7 @@ class ProblemBuilder:
                         acceleration_covariance, start.strengths.noise, window.samples))
             return linearised
 
-        for _ in range(_ROUNDS):
+        for _ in range(rounds):
             start = self._start
             linearised = linearise_at(start)
             phi, _ = linearised.marginal.unconstrained_fit
@@ -127,7 +131,7 @@ class ProblemBuilder:
             moved = float(np.linalg.norm(linearised.marginal.matrix @ (phi - start.phi)))
             changed = (np.abs(strengths.noise / start.strengths.noise - 1.0).max() if renewed
                        else 0.0)
-            if moved < _STEADY and changed < _STEADY_NOISE:
+            if moved < steady and changed < _STEADY_NOISE:
                 return self._problem(window, start, linearised)
         return self._problem(window, self._start, linearise_at(self._start))
 
