@@ -149,7 +149,8 @@ class Solver:
         nuisance = join(removed, nuisance)
         for state in NUISANCE_STATES:
             state.report(nuisance[state.values], sigma[state.values], log)
-            if np.abs(nuisance[state.values]).max() > state.too_large:
+            if is_explained and np.abs(nuisance[state.values]).max() > state.too_large:
+                self.problems.forget_solution()
                 named = [True] * len(state.components)
                 raise log.error("frame_wrong", state.describe(nuisance[state.values], named)
                                 + ": more than a mounting gets wrong; the sensor frame or the "
