@@ -198,7 +198,7 @@ def test_forgetting_the_data_in_a_tight_loop_does_not_starve_the_estimate(
             for _ in range(2):
                 stage.client.executor.spin_once(timeout_sec=0.0)
 
-        for _ in range(4):
+        for _ in range(12):
             robot.play(4.0, speed=2.0, each=call)
             sizes.append(resident(node))
         valid = sum(m.valid for m in got)
@@ -206,14 +206,14 @@ def test_forgetting_the_data_in_a_tight_loop_does_not_starve_the_estimate(
               f"{[round(s, 1) for s in sizes]} MB")
         # Those that are not are of the first second, and of a reset in ten seconds.
         assert valid >= 5 and valid >= 0.6 * len(got)
-        # MB. The first search for an offset of the clocks takes a step of 7 MB once, and over 36
-        # plays nothing grows after that; 12 kB that each call leaves behind would show.
-        assert sizes[-1] - sizes[1] < 12.0, sizes
+        # MB, from 36 s on: the searches for an offset of the clocks (at 1, 3, 7, 15 and 31 s) need
+        # more each time, until they look at all of their 20 s.
+        assert sizes[-1] - sizes[8] < 2.0, sizes
         if request_ is None:
             assert all(r.successful for f in answers if f.done() for r in f.result().results)
         else:
             obeyed = [f.result().success for f in answers if f.done()]
-            assert len(obeyed) > 500 and sum(obeyed) <= 20  # within twice ten seconds
+            assert len(obeyed) > 500 and sum(obeyed) <= 50  # within five times ten seconds
             wait_for_finding(stage, "forgotten_too_often", "refused")
 
 
