@@ -8,8 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from inertial_id_ros.setting_spec import allowed_range  # noqa: E402
 from inertial_id_ros.settings import SENSORS, Settings, iter_settings  # noqa: E402
+from inertial_id_ros.settings.spec import allowed_range  # noqa: E402
 
 PAGE = ROOT / "docs" / "settings.md"
 HEAD = """# Settings
@@ -17,7 +17,7 @@ HEAD = """# Settings
 Parameters of `inertial_id_node`, keys of the YAML file of `identify_bag --config`, and names for
 `Settings().replace(...)` in Python. YAML may be nested, dotted, or a ROS parameter file. Settings
 with "run time" in the column "set" may be changed while the node runs (`ros2 param set`); the
-others are fixed when it starts. This page is made from `inertial_id_ros/settings.py` by
+others are fixed when it starts. This page is made from `inertial_id_ros/settings/` by
 `python docs/make_settings_page.py`.
 
 | name | default | allowed | set | meaning |

@@ -14,8 +14,8 @@ FILE = ROOT / "config" / "default.yaml"
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from inertial_id_ros.setting_spec import Spec, allowed_range  # noqa: E402
 from inertial_id_ros.settings import SENSORS, Settings, iter_settings  # noqa: E402
+from inertial_id_ros.settings.spec import Spec, allowed_range  # noqa: E402
 
 HEADER = """\
 # Every setting with its default. Written by scripts/make_default_config.py; do not edit.

@@ -17,8 +17,8 @@ PACKAGE = ROOT / "inertial_id_ros"
 # A module of each layer, from top to bottom.
 MODULES = ("ros.node", "api", "apps.bag.reader", "identification.identifier", "robot.model",
            "detection.segments", "estimators.base", "regression.problem",
-           "kinematics.transform_tree", "signals.bins", "geometry.shape", "io.files", "settings",
-           "errors")
+           "kinematics.transform_tree", "signals.bins", "geometry.shape", "io.files",
+           "settings.table", "errors")
 
 
 def broken_contracts(source: Path) -> str:

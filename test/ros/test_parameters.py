@@ -12,8 +12,8 @@ from ros_process import NODE, RosProcess, own_domain  # noqa: E402
 
 from inertial_id_ros.errors import InertialIdError  # noqa: E402
 from inertial_id_ros.ros.settings.settings_node import SettingsNode  # noqa: E402
-from inertial_id_ros.setting_spec import allowed_range  # noqa: E402
 from inertial_id_ros.settings import SENSORS, Settings, iter_settings  # noqa: E402
+from inertial_id_ros.settings.spec import allowed_range  # noqa: E402
 
 TYPES = {bool: ParameterType.PARAMETER_BOOL, int: ParameterType.PARAMETER_INTEGER,
          float: ParameterType.PARAMETER_DOUBLE, str: ParameterType.PARAMETER_STRING,

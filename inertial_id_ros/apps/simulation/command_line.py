@@ -11,7 +11,7 @@ from typing import Any
 from ...arguments import Parser
 from ...cli import OK, exit_status
 from ...errors import InvalidSetting
-from ...setting_spec import Spec, allowed_range, iter_group
+from ...settings.spec import Spec, allowed_range, iter_group
 from .cobot import SimulatedCobot
 from .record import STORAGES, write_bag
 from .settings import CobotSettings

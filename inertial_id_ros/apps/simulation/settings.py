@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...setting_spec import Vector, check, coerce, iter_group, setting, unknown_setting
+from ...settings.spec import Vector, check, coerce, iter_group, setting, unknown_setting
 
 CONVENTIONS = ("on_sensor", "on_environment")
 MOTIONS = ("sinusoid", "point_to_point", "stop_and_go")

@@ -14,8 +14,8 @@ from typing import Any
 from ...errors import InvalidSetting
 from ...io.files import user_path
 from ...io.yaml_files import read_yaml
-from ...setting_spec import unknown_setting
 from ...settings import Settings, flatten, iter_settings
+from ...settings.spec import unknown_setting
 from .parameters import PAYLOAD
 
 _PARAMETERS = "ros__parameters"

@@ -26,8 +26,8 @@ from ...errors import InvalidSetting
 from ...estimate import Estimate, Outcome
 from ...estimators import create
 from ...inertia import six_from_tensor
-from ...setting_spec import Spec, allowed_range
 from ...settings import Settings, iter_settings
+from ...settings.spec import Spec, allowed_range
 
 PAYLOAD = "payload."
 _PAYLOAD_DESCRIPTIONS = {

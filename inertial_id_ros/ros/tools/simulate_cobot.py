@@ -37,7 +37,7 @@ from ...apps.simulation.settings import CobotSettings
 from ...cli import INTERRUPTED, exit_status, simulate_cobot
 from ...errors import InvalidSetting
 from ...inertia import Body
-from ...setting_spec import allowed_range, iter_group
+from ...settings.spec import allowed_range, iter_group
 from .. import compat
 from ..conversions import inertia_message, time_message, vector
 from ..settings.arguments import start_ros, without_ros_arguments

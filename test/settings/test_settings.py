@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from inertial_id_ros.errors import InvalidSetting
-from inertial_id_ros.setting_spec import Spec, allowed_range
 from inertial_id_ros.settings import (
     SENSORS,
     Settings,
@@ -19,6 +18,7 @@ from inertial_id_ros.settings import (
     iter_settings,
     settings_from_mapping,
 )
+from inertial_id_ros.settings.spec import Spec, allowed_range
 
 ALL = list(iter_settings(Settings()))
 NUMBERS = [(n, v, s) for n, v, s in ALL if isinstance(v, int | float) and not isinstance(v, bool)]

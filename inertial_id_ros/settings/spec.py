@@ -9,7 +9,7 @@ from dataclasses import field
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
-from .errors import InvalidSetting
+from ..errors import InvalidSetting
 
 Vector = tuple[float, ...]
 _SHOWN = 200  # characters

@@ -1,0 +1,29 @@
+"""Every setting: type, default, unit, range and meaning, in one place.
+
+The node declares its parameters from this table, the tools read the same names from YAML, and the
+documentation page is made from it, so that a setting means the same everywhere.
+"""
+
+from .estimators import ESTIMATORS
+from .inputs import DynamicJointStatesSettings
+from .mapping import flatten, settings_from_mapping
+from .payload import PrecompensatedSettings, ShapeSettings
+from .sensors import SENSORS
+from .table import Settings, iter_settings
+from .window import ChangeSettings, ContactSettings
+from .wrench import WrenchSettings
+
+__all__ = [
+    "ESTIMATORS",
+    "SENSORS",
+    "ChangeSettings",
+    "ContactSettings",
+    "DynamicJointStatesSettings",
+    "PrecompensatedSettings",
+    "Settings",
+    "ShapeSettings",
+    "WrenchSettings",
+    "flatten",
+    "iter_settings",
+    "settings_from_mapping",
+]

@@ -1,0 +1,53 @@
+"""Settings of where the data come from: topics, files, and what measures the load."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .spec import setting
+
+
+@dataclass(frozen=True)
+class LoadSettings:
+    """Where the load of the payload is measured: in a wrist sensor, or in the joints."""
+
+    source: str = setting(
+        "wrench", "wrench: a sensor in the wrist. joint_torque: the efforts of the joint states, "
+        "which must be torques (Franka, KUKA iiwa; not the motor currents of UR), relative to the "
+        "robot without payload that load.robot holds; wrench.sensor_frame is then the link in "
+        "which the payload is given.", choices=("wrench", "joint_torque"))
+    robot: str = setting("", "Robot file of identify_robot, for joint_torque.")
+    friction_drift: float = setting(
+        0.05, "What the friction of a joint may have changed since the robot was identified, "
+        "relative to it (one standard deviation).", low=0.0, high=1.0)
+    rated_payload: float = setting(
+        0.0, "Payload for which the robot is made; much more than that makes the units of the "
+        "wrench suspect. 0: not known.", unit="kg", low=0.0)
+
+
+@dataclass(frozen=True)
+class JointStatesSettings:
+    topic: str = setting("joint_states", "Joint state topic (sensor_msgs/JointState).")
+
+
+@dataclass(frozen=True)
+class DynamicJointStatesSettings:
+    """Wrench and joints in one message; needs wrench.sensor_frame, which that does not carry."""
+
+    topic: str = setting(
+        "", "Topic with wrench and joint states (control_msgs/DynamicJointState), used in place of "
+        "wrench.topic and joint_states.topic; empty: those two.")
+    sensor: str = setting("tcp_fts_sensor", "Name of the force-torque sensor in it.")
+    payload: str = setting("payload", "Name of the driver's payload in it.")
+
+
+@dataclass(frozen=True)
+class RobotDescriptionSettings:
+    topic: str = setting("robot_description", "URDF topic (std_msgs/String, transient local).")
+    file: str = setting("", "URDF file to use in place of the topic; empty: the topic.")
+
+
+@dataclass(frozen=True)
+class TfSettings:
+    topic: str = setting("/tf", "Transforms (tf2_msgs/TFMessage).")
+    static_topic: str = setting("/tf_static", "Static transforms (transient local).")

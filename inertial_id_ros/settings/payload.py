@@ -1,0 +1,79 @@
+"""Settings of what hangs on the sensor: removed payload, shape of the object, tool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .spec import Vector, setting
+
+
+@dataclass(frozen=True)
+class PrecompensatedSettings:
+    """Payload whose effect the driver has already removed from the wrench; the estimate is the sum
+    of it and of what is measured."""
+
+    source: str = setting(
+        "settings", "Where it comes from. settings: mass, com and inertia below; none: there is "
+        "none, since the wrench is not of the robot's driver; inertia: a topic with "
+        "geometry_msgs/InertiaStamped; franka: inertia_load of franka_msgs/FrankaRobotState; "
+        "dynamic_joint_states: control_msgs/DynamicJointState. When it changes, all data before "
+        "are forgotten.",
+        choices=("settings", "none", "inertia", "franka", "dynamic_joint_states"))
+    topic: str = setting(
+        "", "Topic of the sources inertia and franka; and of dynamic_joint_states, where wrench "
+        "and joints are not read from there, too.")
+    terms: str = setting(
+        "auto", "What of the payload the driver removes. all: its weight and inertial forces; "
+        "weight: its weight only; auto: all, until the motion tells otherwise.",
+        choices=("auto", "all", "weight"), runtime=True)
+    frame: str = setting(
+        "", "Frame of the payload that the driver reports; empty: that of its messages, or the "
+        "sensor's.")
+    program_topic: str = setting(
+        "", "Topic (std_msgs/Bool) that turns true when the robot's program starts, which makes "
+        "drivers zero the sensor: data and bias are then forgotten. Empty: none.")
+    mass: float = setting(
+        0.0, "Mass of the payload that the driver already removes from the wrench; 0: none.",
+        unit="kg", low=0.0, runtime=True)
+    com: Vector = setting(
+        (0.0, 0.0, 0.0), "Its centre of mass in the sensor frame.", unit="m", lengths=(3,),
+        runtime=True)
+    inertia: Vector = setting(
+        (0.0,) * 6, "Its inertia about the centre of mass, sensor axes: xx, xy, xz, yy, yz, zz.",
+        unit="kg m^2", lengths=(6,), runtime=True)
+
+
+@dataclass(frozen=True)
+class ShapeSettings:
+    type: str = setting(
+        "none", "Shape of the object in the sensor frame.",
+        choices=("none", "box", "cylinder", "sphere", "mesh"))
+    size: Vector = setting(
+        (), "Box: lengths x, y, z. Cylinder: radius, height (along z). Sphere: radius.", unit="m",
+        above=0.0, lengths=(0, 1, 2, 3))
+    center: Vector = setting((0.0, 0.0, 0.0), "Centre, or origin of the mesh.", unit="m",
+                              lengths=(3,))
+    rpy: Vector = setting((0.0, 0.0, 0.0), "Roll, pitch, yaw.", unit="rad", lengths=(3,))
+    mesh: str = setting("", "Mesh file, or file:// or package:// resource; of points without "
+                        "triangles (PLY, XYZ, NPY) the convex hull is taken.")
+    mesh_scale: float = setting(1.0, "Metres per unit of the mesh file.", unit="m", above=0.0)
+    position_sd: float = setting(
+        0.01, "How wrong the shape may be: standard deviation of its position along each axis. The "
+        "estimate then follows data that contradict it, and intervals hold as well; 0 here and in "
+        "the next two: exact.", unit="m", low=0.0, high=0.5)
+    rotation_sd: float = setting(
+        5.0, "The same of its rotation about each axis through the middle of its bounding box.",
+        unit="deg", low=0.0, high=45.0)
+    scale_sd: float = setting(
+        0.2, "The same of its size along each of its axes, as a share of it.", low=0.0, high=1.0)
+    bounding: bool = setting(
+        True, "The shape only bounds the object; false: the object fills it.")
+    max_reach: float = setting(
+        0.5, "Farthest that an object of unknown shape (type none) reaches from the sensor frame's "
+        "origin; for density.", unit="m", low=0.01, high=5.0)
+
+
+@dataclass(frozen=True)
+class ToolSettings:
+    file: str = setting(
+        "", "Tool file; the object is then estimated apart from this tool. Empty: none.")

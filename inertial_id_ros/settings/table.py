@@ -1,0 +1,120 @@
+"""The table of all settings, by which the node, the tools and the documentation know them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import InvalidSetting
+from .estimators import (
+    EntropicSettings,
+    EstimatorSettings,
+    LmiSettings,
+    ManifoldSettings,
+    PmdSettings,
+)
+from .files import ResourcesSettings, StateSettings
+from .inputs import (
+    DynamicJointStatesSettings,
+    JointStatesSettings,
+    LoadSettings,
+    RobotDescriptionSettings,
+    TfSettings,
+)
+from .motion import (
+    AccelerationsSettings,
+    AlignmentSettings,
+    GravitySettings,
+    KinematicsSettings,
+)
+from .payload import PrecompensatedSettings, ShapeSettings, ToolSettings
+from .sensors import SENSORS
+from .spec import Spec, check, coerce, iter_group, unknown_setting
+from .window import BufferSettings, ChangeSettings, ContactSettings
+from .wrench import TareSettings, WrenchSettings
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings, one group a field; immutable, checked on construction.
+
+    Raises:
+        InvalidSetting: a value is outside its range; the text names it.
+    """
+
+    wrench: WrenchSettings = field(default_factory=WrenchSettings)
+    tare: TareSettings = field(default_factory=TareSettings)
+    load: LoadSettings = field(default_factory=LoadSettings)
+    joint_states: JointStatesSettings = field(default_factory=JointStatesSettings)
+    dynamic_joint_states: DynamicJointStatesSettings = field(
+        default_factory=DynamicJointStatesSettings)
+    robot_description: RobotDescriptionSettings = field(default_factory=RobotDescriptionSettings)
+    tf: TfSettings = field(default_factory=TfSettings)
+    gravity: GravitySettings = field(default_factory=GravitySettings)
+    kinematics: KinematicsSettings = field(default_factory=KinematicsSettings)
+    accelerations: AccelerationsSettings = field(default_factory=AccelerationsSettings)
+    buffer: BufferSettings = field(default_factory=BufferSettings)
+    contact: ContactSettings = field(default_factory=ContactSettings)
+    change: ChangeSettings = field(default_factory=ChangeSettings)
+    alignment: AlignmentSettings = field(default_factory=AlignmentSettings)
+    estimator: EstimatorSettings = field(default_factory=EstimatorSettings)
+    pmd: PmdSettings = field(default_factory=PmdSettings)
+    lmi: LmiSettings = field(default_factory=LmiSettings)
+    manifold: ManifoldSettings = field(default_factory=ManifoldSettings)
+    entropic: EntropicSettings = field(default_factory=EntropicSettings)
+    precompensated: PrecompensatedSettings = field(default_factory=PrecompensatedSettings)
+    shape: ShapeSettings = field(default_factory=ShapeSettings)
+    tool: ToolSettings = field(default_factory=ToolSettings)
+    state: StateSettings = field(default_factory=StateSettings)
+    resources: ResourcesSettings = field(default_factory=ResourcesSettings)
+
+    def __post_init__(self) -> None:
+        for name, value, spec in iter_settings(self):
+            check(name, value, spec)
+        if self.contact.leave > self.contact.enter:
+            raise InvalidSetting(f"contact.leave is {self.contact.leave:g}; allowed: up to "
+                                 f"contact.enter, which is {self.contact.enter:g}")
+        if self.dynamic_joint_states.topic and not self.wrench.sensor_frame:
+            raise InvalidSetting(
+                f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}', which does "
+                "not tell the frame of the wrench; set wrench.sensor_frame")
+        if self.load.source == "joint_torque":
+            for name, value in (("load.robot", self.load.robot),
+                                ("wrench.sensor_frame", self.wrench.sensor_frame)):
+                if not value:
+                    raise InvalidSetting(f"{name} is empty; load.source 'joint_torque' needs it")
+            if self.dynamic_joint_states.topic:
+                raise InvalidSetting(
+                    f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}'; "
+                    "load.source 'joint_torque' reads efforts from joint_states.topic, so leave it "
+                    "empty")
+
+    def replace(self, changes: Mapping[str, Any]) -> Settings:
+        """A copy with dotted names changed, e.g. ``{"wrench.topic": "/ft"}``; values are coerced.
+
+        Another ``wrench.sensor`` also changes what its data sheet gives, but for names in changes.
+
+        Raises:
+            InvalidSetting: unknown name, wrong type, or value outside its range.
+        """
+        known = {name: value for name, value, _ in iter_settings(self)}
+        sensor = changes.get("wrench.sensor", self.wrench.sensor)
+        if sensor != self.wrench.sensor and isinstance(sensor, str) and sensor in SENSORS:
+            changes = SENSORS[sensor].defaults() | dict(changes)
+        groups: dict[str, dict[str, Any]] = {}
+        for name, value in changes.items():
+            if name not in known:
+                raise unknown_setting(name, known)
+            group, key = name.split(".")
+            groups.setdefault(group, {})[key] = coerce(name, value, known[name])
+        return dataclasses.replace(self, **{
+            group: dataclasses.replace(getattr(self, group), **values)
+            for group, values in groups.items()})
+
+
+def iter_settings(settings: Settings) -> Iterator[tuple[str, Any, Spec]]:
+    """Dotted name, value and spec of every setting, in order."""
+    for group in dataclasses.fields(settings):
+        yield from iter_group(getattr(settings, group.name), f"{group.name}.")

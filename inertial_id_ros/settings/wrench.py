@@ -1,0 +1,75 @@
+"""Settings of the wrench sensor, and of its tare."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .sensors import DRIFT_IN_AN_HOUR, SENSORS, UNKNOWN
+from .spec import setting
+
+
+@dataclass(frozen=True)
+class WrenchSettings:
+    topic: str = setting("wrench", "Wrench topic (geometry_msgs/WrenchStamped).")
+    convention: str = setting(
+        "on_sensor", "Sign at rest: on_sensor reads the payload's weight (+m g: ATI, UR, Gazebo), "
+        "on_environment its opposite (Franka).", choices=("on_sensor", "on_environment"))
+    sensor_frame: str = setting(
+        "", "Frame of the wrench; empty: the frame_id of the messages.")
+    sensor: str = setting(
+        "unknown", "Sensor whose data sheet gives noise, accuracy, gain error, cross-talk, drift "
+        "and range where they are not set themselves (settings.md has the values); ideal: nothing "
+        "but white noise and a constant bias.", choices=tuple(SENSORS))
+    force_noise: float = setting(
+        UNKNOWN.noise[0], "Standard deviation of one force sample (data sheet); corrected from "
+        "the residual.", unit="N", above=0.0, runtime=True)
+    torque_noise: float = setting(
+        UNKNOWN.noise[1], "Standard deviation of one torque sample (data sheet); corrected from "
+        "the residual.", unit="N m", above=0.0, runtime=True)
+    force_bias_sd: float = setting(
+        5.0, "Standard deviation of the force bias before any data.", unit="N", above=0.0,
+        runtime=True)
+    torque_bias_sd: float = setting(
+        0.5, "Standard deviation of the torque bias before any data.", unit="N m", above=0.0,
+        runtime=True)
+    force_range: float = setting(
+        UNKNOWN.range[0], "Force at which a channel saturates; 0: unknown.", unit="N", low=0.0)
+    torque_range: float = setting(
+        UNKNOWN.range[1], "Torque at which a channel saturates; 0: unknown.", unit="N m", low=0.0)
+    force_accuracy: float = setting(
+        UNKNOWN.accuracy[0], "What one force channel may be wrong by beside noise, bias, gain and "
+        "cross-talk (non-linearity, hysteresis; one standard deviation).", unit="N", low=0.0,
+        runtime=True)
+    torque_accuracy: float = setting(
+        UNKNOWN.accuracy[1], "The same for one torque channel.", unit="N m", low=0.0,
+        runtime=True)
+    gain_error: float = setting(
+        UNKNOWN.gain_error, "Error of the gain of each channel, relative to its reading (one "
+        "standard deviation).", low=0.0, high=0.5, runtime=True)
+    cross_talk: float = setting(
+        UNKNOWN.cross_talk, "What a channel reads of each other one (one standard deviation), "
+        "both relative to their ranges.", low=0.0, high=0.5, runtime=True)
+    force_drift: float = setting(
+        UNKNOWN.drift[0], "How far the force bias wanders in a minute (one standard deviation).",
+        unit="N/min", low=0.0, runtime=True)
+    torque_drift: float = setting(
+        UNKNOWN.drift[1], "How far the torque bias wanders in a minute (one standard deviation).",
+        unit="N m/min", low=0.0, runtime=True)
+
+    @property
+    def sign(self) -> float:
+        """Sign of the reading against the wrench on the payload, ``A phi``."""
+        return -1.0 if self.convention == "on_sensor" else 1.0
+
+
+@dataclass(frozen=True)
+class TareSettings:
+    """What a tare is worth when it is no longer new."""
+
+    force_drift: float = setting(
+        DRIFT_IN_AN_HOUR * UNKNOWN.drift[0], "How far the force bias may have moved an hour after "
+        "a tare (one standard deviation); grows with the square root of the tare's age, up to "
+        "wrench.force_bias_sd.", unit="N", low=0.0, runtime=True)
+    torque_drift: float = setting(
+        DRIFT_IN_AN_HOUR * UNKNOWN.drift[1], "The same for the torque bias.", unit="N m", low=0.0,
+        runtime=True)
