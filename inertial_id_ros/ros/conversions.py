@@ -19,7 +19,8 @@ from ..inertia import Array, Body, is_consistent
 
 NAN = math.nan
 # Fields of InertialParameters that are more than a number or text of the estimate.
-_COMPOSED_FIELDS = ("header", "status", "inertia", "bias", "solve_time", "diagnostics")
+_COMPOSED_FIELDS = ("header", "sequence", "age", "status", "inertia", "bias", "solve_time",
+                    "diagnostics")
 _CASTS = {"boolean": bool, "string": str, "uint32": int, "double": float}
 _DTYPES = {"double": np.float64, "uint8": np.uint8}
 _GROUPS = (slice(0, 1), slice(1, 4), slice(4, 10))  # mass, com, inertia in the report
@@ -115,9 +116,16 @@ def refuse_unphysical(outcome: Outcome) -> Outcome:
                       outcome.findings)
 
 
-def parameters_message(outcome: Outcome) -> InertialParameters:
-    """The message of an outcome; without an estimate all its numbers are NaN."""
-    message = InertialParameters(diagnostics=list(outcome.findings))
+def parameters_message(outcome: Outcome, sequence: int = 0,
+                       age: float = NAN) -> InertialParameters:
+    """The message of an outcome; without an estimate all its numbers are NaN.
+
+    Args:
+        sequence: number of the publication; 0 in an answer.
+        age: time since the newest sample used has arrived [s].
+    """
+    message = InertialParameters(sequence=int(sequence), age=float(age),
+                                 diagnostics=list(outcome.findings))
     message.header.frame_id = outcome.frame_id
     message.header.stamp = time_message(outcome.stamp_ns)
     if isinstance(outcome, NoEstimate):

@@ -34,11 +34,13 @@ class Publishing:
         self._compensated = node.create_publisher(WrenchStamped, "~/wrench_compensated", 100)
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._clock = node.get_clock()
+        self._sequence = 0  # of the last message with parameters
 
     def publish_outcome(self, outcome: Outcome) -> None:
         """Publish parameters and markers; the plain inertia, which carries no verdict, only where
         all of it is known, and by data of this run."""
-        self._parameters.publish(parameters_message(outcome))
+        self._sequence += 1
+        self._parameters.publish(parameters_message(outcome, self._sequence))
         self._markers.publish(payload_markers(outcome))
         if (isinstance(outcome, Estimate) and outcome.inertia_is_known
                 and not outcome.restored):
