@@ -14,10 +14,9 @@ from collections.abc import Callable
 from importlib import import_module
 from types import FrameType
 
-from .errors import InertialIdError, NotEnoughData
+from .errors import InertialIdError, NotEnoughData, printable
 
 OK, NO_ESTIMATE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130  # exit statuses
-_LONGEST = 2000  # characters of a message, which may hold names out of a file
 # Where the package on PyPI has another name than the module.
 _PIP_NAMES = {"backports": "backports-zstd", "pinocchio": "pin", "yaml": "PyYAML"}
 _ROS_ENDINGS = ("_msgs", "_interfaces", "_srvs")
@@ -90,9 +89,7 @@ def exit_status(run: Callable[[], int]) -> int:
     try:
         return run()
     except InertialIdError as error:
-        text = str(error)
-        shown = text if len(text) <= _LONGEST else text[:_LONGEST] + " ..."
-        print(f"error: {shown}", file=sys.stderr)
+        print(f"error: {error}", file=sys.stderr)
         return NO_ESTIMATE if isinstance(error, NotEnoughData) else USER_ERROR
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -102,7 +99,7 @@ def exit_status(run: Callable[[], int]) -> int:
         return OK
     except OSError as error:  # a folder of others on the way to a file, a full disk
         where = f"{error.filename}: " if error.filename else ""
-        print(f"error: {where}{error.strerror or error}", file=sys.stderr)
+        print(f"error: {printable(f'{where}{error.strerror or error}')}", file=sys.stderr)
         return USER_ERROR
     except MemoryError:
         print("error: there is not enough memory for this input", file=sys.stderr)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .errors import NotEnoughData
+from .errors import NotEnoughData, printable
 from .inertia import (
     Array,
     Body,
@@ -176,6 +176,9 @@ class NoEstimate:
     frame_id: str
     reason: str
     findings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", printable(self.reason))
 
     @property
     def body(self) -> Body:

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .errors import InvalidData
+from .errors import InvalidData, printable
 
 LEVELS = ("info", "warning", "error")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What the user should know: level is ``info``, ``warning`` or ``error``; text one sentence."""
+    """What the user should know: level is ``info``, ``warning`` or ``error``; text one sentence,
+    in which names from outside are fit to print."""
 
     name: str
     level: str
     text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", printable(self.text))
 
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:

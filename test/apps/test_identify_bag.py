@@ -245,6 +245,17 @@ def test_the_plotted_model_follows_the_measured_wrench(folder):
     assert np.abs(curves.model[known] - truth)[:, :3].max() < 0.5
 
 
+def test_a_frame_that_forges_lines_is_printed_as_one(tmp_path, capsys):
+    forged = "sensor\n[ERROR] stop\x1b[31m"
+    bags.write_bag(tmp_path / "bag", [bags.wrench_stream(2.0, TRUTH, frame=forged),
+                                      bags.tf_stream(2.0)])
+    for words, ends in ((["--sensor-frame", "sensor"], 0), ([], 2)):
+        status, out, err = run(tmp_path / "bag", *words, capsys=capsys)
+        lines = (out + err).splitlines()
+        assert status == ends and r"sensor\n[ERROR]stop\x1b" in "".join((out + err).split())
+        assert all(line.isprintable() and not line.startswith("[ERROR]") for line in lines)
+
+
 def test_quiet_prints_nothing(folder, capsys):
     assert run(folder / "tf", "--quiet", capsys=capsys) == (0, "", "")
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ...cli import NO_ESTIMATE, OK, exit_status
+from ...errors import printable
 from ...estimate import Estimate
 from ...regression.tool import tool_from_estimate
 from .config import Options, parse_options
@@ -54,7 +55,7 @@ def _report(result: Identification, options: Options) -> None:
     if not options.quiet:
         print_report(Console(), result, str(options.recording), result.notes)
     elif not isinstance(result.outcome, Estimate):
-        print(summary(result.outcome), file=sys.stderr)
+        print(printable(summary(result.outcome)), file=sys.stderr)
 
 
 @contextmanager

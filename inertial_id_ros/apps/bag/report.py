@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ...errors import printable
 from ...estimate import VERDICT_WORDS, Estimate, NoEstimate
 from ...findings import Finding
 from ...identification.verdict import summarise_verdict
@@ -43,35 +44,40 @@ def print_report(console: Console, result: Identification, title: str,
         console.print(
             f"{outcome.samples} samples, window {outcome.window:.1f} s of {result.duration:.1f} s "
             f"recorded, {outcome.method} estimator ({outcome.weighting} weighting), "
-            f"frame {escape(outcome.frame_id)}"
+            f"frame {as_markup(outcome.frame_id)}"
             + (", object apart from the tool" if outcome.tool_apart else ""), highlight=False)
     else:
         total = sum(result.counts.values())
-        console.print(f"{escape(title)}: {total} messages, {result.duration:.1f} s",
+        console.print(f"{as_markup(title)}: {total} messages, {result.duration:.1f} s",
                       highlight=False)
         for topic, count in result.counts.items():
-            console.print(f"  {escape(topic)}: {count}", highlight=False)
+            console.print(f"  {as_markup(topic)}: {count}", highlight=False)
     for line in finding_lines(result.findings, outcome.findings, notes):
         console.print(line, highlight=False)
     style = "bold" if isinstance(outcome, Estimate) else "bold red"
-    console.print(f"[{style}]{escape(summary(outcome))}[/]", highlight=False)
+    console.print(f"[{style}]{as_markup(summary(outcome))}[/]", highlight=False)
+
+
+def as_markup(text: str) -> str:
+    """A text that may hold names from outside, for a console of rich."""
+    return escape(printable(text))
 
 
 def finding_lines(findings: Sequence[Finding], sentences: Sequence[str],
                   notes: Sequence[str]) -> list[str]:
     """One marked-up line for each finding and note, without repetitions."""
     colors = {"error": "red", "warning": "yellow", "info": "cyan"}
-    lines = [f"[{colors.get(f.level, 'cyan')}]{f.level}[/]: {escape(f.text)}" for f in findings
+    lines = [f"[{colors.get(f.level, 'cyan')}]{f.level}[/]: {as_markup(f.text)}" for f in findings
              if f.name != "verdict"]  # that one is the last line of the report
     known = {f.text for f in findings}
-    lines += [f"[cyan]info[/]: {escape(text)}" for text in dict.fromkeys(sentences)
+    lines += [f"[cyan]info[/]: {as_markup(text)}" for text in dict.fromkeys(sentences)
               if text not in known]
-    return lines + [f"[cyan]note[/]: {escape(text)}" for text in notes]
+    return lines + [f"[cyan]note[/]: {as_markup(text)}" for text in notes]
 
 
 def parameter_table(estimate: Estimate, title: str) -> Table:
     """Value, 95 % interval, unit and verdict of the ten reported parameters."""
-    table = Table(title=escape(title), title_justify="left")
+    table = Table(title=as_markup(title), title_justify="left")
     table.add_column("parameter")
     table.add_column("value", justify="right")
     table.add_column("± (95 %)", justify="right")

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...cli import OK, exit_status
-from ...errors import InvalidSetting, UnknownFrame
+from ...errors import InvalidSetting, UnknownFrame, printable
 from ...estimators.reference_body import body_coordinates
 from ...geometry.resources import package_roots
 from ...inertia import Array
@@ -52,7 +52,8 @@ def run(options: Options) -> int:
     start, active = start_pose(arm, options.start), moving_joints(arm, options)
     excess = Excess(arm, options.limits, start)
     if arm.unchecked:
-        print(f"warning: {arm.unchecked}: self-collision is not checked", file=sys.stderr)
+        print(f"warning: {printable(arm.unchecked)}: self-collision is not checked",
+              file=sys.stderr)
     found = plan_motion(Basis(options.duration, options.harmonics), start, active,
                         make_objective(arm, options), excess, options.rate, options.effort)
     motion = replace(found.motion, periods=options.periods)
@@ -63,7 +64,7 @@ def run(options: Options) -> int:
     if plot is not None:
         save_plot(plot, arm, motion, options.limits)
     if not options.quiet:
-        print("\n".join(summary(found, arm, options)))
+        print("\n".join(map(printable, summary(found, arm, options))))
     return OK
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from ...arguments import Parser, names, numbers
 from ...cli import OK, exit_status
-from ...errors import InvalidModel, InvalidSetting
+from ...errors import InvalidModel, InvalidSetting, printable
 from ...io.files import user_path
 from ...io.urdf import read_description
 from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
         args.prior_weight)
     if not args.quiet:
         for note in recorded.notes:
-            print(f"note: {note}")
+            print(f"note: {printable(note)}")
         print_report(_wide_console(), result, str(args.recording), args.base_parameters)
     result.check_explained()
     _write(result, urdf, args.recording, urdf_out, robot_out, json_out)

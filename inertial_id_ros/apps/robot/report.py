@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ...inertia import report_from_phi, report_jacobian
-from ..bag.report import CONFIDENCE_95, round_to_spread
+from ..bag.report import CONFIDENCE_95, as_markup, round_to_spread
 from .robot_identification import RobotResult
 
 _DATA = 0.5  # share of the data from which on a number counts as identified
@@ -25,7 +25,7 @@ def print_report(console: Console, result: RobotResult, title: str, base: bool) 
     if base:
         console.print(_base_parameter_table(result))
     for line in verdict(result):
-        console.print(escape(line), highlight=False)
+        console.print(as_markup(line), highlight=False)
 
 
 def verdict(result: RobotResult) -> list[str]:
@@ -46,12 +46,12 @@ def verdict(result: RobotResult) -> list[str]:
 
 def _torque_table(result: RobotResult, title: str) -> Table:
     """Table of measured torque and prediction error of every joint."""
-    table = Table(title=escape(title), title_justify="left")
+    table = Table(title=as_markup(title), title_justify="left")
     for name in ("joint", "torque rms \\[N m]", "error rms", "%", "held back %"):
         table.add_column(name, justify="left" if name == "joint" else "right")
     for j, name in enumerate(result.model.joint_names):
         p, v = result.prediction, result.validation
-        table.add_row(name, f"{p.torque[j]:.3f}", f"{p.error[j]:.4f}",
+        table.add_row(as_markup(name), f"{p.torque[j]:.3f}", f"{p.error[j]:.4f}",
                       f"{100.0 * p.error[j] / p.torque[j]:.2f}",
                       "" if v is None else f"{100.0 * v.error[j] / v.torque[j]:.2f}")
     return table
@@ -76,7 +76,7 @@ def _body_table(result: RobotResult) -> Table:
             shown, about = round_to_spread(scale * values[i], scale * sigma[i])
             text = f"{shown} ± {about}"
             cells.append(text if share[i] > _DATA else escape(f"[{text}]"))
-        table.add_row(body, *cells)
+        table.add_row(as_markup(body), *cells)
     return table
 
 
@@ -89,7 +89,7 @@ def _term_table(result: RobotResult) -> Table:
         table.add_column(term, justify="right")
     for name in model.joint_names:
         places = [model.term_index(name, term) for term in model.terms.names]
-        table.add_row(name, *(" ± ".join(round_to_spread(
+        table.add_row(as_markup(name), *(" ± ".join(round_to_spread(
             result.identified.phi[k], CONFIDENCE_95 * result.identified.sigma[k]))
             for k in places))
     return table
@@ -103,7 +103,7 @@ def _base_parameter_table(result: RobotResult) -> Table:
     table.add_column("±", justify="right")
     for text, value, sigma in zip(result.base.expressions(), result.beta, result.beta_sigma,
                                   strict=True):
-        table.add_row(escape(text), *round_to_spread(value, CONFIDENCE_95 * sigma))
+        table.add_row(as_markup(text), *round_to_spread(value, CONFIDENCE_95 * sigma))
     return table
 
 

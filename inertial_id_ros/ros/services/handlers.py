@@ -11,7 +11,7 @@ from std_srvs.srv import Trigger
 
 from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
 
-from ...errors import InertialIdError, InvalidData, NotEnoughData, UnknownFrame
+from ...errors import InertialIdError, InvalidData, NotEnoughData, UnknownFrame, printable
 from ...estimate import Estimate, NoEstimate
 from ...geometry.resources import package_roots
 from ...geometry.shape import Shape
@@ -52,8 +52,10 @@ class Services:
             except InertialIdError as error:
                 response.message, response.success = str(error), False
             except Exception as error:  # a request must not end the node
-                self._node.get_logger().error(f"{name}: {type(error).__name__}: {error}")
-                response.message, response.success = f"internal error: {error}", False
+                self._node.get_logger().error(
+                    printable(f"{name}: {type(error).__name__}: {error}"))
+                response.message = printable(f"internal error: {error}")
+                response.success = False
             return response
 
         return handle

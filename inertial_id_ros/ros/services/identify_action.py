@@ -17,7 +17,7 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 
 from inertial_id_ros.action import Identify
 
-from ...errors import InertialIdError, InvalidData
+from ...errors import InertialIdError, InvalidData, printable
 from ...estimate import Estimate, NoEstimate, Outcome
 from ...geometry.shape import Shape
 from ...identification.accuracy_goal import AccuracyGoal
@@ -102,7 +102,8 @@ class IdentifyAction:
             self._rejected_at = time.monotonic()
             return GoalResponse.REJECT
         except Exception as error:  # a request must not end the node
-            self._node.get_logger().error(f"identify: {type(error).__name__}: {error}")
+            self._node.get_logger().error(
+                printable(f"identify: {type(error).__name__}: {error}"))
             return GoalResponse.REJECT
         self._node.findings.clear("goal_rejected")
         return GoalResponse.ACCEPT

@@ -27,7 +27,7 @@ from ...apps.bag.reader import Recording, Topic
 from ...apps.bag.topics import absolute_name, describe_topics
 from ...arguments import Parser
 from ...cli import exit_status, replay_bag
-from ...errors import InvalidSetting, RecordingError
+from ...errors import InvalidSetting, RecordingError, printable
 from .. import compat
 from ..settings.arguments import start_ros, without_ros_arguments
 from ..signals import ignore_signals, stop_flag
@@ -278,7 +278,7 @@ def _describe(recording: Recording, rate: float, publishers: dict[str, Publisher
 
 
 def _say(line: str) -> None:
-    print(line, flush=True)
+    print(printable(line), flush=True)
 
 
 if __name__ == "__main__":
