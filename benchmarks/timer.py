@@ -32,9 +32,9 @@ from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
 from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.identification import solver
-from inertial_id_ros.identification.identifier import Identifier
-from inertial_id_ros.identification.problem_builder import ProblemBuilder
-from inertial_id_ros.identification.provisional_rows import UnsettledBins
+from inertial_id_ros.identification.wrench.identifier import Identifier
+from inertial_id_ros.identification.wrench.problem_builder import ProblemBuilder
+from inertial_id_ros.identification.wrench.provisional_rows import UnsettledBins
 from inertial_id_ros.regression.regressor_window import RegressorWindow
 from inertial_id_ros.settings import Settings
 

@@ -27,8 +27,8 @@ from benchmarks.accuracy.product import from_recording  # noqa: E402
 from inertial_id_ros.estimate import UNOBSERVED  # noqa: E402
 from inertial_id_ros.estimators import Solution, create  # noqa: E402
 from inertial_id_ros.geometry.shape import shape_from_primitive  # noqa: E402
-from inertial_id_ros.identification.solver import Solver  # noqa: E402
 from inertial_id_ros.identification.verdict import judge  # noqa: E402
+from inertial_id_ros.identification.wrench.solver import Solver  # noqa: E402
 from inertial_id_ros.inertia import Array, phi_from_body, report_from_phi  # noqa: E402
 from inertial_id_ros.inertia import report_jacobian as jacobian_of  # noqa: E402
 from inertial_id_ros.regression.problem import Problem  # noqa: E402

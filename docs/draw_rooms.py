@@ -42,7 +42,7 @@ STEPS = (
     ("signals.low_pass", "one filter\non both"),
     ("detection.segments", "without contact\nand changes"),
     ("regression.regressor_window", "rolling\nwindow"),
-    ("identification.problem_builder", "linearise,\nrefine noise"),
+    ("identification.wrench.problem_builder", "linearise,\nrefine noise"),
     ("estimators.base", "a body that\ncan exist"),
     ("identification.verdict", "what to\ntrust"),
     ("ros.publishing", "messages,\nparameters"))
@@ -200,8 +200,8 @@ def draw_road(file: Path) -> None:
             "estimate has shown a clock offset", ha="center", va="center", fontsize=9, color=GREY)
     ax.text(0.3, 0.3, "The road of a sample", fontsize=17, fontweight="bold", color=INK,
             va="center")
-    ax.text(0.3, 0.62, "identification/identifier.py leads the samples through these steps, in "
-            "this order. The node and identify_bag push into the\nsame object, so that live and "
+    ax.text(0.3, 0.62, "identification/wrench/identifier.py leads the samples through these steps, "
+            "in this order. The node and identify_bag push into the\nsame object, so that live and "
             "offline give the same numbers. One step is not forward, the replay.", fontsize=10,
             color=GREY, va="top")
     figure.savefig(file, metadata={"Software": None})
@@ -209,7 +209,7 @@ def draw_road(file: Path) -> None:
 
 
 def _station(ax: Axes, x: float, y: float, number: int, module: str, what: str) -> None:
-    label = "<method>" if module == "estimators.base" else module.split(".")[1]
+    label = "<method>" if module == "estimators.base" else module.split(".")[-1]
     ax.plot([x], [y], "o", ms=16, color=ORANGE, mec="white", mew=1.5, zorder=3)
     ax.text(x, y, str(number), color="white", fontsize=8.5, fontweight="bold", ha="center",
             va="center_baseline", zorder=4)

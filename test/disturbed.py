@@ -27,7 +27,7 @@ from synthetic import (
 )
 
 from inertial_id_ros.estimate import Estimate
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 
 BIAS = (4.0, -3.0, 6.0, 0.2, 0.3, -0.1)
 OTHER = payload(5, 0.6)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.estimate import Estimate, Outcome
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.kinematics.motion import Motion
 from inertial_id_ros.settings import Settings
 

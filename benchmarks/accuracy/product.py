@@ -22,9 +22,9 @@ from inertial_id_ros.errors import InertialIdError, NotEnoughData
 from inertial_id_ros.estimators import Estimator, create
 from inertial_id_ros.geometry.shape import Shape
 from inertial_id_ros.identification import accelerations
-from inertial_id_ros.identification.identifier import Identifier
-from inertial_id_ros.identification.solver import Solver
 from inertial_id_ros.identification.verdict import judge
+from inertial_id_ros.identification.wrench.identifier import Identifier
+from inertial_id_ros.identification.wrench.solver import Solver
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.io.sample_blocks import JointStates, Wrenches
 from inertial_id_ros.regression.problem import Problem
@@ -92,7 +92,7 @@ def compressed(identifier: Identifier) -> Data:
     if window is None:
         raise NotEnoughData("the recording is shorter than the windows of the filters")
     low_pass = identifier._segments.filter
-    return Data(window, low_pass, identifier._errors.values,
+    return Data(window, low_pass, identifier._setup.errors.values,
                 identifier._motion_statistics.acceleration_covariance(low_pass.kernel),
                 identifier._solver._settings.wrench)
 

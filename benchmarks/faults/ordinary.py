@@ -28,7 +28,7 @@ from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot  # n
 from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload  # noqa: E402
 from inertial_id_ros.apps.simulation.settings import MOTIONS, CobotSettings  # noqa: E402
 from inertial_id_ros.estimate import Estimate  # noqa: E402
-from inertial_id_ros.identification.identifier import Identifier  # noqa: E402
+from inertial_id_ros.identification.wrench.identifier import Identifier  # noqa: E402
 from inertial_id_ros.inertia import Array, is_consistent  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
 

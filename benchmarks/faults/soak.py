@@ -22,7 +22,7 @@ import numpy as np  # noqa: E402
 
 from inertial_id_ros.apps.simulation.payload import PAYLOADS  # noqa: E402
 from inertial_id_ros.estimate import Estimate, Outcome  # noqa: E402
-from inertial_id_ros.identification.identifier import Identifier  # noqa: E402
+from inertial_id_ros.identification.wrench.identifier import Identifier  # noqa: E402
 from inertial_id_ros.inertia import is_consistent  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
 

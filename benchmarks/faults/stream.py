@@ -14,7 +14,7 @@ from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.payload import Payload
 from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.errors import RecordingError
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.settings import Settings
 

@@ -27,8 +27,8 @@ from ..regression.uncertainty.errors_in_variables import compress_across_channel
 from ..settings import Settings
 from ..signals.bins import average_bins
 from ..signals.low_pass import ZeroPhaseFilter
-from .solver import Solver
-from .wrench_model import WrenchModel
+from .wrench.solver import Solver
+from .wrench.wrench_model import WrenchModel
 
 _START_NS = 1_000_000_000_000  # of every recording, in the pipeline's own time
 _DERIVATIVE_SAMPLES = 10  # in the local quartic through the angular velocity

@@ -10,7 +10,7 @@ from ..geometry.resources import package_roots
 from ..geometry.shape import Shape, shape_from_settings
 from ..regression.tool import load_tool
 from ..settings import Settings
-from .identifier import Identifier
+from .wrench.identifier import Identifier
 
 if TYPE_CHECKING:
     from .joint_torque.identifier import TorqueIdentifier

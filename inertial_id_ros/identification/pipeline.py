@@ -31,8 +31,8 @@ from ..regression.regressor_window import Rows
 from ..regression.tool import Tool
 from ..settings import Settings
 from ..signals import inbox
-from .compensation import CompensatedWrenches
-from .provisional_rows import MonotonicStamps
+from .compensated_wrenches import CompensatedWrenches
+from .monotonic_stamps import MonotonicStamps
 
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
 _KINDS = {Wrenches: inbox.WRENCH, JointStates: inbox.JOINT_STATE, Edges: inbox.TRANSFORM}

@@ -13,7 +13,7 @@ from visualization_msgs.msg import MarkerArray
 from inertial_id_ros.msg import InertialParameters
 
 from ..estimate import Estimate, Outcome
-from ..identification.identifier import CompensatedWrenches
+from ..identification.compensated_wrenches import CompensatedWrenches
 from .conversions import inertia_message, parameters_message, time_message, wrench_message
 from .markers import payload_markers
 

@@ -19,7 +19,7 @@ from inertial_id_ros.apps.bag.reader import Recording
 from inertial_id_ros.apps.bag.topics import select_topics
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import NoEstimate
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -24,7 +24,7 @@ from synthetic import (
 )
 
 from inertial_id_ros.estimate import IDENTIFIED, Estimate
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.settings import Settings
 
 # ---- nothing happens -----------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from synthetic import (
 )
 
 from inertial_id_ros.estimate import Estimate
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.inertia import body_from_phi, phi_from_points, six_from_tensor
 
 TRUE, REMOVED = payload(3, 1.4), payload(5, 0.6)

@@ -7,7 +7,7 @@ import pytest
 
 from inertial_id_ros.detection import running_fit as module
 from inertial_id_ros.detection.running_fit import RunningFit
-from inertial_id_ros.identification.wrench_model import WrenchModel
+from inertial_id_ros.identification.wrench.wrench_model import WrenchModel
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.regression.newton_euler import regressor
 from inertial_id_ros.regression.nuisance_state import RowSignals

@@ -22,7 +22,7 @@ from synthetic import (
 
 from inertial_id_ros.detection.unit_check import Limits, find_objection
 from inertial_id_ros.estimate import Estimate, NoEstimate
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 
 
 def _scaled(samples: Recording, force: float, torque: float) -> Recording:

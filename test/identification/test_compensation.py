@@ -18,7 +18,7 @@ from synthetic import (
 )
 
 from inertial_id_ros.estimate import UNOBSERVED, Estimate
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 
 BODY = payload()
 NOTHING = PointMasses(np.zeros((1, 3)), np.array([1e-9]))

@@ -30,7 +30,7 @@ from synthetic import (
 )
 
 from inertial_id_ros.estimate import Estimate, Outcome
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 
 BIAS = np.array([2.0, -3.0, 1.0, 0.1, -0.2, 0.15])
 

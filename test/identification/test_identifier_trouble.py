@@ -31,7 +31,7 @@ from synthetic import (
 
 from inertial_id_ros.errors import InvalidModel, InvalidSetting, NotEnoughData
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.signals import inbox as module
 
 

@@ -8,7 +8,7 @@ from disturbed import assert_truth, between, clean, identify, pushed
 from synthetic import BODY
 
 from inertial_id_ros.estimate import Estimate
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 
 
 def _after_a_step(force: list[float], seconds: float = 5.2) -> Estimate:

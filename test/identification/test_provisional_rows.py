@@ -22,7 +22,7 @@ from synthetic import (
 )
 
 from inertial_id_ros.estimate import UNOBSERVED, Estimate
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 
 
 def solved(made: Identifier) -> Estimate:

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.estimate import UNOBSERVED, Estimate
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.inertia import parallel_axis
 from inertial_id_ros.settings import Settings
 

@@ -22,7 +22,7 @@ from injected_faults import (
 from synthetic import START, Recording, texts
 
 from inertial_id_ros.estimate import Estimate
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.io import cdr, cdr_columns
 from inertial_id_ros.io.sample_blocks import Block, Edges, JointStates, Wrenches
 

@@ -7,7 +7,7 @@ import pytest
 from disturbed import between, clean, identify, pushed
 from synthetic import START, Recording, texts
 
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 
 PUSH = [0.0, 6.0, 0.0, 0.0, 0.0, 0.2]  # N, N m: far beyond the noise of the data sheet
 COARSE = {"wrench.force_noise": 5.0, "wrench.torque_noise": 0.25}  # N, N m: as large as the push

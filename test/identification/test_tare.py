@@ -27,9 +27,9 @@ from synthetic import (
 
 from inertial_id_ros.estimate import UNOBSERVED, Estimate, NoEstimate
 from inertial_id_ros.findings import FindingLog
-from inertial_id_ros.identification.identifier import Identifier
-from inertial_id_ros.identification.sensor_bias import SensorBias
 from inertial_id_ros.identification.state import Tare
+from inertial_id_ros.identification.wrench.identifier import Identifier
+from inertial_id_ros.identification.wrench.sensor_bias import SensorBias
 from inertial_id_ros.settings import Settings
 
 NOTHING = PointMasses(np.zeros((1, 3)), np.zeros(1))

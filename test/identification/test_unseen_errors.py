@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 from synthetic import BODY, identifier, recording
 
 from inertial_id_ros.estimate import Estimate
-from inertial_id_ros.identification.wrench_model import orientation_covariance
+from inertial_id_ros.identification.wrench.wrench_model import orientation_covariance
 from inertial_id_ros.inertia import transform_phi
 
 PHI = np.array([2.0, 0.1, -0.06, 0.3, 0.05, 0.0, -0.01, 0.06, 0.01, 0.03])

@@ -11,8 +11,8 @@ from synthetic import GRAVITY, RICH, Scene, settings
 from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, Estimate
 from inertial_id_ros.estimators import Solution, create
 from inertial_id_ros.findings import FindingLog
-from inertial_id_ros.identification.solver import Solver
 from inertial_id_ros.identification.verdict import Verdict, judge, summarise_verdict
+from inertial_id_ros.identification.wrench.solver import Solver
 from inertial_id_ros.inertia import phi_from_body, report_from_phi, report_jacobian, transform_phi
 from inertial_id_ros.regression.newton_euler import regressor
 from inertial_id_ros.regression.problem import Problem

@@ -12,7 +12,7 @@ from disturbed import assert_truth, clean, identify
 from injected_faults import GATES
 from synthetic import BODY, JOINTS, START, Recording, Scene, stamps, texts, transform_messages
 
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.signals import inbox
 
 WRENCH = cdr_messages.wrench(START, "tool0", (1.0, 2.0, 3.0), (0.1, 0.2, 0.3))

@@ -17,7 +17,7 @@ from synthetic import (
     wrench_messages,
 )
 
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 
 SHIFTED = Placement(Rotation.identity(), (0.0, 0.0, 0.16))
 TURNED = Placement(Rotation.from_euler("z", 90.0, degrees=True), (0.0, 0.0, 0.0))

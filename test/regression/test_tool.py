@@ -12,7 +12,7 @@ from tool_recordings import BOTH, MINUTE, OBJECT, TOOL, noisy, quiet
 
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.inertia import is_consistent, phi_from_points
 from inertial_id_ros.regression.tool import Tool, load_tool, save_tool, tool_from_estimate
 

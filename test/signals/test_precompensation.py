@@ -25,7 +25,7 @@ from synthetic import (
 
 from inertial_id_ros.errors import InvalidSetting, NotEnoughData
 from inertial_id_ros.estimate import Estimate, NoEstimate
-from inertial_id_ros.identification.identifier import Identifier
+from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.inertia import body_from_phi, phi_from_points, six_from_tensor
 
 TRUE = payload(3, 1.4)

@@ -1,7 +1,7 @@
 """Online identification from the joint torques of a robot without a wrist sensor.
 
-Samples, checks and estimates are those of `identifier.Identifier`, except for what only a wrist
-sensor has: biases and compensated wrenches.
+Samples, checks and estimates are those of `wrench.identifier.Identifier`, except for what only a
+wrist sensor has: biases and compensated wrenches.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ...signals import inbox
 from ...signals.bins import BIN_NS
 from ...signals.drop_counters import DropCounters
 from ...signals.ring_buffer import JUMPED
-from ..compensation import CompensatedWrenches, no_wrenches
+from ..compensated_wrenches import CompensatedWrenches, no_wrenches
 from ..pipeline import Pipeline
 from ..state import State
 from .problem import TorqueProblem

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from ..detection.consistency_checks import (
+from ...detection.consistency_checks import (
     check_model,
     check_residual,
     check_settings,
@@ -14,25 +14,25 @@ from ..detection.consistency_checks import (
     residual_rms,
     sensor_errors,
 )
-from ..detection.residual_shape import check_residual_shape
-from ..detection.shape_check import check_shape
-from ..errors import InvalidData, NotEnoughData
-from ..estimate import Estimate
-from ..estimators import Estimator, Solution, create
-from ..findings import FindingLog
-from ..geometry.shape import Shape
-from ..inertia import Array, is_consistent, min_eigenvalue
-from ..regression.problem import Marginal, Problem
-from ..regression.regressor_window import WindowContent
-from ..regression.row_layout import NOTHING_REMOVED, NUISANCE_STATES, correct_bias, join
-from ..regression.tool import Tool
-from ..regression.uncertainty.calibration import common_gain_covariance
-from ..regression.uncertainty.encoder_noise import NO_MOTION_NOISE, motion_noise_covariance
-from ..settings import Settings
-from ..signals.bins import BIN_NS
-from ..signals.low_pass import ZeroPhaseFilter
+from ...detection.residual_shape import check_residual_shape
+from ...detection.shape_check import check_shape
+from ...errors import InvalidData, NotEnoughData
+from ...estimate import Estimate
+from ...estimators import Estimator, Solution, create
+from ...findings import FindingLog
+from ...geometry.shape import Shape
+from ...inertia import Array, is_consistent, min_eigenvalue
+from ...regression.problem import Marginal, Problem
+from ...regression.regressor_window import WindowContent
+from ...regression.row_layout import NOTHING_REMOVED, NUISANCE_STATES, correct_bias, join
+from ...regression.tool import Tool
+from ...regression.uncertainty.calibration import common_gain_covariance
+from ...regression.uncertainty.encoder_noise import NO_MOTION_NOISE, motion_noise_covariance
+from ...settings import Settings
+from ...signals.bins import BIN_NS
+from ...signals.low_pass import ZeroPhaseFilter
+from ..verdict import judge
 from .problem_builder import ProblemBuilder
-from .verdict import judge
 from .wrench_model import (
     WrenchModel,
     orientation_covariance,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import NotEnoughData
-from ..findings import FindingLog
-from ..inertia import Array
-from ..regression.row_layout import BIASES
-from ..regression.uncertainty.noise import datasheet_noise
-from ..settings import Settings, WrenchSettings
-from .state import Tare, tare_conditions
+from ...errors import NotEnoughData
+from ...findings import FindingLog
+from ...inertia import Array
+from ...regression.row_layout import BIASES
+from ...regression.uncertainty.noise import datasheet_noise
+from ...settings import Settings, WrenchSettings
+from ..state import Tare, tare_conditions
 
 _TARE_SAMPLES = 20
 _REST = 5.0  # a reading that varies by more than this many standard deviations is not at rest

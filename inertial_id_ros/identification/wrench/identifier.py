@@ -9,49 +9,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 import numpy as np
 
-from ..detection import removed_terms
-from ..detection.disturbance_findings import DisturbanceFindings
-from ..detection.removed_terms import RemovedTerms, Share
-from ..detection.segments import Segments
-from ..detection.setup_trials import Setup, SetupSearch, find_setup
-from ..detection.unit_check import UnitCheck
-from ..errors import InertialIdError, NotEnoughData
-from ..estimate import Estimate, Outcome
-from ..geometry.shape import Shape, shape_from_settings
-from ..inertia import PARAMETERS, Array
-from ..io.sample_blocks import Block
-from ..kinematics.motion import Motion
-from ..kinematics.motion_statistics import MotionStatistics
-from ..regression.regressor_window import Rows, WindowContent, make_regressor_window
-from ..regression.rows import (
-    RemovedErrors,
-    make_bin_columns,
-    regressor_of,
-    tilt_gravity,
-    unpack_bins,
-)
-from ..regression.uncertainty.noise import datasheet_noise
-from ..settings import Settings
-from ..signals import inbox
-from ..signals.bins import BIN_NS, BinColumns, Bins, bin_samples
-from ..signals.drop_counters import DropCounters
-from ..signals.noise_level import NoiseLevel
-from ..signals.precompensation import SETTLED, Removed, RemovedPayload, is_settling
-from ..signals.ring_buffer import JUMPED, SampleRing
-from ..signals.sample_checks import WrenchChecks, accepts_all
-from ..signals.sensor_frame import SensorFrame
-from .compensation import CompensatedWrenches, compensate, no_wrenches, why_not_compensated
-from .pipeline import Pipeline
+from ...detection.disturbance_findings import DisturbanceFindings
+from ...detection.segments import Segments
+from ...detection.unit_check import UnitCheck
+from ...errors import InertialIdError, NotEnoughData
+from ...estimate import Estimate, Outcome
+from ...geometry.shape import Shape, shape_from_settings
+from ...inertia import PARAMETERS, Array
+from ...io.sample_blocks import Block
+from ...kinematics.motion import Motion
+from ...kinematics.motion_statistics import MotionStatistics
+from ...regression.regressor_window import Rows, WindowContent, make_regressor_window
+from ...regression.rows import make_bin_columns, unpack_bins
+from ...regression.uncertainty.noise import datasheet_noise
+from ...settings import Settings
+from ...signals import inbox
+from ...signals.bins import BIN_NS, BinColumns, Bins
+from ...signals.noise_level import NoiseLevel
+from ...signals.precompensation import Removed, RemovedPayload
+from ...signals.ring_buffer import JUMPED
+from ..compensated_wrenches import CompensatedWrenches, no_wrenches
+from ..pipeline import Pipeline
+from ..state import State
+from .compensation import Compensation
 from .provisional_rows import UnsettledBins, find_unsettled_bins
-from .sensor_bias import prior_bias_sd
+from .setup_correction import SetupCorrection
 from .solver import Solver
-from .state import State
+from .stream import WrenchStream
 from .wrench_model import WrenchModel
-
-_RING = 65_536  # wrench samples kept until they settle
 
 
 class Identifier(Pipeline[WindowContent]):
@@ -66,24 +55,18 @@ class Identifier(Pipeline[WindowContent]):
 
     def __init__(self, settings: Settings, shape: Shape | None = None) -> None:
         super().__init__(settings)
-        self._checks = WrenchChecks(settings.wrench, self._log)
-        self._drops = DropCounters(self._log, "wrench", "wrench samples")
-        self._ring = SampleRing(6, _RING)
+        self._stream = WrenchStream(settings, self._log)
         model = WrenchModel(settings)
         self._segments = Segments(settings, model, settings.kinematics.filter_window, self._log)
         self._disturbances = DisturbanceFindings(self._log, model.texts)
         self._buffer = make_regressor_window(settings)
-        self._sign = settings.wrench.sign
-        self._removed = RemovedPayload(settings)
-        self._terms = RemovedTerms(model, self._segments.filter)
-        self._taken_out = Removed(np.zeros(PARAMETERS))
-        self._settling_from = SETTLED  # stamp from which on wrenches are ignored for a while [ns]
+        self._setup = SetupCorrection(settings, model, self._segments.filter, self._log)
         shape = shape if shape is not None else shape_from_settings(settings.shape)
         self._solver = Solver(settings, shape, self._segments.filter)
-        self._frame = SensorFrame(settings.wrench.sensor_frame, self._log)
+        self._compensation = Compensation(settings, self._log)
         self._unsettled: UnsettledBins | None = None
         self._motion_statistics = MotionStatistics()
-        self._empty_reason: str | None = None  # why the ring was emptied last
+        self._begin()
         self._handlers: inbox.Handlers = {
             inbox.WRENCH: self._take_wrench,
             inbox.JOINT_STATE: self._motion.take_joint_state,
@@ -92,13 +75,11 @@ class Identifier(Pipeline[WindowContent]):
             inbox.REMOVED_PAYLOAD: self._take_removed_payload, inbox.ZEROING: self._take_zeroing,
             inbox.FINDING: self._log.set}
 
-    def _reset_progress(self) -> None:
-        """Set what depends on the samples so far to its start."""
-        super()._reset_progress()
-        self._errors = RemovedErrors()
-        self._search = SetupSearch()
+    def _begin(self) -> None:
+        """Set what depends on the wrenches so far to its start."""
+        self._stream.next_bin = 0
+        self._setup.restart()
         self._noise = NoiseLevel(datasheet_noise(self.settings.wrench)[[0, 3]])
-        self._next_bin: int | None = None
         self._row_count = 0
         self._units = UnitCheck()
 
@@ -112,12 +93,12 @@ class Identifier(Pipeline[WindowContent]):
     @property
     def sensor_frame(self) -> str:
         """Frame of the wrench; empty until known."""
-        return self._frame.name
+        return self._stream.frame.name
 
     @property
     def _newest_ns(self) -> int:
         """Newest stamp of the stream [ns]; 0 before any sample."""
-        return self._ring.newest if len(self._ring) else 0
+        return self._stream.newest
 
     def take_block(self, block: Block) -> bool:
         """Take many samples at once; False, and nothing is taken, where one of them is unusual.
@@ -127,18 +108,17 @@ class Identifier(Pipeline[WindowContent]):
         """
         with self._lock:
             self._hand_over(self._waiting, self._handlers)
-            if not (self._motion.fits(block) and accepts_all(
-                    block.wrenches, self._checks, self._frame, self._ring, self._settling_from)):
+            if not (self._motion.fits(block) and self._stream.accepts_all(block.wrenches)):
                 return False
             self._motion.take_block(block)
             if block.wrenches is not None:
-                self._ring.extend(block.wrenches.stamps, block.wrenches.rows)
+                self._stream.ring.extend(block.wrenches.stamps, block.wrenches.rows)
             return True
 
     def _take_removed_payload(self, frame_id: str, values: Sequence[float]) -> None:
         """Use the payload that the driver says it removes; a change of it zeroes the sensor."""
         try:
-            change = self._removed.update(frame_id, values)
+            change = self._setup.removed.update(frame_id, values)
             self._log.clear("removed_payload_invalid")
         except InertialIdError as error:
             self._log.set("removed_payload_invalid", "error", str(error))
@@ -151,57 +131,50 @@ class Identifier(Pipeline[WindowContent]):
 
     def _take_zeroing(self, reason: str) -> None:
         """Forget all data from before the sensor was zeroed, and ignore the wrench for a while."""
-        newest = self._ring.newest if len(self._ring) else SETTLED
+        self._stream.begin_settling()
         self._empty(reason)
         self._solver.bias.forget()
-        self._settling_from = newest
 
     def _take_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
                      torque: Sequence[float]) -> None:
         """Put a wrench that passes all checks into its stream."""
-        sample = self._checks.check(stamp_ns, force, torque)
-        if sample is None or is_settling(stamp_ns, self._settling_from):
+        before = self._stream.newest
+        result = self._stream.append(stamp_ns, frame_id, force, torque)
+        if result is None:
             return
-        if not self._frame.accepts(frame_id):
-            return
-        before, result = self._ring.newest, self._ring.append(stamp_ns, sample)
         if result == JUMPED:
             self._restart(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
-        self._drops.count(result, self._ring.strays)
+        self._stream.count(result)
 
     # ---- from the streams to the window --------------------------------------------------------
 
     def _process_settled(self) -> CompensatedWrenches:
         """Turn settled samples into rows of the window; gives the compensated wrenches."""
         nothing = no_wrenches(self.sensor_frame)
-        if not len(self._ring):
+        ring, errors = self._stream.ring, self._setup.errors
+        if not len(ring):
             return nothing
-        source = self._motion.select_source(self.sensor_frame, self._ring, self._errors.early_ns)
+        source = self._motion.select_source(self.sensor_frame, ring, errors.early_ns)
         if self._motion.mounting_changed:
             self._motion.mounting_changed = False
             self._flush()
             self._log.count("mounting_changed", "buffers flushed: the mounting of the robot or of "
                             "the sensor changed", "info")
-        removed = self._removed.in_sensor(self.sensor_frame, self._motion.lookup)
+        removed = self._setup.removed.in_sensor(self.sensor_frame, self._motion.lookup)
         if source is None or removed is None:
             return nothing
-        if (text := self._removed.describe()) is not None:
+        if (text := self._setup.removed.describe()) is not None:
             self._log.set("removed_payload", "info", text)
-        unsettled = find_unsettled_bins(source, self._ring.newest, removed, self._errors,
-                                        self._finished)
-        if self._next_bin is None:
-            self._next_bin = int(self._ring.stamps[0]) // BIN_NS
-        if unsettled is None or unsettled.first <= self._next_bin:
+        unsettled = find_unsettled_bins(source, ring.newest, removed, errors, self._finished)
+        self._stream.begin()
+        if unsettled is None or unsettled.first <= self._stream.next_bin:
             return nothing
         self._unsettled, end = unsettled, unsettled.first
-        bins = bin_samples(self._ring, self._next_bin, end)
-        self._next_bin = end
-        self._ring.closed_until = end * BIN_NS - 1
-        source.close(end * BIN_NS + self._errors.early_ns)
+        bins = self._stream.take_bins(end)
+        source.close(end * BIN_NS + errors.early_ns)
         if len(bins.number) == 0:
             return nothing
-        return self._process_bins(bins, source.motion_at(bins.stamps + self._errors.early_ns),
-                                  removed)
+        return self._process_bins(bins, source.motion_at(bins.stamps + errors.early_ns), removed)
 
     def _process_bins(self, bins: Bins, motion: Motion, removed: Removed) -> CompensatedWrenches:
         """Filter settled bins into rows of the window; gives their compensated wrenches.
@@ -209,8 +182,9 @@ class Identifier(Pipeline[WindowContent]):
         Args:
             removed: payload that the driver removes.
         """
-        self._taken_out = removed
-        y, columns = make_bin_columns(bins, motion, removed, self._errors, self._sign,
+        self._setup.taken_out = removed
+        y, columns = make_bin_columns(bins, motion, removed, self._setup.errors,
+                                      self.settings.wrench.sign,
                                       self.settings.estimator.dynamism_c1)
         valid = motion.valid
         self._units.add(*unpack_bins(columns[valid]))
@@ -220,7 +194,8 @@ class Identifier(Pipeline[WindowContent]):
             self._motion_statistics.acceleration_covariance(self._segments.detector_kernel))
         self._filter_bins(bins, BinColumns(bins.number, bins.samples, columns).part(valid))
         self._buffer.expire(self._segments.newest_waiting_bin)
-        return self._compensate(bins.stamps, motion, y)
+        return self._compensation.compensate(bins.stamps, motion, y, self._last,
+                                             self._carried(self._last), self.sensor_frame)
 
     def _filter_bins(self, bins: Bins, columns: BinColumns) -> None:
         """Filter the columns of bins into rows, each judged by the noise up to its time."""
@@ -250,33 +225,12 @@ class Identifier(Pipeline[WindowContent]):
     def _add_rows(self, rows: Rows) -> None:
         """Add rows to the window."""
         self._buffer.add(rows)
-        self._terms.add(rows, self._taken_out)
+        self._setup.add_rows(rows)
         self._row_count += len(rows.number)
 
     def _handle_moved_zero(self) -> None:
         """Forget the tare, which belongs to the old zero."""
         self._solver.bias.forget()
-
-    def _compensate(self, stamps: np.ndarray, motion: Motion, y: Array) -> CompensatedWrenches:
-        """Wrenches (k, 6) without the load, where the motion is known; none where the estimate
-        cannot be used for that.
-
-        A held estimate can be used as long as its data could be in the window: during a contact,
-        when compensated wrenches matter most, every estimate is held.
-        """
-        if self._last is None or not motion.valid.any():
-            return no_wrenches(self.sensor_frame)
-        valid = motion.valid
-        age = int(stamps[valid][-1]) - self._last.stamp_ns
-        reason = why_not_compensated(self._last, age, self.settings.buffer.window)
-        if reason is not None:
-            self._log.set("compensation_silent", "info", reason)
-            return no_wrenches(self.sensor_frame)
-        self._log.clear("compensation_silent")
-        total = self._solver.problems.total_payload(self._last.phi)
-        wrench = compensate(regressor_of(tilt_gravity(motion, self._last.alignment)), y, self._last,
-                            total, self._sign)
-        return CompensatedWrenches(stamps[valid], wrench[valid], self.sensor_frame)
 
     # ---- from the window to an estimate --------------------------------------------------------
 
@@ -289,93 +243,66 @@ class Identifier(Pipeline[WindowContent]):
         the wrench, but would do so with another clock offset.
         """
         with self._lock:
-            if self._motion.check_frame(self._newest_ns, self.sensor_frame, self._frame.said):
-                self._frame.mark_compared()
+            frame = self._stream.frame
+            if self._motion.check_frame(self._newest_ns, frame.name, frame.said):
+                frame.mark_compared()
             outcome = self._solve_window()
             if self._search_setup(outcome) or self._correct_terms(outcome):
                 self._replay_window()
                 outcome = self._solve_window()
-            while isinstance(outcome, Estimate) and not outcome.stale and self._errors.remove(
+            while _is_new(outcome) and self._setup.errors.remove(
                     outcome.alignment, outcome.alignment_sigma):
                 self._replay_window()
                 outcome = self._solve_window()
-            if (isinstance(outcome, Estimate) and not outcome.stale
-                    and why_not_compensated(outcome, 0, self.settings.buffer.window) is None):
-                self._log.clear("compensation_silent")  # which was so with the estimate before
+            if _is_new(outcome):
+                self._compensation.begin_with(outcome)
             return self._conclude(outcome)
 
     def _correct_terms(self, outcome: Outcome) -> bool:
         """Compare what the driver is believed to remove with the motion; says whether the belief
         has changed."""
-        if not isinstance(outcome, Estimate) or outcome.stale:
-            return False
-        share = self._share(outcome)
-        if share is None or not share.contradicts:
-            return False
-        return self._believe_terms(not self._taken_out.weight_only, share)
-
-    def _share(self, estimate: Estimate | None) -> Share | None:
-        """Inertial forces that the sum of what is measured and removed holds too many, if any."""
-        phi = np.zeros(PARAMETERS) if estimate is None else estimate.phi
-        return self._terms.share(self._solver.problems.total_payload(phi),
-                                 self._taken_out.weight_only)
-
-    def _believe_terms(self, weight_only: bool, share: Share | None) -> bool:
-        """Believe that the driver removes other terms than before; False where the user has said
-        what it removes, and is told."""
-        chosen = self.settings.precompensated.terms != "auto"
-        changed = self._removed.believe(weight_only)
-        if changed or chosen:
-            self._log.set("removed_terms", "warning" if chosen else "info",
-                          removed_terms.describe(self._taken_out, share, chosen))
-        return changed
+        return _is_new(outcome) and self._setup.correct_terms(self.settings, self._carried(outcome))
 
     def _search_setup(self, outcome: Outcome) -> bool:
-        """Look for a clock offset or terms of the removed payload that explain a wrench which
-        nothing explains; says whether there are others than before, which are then used."""
+        """Look for another set-up where nothing explains the wrench; says whether there is one,
+        which is then used."""
         source = self._unsettled and self._unsettled.source
-        if source is None or not self._search.is_due(
-                self._ring.newest, isinstance(outcome, Estimate), self._log.all()):
+        if source is None or not self._setup.search(
+                self._measured_settings, self._stream.ring, source, isinstance(outcome, Estimate)):
             return False
-        found = find_setup(self._ring, source, Setup(self._errors.early_ns, self._taken_out),
-                           self._sign, datasheet_noise(self._measured_settings.wrench),
-                           prior_bias_sd(self.settings.wrench),
-                           self.settings.alignment.delay_sd > 0.0)
-        if found is None:
-            return False
-        if (found.removed.weight_only != self._taken_out.weight_only
-                and not self._believe_terms(found.removed.weight_only, None)):
-            return False
-        self._errors.replace_offset(found.early_ns)
         self._disturbances.withdraw()  # events that the wrong set-up made
         self._begin_bin, self._flush_reason = 0, None
         return True
 
+    def _carried(self, estimate: Estimate | None) -> Array:
+        """phi (10,) of all that the sensor carries by an estimate; None: the tool alone."""
+        return self._solver.problems.total_payload(
+            np.zeros(PARAMETERS) if estimate is None else estimate.phi)
+
     def _replay_window(self) -> None:
         """Send the samples of the window through the stages again, as if they had just arrived."""
-        begin, last = self._begin_bin, self._next_bin or 0
+        begin, last = self._begin_bin, self._stream.next_bin
         self._flush()
         self._begin_bin = begin
         self._solver.problems.forget_solution()
-        self._next_bin = max(int(self._ring.stamps[0]) // BIN_NS, self._begin_bin,
-                             last - int(self.settings.buffer.window * 1e9) // BIN_NS)
-        self._disturbances.forget_from(self._next_bin)
+        self._stream.next_bin = max(self._stream.oldest_bin, self._begin_bin,
+                                    last - int(self.settings.buffer.window * 1e9) // BIN_NS)
+        self._disturbances.forget_from(self._stream.next_bin)
         self._motion.rewind()
         self._process_settled()
 
     def _window(self) -> WindowContent | None:
         """The rows of the window with the provisional ones; None without any."""
         provisional = self._unsettled and self._unsettled.provisional_rows(
-            self._ring, self._segments, self._sign, self.settings.estimator.dynamism_c1,
-            self._motion.rotation_only)
+            self._stream.ring, self._segments, self.settings.wrench.sign,
+            self.settings.estimator.dynamism_c1, self._motion.rotation_only)
         return self._buffer.content(provisional) if self._buffer or provisional else None
 
     def _require_window(self) -> WindowContent:
         """The window, if it can be solved (raises NotEnoughData)."""
-        if not len(self._ring):
-            topic = self.settings.dynamic_joint_states.topic or self.settings.wrench.topic
-            raise NotEnoughData(self._checks.explain_silence(topic, self._empty_reason))
-        missing = self._motion.missing or self._removed.missing
+        if not len(self._stream.ring):
+            raise NotEnoughData(self._stream.explain_silence())
+        missing = self._motion.missing or self._setup.removed.missing
         if missing is not None:
             raise NotEnoughData(missing.text)
         units = self._units.judge(self.settings, self._solver.shape, self._log)
@@ -395,10 +322,12 @@ class Identifier(Pipeline[WindowContent]):
     def _estimate(self, window: WindowContent) -> Estimate:
         """Solve a window, with the motion so far."""
         statistics = self._motion_statistics
-        share = self._share(self._last) if self.settings.precompensated.terms == "auto" else None
+        share = (self._setup.share(self._carried(self._last))
+                 if self.settings.precompensated.terms == "auto" else None)
         return self._solver.solve(
             window, self.sensor_frame, self._log,
-            statistics.rms_rotation if self._motion.rotation_only else 0.0, self._errors.values,
+            statistics.rms_rotation if self._motion.rotation_only else 0.0,
+            self._setup.errors.values,
             statistics.acceleration_covariance(self._segments.filter.kernel),
             0.0 if share is None else share.error_covariance)
 
@@ -411,14 +340,13 @@ class Identifier(Pipeline[WindowContent]):
 
     def _empty(self, reason: str) -> None:
         """Forget all samples and what came of them."""
-        if len(self._ring):
-            self._empty_reason = f"the buffers were flushed: {reason}"
-        self._ring.clear()
+        self._stream.empty(reason)
         self._restart(reason)
 
     def _restart(self, reason: str) -> None:
         """Forget all but the samples of the wrench."""
         super()._restart(reason)
+        self._begin()
         self._use_noise()  # that of the settings again
 
     def tare(self) -> str:
@@ -432,13 +360,11 @@ class Identifier(Pipeline[WindowContent]):
         """
         self.advance()
         with self._lock:
-            self._removed.require_none()
-            if not len(self._ring):
+            self._setup.removed.require_none()
+            if not len(self._stream.ring):
                 raise NotEnoughData("tare needs a second of wrench data; none was received")
-            recent = self._ring.rows[self._ring.between(
-                self._ring.newest - 1_000_000_000, self._ring.newest + 1)]
-            text = self._solver.bias.measure(recent, self._ring.newest, self.sensor_frame,
-                                             self._measured_settings)
+            text = self._solver.bias.measure(self._stream.last_second(), self._stream.newest,
+                                             self.sensor_frame, self._measured_settings)
             self._log.clear("tare_suspected", "tare_not_used")
             self._flush()
             return text
@@ -472,7 +398,7 @@ class Identifier(Pipeline[WindowContent]):
     def _flush(self) -> None:
         """Forget the window, its estimate, and the bins that wait in the filters; no replay brings
         them back."""
-        self._begin_bin = self._next_bin or 0
+        self._begin_bin = self._stream.next_bin
         self._segments.restart()
         self._unsettled = None
         self._clear_window()
@@ -480,7 +406,7 @@ class Identifier(Pipeline[WindowContent]):
     def _clear_window(self) -> None:
         """Forget the window and its estimate."""
         self._buffer.clear()
-        self._terms.clear()
+        self._setup.clear_rows()
         self._motion_statistics = MotionStatistics()
         self._last, self._restored = None, None
 
@@ -502,11 +428,16 @@ class Identifier(Pipeline[WindowContent]):
             if settings.wrench != before.wrench:
                 self._segments.use_model(WrenchModel(self._measured_settings))
             if settings.precompensated != before.precompensated:
-                self._removed = RemovedPayload(settings)
+                self._setup.removed = RemovedPayload(settings)
                 self._take_zeroing("the payload that the driver removes is set to "
                                    f"{settings.precompensated.mass:.3f} kg")
             self._force_solve()
             if settings.estimator.weighting != before.estimator.weighting:
                 self._buffer = make_regressor_window(settings)  # for another model of the wrench
-                if len(self._ring):
+                if len(self._stream.ring):
                     self._replay_window()
+
+
+def _is_new(outcome: Outcome) -> TypeGuard[Estimate]:
+    """Whether the window has just given an estimate."""
+    return isinstance(outcome, Estimate) and not outcome.stale

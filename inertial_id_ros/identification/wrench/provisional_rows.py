@@ -8,23 +8,20 @@ data. They belong to one estimate only: the next one gets them anew, from more d
 Provisional rows depend only on the bin where they end. An estimate is then the same however the
 stream was cut into pieces, except for its stamp: where a disturbance may begin in the newest bins,
 their rows are left out although earlier estimates have used them, and the stamp does not go back
-(see `MonotonicStamps`).
+(see `monotonic_stamps`).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
-from ..detection.segments import Segments
-from ..estimate import Estimate
-from ..findings import FindingLog
-from ..kinematics.motion import MotionSource
-from ..regression.regressor_window import Rows
-from ..regression.rows import RemovedErrors, make_bin_columns
-from ..signals.bins import BIN_NS, BinColumns, bin_samples
-from ..signals.precompensation import Removed
-from ..signals.ring_buffer import SampleRing
+from ...detection.segments import Segments
+from ...kinematics.motion import MotionSource
+from ...regression.regressor_window import Rows
+from ...regression.rows import RemovedErrors, make_bin_columns
+from ...signals.bins import BIN_NS, BinColumns, bin_samples
+from ...signals.precompensation import Removed
+from ...signals.ring_buffer import SampleRing
 
 _REORDER_NS = 20_000_000  # a sample may overtake others by this much
 
@@ -57,28 +54,6 @@ class UnsettledBins(NamedTuple):
         _, columns = make_bin_columns(bins, motion, self.removed, self.errors, sign, c1)
         return segments.preview(BinColumns(bins.number, bins.samples, columns).part(motion.valid),
                                 rotation_only)
-
-
-class MonotonicStamps:
-    """Keeps the stamps of successive estimates from going back.
-
-    A client that takes estimates by their stamps must not find an older one later. A finding says
-    how far the data behind such an estimate reach.
-    """
-
-    def __init__(self, findings: FindingLog) -> None:
-        self._findings, self._newest = findings, 0
-
-    def restamp(self, estimate: Estimate) -> Estimate:
-        """The estimate, stamped no earlier than those before it."""
-        left_out = self._newest - estimate.stamp_ns
-        if left_out <= 0:
-            self._newest = estimate.stamp_ns
-            self._findings.clear("newest_left_out")
-            return estimate
-        self._findings.set("newest_left_out", "info", f"the newest {left_out * 1e-9:.2f} s before "
-                           "the stamp are left out: a disturbance may begin there")
-        return replace(estimate, stamp_ns=self._newest)
 
 
 def find_unsettled_bins(source: MotionSource, newest_ns: int, removed: Removed,

@@ -7,34 +7,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..detection.residual_shape import SliceMeans, is_clear
-from ..inertia import PARAMETERS, Array
-from ..linalg import inverse
-from ..regression.alignment import GRAVITY_TILT
-from ..regression.problem import COLUMNS, Marginal, Problem, eliminate, state_prior, whiten
-from ..regression.regressor_window import DYNAMIC, STATIC, WindowContent
-from ..regression.row_layout import (
+from ...detection.residual_shape import SliceMeans, is_clear
+from ...inertia import PARAMETERS, Array
+from ...linalg import inverse
+from ...regression.alignment import GRAVITY_TILT
+from ...regression.problem import COLUMNS, Marginal, Problem, eliminate, state_prior, whiten
+from ...regression.regressor_window import DYNAMIC, STATIC, WindowContent
+from ...regression.row_layout import (
     BIASES,
     NOTHING_REMOVED,
     EstimatedStates,
     correct_wrench,
     join,
 )
-from ..regression.tool import Tool, add_tool_states
-from ..regression.uncertainty.encoder_noise import (
+from ...regression.tool import Tool, add_tool_states
+from ...regression.uncertainty.encoder_noise import (
     NO_MOTION_NOISE,
     noise_information,
     remove_noise_information,
 )
-from ..regression.uncertainty.errors_in_variables import linearise, residual_covariance
-from ..regression.uncertainty.noise import correct_noise, datasheet_noise, degrees_of_freedom
-from ..regression.uncertainty.sensor_errors import ErrorStrengths, SensorErrors, WeighedRows
-from ..regression.unconstrained_fit import vague_information
-from ..settings import Settings
-from ..signals.bins import BIN_NS
-from ..signals.low_pass import ZeroPhaseFilter
+from ...regression.uncertainty.errors_in_variables import linearise, residual_covariance
+from ...regression.uncertainty.noise import correct_noise, datasheet_noise, degrees_of_freedom
+from ...regression.uncertainty.sensor_errors import ErrorStrengths, SensorErrors, WeighedRows
+from ...regression.unconstrained_fit import vague_information
+from ...settings import Settings
+from ...signals.bins import BIN_NS
+from ...signals.low_pass import ZeroPhaseFilter
+from ..state import Tare
 from .sensor_bias import SensorBias
-from .state import Tare
 
 _NO_ROWS = np.empty((0, COLUMNS))
 _ROUNDS, _FIRST_ROUNDS = 3, 12  # of them, those of the first window

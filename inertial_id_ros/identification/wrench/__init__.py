@@ -1,0 +1,1 @@
+"""What only a wrist sensor needs: its stream, its bias, the corrections of its set-up."""
