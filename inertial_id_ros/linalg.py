@@ -76,6 +76,13 @@ def triangular_factor(rows: Array, overwrite: bool = False) -> Array:
     return reflected[:height] * _upper(height, width)
 
 
+def cholesky_factor(matrix: Array) -> Array | None:
+    """Upper triangular factor (n, n) of a symmetric matrix; None where that is not positive
+    definite."""
+    upper, info = lapack.dpotrf(matrix, lower=0, clean=1)
+    return upper if info == 0 else None
+
+
 @cache
 def _upper(height: int, width: int) -> Array:
     """Mask (height, width) of the upper triangle, for reading only."""

@@ -63,15 +63,15 @@ class Forecast(NamedTuple):
     @property
     def distance(self) -> Array:
         """Mahalanobis distance (n,) of the residuals, in standard deviations."""
-        total = self.spread + (self.noise + self.doubt)[:, :, None] * np.eye(
-            self.noise.shape[1])
+        total = self.spread.copy()
+        _diagonals(total)[...] += self.noise + self.doubt
         solved = np.linalg.solve(total, self.residual[..., None])[..., 0]
         return np.sqrt(np.maximum(np.einsum("ni,ni->n", self.residual, solved), 0.0))
 
     def uncertainty(self, groups: tuple[slice, ...]) -> Array:
         """Standard deviations (n, g) of the residual beyond the noise of rows that are not scaled
         down: the largest of each group of channels [N, N m]."""
-        scaled = np.einsum("nii->ni", self.spread) + self.doubt
+        scaled = _diagonals(self.spread) + self.doubt
         variance = (scaled + self.noise * (1.0 - self.weight**2)) / self.weight**2
         return np.stack([np.sqrt(variance[:, group].max(axis=1)) for group in groups], axis=1)
 
@@ -110,6 +110,9 @@ class RunningFit:
         channels = np.arange(len(model.noise))
         self._group_of = np.concatenate([np.full(len(channels[g]), k)
                                          for k, g in enumerate(model.groups)])
+        # From the channels to the means of their groups (c, g).
+        in_group = self._group_of[:, None] == np.arange(len(model.groups))
+        self._to_means = in_group / in_group.sum(axis=0)
         self.acceleration_covariance: Array = np.zeros((6, 6))
         self.restart()
 
@@ -125,7 +128,8 @@ class RunningFit:
     def forget(self) -> None:
         """Forget the payload and the biases; keep noise and confirmation of the model."""
         self._walk.forget()
-        columns = len(self.model.linearise(np.zeros(PARAMETERS)))
+        self._linearise_at(np.zeros(PARAMETERS))
+        columns = len(self._matrix)
         self._gram = np.zeros((len(self.model.groups), columns, columns))
         self._mean, self._weight, self._samples = np.zeros(len(self.model.noise)), 0.0, 0.0
         # Mean of acceleration less gravity (3,), and mean square of an axis about it, summed up.
@@ -134,7 +138,6 @@ class RunningFit:
         self.information = self.model.prior
         self.covariance = np.linalg.inv(self.model.prior)
         self.mean: Array = np.zeros(len(self.model.prior))
-        self.phi: Array = np.zeros(PARAMETERS)
 
     def use_model(self, model: LoadModel) -> None:
         """Go on with other noise or priors of the same load; keep what the rows have taught.
@@ -148,6 +151,7 @@ class RunningFit:
         self._confirmation = start + (self._confirmation - start) * ratio[:, None]
         self._scale = self._noise_scale()
         self.model = self._walk.model = model
+        self._linearise_at(self.phi)
         if self.rows:
             self._fit()
         else:
@@ -194,27 +198,25 @@ class RunningFit:
         Args:
             age: (n,) since the last rows that were learnt [s].
         """
-        linear = rows @ self.model.linearise(self.phi)
+        linear = rows @ self._matrix
         columns, measured = linear[..., :-1], linear[..., -1]
         expected = columns @ self.mean + self._walk.offset
         load = expected - self._mean
         unit = self._unit(samples)
         motion = self._motion_noise()
         noise = self._scale[self._group_of] * unit + self.model.floor**2 + motion.diagonal()
-        share = self._confirmation[:, 0] / self._confirmation[:, 1]
-        doubt = np.empty_like(noise)
-        hidden = self._hidden_acceleration(rows)
-        for group, missed in zip(self.model.groups, share, strict=True):
-            missed = max(missed, self.model.gain_error**2)
-            doubt[:, group] = missed * (load[:, group] ** 2).mean(axis=1)[:, None]
-            doubt[:, group] += self._largest_load(group) * hidden[:, None]
-        shared = motion - np.diag(motion.diagonal())
-        spread = columns @ self.covariance @ columns.transpose(0, 2, 1) + shared
-        spread += self._walk.variance(np.broadcast_to(age, len(rows)))[:, :, None] * np.eye(
-            len(self.model.noise))
+        share = np.maximum(self._confirmation[:, 0] / self._confirmation[:, 1],
+                           self.model.gain_error**2)
+        doubt = share * (load * load @ self._to_means)
+        doubt += self._hidden_acceleration(rows)[:, None] * self._largest_loads()
+        spread = columns @ self.covariance @ columns.transpose(0, 2, 1) + motion
+        diagonals = _diagonals(spread)
+        diagonals -= motion.diagonal()
+        diagonals += self._walk.variance(np.broadcast_to(age, len(rows)))
         if rotation_only:
             spread = spread + self.model.unknown_motion_covariance(rows, self.phi)
-        weight = np.einsum("nii->ni", rows[..., self.model.zero_columns])
+        weight = _diagonals(rows[..., self.model.zero_columns])
+        doubt = doubt[:, self._group_of]
         return Forecast(columns, measured - expected, load, noise, doubt, spread, weight)
 
     def _hidden_acceleration(self, rows: Array) -> Array:
@@ -229,11 +231,11 @@ class RunningFit:
         seen = max(self._acceleration_squares / max(self._weight, 1.0), 1e-12)
         return np.asarray(off * min(1.0, _ACCELERATION_NOISE**2 / seen) ** 2)
 
-    def _largest_load(self, group: slice) -> float:
-        """Square of the largest mass [kg^2] or first moment [kg^2 m^2] that the mean reading of a
-        group of channels allows."""
-        reading = (self._mean[group] ** 2).sum() + (self.model.bias_sd[group] ** 2).sum()
-        return float(reading) / _GRAVITY**2
+    def _largest_loads(self) -> Array:
+        """Squares (g,) of the largest mass [kg^2] or first moment [kg^2 m^2] that the mean readings
+        of each group of channels allow."""
+        squares = self._mean**2 + self.model.bias_sd**2
+        return np.array([squares[group].sum() for group in self.model.groups]) / _GRAVITY**2
 
     def learn(self, rows: Array, samples: np.ndarray, rotation_only: bool) -> None:
         """Update fit and noise with stored rows (n, c, k), which stand for samples (n,)."""
@@ -259,7 +261,7 @@ class RunningFit:
 
     def _follow_walk(self, seen: Forecast, age: Array, samples: np.ndarray) -> None:
         """Follow the zeros with the residual of the rows of a block, of such ages (n,) [s]."""
-        known = np.einsum("nii->ni", seen.spread) - self._walk.variance(age)
+        known = _diagonals(seen.spread) - self._walk.variance(age)
         noise = self._unit(samples).mean(axis=0) + self.model.floor**2
         self._walk.follow(seen.residual.mean(axis=0), noise,
                           noise + (known + seen.doubt).mean(axis=0), float(age[-1]))
@@ -281,7 +283,7 @@ class RunningFit:
         """Update the noise, and the confirmation of the model, with the residual of rows."""
         keep = self._keep ** len(samples)
         unit = self._unit(samples)
-        spread = np.einsum("nii->ni", seen.spread) + self._motion_noise().diagonal()
+        spread = _diagonals(seen.spread) + self._motion_noise().diagonal()
         beyond = np.maximum(seen.residual**2 - spread, 0.0)
         missed = np.maximum((seen.residual + self._walk.offset) ** 2 - spread, 0.0)
         for k, group in enumerate(self.model.groups):
@@ -306,12 +308,16 @@ class RunningFit:
         for _ in range(2 if self.rows < _EARLY else 1):
             self.mean, self.information = self._solve(self._sample_noise())
             self.covariance = np.linalg.inv(self.information)
-            self.phi = self.mean[PHI]
+            self._linearise_at(self.mean[PHI])
+
+    def _linearise_at(self, phi: Array) -> None:
+        """Use this payload (10,), and the columns of the states at it."""
+        self.phi, self._matrix = phi, self.model.linearise(phi)
 
     def _solve(self, noise: Array) -> tuple[Array, Array]:
         """The most probable states (k,), linearised at `phi`, and the information (k, k) about
         them; noise: (c,) of one sample."""
-        matrix = self.model.linearise(self.phi)
+        matrix = self._matrix
         whole = np.zeros((matrix.shape[1], matrix.shape[1]))
         for k, group in enumerate(self.model.groups):
             whole += matrix.T @ self._gram[k] @ matrix / noise[group][0] ** 2
@@ -337,3 +343,6 @@ class RunningFit:
         return self.model.motion_noise_covariance(self.phi, self.acceleration_covariance)
 
 
+def _diagonals(matrices: Array) -> Array:
+    """Diagonals (n, c) of matrices (n, c, c), as a view."""
+    return np.einsum("nii->ni", matrices)

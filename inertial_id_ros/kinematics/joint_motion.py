@@ -220,11 +220,13 @@ class RobotFrame:
         rotation[:] = self._gravity_axes.T  # no motion: unit axes
         configuration = self._configuration(positions)
         model, data, frame, local = self._model, self._data, self._frame, pin.LOCAL
+        move, place = pin.forwardKinematics, pin.updateFramePlacement
+        get_velocity, get_change = pin.getFrameVelocity, pin.getFrameClassicalAcceleration
         for i in np.flatnonzero(valid).tolist():
-            pin.forwardKinematics(model, data, configuration[i], velocities[i], accelerations[i])
-            rotation[i] = pin.updateFramePlacement(model, data, frame).rotation
-            velocity[i] = pin.getFrameVelocity(model, data, frame, local).vector
-            change[i] = pin.getFrameClassicalAcceleration(model, data, frame, local).vector
+            move(model, data, configuration[i], velocities[i], accelerations[i])
+            rotation[i] = place(model, data, frame).rotation
+            velocity[i] = get_velocity(model, data, frame, local).vector
+            change[i] = get_change(model, data, frame, local).vector
         return Motion(self._gravity_axes @ rotation, self._gravity, change[:, :3],
                       velocity[:, 3:], change[:, 3:], valid)
 
@@ -344,13 +346,15 @@ class JointMotion:
             if irregular:
                 u, weights, even = even_out(times, stamps[part], self.window, self._spacing,
                                             index, u, weights, rows[index])
-            good = has_coverage(u, weights, (index[:, 0] == 0) & (near.start == 0), ends)
+            good = has_coverage(u, weights, near.start == 0 and index[:, 0] == 0, ends)
             fits[:, part] = fit_quartics(u, weights, rows[index], self.window)
             valid[part] = good
+            if ends:
+                continue
             judged = good & (stamps[part] // _SPARSE_NS % _SPARSE == 0)
             for which, block in ((even, 1), (~even, self._spacing.block)):
                 some = np.flatnonzero(judged & which)
-                if not ends and len(some):
+                if len(some):
                     sums += len(some) * sample_variance(u[some], weights[some], rows[index[some]],
                                                         block)
                     count += len(some)

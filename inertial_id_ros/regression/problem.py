@@ -6,13 +6,14 @@ wrench. Factors are small and triangular, so that a solve costs the same for a s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
 from ..inertia import PARAMETERS, Array
-from ..linalg import identity, solve_upper, triangular_factor
+from ..linalg import cholesky_factor, identity, solve_upper, triangular_factor
 from .row_layout import BIASES
 from .unconstrained_fit import unconstrained_fit
 
@@ -29,7 +30,7 @@ class Problem:
     nuisance states are fixed at their estimate; the two of the blend do not know them.
 
     Attributes:
-        full: (n, 17) full model, weight 1.
+        rows: (n, 17) full model, weight 1; or what computes them, for the few who need them.
         dynamic: (n, 17) full model, weight w (Nadeau et al. 2022, eq. 8); with the weighting
             ``dynamism`` only.
         static: (n, 17) reduced (gravity-only) model, weight 1 - w; as `dynamic`.
@@ -45,7 +46,7 @@ class Problem:
             factors, or is there already.
     """
 
-    full: Array
+    rows: Array | Callable[[], Array]
     dynamic: Array
     static: Array
     noise: Array
@@ -62,6 +63,11 @@ class Problem:
         nothing, zeros = np.empty((0, COLUMNS)), np.zeros(BIASES)
         return cls(nothing, nothing, nothing, np.ones(BIASES), zeros, zeros, samples,
                    known_marginal=marginal)
+
+    @cached_property
+    def full(self) -> Array:
+        """The rows (n, 17) of the full model, weight 1."""
+        return self.rows() if callable(self.rows) else self.rows
 
     @property
     def has_bias(self) -> bool:
@@ -135,6 +141,22 @@ def eliminate(*parts: Array) -> Marginal:
         begin = end
     upper = triangular_factor(rows, overwrite=True)
     return Marginal(upper[states:, states:], upper[:states])
+
+
+def eliminate_products(products: Array) -> Marginal | None:
+    """Eliminate all states but phi, as `eliminate` does, given the products (n, n) of the rows;
+    None where rounding has spoilt these."""
+    states = len(products) - PARAMETERS - 1
+    order = _states_first(states)
+    upper = cholesky_factor(products[order[:, None], order])
+    return None if upper is None else Marginal(upper[states:, states:], upper[:states])
+
+
+@cache
+def _states_first(states: int) -> np.ndarray:
+    """Order of the columns ``[states | A | y]``, of so many states."""
+    last = PARAMETERS + states
+    return np.r_[PARAMETERS:last, :PARAMETERS, last]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ is one more subclass here.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from copy import copy
 from functools import cache
 from typing import ClassVar, NamedTuple
 
@@ -99,7 +98,8 @@ class ZeroPhaseFilter(ABC):
         Args:
             whole: only rows with the whole kernel, as `push` alone would give them.
         """
-        other = copy(self)  # arrays are replaced, never written to
+        other = object.__new__(type(self))  # a copy; arrays are replaced, never written to
+        other.__dict__.update(self.__dict__)
         other._append(number, samples, columns)
         return other._take_rows(self.reach + 1 if whole else self._shortest)
 

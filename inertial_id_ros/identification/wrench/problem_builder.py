@@ -9,9 +9,8 @@ import numpy as np
 
 from ...detection.residual_shape import SliceMeans, is_clear
 from ...inertia import PARAMETERS, Array
-from ...linalg import inverse
 from ...regression.alignment import GRAVITY_TILT
-from ...regression.problem import COLUMNS, Marginal, Problem, eliminate, state_prior, whiten
+from ...regression.problem import COLUMNS, Marginal, Problem, state_prior, whiten
 from ...regression.regressor_window import DYNAMIC, STATIC, WindowContent
 from ...regression.row_layout import (
     BIASES,
@@ -210,9 +209,10 @@ class ProblemBuilder:
             self._fix_states((window.factors[model] @ linearised.matrix).reshape(
                 -1, linearised.matrix.shape[1]), start.nuisance)
             if model in window.factors else _NO_ROWS for model in (DYNAMIC, STATIC))
-        return Problem(self._fix_states(linearised.rows, start.nuisance), dynamic, static,
+        weighed = linearised.weighed
+        return Problem(lambda: self._fix_states(weighed.rows, start.nuisance), dynamic, static,
                        start.strengths.noise, prior.bias_sd, prior.bias_mean, window.samples,
-                       linearised.weighed.products.linear, prior.state_sd, linearised.marginal)
+                       weighed.products.linear, prior.state_sd, linearised.marginal)
 
     def _fix_states(self, rows: Array, nuisance: Array) -> Array:
         """Rows (n, 17) ``[A | B | y]``: nuisance states at these values, the tool as stored."""
@@ -268,20 +268,17 @@ class _Linearised:
         prior: of the states.
 
     Attributes:
-        rows: (n, 17 + q); marginal: in phi alone.
+        marginal: in phi alone.
     """
 
     def __init__(self, weighed: WeighedRows, matrix: Array, prior: _Prior) -> None:
-        self.weighed, self.matrix, self.rows = weighed, matrix, weighed.linear.rows
-        self.prior = prior
-        self._whitened = whiten(self.rows, weighed.strengths.noise)
-        self.marginal: Marginal = eliminate(self._whitened, prior.rows)
+        self.weighed, self.matrix, self.prior = weighed, matrix, prior
+        self.marginal: Marginal = weighed.marginal(prior.rows)
 
     @property
     def covariance(self) -> Array:
         """Covariance (16 + q, 16 + q) of parameters and states."""
-        columns = self._whitened[:, :-1]
-        return inverse(columns.T @ columns + self.prior.information)
+        return self.weighed.covariance(self.prior.information)
 
 
 def _products(prior: Array) -> Array:

@@ -102,12 +102,31 @@ class LinearRows(NamedTuple):
     """Linear rows without the errors of their channels.
 
     Attributes:
-        rows: (6 n, n) not whitened, with the products that are left.
-        probable: (6, 3, n) errors per acceleration that are the most probable for each column.
+        products: (6, n, n) of the rows that are left; probable: (6, 3, n) errors per acceleration
+            that are the most probable for each column.
+        lengths: (6, n) of the columns before anything was taken out of the products.
     """
 
-    rows: Array
+    products: Array
     probable: Array
+    lengths: Array
+
+    @property
+    def rows(self) -> Array:
+        """Triangular rows (6 n, n), not whitened, with these products."""
+        scale = 1.0 / np.where(self.lengths > 0.0, self.lengths, 1.0)
+        scaled = self.products * scale[:, :, None] * scale[:, None, :]
+        scaled += _TINY * identity(scaled.shape[1])
+        upper = np.linalg.cholesky(scaled).transpose(0, 2, 1) * self.lengths[:, None, :]
+        return np.asarray(upper.reshape(-1, upper.shape[2]))
+
+    def whitened_products(self, noise: Array) -> Array:
+        """Products (n, n) of the rows, whitened by the noise (6,) of their channels."""
+        n = self.products.shape[1]
+        weight = noise**-2.0
+        out = (weight @ self.products.reshape(len(noise), -1)).reshape(n, n)
+        out.ravel()[::n + 1] += _TINY * (weight @ self.lengths**2)
+        return np.asarray(out)
 
     def means(self, products: ChannelProducts, window: WindowContent) -> Array:
         """Means (6, s, n) of the rows over the slices of the window that the products are of."""
@@ -122,21 +141,8 @@ def eliminate_calibration(products: ChannelProducts, levels: Levels, root: Array
     Args:
         root: (6, 3, 3) of the covariance of what each channel reads per acceleration too much.
     """
-    inner = root.transpose(0, 2, 1) @ products.accelerations @ root
+    turned = root.transpose(0, 2, 1)
+    inner = turned @ products.accelerations @ root
     inner += white_noise(levels)[:, None, None] ** 2 * identity(3)
-    probable = root @ np.linalg.solve(
-        inner, root.transpose(0, 2, 1) @ products.beside.transpose(0, 2, 1))  # (6, 3, n)
-    rows = _roots(products.rows - products.beside @ probable, products.lengths)
-    return LinearRows(rows.reshape(-1, rows.shape[2]), probable)
-
-
-def _roots(products: Array, lengths: Array) -> Array:
-    """Triangular rows (6, n, n) with these products (6, n, n).
-
-    Args:
-        lengths: (6, n) of the columns before anything was taken out of the products.
-    """
-    scale = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
-    scaled = products * scale[:, :, None] * scale[:, None, :]
-    scaled += _TINY * identity(products.shape[1])
-    return np.linalg.cholesky(scaled).transpose(0, 2, 1) * lengths[:, None, :]
+    probable = root @ np.linalg.solve(inner, turned @ products.beside.transpose(0, 2, 1))
+    return LinearRows(products.rows - products.beside @ probable, probable, products.lengths)

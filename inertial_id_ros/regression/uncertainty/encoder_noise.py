@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...inertia import PARAMETERS, Array
+from ...linalg import solve_upper, symmetric_eigen, triangular_factor
 from ..newton_euler import ACCELERATION_REGRESSORS, acceleration_wrenches
 from ..problem import Marginal
 
@@ -19,6 +20,7 @@ from ..problem import Marginal
 # `_split_directions`): the rest of it is smaller than what is not known of the noise.
 _LARGEST, _OPEN_WEIGHT = 0.5, 1e-3
 _RANK = 1e-9
+_FLOOR = np.arange(PARAMETERS, 2 * PARAMETERS), np.arange(PARAMETERS)  # a diagonal below a factor
 # Products (216, 100) of the regressor's changes, of two accelerations in each channel.
 _PRODUCTS = np.einsum("cik,dil->cdikl", ACCELERATION_REGRESSORS,
                       ACCELERATION_REGRESSORS).reshape(216, -1)
@@ -54,7 +56,7 @@ def remove_noise_information(marginal: Marginal, of_noise: Array) -> Marginal:
 
     The unconstrained fit of the answer is ``H^-1 A'y``, of the covariance ``H^-1 S H^-1``.
     """
-    if np.sum(marginal.unconstrained_fit[1] * of_noise) < _NEGLIGIBLE:  # the sum of all shares
+    if np.vdot(marginal.unconstrained_fit[1], of_noise) < _NEGLIGIBLE:  # the sum of all shares
         return marginal
     return remove_information(marginal, of_noise, np.zeros(PARAMETERS), _LARGEST, _OPEN_WEIGHT)
 
@@ -71,17 +73,22 @@ def remove_information(marginal: Marginal, of_noise: Array, phi: Array, largest:
             phi.
     """
     upper = marginal.matrix
-    lengths = np.linalg.norm(upper, axis=0)
-    floor = _RANK * np.diag(np.where(lengths > 0.0, lengths, 1.0))
-    root = np.asarray(np.linalg.qr(np.concatenate([upper, floor]), mode="r"))
-    share = np.linalg.solve(root.T, np.linalg.solve(root.T, of_noise).T)
+    lengths = np.sqrt((upper * upper).sum(axis=0))
+    stacked = np.zeros((2 * PARAMETERS, PARAMETERS), order="F")
+    stacked[:PARAMETERS] = upper
+    stacked[_FLOOR] = _RANK * np.where(lengths > 0.0, lengths, 1.0)
+    root = triangular_factor(stacked, overwrite=True)
+    share = solve_upper(root, solve_upper(root, of_noise, transposed=True).T, transposed=True)
     kept, is_open, vectors = _split_directions(share, largest, open_weight)
     # S = root' root, H = root' V kept V' root, H S^-1 H = (kept V' root)' (kept V' root)
-    new = kept[:, None] * (vectors.T @ root)
-    pull = vectors.T @ np.linalg.solve(root.T, upper.T @ (marginal.target - upper @ phi))
+    new = np.empty((PARAMETERS, PARAMETERS + 1), order="F")
+    new[:, :-1] = kept[:, None] * (vectors.T @ root)
+    pull = vectors.T @ solve_upper(root, upper.T @ (marginal.target - upper @ phi),
+                                   transposed=True)
     pull[is_open] = 0.0
+    new[:, -1] = new[:, :-1] @ phi + pull
     out = np.zeros_like(marginal.upper)
-    out[:PARAMETERS] = np.linalg.qr(np.column_stack([new, new @ phi + pull]), mode="r")
+    out[:PARAMETERS] = triangular_factor(new, overwrite=True)
     out[PARAMETERS, PARAMETERS] = marginal.upper[PARAMETERS, PARAMETERS]
     return Marginal(out, marginal.state_rows)
 
@@ -126,6 +133,6 @@ def _split_directions(share: Array, largest: float,
         the factors (k,), whether each direction is left open (k,), and the directions as columns
         (k, k).
     """
-    values, vectors = np.linalg.eigh(0.5 * (share + share.T))
+    values, vectors = symmetric_eigen(0.5 * (share + share.T))
     is_open = values > largest
     return np.where(is_open, open_weight, 1.0 - np.maximum(values, 0.0)), is_open, vectors

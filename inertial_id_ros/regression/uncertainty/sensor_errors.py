@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...inertia import Array
+from ...linalg import inverse
 from ...settings import Settings
 from ...signals.low_pass import ZeroPhaseFilter
+from ..problem import Marginal, eliminate, eliminate_products, whiten
 from ..regressor_window import WindowContent
 from .calibration import calibration_root, calibration_scale, calibration_sd
 from .channel_errors import (
@@ -67,8 +69,6 @@ class SensorErrors:
         products = channel_products(window, matrix, strengths.levels)
         root = calibration_root(self._calibration, phi)
         linear = eliminate_calibration(products, strengths.levels, strengths.calibration * root)
-        if not (strengths.calibration or any(level.walk.variance for level in strengths.levels)):
-            linear = linear._replace(rows=products.linear)
         return WeighedRows(strengths, products, root, linear)
 
     def update(self, weighed: WeighedRows, window: WindowContent, covariance: Array,
@@ -98,10 +98,41 @@ class WeighedRows(NamedTuple):
 
     Attributes:
         strengths: of the errors; products: of the rows with errors of the calibration.
-        calibration_root: (6, 3, 3) by the data sheet; linear: the rows.
+        calibration_root: (6, 3, 3) by the data sheet; linear: the rows without the errors.
     """
 
     strengths: ErrorStrengths
     products: ChannelProducts
     calibration_root: Array
     linear: LinearRows
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is nothing but white noise."""
+        return not (self.strengths.calibration
+                    or any(level.walk.variance for level in self.strengths.levels))
+
+    @property
+    def rows(self) -> Array:
+        """The rows (m, n), not whitened."""
+        return self.products.linear if self.is_plain else self.linear.rows
+
+    def marginal(self, prior: Array) -> Marginal:
+        """The problem in phi alone, with whitened rows of what is known before the data."""
+        if not self.is_plain:
+            known = self.linear.whitened_products(self.strengths.noise) + prior.T @ prior
+            found = eliminate_products(known)
+            if found is not None:
+                return found
+        return eliminate(whiten(self.rows, self.strengths.noise), prior)
+
+    def covariance(self, prior: Array) -> Array:
+        """Covariance (n - 1, n - 1) of parameters and states.
+
+        Args:
+            prior: (n - 1, n - 1) information about them before the data.
+        """
+        if self.is_plain:
+            columns = whiten(self.rows, self.strengths.noise)[:, :-1]
+            return inverse(columns.T @ columns + prior)
+        return inverse(self.linear.whitened_products(self.strengths.noise)[:-1, :-1] + prior)
