@@ -31,7 +31,7 @@ import numpy as np
 from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
 from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.estimate import Estimate
-from inertial_id_ros.identification import solver
+from inertial_id_ros.identification.wrench import solver
 from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.identification.wrench.problem_builder import ProblemBuilder
 from inertial_id_ros.identification.wrench.provisional_rows import UnsettledBins
