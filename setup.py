@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Serves `pip install -e .`; colcon builds the package with CMakeLists.txt instead."""
 
 from setuptools import find_packages, setup

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """No estimator that promises a body may return anything else: ``python benchmarks/consistency.py``.
 
 Random recordings, most of them degenerate: still poses, turning about one axis, hardly any mass, a

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Optimised motions of the simulated arm beside the sinusoids of Nadeau et al. (2022).
 
 All last as long. Speeds, contacts and errors come from MuJoCo: its own velocities of the tool

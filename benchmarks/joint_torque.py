@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Payloads of a simulated arm from its joint torques alone, relative to the unloaded arm.
 
 MuJoCo gives the torques: its inverse dynamics of an arm whose bodies differ from those that the

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """How often `manifold` reaches the optimum of `lmi`, and how fast.
 
 Random recordings whose unconstrained optimum is no body, so that the constraint is active. A solve

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Time of `identify_bag` on a minute of data, the whole command by the clock, and where it goes.
 
     python benchmarks/offline.py

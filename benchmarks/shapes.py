@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Time from a mesh file to a prior, on one core.
 
     python benchmarks/shapes.py

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Time and cost of the solvers: cvxpy on all rows beside what the timer runs, on one core.
 
     python benchmarks/solvers.py [--all]

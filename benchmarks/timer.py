@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Time of one solve on the timer's path, for each estimator and for windows of 1 s and 120 s.
 
     python benchmarks/timer.py

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`density` without a shape beside `wls` and `lmi`: `python benchmarks/unknown_shape.py`.
 
 Twenty bodies: the modular and the poorly known ones of the accuracy benchmark with their shape

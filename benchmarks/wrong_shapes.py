@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Shapes that are told wrongly: `python benchmarks/wrong_shapes.py [--payloads 60] [--seed 5000]`.
 
 Random composites, of which a bounding box is told: right; moved in a random direction; moved so

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Draws the rooms of the package and the road of a sample: ``python docs/draw_rooms.py``.
 
 The order of the rooms comes from the layer contract in pyproject.toml, everything else about them

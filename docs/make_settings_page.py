@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Writes docs/settings.md from the settings table: ``python docs/make_settings_page.py``."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Identification from arrays and recordings, without ROS: the stable interface of this package.
 
 What `__all__` names keeps its meaning from version to version; every other module may change.

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Command lines whose mistakes are errors of this package, not exits of argparse."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Entry points of the executables: they load the program, and say what is missing if they cannot.
 
 Nothing heavy is imported here, so that a signal during the second that the libraries take to load

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The exceptions of this package, all below `InertialIdError`, and how their texts are made fit to
 print."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The result of identification: parameters, covariance, verdict, findings; or why there is none."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Findings: what went wrong or deserves attention, by name, counted, one sentence each."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The ten inertial parameters of one rigid body: conversions, and physical consistency.
 
 The parameter vector of this package is

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Largest inputs that are accepted; what is larger is refused with a sentence, not tried."""
 
 MEGABYTE = 1_000_000

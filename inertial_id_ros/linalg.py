@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Small symmetric and triangular systems by LAPACK called directly.
 
 For the ten to thirty unknowns of a timer tick the checks and conversions around

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Starts a simulated cobot that carries a payload, and the node that identifies the payload.
 
     ros2 launch inertial_id_ros demo.launch.py payload:=hammer

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Starts inertial_id_node for a robot.
 
     ros2 launch inertial_id_ros identify.launch.py config:=ur

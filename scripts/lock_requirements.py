@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Writes requirements/constraints.txt: the exact version of everything pip pulls in.
 
 Run it with `make lock` after changing a file in requirements/. It needs the network. The versions

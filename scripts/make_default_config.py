@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Writes config/default.yaml from the settings table: ``python scripts/make_default_config.py``."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Small recordings made from a motion in closed form, independent of the package under test.
 
 Three wrist joints (about z, y, x) turn a sensor that sits 0.3 m along the last link, so that the

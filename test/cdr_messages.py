@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Messages as the middleware hands them over, written by an independent library."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Recordings of the closed-form robot in which something else happens, for the tests of that."""
 
 from __future__ import annotations

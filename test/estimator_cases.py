@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Random cases for tests of estimators, and what they are judged by."""
 
 from __future__ import annotations

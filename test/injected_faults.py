@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Faults injected into recordings: how messages change, and the finding that names each."""
 
 from __future__ import annotations

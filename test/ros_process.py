@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Helpers for tests of ROS processes: start one, feed it a simulated robot, listen, call, stop."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A small robot, its motion and its payload in closed form, independent of the package under test.
 
 Forward kinematics are products of rotations, payloads are point masses, and the wrench comes from

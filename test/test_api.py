@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The interface without ROS: arrays in, the same estimates as of single samples, clear mistakes."""
 
 from __future__ import annotations

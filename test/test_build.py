@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What the build files say about the package agrees with each other and with the source tree."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Entry points before any library is loaded (interrupts, libraries that are missing), and how tools
 end."""
 

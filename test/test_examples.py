@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The code that README.md and the examples show runs, and finds the payload."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Texts that hold names from outside: what a terminal would obey is never printed as it came."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Recordings of a tool alone, and of the tool with an object in it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """An arm without a wrist sensor: its robot file, and recordings of it with a payload."""
 
 from __future__ import annotations

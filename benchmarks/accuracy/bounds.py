@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Cramér-Rao bounds: the smallest mean errors that exact motion and white wrench noise allow."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Coverage of the 95 % intervals of `density`: `python -m benchmarks.accuracy.coverage`.
 
 At least 500 runs of the encoder scenario (eight objects, three speeds), and runs of the workshop

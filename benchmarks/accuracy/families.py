@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Families of objects by name, with the one that only a published table needs."""
 
 from __future__ import annotations

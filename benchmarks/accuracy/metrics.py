@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Error metrics of Nadeau et al. (2022, eqs 10 to 12), and coverage of the intervals."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Motions of the arm, and the exact motion of the sensor frame that follows from them.
 
 Positions, velocities and accelerations of the joints are closed forms; MuJoCo evaluates the motion

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Is `density` ever worse than ignoring the shape? `python -m benchmarks.accuracy.never_worse`.
 
 Ratio of the errors of `density` to those of `wls` with bias, for every object, length of data and

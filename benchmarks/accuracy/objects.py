@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The objects of the benchmark: true parameters, and the shape that the estimators are told.
 
 Families. `modular`: the eight configurations of the modular test object of Nadeau, Giamou and

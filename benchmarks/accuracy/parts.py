@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Objects of a few homogeneous parts with thin sections, known by their outline.
 
 Two halves, so that what was chosen on the one can be checked on the other: `PARTS_TUNING` and

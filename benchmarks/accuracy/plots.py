@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Plots of the results: inertia error by estimator for each group of scenarios, and coverage."""
 
 from __future__ import annotations

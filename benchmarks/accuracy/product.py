@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The two ways into the product: its own pipeline for recordings, and rows made of accelerations.
 
 `from_recording` pushes joint states and wrenches through `Identifier`, exactly as the bag tool

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The file of results: one line for each scenario, object, run and estimator, added as it comes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Writes RESULTS.md from the files of the last runs: `python -m benchmarks.accuracy.results`.
 
 Above, one row a scenario for `density`, against what is wanted, published and possible; below, the

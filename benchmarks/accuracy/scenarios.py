@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The scenarios: objects, motion, sensors, what the identification is told, published numbers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What sensors make of the truth: wrench of a body by its own equations, noise, bias, errors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Tables that put scenarios side by side: clock offset, point-to-point moves, density and wls."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Tables of results: every run, every object, and a summary in Markdown and CSV."""
 
 from __future__ import annotations

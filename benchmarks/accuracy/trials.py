@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """One run of a scenario: draw motion and sensor errors, record, solve, score every object."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The true shape of an object, where the estimators are told another one.
 
 The prior of `entropic` is the evenly filled shape, as in the published comparisons ("a homogeneous

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The faults: each changes a stream from some second on, and names the finding that must come."""
 
 from __future__ import annotations

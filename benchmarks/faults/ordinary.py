@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`python -m benchmarks.faults.ordinary`: hours of ordinary motion; whatever is found is false.
 
 Each run draws payload, motion, speed, rests, rates, noises, sign, small errors of the set-up and a

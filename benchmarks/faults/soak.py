@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`python -m benchmarks.faults.soak`: an hour of simulated time, a fault each half minute."""
 
 from __future__ import annotations

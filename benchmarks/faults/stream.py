@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Messages in the order of their arrival, and where they come from: simulation or a recording."""
 
 from __future__ import annotations

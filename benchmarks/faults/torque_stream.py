@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Joint states with efforts of a simulated arm, to which things happen.
 
 MuJoCo gives the torques of the rigid arm and its payload; friction has memory (Dahl): where a joint

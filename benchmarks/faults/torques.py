@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Faults injected into the joint torques of a simulated arm, as a table; `--ordinary` without any.
 
     python -m benchmarks.faults.torques [--runs 3] [--ordinary 600]

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """One stream through the pipeline: what it says, when, and whether anything wrong comes out."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Processor time of the node beside that of a bare subscriber, losses and age of the estimate.
 
     python -m benchmarks.load [--seconds 20] [--compensated]

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A bare subscriber with empty callbacks: the same topics, quality of service and executor."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Publishes the topics of a fast cobot driver from a prepared simulation, at exact rates.
 
 Messages are serialised beforehand and only their stamps are patched, so that the talker keeps its

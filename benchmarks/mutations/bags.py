@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A short simulated recording, and mutations of it that leave its container intact."""
 
 from __future__ import annotations

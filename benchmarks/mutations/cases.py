@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The kinds of cases: each writes mutated input into a folder and says which tool is to read it."""
 
 from __future__ import annotations

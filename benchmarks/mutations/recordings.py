@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Cases of damaged recordings: container, index, metadata, compression, tables, messages."""
 
 from __future__ import annotations

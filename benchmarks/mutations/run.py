@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Runs the cases, each in a process of its own, and says what came of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Input without faults, from which all cases are made, and what a case is."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Mutations of bytes, of trees of values (YAML, JSON), and of robot descriptions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Prints what `inertial_id_ros.robot` reaches, as Markdown tables.
 
     python -m benchmarks.robot [published] [panda] [ur10e] [humanoid] [speed]

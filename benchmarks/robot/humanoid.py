@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A random robot of 38 joints without ground: base-link rows only, every run a new robot.
 
 Ayusawa and Nakamura 2010 identify a 38-joint humanoid from the six rows of its base link, which no

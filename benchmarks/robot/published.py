@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Answers published with the methods: a three-link robot and the Barrett WAM.
 
 Sousa and Cortesao 2014, Tables 1 and 6. Entries of Table 6 that are not legible in our copy of the

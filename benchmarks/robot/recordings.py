@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Real recordings: a Panda's joint torques, and motor currents of a UR10e with and without load."""
 
 from __future__ import annotations

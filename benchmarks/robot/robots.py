@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Robots of the benchmarks and tests, as URDF texts: published kinematics, bodies made up."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Solve times on compressed problems, beside the same problems stated in cvxpy on all rows."""
 
 from __future__ import annotations

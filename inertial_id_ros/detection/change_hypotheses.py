@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Hypotheses about rows that no longer fit: another payload, another zero, or no change.
 
 Each hypothesis adds its own columns to the running fit and is judged by the residual that it

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Checks whether settings and measurements agree, and names what does not as findings."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Detects rows that the running fit cannot explain, and decides what they mean.
 
 The detector takes rows in order of time and answers with events. All its decisions depend on the

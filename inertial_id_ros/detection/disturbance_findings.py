@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Findings about contact, changes of payload and moved zeros, for people."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The interface through which the detector sees a load, measured as wrenches or joint torques.
 
 Contact, changes of payload and moved zeros show in the residual of a linear model. How they are

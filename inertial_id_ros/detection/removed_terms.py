@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What a driver removes of a payload, told by the motion: its weight only, or inertial forces too.
 
 The wrench is put together as the driver is believed to take it apart. Where it leaves the inertial

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What the residual of a window looks like: the hysteresis of a sensor, the pull of a cable.
 
 Neither averages out, and the model of the sensor's errors holds neither. Both leave a residual of

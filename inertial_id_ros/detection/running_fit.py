@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Predicts the next rows, with their uncertainty, from the rows before them.
 
 A running least-squares fit of all states of the load (parameters, biases, alignment states, errors

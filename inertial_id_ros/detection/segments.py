@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Filters bins into rows of the window, in segments that gaps, contact and changes separate.
 
 No row mixes bins of two segments. A second, shorter filter feeds the disturbance detector. The

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Whether another clock offset, or another belief about the driver, explains a wrench that nothing
 explains.
 

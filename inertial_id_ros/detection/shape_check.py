@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Checks whether a shape can hold what was measured, and names a contradiction as a finding.
 
 It can hold the object only if the measured centre of mass lies in its convex hull, and the second

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Whether forces and torques are in N and N m, judged by what a robot can carry.
 
 One factor in all six channels cannot be told from another mass. One factor in the torques alone

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The zero of a sensor walks: where it is now, and how far it may have gone since.
 
 Coloured noise, drift, hysteresis and the pull of a cable all look like a zero that walks slowly; a

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What every estimator takes and returns, and how one is made by its name.
 
 An estimator sees the data only through the small triangular factors of a `Problem`. The one named

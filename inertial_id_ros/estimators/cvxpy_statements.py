@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`lmi`, `entropic`, `pmd` stated with cvxpy on all rows: readable, slow, what the others reach.
 
 Nothing on the timer imports this module.

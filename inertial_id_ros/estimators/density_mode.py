@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The most probable density in a region: Newton's method on its optimality conditions.
 
     min  phi'H phi/2 - g'phi + w'w/2,    phi = T M (v exp(log m0 + D w))

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`entropic`: least squares with the log-determinant prior of Lee, Wensing, Park 2020 (their GEO).
 
 ``min |R phi - t|^2 + gamma (-log det J(phi) + tr(J0^-1 J(phi)))`` (entropic divergence, eq. 19),

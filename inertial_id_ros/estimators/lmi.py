@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`lmi`: least squares over all physically consistent bodies (Wensing, Kim, Slotine 2017).
 
 ``min |R phi - t|^2  s.t.  J(phi) >= epsilon m J(reference body)``, Theorem 3, with the biases

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`manifold`: physically consistent least squares on R x R3 x SO(3) x R3 (Traversaro et al. 2016).
 
 The body is (m, c, Q, L): mass, centre of mass, principal axes, second moments of mass along them

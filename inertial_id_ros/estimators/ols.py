@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`ols`: ordinary least squares (Atkeson, An, Hollerbach 1986), a reference row.
 
 Force and torque rows count alike, in N and N m; the biases are known (zero, or a tare); nothing

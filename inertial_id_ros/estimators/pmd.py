@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`pmd`: point-mass discretization (Nadeau, Giamou, Kelly 2022, eqs 8 and 9).
 
 ``min |F_static [P m; b; -1]| + |F_full [P m; b; -1]| + lambda |m|,  m >= 0``: masses at fixed

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A reference body of 1 kg: coordinates in which it is the unit, and a weak prior about it.
 
 With ``J(unit_phi) = L L'`` (L upper block triangular, that is an affine map of space), the

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`rtls`: total least squares (Kubus, Kroeger, Wahl 2008); a reference row.
 
 Errors in the regressor count as well as errors in the wrench: the smallest change of ``[A | y]``

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`uniform`: the measured mass, spread evenly over the known shape; always worth reporting beside.
 
 The mass comes from whitened least squares with bias states and a free centre of mass. As far as the

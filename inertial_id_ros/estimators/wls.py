@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`wls`: least squares whitened by the sensor noise, with six bias states; a reference row.
 
 The biases have their prior (or are known) and are eliminated; nothing keeps the answer physical.

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What a shape says about where its mass sits, as a prior over positive densities.
 
 Nodes fill the shape, corners included; the logarithm of the density at the nodes is a Gaussian

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Files of triangles or points, and the addresses that name them."""
 
 from __future__ import annotations

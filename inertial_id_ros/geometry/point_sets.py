@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Sets of points: which stand for the rest, whether they enclose a volume, and the ellipsoid about
 them."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Boxes, spheres, cylinders and cones about their centre: sizes, insides, exact moments.
 
 Sizes [m]: box (x, y, z), sphere (radius), cylinder and cone (radius, height) along z; the centre of

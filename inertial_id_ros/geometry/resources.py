@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Where meshes lie: the folders of packages, and what a request from outside may name."""
 
 from __future__ import annotations

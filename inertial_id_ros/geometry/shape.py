@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The shape of the carried object: points that fill it, its surface, its bounding box.
 
 Everything is in the sensor frame [m]. Estimators need points with volumes (`pmd`, priors), exact

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """How wrong a told shape may be: position, rotation and size as nine states of an estimate.
 
 The body in the shape is mapped affinely, ``x -> x + shift + B (x - center)``, so that it stays a

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Where the mass may sit when no shape is given: balls about the sensor, of several sizes.
 
 All that is known of an object of unknown shape is how far it reaches from the sensor at most. A

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Points on a regular grid that fill a closed mesh.
 
 Columns of the grid along z cross the surface; the sum of signs of the crossings below a point is

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Identification of a recording whose motion was measured as accelerations, not by a robot.
 
 An inertial sensor at the wrist (or a published data set) gives linear acceleration, angular

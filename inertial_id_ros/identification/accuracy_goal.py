@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The accuracy that a client asks for, and what an estimate still lacks, in words."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What is left of wrenches without the bias and the load of the payload."""
 
 from __future__ import annotations

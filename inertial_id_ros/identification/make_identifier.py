@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Makes the identifier that the settings ask for: from a wrist sensor, or from joint torques."""
 
 from __future__ import annotations

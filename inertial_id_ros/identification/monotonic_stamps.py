@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Keeps the stamps of successive estimates in order."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The stages of every identifier, in order, as far as they do not depend on what measures the load.
 
 `add_*` append samples to the inbox, from any thread; all else belongs to one thread. `advance`

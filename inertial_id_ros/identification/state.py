@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The state that is kept from run to run: the tool, the tared bias, and the last estimate.
 
 A restored tool is used unchanged. A restored bias is a prior like a tare, but with a fifth of the

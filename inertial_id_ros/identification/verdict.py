@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Which parameters to trust, and why: covariance, share of the data, verdict, sentences.
 
 Thresholds are on two standard deviations (a 95 % interval) of a parameter:

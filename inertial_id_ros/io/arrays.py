@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Arrays that a caller gives, checked once: type, shape, unit and order of stamps."""
 
 from __future__ import annotations

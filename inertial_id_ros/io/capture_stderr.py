@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Captures what libraries written in C++ print on standard error."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The message types that every recording has, decoded without building message objects.
 
 CDR (XCDR1) as ROS 2 writes it: four bytes of encapsulation, the second of which tells the byte

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Decodes many serialised messages of one layout at once, into one array for each stream."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Wrench, joint positions and configured payload out of one ``control_msgs/DynamicJointState``.
 
 With empty settings ros2_control's joint_state_broadcaster publishes every state interface there,

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Small files of this package: of limited size, and written completely or not at all.
 
 A document is JSON with a format name, a version, a content and the content's SHA-256, so that a

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Messages of the topics with high rates: decoded, checked, passed on as samples."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Samples of several streams as arrays, stream by stream.
 
 Where nothing is wrong with them, each is only appended to its own stream, so that their order

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """YAML written by users: plain values only, of limited size, and one line for every error."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Times of samples that are stamped on arrival: those of the regular clock behind the stamps.
 
 Messages that are stamped when they arrive were late by different times, or came in bursts. The

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Whether a wrench is expressed in a frame that lies elsewhere than the sensor frame that is used.
 
 Drivers of Universal Robots express the wrench at and in the active TCP. Its transform is published,

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Motion of the sensor frame from joint positions and the robot description (Pinocchio).
 
 Measured joint velocities are not used: beside a local quartic through the positions they bring

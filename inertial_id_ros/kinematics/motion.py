@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The motion of the sensor frame, and what every source of it can do."""
 
 from __future__ import annotations

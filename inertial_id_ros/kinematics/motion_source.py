@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Where the sensor's motion comes from: joint states with a robot description, or TF alone."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Statistics of the motion in a window: how fast the sensor turns, and the noise of its motion."""
 
 from __future__ import annotations

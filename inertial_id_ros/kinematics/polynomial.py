@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Zero-phase smoothing: a local quartic through positions gives value, velocity, acceleration.
 
 Around each wanted time a polynomial of degree four is fitted by least squares with a Hann taper

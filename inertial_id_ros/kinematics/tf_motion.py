@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Motion of the sensor frame from TF alone, where there is no robot description."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A small transform tree over `/tf` and `/tf_static`: fixed edges, and time series of others."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The nuisance states of every set-up: sensor rotation and position, gravity tilt, clock offset."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Newton-Euler equations of a payload, linear in its inertial parameters.
 
 ``[f; tau] = A(a_g, omega, alpha) phi`` is the wrench that the sensor exerts on the payload, at the

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What a nuisance state is: a small error of the set-up that is estimated with the payload.
 
 A rotation of one degree and a tilt of half a degree cost more accuracy than any noise, so such

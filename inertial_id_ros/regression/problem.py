@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The compressed least-squares problem of a window, and its marginal in the inertial parameters.
 
 Columns of every factor are ``[A (10) | B (6) | y (1)]``: inertial parameters, sensor biases,

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Rolling window of regressor rows in square-root form.
 
 Regressor rows are kept as one small triangular factor per time slice and channel. The slices are

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Columns of the rows that the window keeps, and their linearisation at an estimate.
 
 A stored row holds everything that the wrench depends on, as columns of one linear model::

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """From motion and wrench to the rows of the window, through the zero-phase filter.
 
 The filter takes, for each bin, the columns A (60), axes of the gravity frame (9), wrench (6) and

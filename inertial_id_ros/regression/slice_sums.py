@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Sums of rows over the slices of the window.
 
 Nothing is subtracted, so that dropped slices leave no trace. Sums of groups of finished slices are

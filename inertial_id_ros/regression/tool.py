@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A stored tool, whose effect is removed so that the object in it is estimated alone.
 
 The data see the sum ``phi = phi_tool + phi_object``. The stored estimate of the tool has a

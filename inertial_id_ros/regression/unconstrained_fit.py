@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The least-squares fit of the data alone, without shape or consistency."""
 
 from __future__ import annotations

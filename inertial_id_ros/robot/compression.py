@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """All samples of a recording in one small triangular factor per output.
 
 ``|F_j [phi; -1]|^2`` is the sum of squared residuals of output j over all samples (Sousa and

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """How much a series of low-passed residuals is worth: neighbours repeat each other."""
 
 from __future__ import annotations

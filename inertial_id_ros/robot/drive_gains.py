@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Drive gains from motor currents, with a known mass carried and not carried.
 
 ``current_j = (Y_j phi) / k_j`` with the gain k_j [N m/A] of joint j. Torque models are homogeneous:

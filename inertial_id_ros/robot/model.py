@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Joint torques of a robot, linear in its parameters: ``tau = Y(q, dq, ddq) phi``.
 
 phi stacks ten numbers for every moving body (see `inertia`; about the origin of the frame of the

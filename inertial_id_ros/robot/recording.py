@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """From recorded joint positions and efforts to low-passed regressor rows.
 
 As for a wrist sensor: velocities and accelerations from a local quartic through the positions

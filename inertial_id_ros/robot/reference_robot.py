@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A reference robot: the scale of every problem, and, where asked, its prior.
 
 In coordinates u with ``phi = unit u`` the bodies of the reference are unit matrices

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """An identified robot in a file, for payloads that are found relative to it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What a recording says about the robot's mounting and clocks: tilt of gravity, delay of efforts.
 
 A base that is not level by a third of a degree, or efforts stamped some milliseconds late, cost

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What differs between ROS distributions (Humble, Jazzy, newer), in one place."""
 
 from __future__ import annotations

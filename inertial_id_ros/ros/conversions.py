@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Between the package's values and ROS messages; every number is cast, as rclpy does not check."""
 
 from __future__ import annotations

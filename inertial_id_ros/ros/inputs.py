@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The node's subscriptions. Their callbacks run in the executor's thread and only append.
 
 The topics that come at high rates are taken as they are serialised: making message objects of them

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Main program of ``inertial_id_node``; the node itself is `node.InertialIdNode`.
 
 It prints its help without loading the libraries, which takes a second.

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Markers for RViz: a ball at the centre of mass, and the equivalent-inertia box."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Node ``inertial_id_node``: identifies online what the arm carries.
 
 Three kinds of threads touch the Identifier: callbacks of the executor append samples, the worker

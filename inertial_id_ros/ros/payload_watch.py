@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Looks for a driver that states a configured payload which nobody has asked to add."""
 
 from __future__ import annotations

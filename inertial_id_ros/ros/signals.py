@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A clean exit on SIGINT and SIGTERM at any moment.
 
 rclpy's own handlers raise KeyboardInterrupt in whatever Python runs at that moment; with a plain

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """One thread that owns the identifier: it runs periodic work by name, and jobs that services post.
 
 The executor's thread may wait for the worker, for a limited time; the worker never waits for the

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Every setting: type, default, unit, range and meaning, in one place.
 
 The node declares its parameters from this table, the tools read the same names from YAML, and the

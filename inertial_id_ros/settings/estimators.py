@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Settings of the estimators: which one, and the options of each."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Settings of files: the folder that is written to, and folders that may be read."""
 
 from __future__ import annotations

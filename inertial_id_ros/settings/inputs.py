@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Settings of where the data come from: topics, files, and what measures the load."""
 
 from __future__ import annotations

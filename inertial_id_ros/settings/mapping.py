@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Settings from files: dotted names and values from nested mappings, as YAML gives them."""
 
 from __future__ import annotations

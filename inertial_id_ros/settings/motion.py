@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Settings of the sensor's motion: its source and filters, gravity, errors of the set-up."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Settings of what hangs on the sensor: removed payload, shape of the object, tool."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Wrench sensors by name: what a data sheet says of noise, accuracy, drift and range."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The table of all settings, by which the node, the tools and the documentation know them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Settings of which data count: the rolling buffer, contact, and changes of the payload."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Settings of the wrench sensor, and of its tare."""
 
 from __future__ import annotations

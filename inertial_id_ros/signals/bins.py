@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Samples averaged over short bins of absolute time.
 
 The bins are tied to the clock, not to the first sample, so that a recording that is played live

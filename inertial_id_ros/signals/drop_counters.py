@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Counts samples that a ring has dropped or reordered, as findings."""
 
 from __future__ import annotations

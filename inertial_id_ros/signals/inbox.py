@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The queue of samples: callbacks append, the thread that owns the identifier takes them out."""
 
 from __future__ import annotations

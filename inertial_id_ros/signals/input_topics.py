@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The topics that the identification reads, and which of them the settings ask for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The zero-phase low-pass on wrench and regressor alike, and the choice of fewer rows.
 
 A wrench that is linear in the parameters stays so under any weighted mean over time, as long as

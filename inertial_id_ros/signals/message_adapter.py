@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """From the messages of ROS topics to the samples of an identifier, live and from recordings.
 
 A message is anything with the fields of its type: rclpy, rosbags and `io.cdr` each make their own.

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The noise of a sensor, measured from its samples before anything is judged by it.
 
 Differences of the fifth order of successive bins hold next to nothing of the motion of an arm and

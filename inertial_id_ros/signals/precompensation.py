@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The payload that a driver already removes from the wrench it publishes.
 
 It is configured, or the driver states it while it runs. What is measured then adds to it, so that

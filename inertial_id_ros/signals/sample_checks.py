@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Checks of wrench samples before they enter the ring buffer, and findings on those refused."""
 
 from __future__ import annotations

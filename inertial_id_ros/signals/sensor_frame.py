@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The frame of the sensor: as configured, or as the messages say."""
 
 from __future__ import annotations

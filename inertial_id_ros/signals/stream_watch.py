@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Whether wrench and motion keep coming, and whether their stamps are of one clock."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Sets the project up in .venv: pinned packages, ROS 2 where none is sourced, interfaces.
 
 Started by run.sh with a supported Python. Uses the standard library only. Does nothing where

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Building the interfaces, and stand-ins for ROS packages that are missing, into .venv."""
 
 from __future__ import annotations

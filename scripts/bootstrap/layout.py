@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Where things are, and the commands that are run there."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The ROS 2 environment that is sourced in this shell, if any."""
 
 from __future__ import annotations

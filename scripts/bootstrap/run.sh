@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 # Finds a Python that this project supports and starts the set-up with it.
 # usage: run.sh [python]    (python: a command or path; empty: search the PATH)
 set -u

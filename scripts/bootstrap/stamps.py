@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Stamps: a step is done again only where the content it was made from has changed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Collision meshes that a description names: which are read, and by whom."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Fourier motions: shape, derivatives, limits; plans are checked with MuJoCo."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`plan_excitation`: its files, and its errors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Offline identification: cadence, results, report, files, and errors of the command line."""
 
 import json

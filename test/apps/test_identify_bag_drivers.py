@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What a recording lacks, or holds of its driver, as `identify_bag` says it."""
 
 import dataclasses

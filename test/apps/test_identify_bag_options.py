@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Settings and printed report of `identify_bag`, without a recording."""
 
 import io

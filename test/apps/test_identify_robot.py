@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`identify_robot` on an arm that MuJoCo simulates: prediction, consistency, files in and out."""
 
 from __future__ import annotations

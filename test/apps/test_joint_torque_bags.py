@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Recordings of an arm without a wrist sensor: `identify_bag` and `identify_robot` read them."""
 
 from __future__ import annotations

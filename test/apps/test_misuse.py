@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Settings that contradict the data or physics are named before they do harm."""
 
 from __future__ import annotations

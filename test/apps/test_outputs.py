@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Files that a tool writes never replace what it reads, nor each other."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Paths that users and services give: those no file can have, and those that lead elsewhere."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The simulated cobot: physics against Pinocchio, signs, misalignments, noise, reproducibility."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Joint motions: derivatives, smooth start, speeds, rests."""
 
 import numpy as np

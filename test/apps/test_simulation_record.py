@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Bags of simulated recordings, read back, and the command line that writes them."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Compressed recordings: what is sound is read, what lies about its size is not unpacked."""
 
 from __future__ import annotations

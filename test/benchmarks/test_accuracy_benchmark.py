@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The accuracy benchmark: its objects, motions, metrics and bounds are what they say."""
 
 import numpy as np

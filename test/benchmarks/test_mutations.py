@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A small part of the campaign of damaged input; the whole: python -m benchmarks.mutations."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The robot benchmark on small cases: free robots, and solve times beside cvxpy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Another payload, or another zero of the sensor: found, named, and the buffer flushed."""
 
 from __future__ import annotations

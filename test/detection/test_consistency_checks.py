@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Settings that disagree with the payload, or have no effect, are named."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Contact is found and left out; ordinary motion raises nothing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Whether a driver removes the inertial forces of its payload beside the weight is told by the
 motion, and the estimate is right either way."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Hysteresis and cables are named by the shape of the residual, and the intervals hold them."""
 
 from __future__ import annotations

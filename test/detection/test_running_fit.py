@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The running fit against least squares of all rows, and its spread against drawn states."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A clock offset of up to a second, or a driver that removes other forces than was believed, is
 found where nothing explains the wrench; other disturbances are not taken for one."""
 

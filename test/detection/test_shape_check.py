@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A shape that cannot hold what was measured is named at any size, and does not decide."""
 
 from __future__ import annotations

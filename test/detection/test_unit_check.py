@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Wrenches in other units than N and N m are named with the likely unit; others are left alone."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The density estimator against brute-force optima, closed forms and least squares."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`entropic`: least squares with the prior of Lee, Wensing, Park 2020, against cvxpy and laws."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The estimators against cvxpy on all rows, closed forms and optimality conditions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`lmi`: the optimum of all rows under physical consistency."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`manifold`: the optimum of `lmi`, on the road of Traversaro et al. 2016 over bodies."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`rtls`: total least squares of the stacked data, from the compressed factor alone."""
 
 from __future__ import annotations

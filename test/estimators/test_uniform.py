@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The covariance of `uniform` against exact rational arithmetic, where floats lose an inverse."""
 
 from __future__ import annotations

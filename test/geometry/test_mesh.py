@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Files of triangles and of points, the addresses that name them, and those that cannot be used."""
 
 from __future__ import annotations

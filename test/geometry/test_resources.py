@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Meshes that a request may name, and files that are too large or lead elsewhere."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Shapes against closed forms and trimesh, and the errors a user can make."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """States of a shape that may be wrong against moved, turned and stretched bodies, and what they do
 to estimates."""
 

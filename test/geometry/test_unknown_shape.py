@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`density` without a shape: what it claims, on bodies of every size and place."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Recordings of accelerations: the body comes out, with honest intervals, and misuse is told."""
 
 from __future__ import annotations

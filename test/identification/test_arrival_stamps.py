@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Joint states stamped when they arrive: late, in bursts, at once. The payload is the same."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """When a compensated wrench is published, and when it is not."""
 
 from __future__ import annotations

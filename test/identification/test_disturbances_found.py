@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Every gate: the fault is injected, its finding names it, and the estimate is right in the end."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The pipeline end to end on closed-form wrenches: every way in gives the payload's truth."""
 
 from __future__ import annotations

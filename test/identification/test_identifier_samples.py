@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Bad samples, holes and clocks that jump: counted, left out, and recovered from."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Trouble on the way: each has a sentence, a defined effect, and an end."""
 
 from __future__ import annotations

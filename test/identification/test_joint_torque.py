@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Payloads from joint torques alone: accuracy, intervals, and what is said when it cannot be."""
 
 from __future__ import annotations

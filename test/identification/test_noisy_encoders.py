@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Encoders of 1e-3 rad: the noise that they bring into the motion is neither contact nor error."""
 
 from __future__ import annotations

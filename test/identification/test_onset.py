@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What a disturbance has done before it was found out is taken back."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Provisional rows: there early, right, and a function of where the data end."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A TF that tells how the sensor turns and not where it is: nothing wrong may be claimed."""
 
 from __future__ import annotations

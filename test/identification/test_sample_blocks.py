@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Samples taken in blocks do what they do one by one, whatever is wrong with them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Settings that change at run time count as if they had been there from the start."""
 
 from __future__ import annotations

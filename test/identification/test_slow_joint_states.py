@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Joint states at 30 Hz: the intervals of the inertia hold the truth as often as they say."""
 
 from __future__ import annotations

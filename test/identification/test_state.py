@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What outlives a run: kept whole, restored with its meaning, and never half-read."""
 
 from __future__ import annotations

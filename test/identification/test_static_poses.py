@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A real sensor held still in 24 poses: what `wls` makes of the gravity-only regressor."""
 
 import numpy as np

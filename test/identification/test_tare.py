@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A tare is trusted the less the older it is, and not at all where the data contradict it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Trouble with joint torques: every fault is named in time, and nothing wrong is published.
 
 The arm is its description exactly, and has no friction, so that the runs are short; the payload's

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Errors that leave no residual are in the intervals all the same."""
 
 from __future__ import annotations

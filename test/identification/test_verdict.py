@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Verdicts for motions that can and cannot tell a parameter, and intervals that hold the truth."""
 
 from __future__ import annotations

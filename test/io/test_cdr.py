@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The quick decoders read what an independent library writes, in both byte orders."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Messages with more entries than any robot has, in a recording."""
 
 from __future__ import annotations

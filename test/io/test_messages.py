@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Serialised messages into the pipeline: the same answers as decoded ones, or a named finding."""
 
 from __future__ import annotations

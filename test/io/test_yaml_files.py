@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """YAML of users: every fault is one sentence, and nothing but plain values comes out."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Samples stamped on arrival move as those of a regular clock; right stamps are left alone."""
 
 from __future__ import annotations

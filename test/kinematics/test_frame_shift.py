@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A wrench that is expressed elsewhere than in the sensor frame of the settings is named, with the
 place that the transforms tell."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Motion from joint states against finite differences of a hand-written chain, and Pinocchio."""
 
 from __future__ import annotations

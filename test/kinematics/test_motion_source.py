@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Which source of motion is taken, when, and the sentence that says what is missing."""
 
 from __future__ import annotations

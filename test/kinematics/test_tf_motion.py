@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Motion from transforms alone against analytic rotations and the hand-written chain."""
 
 from __future__ import annotations

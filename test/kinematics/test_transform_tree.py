@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The transform tree against compositions written out, and against analytic motions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A turned sensor, tilted gravity and offset clocks are found, named in words, and cost little."""
 
 from __future__ import annotations

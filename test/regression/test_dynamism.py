@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The dynamism weight against the formula of the paper and its limits."""
 
 from __future__ import annotations

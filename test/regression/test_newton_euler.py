@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The regressor against Pinocchio's spatial algebra and against moving point masses."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The rolling buffer against dense least squares on exactly the rows of its window."""
 
 from __future__ import annotations

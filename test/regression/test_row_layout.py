@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Stored rows against wrenches of point masses: sensor turned and displaced, tilted gravity, offset
 clock."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Tool and object apart: the object alone is estimated, with the tool's uncertainty in it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Base parameters: the WAM's published combinations, their statistics, and compressed data."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Feasibility of base parameters: published answers, certificates, and cvxpy's opinion."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Constrained and regularised identification reach the optimum that cvxpy finds on all rows."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Recordings: filtering keeps the truth, tilt and delay are found, real robots are predicted."""
 
 from __future__ import annotations

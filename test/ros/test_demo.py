@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The demo: it identifies the payload, judges independently, and leaves no process behind."""
 
 import os

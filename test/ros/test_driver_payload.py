@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The configured payload, read from the messages of drivers whose packages are not at hand."""
 
 import sys

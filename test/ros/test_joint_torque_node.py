@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The node on joint torques, as a process: joint states with efforts in, the payload out."""
 
 import time

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Parameter files as ROS takes them, and what of them is of no use; no ROS is needed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Settings as ROS parameters: description, type, range, refusal."""
 
 import math

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The replay of a recording as a process: content, order, timing, clock, clean exit, errors."""
 
 import signal

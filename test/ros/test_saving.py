@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """state.directory: the only folder that the node writes to."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The node simulate_cobot as a process: rates, stamps, latched topics, clean exit, user errors."""
 
 import signal

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What the libraries take to load is a good part of a short run: only those are that it needs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The thread that owns the identifier, and how often it may be told to forget: no ROS is needed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The two-sided filter: exact linearity, any chunks, gaps, and its noise gain."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """From messages to samples: which topics are read, and what becomes of their messages."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The noise of a sensor is measured from its samples, at rest, in motion and under vibration."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A driver that removes a payload and tells which: the estimate is of both, whatever changes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Sample rings against a sorted list, for any order of arrival."""
 
 from __future__ import annotations

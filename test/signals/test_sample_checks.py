@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Gates at intake, and the log of findings."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Joint states or transforms that stop, and clocks that differ by seconds, have their findings."""
 
 from __future__ import annotations

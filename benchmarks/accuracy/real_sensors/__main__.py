@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`python -m benchmarks.accuracy.real_sensors`: one line of figures for each source of error.
 
 For example: `python -m benchmarks.accuracy.real_sensors --runs 20 --seed 1000 --sources white gain

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The arms: published kinematics as data, URDF text, and exact motion of the sensor by recursion.
 
 Nothing of the identification is used on the way; a test compares with Pinocchio.

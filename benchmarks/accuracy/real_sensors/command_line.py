@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The command line: runs the sources, prints a line for each, and keeps every run."""
 
 from __future__ import annotations

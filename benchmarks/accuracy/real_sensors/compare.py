@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The default estimator against others: `python -m benchmarks.accuracy.real_sensors.compare`.
 
 Ratio of its mean errors to those of `wls`, `lmi` and `pmd` on the same recordings for every source,

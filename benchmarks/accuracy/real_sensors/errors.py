@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What real sensors make of a wrench: each effect turns readings (n, 6) into other readings.
 
 Models of typical errors by their size in data sheets, not measured hardware.

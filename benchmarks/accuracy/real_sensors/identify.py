@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A recording through the public interface, and the row of results that comes of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What the noise of a sensor lets anybody know: the least standard deviation of the mass.
 
 Cramér-Rao bound of an estimator that knows the motion and the noise, white and wandering, exactly,

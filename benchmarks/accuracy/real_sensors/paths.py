@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Motions of the joints: sines of the wrist or of all joints, moves with rests, slow teaching.
 
 Each is a law of time in closed form, stretched in time (sines, teaching) or in size (moves) to a

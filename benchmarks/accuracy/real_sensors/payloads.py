@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The payloads: random bodies of boxes, cylinders and shells, and the modular test object.
 
 A random body has one to four parts that touch each other; of it a bounding box is told, up to a

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """One simulated recording by source and seed: `simulate("gain", 1000)`.
 
 Arm, payload, motion and white noise depend on the seed alone, so that sources can be compared run

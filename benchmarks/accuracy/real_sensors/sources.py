@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The sources of error by name: sensors, arms, and mixtures of them.
 
 Where nothing is said: 500 Hz, white noise of 0.1 N / 0.005 N m, bias of N(0, 3 N) / N(0, 0.2 N m),

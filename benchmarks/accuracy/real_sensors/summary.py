@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Figures of a source from its rows: coverage, z, errors, claims beyond the limits, findings."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Tables of the runs in a folder: `python -m benchmarks.accuracy.real_sensors.tables`.
 
 `summary.md` has a row for each source, `cells.md` one for each source, motion and length. `--page`

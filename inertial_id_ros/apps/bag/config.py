@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Command line and YAML file of `identify_bag`; the command line wins."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What a recording's SQLite file may do while it is read.
 
 A view in place of a table is a program that the file brings along, and may never end. Tables are

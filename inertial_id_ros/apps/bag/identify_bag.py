@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Command line: identify the payload of a recorded motion."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Messages of the topics with high rates, collected so that the pipeline may take them at once."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Identification of a recording: the node's pipeline, driven by the recorded time.
 
 Messages are pushed in the order of their log times, and the pipeline is advanced and solved on the

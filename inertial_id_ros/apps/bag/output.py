@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Result files: checked before a long run, and written completely or not at all."""
 
 from __future__ import annotations

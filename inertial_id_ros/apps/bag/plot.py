@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The estimate over time, and the wrench against the model, as a picture."""
 
 from __future__ import annotations

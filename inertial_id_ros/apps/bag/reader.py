@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Reads rosbag2 recordings (mcap and sqlite3) without ROS; errors say what is wrong with a file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The report that `identify_bag` prints."""
 
 from __future__ import annotations

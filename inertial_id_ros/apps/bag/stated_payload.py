@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A payload that is configured on the robot, as its driver states it in the recording, and that
 nobody has asked to add."""
 

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Selects the topics of a recording that the identification reads."""
 
 from __future__ import annotations

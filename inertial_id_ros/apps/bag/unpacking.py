@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Compressed parts of a recording, unpacked no further than they may be.
 
 rosbags unpacks all there is and compares with the declared size afterwards: a few kilobytes can

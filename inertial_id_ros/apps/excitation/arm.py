@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A robot description as a planner sees it: tool motion, joint torques, distances between links."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The collision meshes that a robot description names, read by the rules for meshes from outside.
 
 Pinocchio reads whatever file a description names, with readers that damaged files crash or keep

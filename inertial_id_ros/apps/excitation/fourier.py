@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Joint motions as finite Fourier series (Swevers et al. 1997), at rest in a start pose at time 0.
 
 ``q_j(t) = start_j + sum_k a_jk (sin k w t) / (k w) + b_jk (1 - cos k w t) / (k w)``, periodic in

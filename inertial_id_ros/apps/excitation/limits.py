@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What a motion may not exceed, as numbers that are at most 0 where it is allowed."""
 
 from __future__ import annotations

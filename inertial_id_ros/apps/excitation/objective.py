@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Information gain of a motion: the logarithm of the determinant of the information, in nats.
 
 ``gain = 1/2 log det(1 + L' (sum of rows' rows) L)`` with ``L L'`` the covariance of the parameters

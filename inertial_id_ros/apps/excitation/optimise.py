@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The Fourier motion with the largest information gain within the limits.
 
 Information and limits depend on a sample of the motion only through q, dq, ddq there, and these are

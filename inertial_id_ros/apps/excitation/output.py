@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Planned motions as files: CSV, a JointTrajectory in YAML, and a plot."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Command line: plan a motion that shows inertial parameters well."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Joint positions and efforts from a rosbag2 recording, a CSV or an NPZ file."""
 
 from __future__ import annotations

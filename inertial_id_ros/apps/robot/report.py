@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The readable report of an identified robot, and its JSON."""
 
 from __future__ import annotations

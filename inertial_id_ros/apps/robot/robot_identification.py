@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """From a recording of joint torques to an identified robot."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A robot description with identified bodies, friction and nothing else changed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The simulated cobot: motion, physics and sensors put together, as arrays of samples."""
 
 from __future__ import annotations

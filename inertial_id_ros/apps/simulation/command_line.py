@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Command line of the simulated cobot: options from the settings table, and writing a bag."""
 
 from __future__ import annotations

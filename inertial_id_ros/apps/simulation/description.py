@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The packaged arm: its URDF, names, and the positions and velocities of its chain of links."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """MuJoCo as the physics: the wrench in the wrist of an arm whose joints follow a given motion.
 
 How the motion is imposed: positions, velocities and accelerations of the joints are written to

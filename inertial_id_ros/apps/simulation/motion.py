@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Joint motions given in closed form: position, velocity and acceleration at any time.
 
 Every motion is at rest in its start pose at time 0 and before, and has continuous accelerations.

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Payloads built of primitives, with their mass, centre of mass and inertia in closed form."""
 
 from __future__ import annotations

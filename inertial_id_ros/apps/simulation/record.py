@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Writes simulated recordings as rosbag2 bags, with ``rosbags`` and without ROS.
 
 The bag holds what a driver with robot_state_publisher would have published: ``/joint_states``,

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What the sensors of the cobot make of the truth: noise, bias, misalignment, sign."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Every setting of the simulated cobot: default, unit, range and meaning, in one place.
 
 The command line and the node's parameters are made from this table.

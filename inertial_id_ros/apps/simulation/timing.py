@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Smooth laws of progress: how far a motion has come at a time, with two derivatives."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Least squares over bodies (m, c, Q, L), by sequential quadratic programming on their manifold.
 
 The manifold is R x R3 x SO(3) x R3 of Traversaro et al. 2016: mass, centre of mass, principal axes,

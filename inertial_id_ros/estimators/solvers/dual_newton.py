@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Least distance to the cone of positive semidefinite 4x4 matrices, by Newton's method on its dual.
 
 The dual of ``min |z|^2  s.t.  M(z) = smat(offset + matrix z) >= 0`` is

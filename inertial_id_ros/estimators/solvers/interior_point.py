@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Interior-point steps for least squares over positive semidefinite 4x4 matrices.
 
 `body_manifold` leaves a point that its own steps cannot improve, although it is not the optimum,

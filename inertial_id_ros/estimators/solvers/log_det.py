@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Least squares over ``Z > 0`` with a log-determinant barrier that stays: a Wishart prior's mode.
 
 ``min |A svec(Z) - t|^2 + gamma (tr Z - log det Z)``, Z (4, 4): up to constants the logarithm of a

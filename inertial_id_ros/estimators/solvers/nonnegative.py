@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Nonnegative least squares with a Tikhonov term, for many variables and few rows.
 
 ``min |G m - t|^2 / 2 + mu |m|^2 / 2,  m >= 0`` with ten rows and hundreds of point masses. With the

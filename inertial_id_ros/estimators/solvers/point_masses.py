@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Nonnegative masses and free biases that fit small triangular factors, norms squared or not.
 
 ``min sum_i |F_i [b; P m; -1]| + lambda |m|,  m >= 0``. Squared, that is one nonnegative

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Least distance to a cone with one positive semidefinite block, by Clarabel called directly."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Symmetric matrices as vectors of their triangles, whose inner product is that of the matrices.
 
 The columns of the upper triangle, one after the other, with the off-diagonal entries times sqrt(2):

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Checks why no payload explains the joint torques, or only an impossible one does."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Online identification from the joint torques of a robot without a wrist sensor.
 
 Samples, checks and estimates are those of `wrench.identifier.Identifier`, except for what only a

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The problem of a payload in joint torques, relative to an identified robot without it.
 
 ``tau - Y phi_robot = Y d + Y_last T phi + z``: Y_last are the columns of the body that carries the

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Turns a stream of joint states with efforts into bins of torques and regressors of the robot.
 
 The same steps as `robot.recording.filter_recording`, but in a stream: a quartic through the

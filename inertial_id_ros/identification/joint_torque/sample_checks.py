@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Checks of joint states with efforts before they enter the stream, and their findings."""
 
 from __future__ import annotations

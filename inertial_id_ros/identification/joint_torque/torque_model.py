@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The load as joint torques measure it: the payload, and the errors of the robot's parameters.
 
 A row holds the regressor of the whole robot, the identity (a zero of the torques that has moved)

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Online identification from a wrist sensor, as one object without ROS.
 
 The node and the bag tool both use it, so that a recording that is played live and one that is read

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """From the content of the window to the problem of the estimators: linearised, its noise known."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Rows of the newest bins, for which the filters still wait for later samples.
 
 A quartic and a low-pass that look to both sides are worth the wait, but in a recording of one

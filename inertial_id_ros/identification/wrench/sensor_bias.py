@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What is known of the sensor's biases before the data: their prior in the settings, or a tare."""
 
 from __future__ import annotations

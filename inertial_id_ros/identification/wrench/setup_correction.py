@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Corrects what estimates and residuals show to be wrong in the set-up.
 
 That is: clocks that differ, a sensor that is turned against its frame, gravity that is tilted, and

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The wrenches of the sensor: checked, stored until they settle, and turned into bins."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The load as a wrist sensor measures it: three forces and three torques."""
 
 from __future__ import annotations

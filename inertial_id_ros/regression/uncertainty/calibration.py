@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Errors of the sensor's calibration: gains and cross-talk, a 6 x 6 matrix about the identity.
 
 An error E adds ``E w`` to the wrench. But for the turning of the payload w is

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Errors that belong to one channel, eliminated channel by channel before anything is solved.
 
 A bias that is constant within each slice of the window, of covariance Gamma between slices, takes

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Removes the information that noise of the motion seems to bring.
 
 Positions of joints are noisy, and so are the accelerations in the regressor: a little, after the

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Noise in the regressor: accelerations that are measured rather than derived from joints.
 
 Accelerations with noise n make the regressor ``A + sum_c n_c dA_c``, linear in n. The residual is

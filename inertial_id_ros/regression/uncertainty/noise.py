@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Sensor noise from the residual, starting from the data sheet.
 
 Means of the residual over blocks much longer than the noise's correlation show how strong the

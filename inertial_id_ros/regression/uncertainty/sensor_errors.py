@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What the sensor gets wrong, as its residual shows: noise, walking bias, calibration."""
 
 from __future__ import annotations

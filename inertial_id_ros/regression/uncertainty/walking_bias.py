@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A bias that walks: its strength and correlation time, from the residual.
 
 White noise averages out, but drift, hysteresis and an arm that is not where its model says do

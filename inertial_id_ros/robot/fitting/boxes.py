@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Bodies in boxes: the points and the prior of Ayusawa and Nakamura 2010 (Section IV).
 
 The weight of the prior is the inverse of the variances that the box allows (the text of eq. 28

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Least squares over cones, by Clarabel called directly.
 
 Parameters enter scaled by a reference robot of the right size: variables are of size 1, and every

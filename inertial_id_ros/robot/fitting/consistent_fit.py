@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Identification of a robot from compressed joint torques, over all robots that can exist.
 
 Two kinds of answer. `fit_feasible`: base parameters only, no prior needed (Sousa and Cortesao

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What the parameters of a robot can be, as cones: ``offset + matrix phi + auxiliary s in K``.
 
 Every function returns a `Constraint`: one condition of the papers on the parameters of one body,

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Robot identification stated with cvxpy on all rows: readable, slow, what the solvers reach.
 
 Nothing but tests and benchmarks imports this module.

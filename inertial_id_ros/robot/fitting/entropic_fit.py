@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Robot parameters with the log-determinant prior of Lee, Wensing and Park 2020, whitened.
 
 ``min |F phi - t|^2 + gamma sum_k (tr Z_k - log det Z_k)`` with ``Z_k = L_k^-1 J(phi_k) L_k^-T``,

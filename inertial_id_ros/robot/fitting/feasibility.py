@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Can base parameters belong to a robot? (Sousa and Cortesao 2014, Sections 4.3.1 and 4.3.2.)"""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Least squares over robots that can exist.
 
 ``min |matrix phi - target|^2  s.t.  constraints``. In singular coordinates of the data, scaled by a

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A limit on how often clients may flush the data: doing so in a loop would prevent estimates."""
 
 from __future__ import annotations

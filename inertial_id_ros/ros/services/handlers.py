@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The node's services. Each handler reports an error as one sentence in its response."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The node's action: identify until a wanted accuracy is reached.
 
 Goals are checked in the executor's thread, in every round of housekeeping; the worker only begins

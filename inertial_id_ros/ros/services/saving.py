@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Files that a node writes: only in one folder, and never in part.
 
 Names that services give are plain file names; whatever they lead to, as a symbolic link may, must

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The shape that a `SetShape` request describes."""
 
 from __future__ import annotations

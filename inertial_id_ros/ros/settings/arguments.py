@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """ROS arguments of a command line: passed to ROS, and removed for the program's own parser."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The settings and the shape in use: the node's own, or those of a goal while it runs."""
 
 from __future__ import annotations

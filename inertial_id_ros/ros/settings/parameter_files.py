@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """ROS parameter files, checked before ROS reads them.
 
 The parser of ROS reports errors by lines of its own sources, and does not report files and names

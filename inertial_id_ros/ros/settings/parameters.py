@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """ROS parameters from the settings table, and the estimate as read-only parameters.
 
 Settings: every one is declared with its description, unit, type and range. Those that the table

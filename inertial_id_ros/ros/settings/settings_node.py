@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A node whose parameters are the settings, and which shows the last estimate as ``payload.*``."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Processes that live no longer than the one that started them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """``inertial_id_demo``: a simulated cobot carries a payload, and the node identifies it.
 
 Both run as processes of their own in a private ROS domain. The demo is a third program that listens

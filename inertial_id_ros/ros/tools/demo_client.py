@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The demo's own node: a program that knows nothing but the topics, services and parameters."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What the demo saw: every estimate beside the truth, and whether that is good enough."""
 
 from __future__ import annotations

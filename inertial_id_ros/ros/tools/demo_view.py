@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What the demo shows: a live table or plain lines, and a plot of the estimate over time."""
 
 from __future__ import annotations

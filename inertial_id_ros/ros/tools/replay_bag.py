@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Command line: publish a recording with its clock, where ``ros2 bag play`` is not at hand.
 
 Messages go out as the bytes that were recorded, in their order and at their times, with the

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Node ``simulate_cobot``: a simulated cobot that publishes what a driver would publish.
 
 ``/joint_states`` and ``/wrench`` at the sample rate, ``/tf`` at its own, and latched

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Errors of one channel: eliminated from compressed rows as dense least squares would do it."""
 
 from __future__ import annotations

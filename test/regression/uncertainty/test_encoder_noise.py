@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Noise of the motion: measured as it is, and taken out of the information that it feigns."""
 
 from __future__ import annotations

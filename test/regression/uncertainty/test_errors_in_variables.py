@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Noise in the regressor: the compressed likelihood is that of all samples, its score is fair."""
 
 from __future__ import annotations

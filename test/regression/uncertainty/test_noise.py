@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Noise from the residual: found where the data sheet is wrong, and where it drifts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Noise and walking bias: found from the spectrum of the residual, whatever the data sheet says."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Rotations in the order of ROS messages (x, y, z, w), over transforms3d (w, x, y, z).
 
 The functions have the names, arguments and results of the ROS package tf_transformations.
