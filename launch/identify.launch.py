@@ -26,7 +26,7 @@ OVERRIDES = {
     "robot_description_topic": ("robot_description.topic", "Topic of the robot description."),
     "gravity_frame": ("gravity.frame", "Frame whose z axis points up."),
     "method": ("estimator.method", "Estimator."),
-    "state_directory": ("state.directory", "Folder under which ~/save writes."),
+    "state_directory": ("state.directory", "Folder under which the node writes."),
 }
 
 

@@ -34,6 +34,7 @@ from ..settings import Settings
 from ..signals import inbox
 from .compensated_wrenches import CompensatedWrenches
 from .monotonic_stamps import MonotonicStamps
+from .state import Keep, State, keep_nothing
 
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
 _KINDS = {Wrenches: inbox.WRENCH, JointStates: inbox.JOINT_STATE, Edges: inbox.TRANSFORM}
@@ -121,6 +122,10 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
     @abstractmethod
     def _handle_moved_zero(self) -> None:
         """Take into account that the zero of what measures the load has moved."""
+
+    @abstractmethod
+    def _state(self) -> State:
+        """What should outlive this run."""
 
     @abstractmethod
     def _clear_window(self) -> None:
@@ -250,9 +255,19 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         """The stored tool."""
         return self._solver.tool
 
-    def set_tool(self, tool: Tool | None) -> None:
-        """Estimate what is carried beside this tool, from data to come; None: all there is."""
+    def state(self) -> State:
+        """What should outlive this run."""
         with self._lock:
+            return self._state()
+
+    def set_tool(self, tool: Tool | None, keep: Keep = keep_nothing) -> None:
+        """Estimate what is carried beside this tool, from data to come; None: all there is.
+
+        Args:
+            keep: see `state.Keep`, here and in `tare` and `untare`.
+        """
+        with self._lock:
+            keep(replace(self._state(), tool=tool, estimate=None))
             self._solver.tool = tool
             self._flush()
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,11 @@ import numpy as np
 from ..errors import DamagedFile
 from ..estimate import Estimate, ParameterVerdict
 from ..io import fields
-from ..io.files import format_document, read_document, write_atomically
+from ..io.files import Content, format_document, read_document, write_atomically
 from ..regression.tool import Tool, tool_from_content
 from ..settings import Settings
 
-FORMAT, VERSION = "inertial_id_ros state", 1
+FORMAT, VERSION = "inertial_id_ros state", 2
 _UNITS = (("days", 86400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0))
 _LONGEST_AGE = 3.0e9  # s; longer ones are of simulated time
 DAMAGED = ".damaged"  # appended to the name of a file that is set aside
@@ -58,11 +58,16 @@ class Tare:
     @property
     def age(self) -> str:
         """How long ago it was measured, by the clock of this machine, in words."""
-        seconds = time.time() - 1e-9 * self.stamp_ns
-        if not 0.0 <= seconds < _LONGEST_AGE:
-            return "at an unknown time"
-        unit, length = next(u for u in _UNITS if seconds >= u[1] or u is _UNITS[-1])
-        return f"{seconds / length:.3g} {unit} ago"
+        return _describe_age(self.stamp_ns)
+
+
+def _describe_age(stamp_ns: int) -> str:
+    """How long ago a time was, by the clock of this machine, in words."""
+    seconds = time.time() - 1e-9 * stamp_ns
+    if not 0.0 <= seconds < _LONGEST_AGE:
+        return "at an unknown time"
+    unit, length = next(u for u in _UNITS if seconds >= u[1] or u is _UNITS[-1])
+    return f"{seconds / length:.3g} {unit} ago"
 
 
 def tare_conditions(settings: Settings) -> dict[str, str]:
@@ -80,11 +85,16 @@ def tare_conditions(settings: Settings) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class State:
-    """Tool, tare and estimate of a run; None for those that it did not have."""
+    """Tool, tare and estimate of a run; None for those that it did not have.
+
+    Attributes:
+        saved_ns: when it was saved, by the clock of the machine; 0: not known.
+    """
 
     tool: Tool | None = None
     tare: Tare | None = None
     estimate: Estimate | None = None
+    saved_ns: int = dataclasses.field(default=0, compare=False)
 
     def describe(self) -> str:
         """Name what this state holds, for the log: tool, age of the tare, mass of the estimate."""
@@ -95,7 +105,17 @@ class State:
             parts.append(f"bias of a tare {self.tare.age}")
         if self.estimate is not None:
             parts.append(f"estimate of {self.estimate.body.mass:.3f} kg")
-        return ", ".join(parts) or "nothing"
+        when = f" (saved {_describe_age(self.saved_ns)})" if self.saved_ns else ""
+        return (", ".join(parts) or "nothing") + when
+
+
+# Called with the state that a change leads to, before anything changes; what it raises prevents
+# the change, so that nothing is in use that the next run would not know.
+Keep = Callable[[State], None]
+
+
+def keep_nothing(_state: State) -> None:
+    """Let a change happen that no file keeps."""
 
 
 class StateFile:
@@ -115,7 +135,8 @@ class StateFile:
         A file that cannot be used is set aside under another name, never used in part.
         """
         try:
-            return _from_content(read_document(self.path, FORMAT, VERSION)), ""
+            return _from_content(read_document(self.path, FORMAT, VERSION, _UPGRADES,
+                                               checksum_required=True)), ""
         except FileNotFoundError:
             return State(), ""
         except OSError as error:
@@ -133,7 +154,7 @@ class StateFile:
         return f"it was set aside as {aside.name}"
 
 
-def _to_content(state: State) -> dict[str, Any]:
+def _to_content(state: State) -> Content:
     """The state as plain values for the file."""
     tare = state.tare
     return {
@@ -141,6 +162,7 @@ def _to_content(state: State) -> dict[str, Any]:
         "tare": None if tare is None else {
             "reading": tare.reading.tolist(), "stamp_ns": tare.stamp_ns,
             "frame_id": tare.frame_id, "conditions": dict(tare.conditions)},
+        "saved_ns": time.time_ns(),
         "estimate": None if state.estimate is None else _estimate_content(state.estimate)}
 
 
@@ -152,7 +174,18 @@ def _from_content(content: Mapping[str, Any]) -> State:
         None if tare is None else Tare(fields.numbers(tare, "reading", 6),
                                        fields.stamp(tare, "stamp_ns"),
                                        fields.text(tare, "frame_id"), _conditions(tare)),
-        None if estimate is None else _estimate(estimate))
+        None if estimate is None else _estimate(estimate), fields.stamp(content, "saved_ns"))
+
+
+def _from_version_1(content: Content) -> Content:
+    """Version 1 did not say when it was saved; its first files had tares without conditions, which
+    are then not used."""
+    tare = content.get("tare")
+    return {**content, "saved_ns": 0,
+            "tare": {"conditions": {}, **tare} if isinstance(tare, dict) else tare}
+
+
+_UPGRADES = {1: _from_version_1}
 
 
 def _part(content: Mapping[str, Any], name: str) -> dict[str, Any] | None:
@@ -164,8 +197,8 @@ def _part(content: Mapping[str, Any], name: str) -> dict[str, Any] | None:
 
 
 def _conditions(tare: Mapping[str, Any]) -> dict[str, str]:
-    """The conditions of a tare; files of the first versions have none, and it is then not used."""
-    conditions = tare.get("conditions", {})
+    """The conditions of a tare (raises DamagedFile)."""
+    conditions = tare.get("conditions")
     if not isinstance(conditions, dict):
         raise DamagedFile("its 'conditions' is not a group of values")
     return {name: fields.text(conditions, name) for name in conditions}

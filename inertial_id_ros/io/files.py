@@ -2,19 +2,21 @@
 """Small files of this package: of limited size, and written completely or not at all.
 
 A document is JSON with a format name, a version, a content and the content's SHA-256, so that a
-damaged file is recognised. Files written by hand may leave the checksum out.
+damaged file is recognised. Kinds of files that users write by hand may leave the checksum out.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import math
 import os
+import re
+import secrets
 import stat
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,6 +24,10 @@ from ..errors import DamagedFile, InvalidSetting
 from ..limits import MAX_JSON_BYTES
 
 _LONGEST_PATH, _LONGEST_NAME = 4000, 255  # bytes that file systems take
+_PARTIAL = ".partial-"  # begins the names of temporary files
+_PARTIAL_NAME = re.compile(r"\.partial-[0-9a-f]{16}(\..*)?", re.DOTALL)
+Content = dict[str, Any]
+Upgrades = Mapping[int, Callable[[Content], Content]]
 
 
 def user_path(path: str | Path) -> Path:
@@ -43,35 +49,72 @@ def user_path(path: str | Path) -> Path:
 
 
 @contextmanager
-def replace_file(path: Path, mode: int = 0o644) -> Iterator[Path]:
+def replace_file(path: Path) -> Iterator[Path]:
     """A temporary file beside a path, which replaces the file there in one step when the block ends
-    well (raises OSError).
+    well: even a loss of power leaves the old file or the new one, whole (raises OSError).
 
-    Args:
-        mode: rights of the new file; those of temporary files are their owner's alone.
+    The file has the rights that the umask and the folder give to any new file.
     """
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
-    temporary = Path(name)
+    temporary = path.with_name(f"{_PARTIAL}{secrets.token_hex(8)}{path.suffix}")
+    handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
+        with suppress(OSError):  # not every network file system has locks
+            fcntl.flock(handle, fcntl.LOCK_EX)  # `remove_partial_files` leaves it alone
         yield temporary
         os.fsync(handle)
-        temporary.chmod(mode)
         temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
     finally:
         os.close(handle)
-        temporary.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the names in a folder survive a loss of power, where its file system can.
+
+    A failure is no error: the new file is in place, and at worst the old one comes back whole.
+    """
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Replace a file in one step: even a loss of power leaves the old or the new one (raises
-    OSError)."""
+    """Replace a file in one step, as `replace_file` does (raises OSError)."""
     with replace_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-    folder = os.open(path.parent, os.O_RDONLY)
+
+
+def remove_partial_files(folder: Path) -> int:
+    """Remove the temporary files of processes that were killed while they wrote; returns how many.
+
+    Those that a process still writes are locked, and stay.
+    """
+    removed = 0
+    with suppress(OSError):  # the folder is missing, or not ours: nothing to clean
+        for path in folder.iterdir():
+            if _PARTIAL_NAME.fullmatch(path.name):
+                with suppress(OSError):
+                    removed += _remove_unlocked(path)
+    return removed
+
+
+def _remove_unlocked(path: Path) -> bool:
+    """Remove a regular file that no process has locked (raises OSError, as where one has)."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        os.fsync(folder)  # the new name, too
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return False
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink()
+        return True
     finally:
-        os.close(folder)
+        os.close(handle)
 
 
 def read_text(path: Path, limit: int) -> str:
@@ -94,34 +137,52 @@ def read_text(path: Path, limit: int) -> str:
         raise DamagedFile("it is not text") from None
 
 
-def format_document(kind: str, version: int, content: dict[str, Any]) -> str:
+def format_document(kind: str, version: int, content: Content) -> str:
     """The text of a document with this content."""
     return json.dumps({"format": kind, "version": version, "sha256": _digest(content),
                        "content": content}, indent=1, allow_nan=False) + "\n"
 
 
-def read_document(path: Path, kind: str, version: int) -> dict[str, Any]:
+def read_document(path: Path, kind: str, version: int, upgrades: Upgrades | None = None,
+                  checksum_required: bool = False) -> Content:
     """The content of a document, checked against its checksum.
+
+    Args:
+        version: of the content that is returned.
+        upgrades: by an older version, what turns its content into that of the next one.
+        checksum_required: refuse a document without a checksum.
 
     Raises:
         DamagedFile: the file is not such a document; the text says why.
         OSError: not readable.
     """
-    try:
-        tree = json.loads(read_text(path, MAX_JSON_BYTES), parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        raise DamagedFile(f"it is not valid JSON ({' '.join(str(error).split())})") from None
+    tree = _parse(path)
     if not isinstance(tree, dict) or tree.get("format") != kind:
         raise DamagedFile(f"it is no '{kind}' file")
-    if tree.get("version") != version:
-        raise DamagedFile(f"it has version {str(tree.get('version'))[:20]}; this program reads "
-                          f"version {version}")
+    upgrades = upgrades or {}
+    found = tree.get("version")
+    # Not by `in`: true and 1.0 are no versions.
+    if type(found) is not int or not (found == version or found in upgrades):
+        raise DamagedFile(f"it has version {str(found)[:20]}; this program reads version "
+                          f"{' and '.join(map(str, sorted({version, *upgrades})))}")
     content = tree.get("content")
     if not isinstance(content, dict):
         raise DamagedFile("it has no content")
+    if checksum_required and "sha256" not in tree:
+        raise DamagedFile("it has no checksum (sha256)")
     if "sha256" in tree and tree["sha256"] != _digest(content):
         raise DamagedFile("its content does not match its checksum")
+    for older in range(found, version):
+        content = upgrades[older](content)
     return content
+
+
+def _parse(path: Path) -> Any:
+    """The tree of a JSON file (raises DamagedFile, OSError)."""
+    try:
+        return json.loads(read_text(path, MAX_JSON_BYTES), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise DamagedFile(f"it is not valid JSON ({' '.join(str(error).split())})") from None
 
 
 def strict_json(tree: Any, indent: int) -> str:
@@ -138,7 +199,7 @@ def _replace_nonfinite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _digest(content: dict[str, Any]) -> str:
+def _digest(content: Content) -> str:
     """SHA-256 of a document's content."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 

@@ -23,8 +23,6 @@ from ..findings import Finding, FindingLog
 from ..geometry.resources import package_roots
 from ..geometry.shape import Shape, shape_from_settings
 from ..identification.make_identifier import make_identifier
-from ..identification.state import State, StateFile
-from ..regression.tool import load_tool
 from ..settings import Settings
 from . import compat
 from .conversions import refuse_unphysical
@@ -35,7 +33,7 @@ from .publishing import Publishing
 from .services.flush_limit import FlushLimit
 from .services.handlers import Services
 from .services.identify_action import IdentifyAction
-from .services.saving import CannotSave, require_writable, state_path
+from .services.state_keeper import StateKeeper
 from .settings.arguments import start_ros, without_ros_arguments
 from .settings.configuration import Configuration
 from .settings.parameter_files import Section, read_parameter_files
@@ -71,10 +69,10 @@ class InertialIdNode(SettingsNode):
         self.configuration = Configuration(self.identifier, self.settings, shape)
         self.flush_limit = FlushLimit()
         self.findings = FindingLog()  # of the node itself
-        self._state = self._state_file()
+        self.state = StateKeeper(self.settings, self.get_fully_qualified_name(), self.findings)
         if self.unused_in_files:
             self.findings.set("parameters_not_used", "warning", "; ".join(self.unused_in_files))
-        self._restore()
+        self.state.restore(self.identifier)
         self._pipeline_findings: tuple[Finding, ...] = ()
         self.outcome: Outcome = NoEstimate(0, "", "waiting for the first estimate")
         self._outbox: deque[Outcome] = deque(maxlen=1)
@@ -111,40 +109,6 @@ class InertialIdNode(SettingsNode):
     def stop(self) -> bool:
         """End the worker; False where it could not end in time."""
         return self.worker.stop(_STOP_TIME)
-
-    # ---- state of an earlier run -----------------------------------------------------------------
-
-    def _restore(self) -> None:
-        """Go on with the state of an earlier run, and with the tool that the settings name."""
-        state = State()
-        if self.settings.state.restore:
-            state, complaint = self._state.load()
-            if complaint:
-                self.findings.set("state_damaged", "error", complaint)
-        if self.settings.tool.file:
-            state = State(load_tool(self.settings.tool.file), state.tare)
-        self.identifier.restore(state)
-
-    def _state_file(self) -> StateFile:
-        """The file that keeps the state. Where the default folder cannot be written, the user has
-        made no mistake: the node runs, and says that nothing is kept."""
-        directory = self.settings.state.directory
-        try:
-            require_writable(directory)
-        except InvalidSetting as error:
-            if directory != Settings().state.directory:
-                raise
-            self.findings.set("state_not_kept", "warning",
-                              f"the state of this run is not kept: {error}")
-        return StateFile(state_path(directory, self.get_fully_qualified_name()))
-
-    def keep_state(self) -> None:
-        """Write the state, for the next run; in the worker (raises CannotSave)."""
-        try:
-            self._state.save(self.identifier.state())
-        except OSError as error:
-            raise CannotSave(f"cannot write {self._state.path}: "
-                             f"{error.strerror or error}") from error
 
     # ---- timers: in the executor's thread --------------------------------------------------------
 
@@ -226,6 +190,7 @@ class InertialIdNode(SettingsNode):
         started = time.monotonic()
         self._advance()
         self.solve_now()
+        self.state.follow(self.identifier)
         self._longest = max(self._longest, time.monotonic() - started)
         self.findings.clear("internal_error")
 
@@ -235,6 +200,14 @@ class InertialIdNode(SettingsNode):
         self._pipeline_findings = self.identifier.findings()
         self._publish_outcome(outcome)
         return outcome
+
+    def solve_after_change(self) -> None:
+        """Solve and publish after a service has changed something; in the worker. What goes wrong
+        then is no failure of the service."""
+        try:
+            self.solve_now()
+        except Exception as error:  # as in any other round of the worker
+            self._report_failure("solve", error)
 
     def _publish_outcome(self, outcome: Outcome) -> None:
         """Publish an outcome, and keep it for services, parameters, goals and diagnostics."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
@@ -104,9 +105,40 @@ def test_any_damage_is_reported_and_set_aside(state: State, tmp_path: Path) -> N
 def test_a_newer_version_is_set_aside_rather_than_overwritten(tmp_path: Path) -> None:
     file = StateFile(tmp_path / "x.state.json")
     file.save(State())
-    file.path.write_text(file.path.read_text().replace('"version": 1', '"version": 2'))
-    assert "version 2" in file.load()[1]
+    file.path.write_text(file.path.read_text().replace('"version": 2', '"version": 3'))
+    assert "version 3" in file.load()[1]
     assert (tmp_path / f"x.state.json{DAMAGED}").exists()
+
+
+def test_a_file_of_version_1_is_read_and_the_next_save_is_of_version_2(
+        state: State, tmp_path: Path) -> None:
+    """As the first release wrote it; the tare of its first files has no conditions."""
+    assert state.tool is not None
+    content = {"tool": state.tool.content(), "estimate": None, "tare": {
+        "reading": BIAS.tolist(), "stamp_ns": 5, "frame_id": "tool0"}}
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    file = StateFile(tmp_path / "x.state.json")
+    file.path.write_text(json.dumps({"format": "inertial_id_ros state", "version": 1,
+                                     "sha256": digest, "content": content}))
+    read, complaint = file.load()
+    assert complaint == "" and read.tare is not None and read.tool is not None
+    np.testing.assert_array_equal(read.tare.reading, BIAS)
+    np.testing.assert_array_equal(read.tool.phi, state.tool.phi)
+    assert read.tare.conditions == {} and read.saved_ns == 0 and "saved" not in read.describe()
+    file.save(read)
+    again, complaint = file.load()
+    assert complaint == "" and again.saved_ns > 1_700_000_000_000_000_000
+    assert json.loads(file.path.read_text())["version"] == 2 and "saved" in again.describe()
+
+
+def test_a_file_without_its_checksum_is_not_used(state: State, tmp_path: Path) -> None:
+    file = StateFile(tmp_path / "x.state.json")
+    file.save(state)
+    tree = json.loads(file.path.read_text())
+    del tree["sha256"]
+    file.path.write_text(json.dumps(tree))
+    read, complaint = file.load()
+    assert read == State() and "no checksum" in complaint and "set aside" in complaint
 
 
 def test_a_write_that_fails_leaves_the_old_file(state: State, tmp_path: Path,

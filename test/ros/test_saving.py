@@ -10,10 +10,11 @@ import pytest
 
 from inertial_id_ros.errors import InertialIdError, InvalidSetting
 from inertial_id_ros.ros.services.saving import (
-    path_in_folder,
+    CannotSave,
     require_writable,
     save_json,
     state_path,
+    tool_path,
 )
 
 
@@ -27,8 +28,30 @@ def test_a_folder_that_can_be_made_is_fine_and_not_made_yet(tmp_path: Path) -> N
 def test_home_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert state_path("~/x", "n").parent == tmp_path / "x"
-    assert save_json("~/x", "a.json", {}) == tmp_path / "x" / "a.json"
-    assert path_in_folder("~/x", "a.json").is_file()
+    assert save_json("~/x", "a.json", {}) == tmp_path / "x" / "saves" / "a.json"
+    assert tool_path("~/x", "a.json") == tmp_path / "x" / "tools" / "a.json"
+
+
+def test_a_tool_beside_the_folder_of_tools_is_found_unless_there_is_one_in_it(
+        tmp_path: Path) -> None:
+    """Early versions wrote it there."""
+    (tmp_path / "a.json").write_text("early")
+    assert tool_path(str(tmp_path), "a.json") == tmp_path / "a.json"
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "a.json").write_text("new")
+    assert tool_path(str(tmp_path), "a.json") == tmp_path / "tools" / "a.json"
+
+
+def test_hidden_files_do_not_fill_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                             ) -> None:
+    monkeypatch.setattr("inertial_id_ros.ros.services.saving.MAX_SAVED_FILES", 2)
+    save_json(str(tmp_path), "a.json", {})
+    for k in range(5):  # as the end of a process leaves them
+        (tmp_path / "saves" / f".partial-{k:016x}.json").write_text("{")
+    save_json(str(tmp_path), "b.json", {})
+    with pytest.raises(CannotSave, match="holds 2 files or more"):
+        save_json(str(tmp_path), "c.json", {})
+    save_json(str(tmp_path), "b.json", {})  # replaces one
 
 
 @pytest.mark.parametrize(("name", "said"), [
@@ -61,6 +84,6 @@ def test_no_folder_and_a_folder_of_others_are_told(
 
 @pytest.mark.parametrize("folder", ["~nobody-of-this-name", "a\0b"])
 def test_a_service_gets_a_sentence_for_a_folder_that_no_system_has(folder: str) -> None:
-    for ask in (lambda: save_json(folder, "a.json", {}), lambda: path_in_folder(folder, "a.json")):
+    for ask in (lambda: save_json(folder, "a.json", {}), lambda: tool_path(folder, "a.json")):
         with pytest.raises(InertialIdError):
             ask()

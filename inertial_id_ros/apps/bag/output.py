@@ -64,17 +64,10 @@ def replace_when_complete(path: Path) -> Iterator[Path]:
         InvalidSetting: the file cannot be written.
     """
     try:
-        with replace_file(path, 0o666 & ~_umask()) as temporary:
+        with replace_file(path) as temporary:
             yield temporary
     except OSError as error:
         raise InvalidSetting(f"{path} cannot be written: {error.strerror or error}") from error
-
-
-def _umask() -> int:
-    """The rights that the process takes from files it makes."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def write_text(path: Path, text: str) -> None:

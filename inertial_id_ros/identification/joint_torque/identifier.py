@@ -25,7 +25,7 @@ from ...signals.drop_counters import DropCounters
 from ...signals.ring_buffer import JUMPED
 from ..compensated_wrenches import CompensatedWrenches, no_wrenches
 from ..pipeline import Pipeline
-from ..state import State
+from ..state import Keep, State, keep_nothing
 from .problem import TorqueProblem
 from .rows import TorqueStream
 from .sample_checks import JointStateChecks
@@ -188,19 +188,17 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         """Forget the window and its estimate."""
         self._rows, self._last = [], None
 
-    def tare(self) -> str:
+    def tare(self, keep: Keep = keep_nothing) -> str:
         """Refuse: there is no sensor to tare (raises NotEnoughData)."""
         raise NotEnoughData("joint torques have no bias to tare; identify the robot without "
                             "payload anew (identify_robot)")
 
-    def untare(self) -> str:
+    def untare(self, keep: Keep = keep_nothing) -> str:
         """Refuse, as `tare` does."""
-        return self.tare()
+        return self.tare(keep)
 
-    def state(self) -> State:
-        """What should outlive this run."""
-        with self._lock:
-            return State(self._solver.tool, None, self._last)
+    def _state(self) -> State:
+        return State(self._solver.tool, None, self._last)
 
     def restore(self, state: State) -> None:
         """Go on with the tool of an earlier run; its estimate is not shown."""

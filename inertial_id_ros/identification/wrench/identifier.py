@@ -35,9 +35,10 @@ from ...signals.precompensation import Removed, RemovedPayload
 from ...signals.ring_buffer import JUMPED
 from ..compensated_wrenches import CompensatedWrenches, no_wrenches
 from ..pipeline import Pipeline
-from ..state import State
+from ..state import Keep, State, keep_nothing
 from .compensation import Compensation
 from .provisional_rows import UnsettledBins, find_unsettled_bins
+from .sensor_bias import measure_tare
 from .setup_correction import SetupCorrection
 from .solver import Solver
 from .stream import WrenchStream
@@ -350,7 +351,7 @@ class Identifier(Pipeline[WindowContent]):
         self._begin()
         self._use_noise()  # that of the settings again
 
-    def tare(self) -> str:
+    def tare(self, keep: Keep = keep_nothing) -> str:
         """Use the mean reading of the last second as the bias; the arm must rest, without payload.
 
         Returns:
@@ -364,23 +365,24 @@ class Identifier(Pipeline[WindowContent]):
             self._setup.removed.require_none()
             if not len(self._stream.ring):
                 raise NotEnoughData("tare needs a second of wrench data; none was received")
-            text = self._solver.bias.measure(self._stream.last_second(), self._stream.newest,
-                                             self.sensor_frame, self._measured_settings)
+            tare, text = measure_tare(self._stream.last_second(), self._stream.newest,
+                                      self.sensor_frame, self._measured_settings)
+            keep(replace(self._state(), tare=tare, estimate=None))
+            self._solver.bias.use(tare)
             self._log.clear("tare_suspected", "tare_not_used")
             self._flush()
             return text
 
-    def untare(self) -> str:
+    def untare(self, keep: Keep = keep_nothing) -> str:
         """Drop the tare; says in a sentence whether there was one."""
         with self._lock:
+            keep(replace(self._state(), tare=None))
             self._log.clear("tare_suspected")
             self._force_solve()
             return self._solver.bias.drop()
 
-    def state(self) -> State:
-        """What should outlive this run."""
-        with self._lock:
-            return State(self._solver.tool, self._solver.bias.tare, self._last or self._restored)
+    def _state(self) -> State:
+        return State(self._solver.tool, self._solver.bias.tare, self._last or self._restored)
 
     def restore(self, state: State) -> None:
         """Go on from the state of an earlier run (see module `state`)."""

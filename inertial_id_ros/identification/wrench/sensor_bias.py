@@ -55,25 +55,9 @@ class SensorBias:
             log.set("tare_not_used", "warning",
                     f"the bias of an earlier run's tare is not used: {why}; tare again")
 
-    def measure(self, readings: Array, stamp_ns: int, frame_id: str, settings: Settings) -> str:
-        """Use the mean of readings (n, 6), the last of that time, as the bias; says what it is.
-
-        Raises:
-            NotEnoughData: too few samples, or the sensor is not at rest.
-        """
-        if len(readings) < _TARE_SAMPLES:
-            raise NotEnoughData(f"tare needs {_TARE_SAMPLES} wrench samples within a second; "
-                                f"{len(readings)} were received")
-        spread = readings.std(axis=0) / datasheet_noise(settings.wrench)
-        if spread.max() > _REST:
-            raise NotEnoughData(
-                f"tare needs a sensor at rest; its readings vary by {spread.max():.0f} times the "
-                "noise in the settings")
-        self.tare = Tare(readings.mean(axis=0), stamp_ns, frame_id, tare_conditions(settings))
-        self.is_old = False
-        f, t = self.tare.reading[:3], self.tare.reading[3:]
-        return ("bias set to force [" + ", ".join(f"{v:.3f}" for v in f) + "] N, torque ["
-                + ", ".join(f"{v:.4f}" for v in t) + f"] N m from {len(readings)} samples")
+    def use(self, tare: Tare) -> None:
+        """Use a tare that was just measured."""
+        self.tare, self.is_old = tare, False
 
     def prior(self, settings: Settings, now_ns: int) -> tuple[Array, Array]:
         """Standard deviation (6,), zeros for biases that are known, and mean (6,) before the data,
@@ -89,6 +73,27 @@ class SensorBias:
         hours = max(now_ns - self.tare.stamp_ns, 0) / 3.6e12
         drift = np.repeat([settings.tare.force_drift, settings.tare.torque_drift], 3)
         return np.minimum(np.hypot(measured, drift * np.sqrt(hours)), untared), mean
+
+
+def measure_tare(readings: Array, stamp_ns: int, frame_id: str,
+                 settings: Settings) -> tuple[Tare, str]:
+    """The mean of readings (n, 6), the last of that time, as a tare; and a sentence about it.
+
+    Raises:
+        NotEnoughData: too few samples, or the sensor is not at rest.
+    """
+    if len(readings) < _TARE_SAMPLES:
+        raise NotEnoughData(f"tare needs {_TARE_SAMPLES} wrench samples within a second; "
+                            f"{len(readings)} were received")
+    spread = readings.std(axis=0) / datasheet_noise(settings.wrench)
+    if spread.max() > _REST:
+        raise NotEnoughData(
+            f"tare needs a sensor at rest; its readings vary by {spread.max():.0f} times the "
+            "noise in the settings")
+    tare = Tare(readings.mean(axis=0), stamp_ns, frame_id, tare_conditions(settings))
+    f, t = tare.reading[:3], tare.reading[3:]
+    return tare, ("bias set to force [" + ", ".join(f"{v:.3f}" for v in f) + "] N, torque ["
+                  + ", ".join(f"{v:.4f}" for v in t) + f"] N m from {len(readings)} samples")
 
 
 def _tare_sd(settings: WrenchSettings) -> Array:

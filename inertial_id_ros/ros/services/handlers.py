@@ -19,7 +19,15 @@ from ...geometry.shape import Shape
 from ...inertia import Array
 from ...regression.tool import load_tool, save_tool, tool_from_estimate
 from ..conversions import in_frame, parameters_message
-from .saving import DEFAULT_NAME, check_plain_name, path_in_folder, save_json, write_in_folder
+from .saving import (
+    DEFAULT_NAME,
+    TOOLS,
+    CannotSave,
+    check_plain_name,
+    save_json,
+    tool_path,
+    write_in_folder,
+)
 from .shape_request import shape_from_request
 
 if TYPE_CHECKING:
@@ -102,7 +110,7 @@ class Services:
         """Use the requested shape from now on; in the worker. Returns a description of it."""
         shape = self.requested_shape(request)
         self._node.configuration.use_shape(shape)
-        self._node.solve_now()
+        self._node.solve_after_change()
         if shape is None:
             return "the shape is forgotten"
         x, y, z = shape.lengths
@@ -125,19 +133,25 @@ class Services:
         return matrix
 
     def _tare(self, request: Trigger.Request, response: Trigger.Response) -> str:
-        return self._change_state(self._node.identifier.tare)
+        return self._change_state(lambda: self._node.identifier.tare(self._node.state.keep))
 
     def _untare(self, request: Trigger.Request, response: Trigger.Response) -> str:
-        return self._change_state(self._node.identifier.untare)
+        return self._change_state(lambda: self._node.identifier.untare(self._node.state.keep))
 
     def _change_state(self, change: Callable[[], str]) -> str:
-        """Have the worker change the state, write it and solve; returns what `change` says."""
+        """Have the worker change the state and solve; returns what `change` says.
+
+        Raises:
+            CannotSave: the new state could not be written, and is therefore not used.
+        """
 
         def change_and_solve() -> str:
-            text = change()
-            self._node.keep_state()
-            self._node.solve_now()
-            return text
+            try:
+                text = change()
+            except CannotSave as error:
+                raise CannotSave(f"{error}; tool, tare and estimate are as before") from error
+            self._node.solve_after_change()
+            return text + self._node.state.note()
 
         return self._node.worker.call(change_and_solve, _WAIT)
 
@@ -146,7 +160,7 @@ class Services:
 
         def reset() -> str:
             self._node.identifier.reset("the reset service was called")
-            self._node.solve_now()
+            self._node.solve_after_change()
             return "buffer and estimate are forgotten"
 
         return self._node.worker.call(reset, _WAIT)
@@ -158,8 +172,13 @@ class Services:
             raise NotEnoughData(f"nothing to save: {outcome.reason}")
         path = save_json(self._node.settings.state.directory, request.name, outcome.to_json())
         response.path = str(path)
-        self._node.worker.call(self._node.keep_state, _WAIT)
-        return f"saved to {path}"
+        try:
+            self._node.worker.call(
+                lambda: self._node.state.keep(self._node.identifier.state()), _WAIT)
+        except CannotSave as error:
+            raise CannotSave(f"saved to {path}, but the next run will not know the estimate: "
+                             f"{error}") from error
+        return f"saved to {path}{self._node.state.note()}"
 
     def _set_tool(self, request: SetTool.Request, response: SetTool.Response) -> str:
         actions = {SetTool.Request.STORE: self._store_tool, SetTool.Request.LOAD: self._load_tool,
@@ -178,21 +197,28 @@ class Services:
             why = "it is of an earlier run" if isinstance(outcome, Estimate) else outcome.reason
             raise NotEnoughData(f"there is no estimate to store as the tool: {why}")
         tool = tool_from_estimate(outcome, identifier.tool)
+        written = ""
         if name:
-            write_in_folder(self._node.settings.state.directory, name,
-                            lambda path: save_tool(path, tool))
-        identifier.set_tool(tool)
-        return f"stored a {tool.describe()}; what is carried beside it is estimated from now on"
+            path = write_in_folder(self._node.settings.state.directory, TOOLS, name,
+                                   lambda path: save_tool(path, tool))
+            written = f" in {path}"
+        try:
+            identifier.set_tool(tool, self._node.state.keep)
+        except CannotSave as error:
+            raise CannotSave(f"the tool was stored{written}, but is not in use: {error}"
+                             if written else str(error)) from error
+        return (f"stored a {tool.describe()}{written}; what is carried beside it is estimated from "
+                "now on")
 
     def _load_tool(self, name: str) -> str:
         if not name:
             raise InvalidData("name is empty; give the file in state.directory to load")
-        tool = load_tool(path_in_folder(self._node.settings.state.directory, name))
-        self._node.identifier.set_tool(tool)
+        tool = load_tool(tool_path(self._node.settings.state.directory, name))
+        self._node.identifier.set_tool(tool, self._node.state.keep)
         return f"loaded a {tool.describe()}; what is carried beside it is estimated from now on"
 
     def _clear_tool(self, name: str) -> str:
         if name:
             raise InvalidData(f"name is '{name}'; it must be empty to clear the tool")
-        self._node.identifier.set_tool(None)
+        self._node.identifier.set_tool(None, self._node.state.keep)
         return "the tool is forgotten; all that the sensor carries is estimated from now on"

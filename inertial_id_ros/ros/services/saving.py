@@ -1,8 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Files that a node writes: only in one folder, and never in part.
 
-Names that services give are plain file names; whatever they lead to, as a symbolic link may, must
-lie in the folder too.
+Tools and saved estimates have folders of their own in it, so that neither replaces the other. Names
+that services give are plain file names; whatever they lead to, as a symbolic link may, must lie in
+the folder too.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ...io.files import strict_json, user_path, write_atomically
 from ...limits import MAX_SAVED_FILES
 
 DEFAULT_NAME = "inertial_parameters.json"
+TOOLS, SAVES = "tools", "saves"  # folders in state.directory
 STATE_ENDING = ".state.json"  # of the names that the node keeps for itself
 _LONGEST = 200  # leaves room for the temporary name
 
@@ -27,34 +29,35 @@ class CannotSave(InertialIdError):
 
 
 def save_json(directory: str, name: str, report: dict[str, Any]) -> Path:
-    """Write a report under directory (made if missing) by renaming a complete file into place.
+    """Write a report among the saved estimates; returns the file's path.
 
     Args:
-        directory: may begin with ``~``; name: plain file name, empty for `DEFAULT_NAME`.
+        directory: state.directory; name: plain file name, empty for `DEFAULT_NAME`.
 
     Raises:
         CannotSave: the name is no plain file name, or the system refuses.
     """
-    return write_in_folder(directory, name or DEFAULT_NAME,
+    return write_in_folder(directory, SAVES, name or DEFAULT_NAME,
                            lambda path: write_atomically(path, strict_json(report, indent=2)))
 
 
-def write_in_folder(directory: str, name: str, write: Callable[[Path], None]) -> Path:
+def write_in_folder(directory: str, kind: str, name: str, write: Callable[[Path], None]) -> Path:
     """Write a file in a folder, which is made if missing; returns the file's path.
 
     Args:
-        write: writes the file at a path (raises OSError).
+        directory: state.directory; kind: `TOOLS` or `SAVES`.
+        write: writes the file at a path, whole or not at all (raises OSError).
 
     Raises:
         CannotSave: the name is no plain file name, the folder is full, or the system refuses.
     """
-    folder = user_path(directory).absolute()
+    folder = user_path(directory).absolute() / kind
     path = folder / check_plain_name(name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if path.is_dir():
             raise CannotSave(f"{path} is a folder")
-        if not path.exists() and sum(1 for _ in folder.iterdir()) >= MAX_SAVED_FILES:
+        if not path.exists() and _count_visible(folder) >= MAX_SAVED_FILES:
             raise CannotSave(f"{folder} holds {MAX_SAVED_FILES} files or more; remove some")
         write(path)
     except OSError as error:
@@ -62,17 +65,32 @@ def write_in_folder(directory: str, name: str, write: Callable[[Path], None]) ->
     return path
 
 
-def path_in_folder(directory: str, name: str) -> Path:
-    """The path of a file in a folder, for reading.
+def _count_visible(folder: Path) -> int:
+    """How many files a folder holds, without temporary and other hidden ones."""
+    return sum(not path.name.startswith(".") for path in folder.iterdir())
+
+
+def tool_path(directory: str, name: str) -> Path:
+    """The path of a tool file, for reading.
+
+    Early versions wrote tools beside the folder of tools: what is there is read, too.
 
     Raises:
         CannotSave: the name is no plain file name, or the file lies elsewhere.
     """
     folder = user_path(directory).absolute()
-    path = folder / check_plain_name(name)
+    path, early = (f / check_plain_name(name) for f in (folder / TOOLS, folder))
+    if early.exists() and not path.exists():
+        path = early
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         raise CannotSave(f"{path} is a link to a place outside of {folder}")
     return path
+
+
+def written_folders(directory: str) -> tuple[Path, ...]:
+    """The folders in which files are written (raises InvalidSetting)."""
+    folder = _state_folder(directory)
+    return folder, folder / TOOLS, folder / SAVES
 
 
 def state_path(directory: str, node: str) -> Path:

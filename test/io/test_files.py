@@ -1,0 +1,119 @@
+"""Files of this package: whole or not at all, with the rights that the user asks for."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from inertial_id_ros.errors import DamagedFile
+from inertial_id_ros.io.files import (
+    format_document,
+    read_document,
+    remove_partial_files,
+    replace_file,
+    write_atomically,
+)
+
+
+@pytest.fixture(params=[0o022, 0o077, 0o002])
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+def test_a_new_file_has_the_rights_that_the_umask_leaves(umask: int, tmp_path: Path) -> None:
+    write_atomically(tmp_path / "a.json", "{}")
+    (tmp_path / "plain").write_text("")
+    rights = [(tmp_path / name).stat().st_mode & 0o777 for name in ("a.json", "plain")]
+    assert rights[0] == rights[1] == 0o666 & ~umask
+
+
+@pytest.mark.parametrize("fails", ["fsync", "replace"])
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
+        fails: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_atomically(tmp_path / "a.json", "old")
+
+    def refuse(*_: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path if fails == "replace" else os, fails, refuse)
+    with pytest.raises(OSError, match="Read-only"):
+        write_atomically(tmp_path / "a.json", "new")
+    assert (tmp_path / "a.json").read_text() == "old"
+    assert [f.name for f in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_folder_that_cannot_be_synced_is_no_failure(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The new file is in place by then, and an answer that it is not would be wrong."""
+    sync, calls = os.fsync, []
+
+    def sync_files_only(handle: int) -> None:
+        calls.append(handle)
+        if len(calls) > 1:
+            raise OSError(22, "Invalid argument")
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", sync_files_only)
+    write_atomically(tmp_path / "a.json", "new")
+    assert len(calls) == 2 and (tmp_path / "a.json").read_text() == "new"
+
+
+def test_partial_files_are_removed_but_not_those_that_are_being_written(tmp_path: Path) -> None:
+    left = tmp_path / ".partial-0123456789abcdef.json"
+    others = [tmp_path / name for name in (".hidden", ".partial-0123.json", "a.json")]
+    for path in (left, *others):
+        path.write_text("{")
+    with replace_file(tmp_path / "b.json") as temporary:
+        assert remove_partial_files(tmp_path) == 1
+        assert temporary.exists() and not left.exists()
+        temporary.write_text("whole")
+    assert (tmp_path / "b.json").read_text() == "whole"
+    assert all(path.exists() for path in others)
+
+
+def test_cleaning_survives_a_missing_folder_and_strange_files(tmp_path: Path) -> None:
+    assert remove_partial_files(tmp_path / "missing") == 0
+    (tmp_path / ".partial-0123456789abcdef").mkdir()
+    os.mkfifo(tmp_path / ".partial-0123456789abcde0")
+    (tmp_path / ".partial-0123456789abcde1").symlink_to(tmp_path / "a.json")
+    (tmp_path / "a.json").write_text("{}")
+    assert remove_partial_files(tmp_path) == 0
+    assert (tmp_path / "a.json").exists()
+
+
+def test_a_file_system_without_locks_is_no_failure(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    write_atomically(tmp_path / "a.json", "new")
+    assert (tmp_path / "a.json").read_text() == "new"
+
+
+def test_older_versions_are_brought_up_one_by_one(tmp_path: Path) -> None:
+    upgrades = {1: lambda c: {**c, "path": [1]}, 2: lambda c: {**c, "path": [*c["path"], 2]}}
+    for version, path in ((1, [1, 2]), (2, [5, 2]), (3, [5])):
+        (tmp_path / "a").write_text(format_document("kind", version, {"path": [5]}))
+        assert read_document(tmp_path / "a", "kind", 3, upgrades)["path"] == path
+
+
+@pytest.mark.parametrize("version", ["4", "0", "true", "1.0", '"1"', "null", "[1]"])
+def test_other_versions_are_refused_by_name(version: str, tmp_path: Path) -> None:
+    text = format_document("kind", 3, {}).replace('"version": 3', f'"version": {version}')
+    (tmp_path / "a").write_text(text)
+    with pytest.raises(DamagedFile, match=r"it has version .*; this program reads version 1 and 3"):
+        read_document(tmp_path / "a", "kind", 3, {1: dict})
+
+
+def test_a_checksum_may_be_left_out_only_where_users_write_files(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text('{"format": "kind", "version": 1, "content": {"a": 1}}')
+    assert read_document(tmp_path / "a", "kind", 1) == {"a": 1}
+    with pytest.raises(DamagedFile, match="no checksum"):
+        read_document(tmp_path / "a", "kind", 1, checksum_required=True)
