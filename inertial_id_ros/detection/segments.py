@@ -24,6 +24,7 @@ from .disturbance_detector import EARLIEST, DisturbanceDetector, Event, EventKin
 from .load_model import LoadModel
 from .running_fit import RunningFit
 
+_NOWHERE = np.empty(0, dtype=np.int64)
 _HELD = round(1.5e9 / BIN_NS)  # bins kept during a contact, for use after its end
 
 
@@ -154,7 +155,11 @@ class Segments:
 
     def _after_gaps(self, number: np.ndarray) -> np.ndarray:
         """Indices of the bins (k,) before which too many bins are missing."""
+        if len(number) == 0:
+            return _NOWHERE
         before = number[0] - self._longest_gap - 1 if self._last_bin is None else self._last_bin
+        if number[-1] - before - len(number) < self._longest_gap:  # no step can be as long
+            return _NOWHERE
         return np.flatnonzero(np.diff(number, prepend=before) > self._longest_gap)
 
     def _detector_rows(self, fast: FilteredRows) -> Rows:

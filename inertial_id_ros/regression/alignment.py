@@ -76,9 +76,11 @@ class GravityTilt(NuisanceState):
         """Write the change of the wrench with each tilt, per mass and first moment, into out."""
         gravity = signals.gravity
         # e_k x g for g = -gravity e_z: turning gravity about x moves it along y, about y along -x.
-        for first, change in ((0, gravity * signals.up_y), (4, -gravity * signals.up_x)):
+        changes = np.stack([gravity * signals.up_y, -gravity * signals.up_x])
+        turns = skew(changes)
+        for first, change, turn in zip((0, 4), changes, turns, strict=True):
             out[:, :3, first] = -change
-            out[:, 3:, first + 1:first + 4] = skew(change)
+            out[:, 3:, first + 1:first + 4] = turn
 
     def linearise(self, phi: Array) -> Array:
         """Matrix (8, 2): mass and first moment of the payload, for each tilt."""

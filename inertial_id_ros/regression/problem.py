@@ -102,6 +102,14 @@ class Problem:
         return eliminate(whiten(self.dynamic, self.noise), whiten(self.static, self.noise),
                          self.bias_prior())
 
+    def prior_cost(self, states: Array) -> float:
+        """Sum of squares by which states (6 + q,) deviate from their priors, in standard
+        deviations."""
+        off = states.copy()
+        off[:BIASES] -= self.bias_mean
+        off /= _usable_sd(self.bias_sd, self.state_sd)
+        return float(off @ off)
+
     def state_prior(self) -> Array:
         """Whitened rows (6 + q, 17 + q) of the priors of biases and other states."""
         return state_prior(self.bias_sd, self.bias_mean, self.state_sd)
@@ -120,12 +128,17 @@ def state_prior(bias_sd: Array, bias_mean: Array, state_sd: Array) -> Array:
         bias_sd, bias_mean: (6,); sd 0: known exactly. state_sd: (q,) about zero.
     """
     states = BIASES + len(state_sd)
-    sd = np.concatenate([np.maximum(bias_sd, 1e-9), state_sd])
+    sd = _usable_sd(bias_sd, state_sd)
     prior = np.zeros((states, PARAMETERS + states + 1))
     row = np.arange(states)
     prior[row, PARAMETERS + row] = 1.0 / sd
     prior[:BIASES, -1] = bias_mean / sd[:BIASES]
     return prior
+
+
+def _usable_sd(bias_sd: Array, state_sd: Array) -> Array:
+    """Standard deviations (6 + q,) of biases and other states, none of them zero."""
+    return np.concatenate([np.maximum(bias_sd, 1e-9), state_sd])
 
 
 def eliminate(*parts: Array) -> Marginal:

@@ -13,6 +13,7 @@ the newest estimate.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -128,7 +129,8 @@ class EstimatedStates:
         """
         whole, scale = removed + self.expand(rest), np.zeros(NUISANCE_VALUES)
         for state in (s for s in self.members if len(s.components) > 1):
-            scale[state.values] = min(np.sqrt(np.mean(whole[state.values] ** 2)), state.too_large)
+            values = whole[state.values]
+            scale[state.values] = min(math.sqrt(values @ values / len(values)), state.too_large)
         seen = scale[self._index]
         # Less is chance, and little data would widen the prior more and more.
         return np.where(seen > _CLEARLY_LARGER * self.prior_sd, seen, self.prior_sd)

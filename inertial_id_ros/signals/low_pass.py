@@ -141,7 +141,8 @@ class ZeroPhaseFilter(ABC):
         low, span = int(middles[0]) - self.reach, int(middles[-1] - middles[0]) + 2 * self.reach + 1
         inside = slice(*np.searchsorted(self._bins.number, (low, low + span)).tolist())
         number, counts, columns = self._bins.part(inside)
-        position = number - low
+        position = (slice(int(number[0]) - low, int(number[-1]) + 1 - low) if self._is_whole
+                    else number - low)
         present = np.zeros(span)
         present[position] = counts
         weighted = np.zeros((span, self._width + self._rates))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from operator import is_not
 from typing import NamedTuple
 
@@ -145,13 +146,16 @@ class ProblemBuilder:
         """
         sensor, gravity = self._settings.wrench, self._settings.gravity.acceleration
         samples, matrix = window.slices.samples, self._matrix(phi)
-        noise = datasheet_noise(sensor) / np.sqrt(np.median(samples))
-        sd, prior = np.hypot(noise, _SMALL_ERROR), _products(problem.state_prior())
+        ordered = np.sort(samples)
+        median = 0.5 * (ordered[len(ordered) // 2] + ordered[(len(ordered) - 1) // 2])
+        sd = np.hypot(datasheet_noise(sensor) / math.sqrt(median), _SMALL_ERROR)
         solution = np.concatenate([phi, states, [-1.0]])
         sums = window.slices.sums.reshape(-1, len(matrix)) @ (matrix @ solution)
         residual = sums.reshape(len(samples), -1) / samples[:, None]
-        if is_clear(residual, sd, float(solution @ prior @ solution)):
+        of_parameters = float(phi @ vague_information(1.0) @ phi)
+        if is_clear(residual, sd, problem.prior_cost(states) + of_parameters):
             return None
+        prior = _products(problem.state_prior())
         means = window.slices.sums / samples[:, None, None]
         horizontal = means[:, :3, GRAVITY_TILT.columns][..., ::GRAVITY_TILT.width // 2]
         return SliceMeans(

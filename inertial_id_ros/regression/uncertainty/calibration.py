@@ -43,10 +43,11 @@ def calibration_root(sd: Array, phi: Array) -> Array:
         sd: (6, 6) of the errors; phi: (10,) payload.
     """
     wrench = np.concatenate([phi[0] * identity(3), skew(phi[1:4])])
-    errors = sd[:, :, None] * wrench
-    covariance = errors.transpose(0, 2, 1) @ errors
-    smallest = _ROUNDING * covariance.trace(axis1=1, axis2=2) + 1e-30
-    return np.linalg.cholesky(covariance + smallest[:, None, None] * identity(3))
+    squares = (wrench[:, :, None] * wrench[:, None]).reshape(len(wrench), -1)
+    covariance = sd**2 @ squares  # (6, 9)
+    diagonals = covariance[:, ::4]
+    diagonals += _ROUNDING * diagonals.sum(axis=1, keepdims=True) + 1e-30
+    return np.linalg.cholesky(covariance.reshape(-1, 3, 3))
 
 
 def calibration_scale(products: ChannelProducts, levels: Levels, prior: Array,

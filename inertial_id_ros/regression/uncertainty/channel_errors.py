@@ -18,7 +18,7 @@ from ...inertia import Array
 from ...linalg import identity
 from ..regressor_window import FULL, WindowContent
 from ..row_layout import ACCELERATION, STORED
-from .walking_bias import FORCE, TORQUE, Level, Levels, white_noise
+from .walking_bias import Level, Levels, white_noise
 
 _TINY = 1e-13  # of a column's sum of squares
 
@@ -56,46 +56,64 @@ def channel_products(window: WindowContent, matrix: Array, levels: Levels) -> Ch
     products = linear.transpose(0, 2, 1) @ linear
     lengths = np.sqrt(products.diagonal(axis1=1, axis2=2)[:, :n])
     sums = wide.T @ window.slices.sums.transpose(1, 2, 0)  # time last, as LAPACK reads it
-    for group, level in zip((FORCE, TORQUE), levels, strict=True):
-        if level.walk.variance > 0.0:
-            products[group] = _take_walk(products[group], sums[group], window, level)
+    walking = [k for k, level in enumerate(levels) if level.walk.variance > 0.0]
+    if walking:
+        group = slice(3 * walking[0], 3 * walking[-1] + 3)
+        _take_walks(products[group], sums[group], window, [levels[k] for k in walking])
     return ChannelProducts(products[:, :n, :n], products[:, n:, n:], products[:, :n, n:], lengths,
                            sums, linear[..., :n].reshape(-1, n))
 
 
-def _take_walk(products: Array, sums: Array, window: WindowContent, level: Level) -> Array:
-    """Products (3, k, k) of the rows of three channels, less what their walking bias hides.
+def _take_walks(products: Array, sums: Array, window: WindowContent, levels: list[Level]) -> None:
+    """Take from products (3 g, k, k) of the rows of groups of three channels what their walking
+    biases hide.
 
     Args:
-        sums: (3, k, s) of the rows over slices, times samples.
+        sums: (3 g, k, s) of the rows over slices, times samples; levels: of the g groups.
     """
     samples = window.slices.samples
-    strength = level.walk.variance / level.white**2
-    within = 1.0 + strength * _density_within(level.walk.time, window)
-    stacked = sums.reshape(-1, len(samples)).T
-    diagonal, beside = _inverse_correlation(level.walk.time, window)
+    time = np.array([[level.walk.time] for level in levels])
+    strength = np.array([[level.walk.variance / level.white**2] for level in levels])
+    within = 1.0 + strength * _density_within(time, window)
+    diagonal, beside = _inverse_correlation(time, window)
     diagonal = diagonal / strength + samples
-    hidden = (lapack.dptsv(diagonal, beside / strength, stacked)[2] if len(beside)
-              else stacked / diagonal[:, None])  # a window of one slice
-    seen = sums * ((1.0 - 1.0 / within) / samples) - hidden.T.reshape(sums.shape)
-    return np.asarray(products / within + sums @ seen.transpose(0, 2, 1))
+    beside = beside / strength
+    hidden = sums.copy()
+    for k in range(len(levels)):
+        part = hidden[3 * k:3 * k + 3].reshape(-1, len(samples)).T
+        if len(samples) > 1:
+            lapack.dptsv(diagonal[k], beside[k], part, overwrite_b=1)
+        else:
+            part /= diagonal[k][:, None]
+    within = np.repeat(within, 3, axis=0)[:, None]
+    seen = sums * ((1.0 - 1.0 / within) / samples)
+    seen -= hidden
+    products /= within
+    products += sums @ seen.transpose(0, 2, 1)
 
 
-def _density_within(time: float, window: WindowContent) -> float:
+def _density_within(time: Array, window: WindowContent) -> Array:
     """Density of a walk of variance 1 at the lowest frequency that lives within a slice, over that
     of white noise of variance 1 of each sample; time: of the walk's correlation [s]."""
-    rate = float(window.slices.samples.mean()) / window.slice_length
+    samples = window.slices.samples
+    rate = float(samples.sum()) / len(samples) / window.slice_length
     turn = np.pi * time / window.slice_length
     return 2.0 * time * rate / (1.0 + turn**2)
 
 
-def _inverse_correlation(time: float, window: WindowContent) -> tuple[Array, Array]:
-    """Diagonal (s,) of the inverse correlation of a walk between slices, and the one beside it."""
-    kept = np.exp(-np.diff(window.slices.number) * window.slice_length / time)
+def _inverse_correlation(time: Array, window: WindowContent) -> tuple[Array, Array]:
+    """Diagonals (g, s) of the inverse correlations of walks between slices, and those beside them.
+
+    Args:
+        time: (g, 1) of their correlation [s].
+    """
+    number = window.slices.number
+    kept = np.exp((number[:-1] - number[1:]) * window.slice_length / time)
     lost = 1.0 - kept**2
-    diagonal = np.ones(len(kept) + 1)
-    diagonal[1:] += kept**2 / lost
-    diagonal[:-1] += kept**2 / lost
+    more = kept**2 / lost
+    diagonal = np.ones((len(time), len(number)))
+    diagonal[:, 1:] += more
+    diagonal[:, :-1] += more
     return diagonal, -kept / lost
 
 

@@ -64,7 +64,8 @@ def data_sheet_levels(noise: Array) -> Levels:
 
 def white_noise(levels: Levels) -> Array:
     """White noise (6,) of one sample [N, N m]."""
-    return np.repeat([level.white for level in levels], 3)
+    force, torque = levels[0].white, levels[1].white
+    return np.array([force, force, force, torque, torque, torque])
 
 
 def estimate_levels(means: Array, covariance: Array, solution: Array, window: WindowContent,
