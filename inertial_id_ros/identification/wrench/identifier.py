@@ -58,6 +58,7 @@ class Identifier(Pipeline[WindowContent]):
     def __init__(self, settings: Settings, shape: Shape | None = None) -> None:
         super().__init__(settings)
         self._stream = WrenchStream(settings, self._log)
+        self._measured = settings, settings  # in use; and with the noise that was measured
         model = WrenchModel(settings)
         self._segments = Segments(settings, model, settings.kinematics.filter_window, self._log)
         self._disturbances = DisturbanceFindings(self._log, model.texts)
@@ -222,7 +223,13 @@ class Identifier(Pipeline[WindowContent]):
     def _measured_settings(self) -> Settings:
         """The settings, with the noise of the sensor where it was measured."""
         force, torque = self._noise.used.tolist()
-        return self.settings.replace({"wrench.force_noise": force, "wrench.torque_noise": torque})
+        settings, measured = self._measured
+        if settings is not self.settings or (
+                (measured.wrench.force_noise, measured.wrench.torque_noise) != (force, torque)):
+            measured = self.settings.replace(
+                {"wrench.force_noise": force, "wrench.torque_noise": torque})
+            self._measured = self.settings, measured
+        return measured
 
     def _add_rows(self, rows: Rows) -> None:
         """Add rows to the window."""
