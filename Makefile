@@ -53,8 +53,9 @@ unit: setup ## pytest (TESTS=… for some files)
 rooms: setup ## draw the picture of rooms and road in CONTRIBUTING.md
 	@source ./activate && python docs/draw_rooms.py
 
-lock: setup ## resolve requirements/*.txt into requirements/constraints.txt
-	@source ./activate && python -m pip install --quiet uv && python scripts/lock_requirements.py
+lock: setup ## resolve requirements/*.txt into requirements/locked (Python 3.11 or later)
+	@source ./activate && python -m pip install --quiet uv==0.13.9 && \
+	  python scripts/lock_requirements.py
 
 clean: ## remove .venv and everything built
 	rm -rf .venv build install log .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

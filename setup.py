@@ -25,7 +25,7 @@ setup(
         "coal>=3.0",
         "trimesh>=4",
         "rtree>=1.0",
-        "embreex>=4.4",
+        'embreex>=4.4; platform_machine == "x86_64"',
         "rosbags>=0.11.9",
         "apsw>=3.46",
         "lz4>=4.3",

@@ -1,8 +1,13 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Writes requirements/constraints.txt: the exact version of everything pip pulls in.
+"""Writes requirements/locked/*.txt: the exact version and the hash of everything pip installs.
 
-Run it with `make lock` after changing a file in requirements/. It needs the network. The versions
-are resolved for each supported Python and merged, with a marker where they differ.
+Run it with `make lock` after changing a file in requirements/. It needs the network and Python 3.11
+or later. The versions are resolved for each supported Python and machine and merged, with a marker
+where they differ. A hash is that of the one wheel that fits a Python and a machine, so that pip
+installs this file and no other; of what has no wheel, that of the source archive.
+
+A locked file holds what its requirements need beside those of the files that stand before it in
+`FILES`: to install one, install those before it, too (but ros.txt).
 """
 
 from __future__ import annotations
@@ -10,46 +15,121 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 REQUIREMENTS = Path(__file__).resolve().parent.parent / "requirements"
-PLATFORM = "x86_64-manylinux_2_28"
+LOCKED = REQUIREMENTS / "locked"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
-FILES = ("build.txt", "ros.txt", "run.txt", "dev.txt")
-HEADER = f"# Written by `make lock` from {', '.join(FILES)}; do not edit.\n"
+MACHINES = ("x86_64", "aarch64")
+PLATFORM = "manylinux_2_28"
+FILES = ("build", "run", "dev", "ros")
+ROS_MACHINE = "x86_64"  # the ROS 2 wheels are for
+WITHOUT_WHEEL = "empy"  # pure Python; needed by the message generator of ROS
+HEADER = "# Written by `make lock` from requirements/{}.txt; do not edit.\n"
 
 
-def resolve(python: str) -> dict[str, str]:
-    """Return name -> version of all packages that the requirements need on Python `python`."""
-    command = [sys.executable, "-m", "uv", "pip", "compile", "--no-header", "--no-annotate"]
-    command += ["--quiet", "--python-version", python, "--python-platform", PLATFORM]
-    command += [str(REQUIREMENTS / name) for name in FILES]
-    environment = {**os.environ, "UV_PYTHON_DOWNLOADS": "never"}
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
-    pins = (line.split("==") for line in done.stdout.splitlines() if "==" in line)
-    return {name: version.strip() for name, version in pins}
+class Target(NamedTuple):
+    """What a wheel is for: version of Python, and machine."""
+
+    python: str
+    machine: str
 
 
-def merge(resolved: dict[str, dict[str, str]]) -> list[str]:
-    """Return the lines of one constraints file for the Pythons that are the keys of `resolved`."""
+class Pin(NamedTuple):
+    """A package in one version."""
+
+    name: str
+    version: str
+
+
+Resolved = dict[Pin, set[str]]  # hashes of the files, by pin
+TARGETS = tuple(Target(*pair) for pair in product(PYTHONS, MACHINES))
+
+
+def resolve(target: Target, files: Iterable[str], known: Iterable[Pin], folder: Path) -> Resolved:
+    """What requirements files need on a target, in known versions where there are such."""
+    import tomllib  # which Python 3.10 lacks
+
+    constraints, out = folder / "constraints.txt", folder / "pylock.toml"
+    constraints.write_text("".join(f"{pin.name}=={pin.version}\n" for pin in known))
+    command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--no-annotate"]
+    command += ["--only-binary", ":all:", "--no-binary", WITHOUT_WHEEL]
+    command += ["--python-version", target.python, "--output-file", str(out)]
+    command += ["--python-platform", f"{target.machine}-{PLATFORM}"]
+    command += ["--constraints", str(constraints)]
+    command += [str(REQUIREMENTS / f"{name}.txt") for name in files]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL,
+                   env={**os.environ, "UV_PYTHON_DOWNLOADS": "never"})
+    packages = tomllib.loads(out.read_text())["packages"]
+    out.unlink()
+    return {Pin(package["name"], package["version"]): {
+        file["hashes"]["sha256"] for file in package.get("wheels") or [package["sdist"]]}
+        for package in packages}
+
+
+def lock(target: Target, folder: Path) -> dict[str, Resolved]:
+    """What each of the files adds to those before it on a target."""
+    files = [name for name in FILES if name != "ros" or target.machine == ROS_MACHINE]
+    everything = resolve(target, files, (), folder)
+    added: dict[str, Resolved] = {}
+    before: set[Pin] = set()
+    for count, name in enumerate(files, 1):
+        needed = resolve(target, files[:count], everything, folder)
+        added[name] = {pin: hashes for pin, hashes in needed.items() if pin not in before}
+        before |= set(needed)
+    return added
+
+
+def marker(targets: set[Target], possible: set[Target]) -> str:
+    """The environment marker of targets, of those that are possible; empty for all of them."""
+    if targets == possible:
+        return ""
+    pythons = [python for python in PYTHONS if any(t.python == python for t in targets)]
+    machines = [machine for machine in MACHINES if any(t.machine == machine for t in targets)]
+    if targets != {t for t in possible if t.python in pythons and t.machine in machines}:
+        return " or ".join(  # no rectangle: name each
+            f'(python_version == "{t.python}" and platform_machine == "{t.machine}")'
+            for t in TARGETS if t in targets)
+    by_python = " or ".join(f'python_version == "{python}"' for python in pythons)
+    by_machine = " or ".join(f'platform_machine == "{machine}"' for machine in machines)
+    if len(pythons) == len(PYTHONS):
+        return by_machine
+    if {t.machine for t in possible} == set(machines):
+        return by_python
+    return f"({by_python}) and ({by_machine})"
+
+
+def merge(resolved: Mapping[Target, Resolved]) -> str:
+    """The lines of one locked file from what each target needs."""
+    hashes: dict[Pin, set[str]] = {}
+    targets: dict[Pin, set[Target]] = {}
+    for target, pins in resolved.items():
+        for pin, found in pins.items():
+            hashes.setdefault(pin, set()).update(found)
+            targets.setdefault(pin, set()).add(target)
     lines = []
-    for name in sorted({name for pins in resolved.values() for name in pins}):
-        pythons_of: dict[str, list[str]] = {}
-        for python, pins in resolved.items():
-            if name in pins:
-                pythons_of.setdefault(pins[name], []).append(python)
-        for version, pythons in pythons_of.items():
-            marker = " or ".join(f'python_version == "{python}"' for python in pythons)
-            everywhere = len(pythons) == len(resolved)
-            lines.append(f"{name}=={version}" + ("" if everywhere else f"; {marker}"))
-    return lines
+    for pin in sorted(hashes):
+        where = marker(targets[pin], set(resolved))
+        lines.append(" \\\n    ".join([
+            f"{pin.name}=={pin.version}" + (f" ; {where}" if where else ""),
+            *(f"--hash=sha256:{value}" for value in sorted(hashes[pin]))]))
+    return "\n".join(lines) + "\n"
 
 
 def main() -> int:
-    """Write the constraints file."""
-    lines = merge({python: resolve(python) for python in PYTHONS})
-    (REQUIREMENTS / "constraints.txt").write_text(HEADER + "\n".join(lines) + "\n")
-    print(f"requirements/constraints.txt: {len(lines)} lines")
+    """Write the locked files."""
+    with tempfile.TemporaryDirectory() as folder:
+        locked = {target: lock(target, Path(folder)) for target in TARGETS}
+    LOCKED.mkdir(exist_ok=True)
+    for name in FILES:
+        text = merge({target: files[name] for target, files in locked.items() if name in files})
+        (LOCKED / f"{name}.txt").write_text(HEADER.format(name) + text)
+        pins = sum(not line.startswith(" ") for line in text.splitlines())
+        print(f"requirements/locked/{name}.txt: {pins} pins")
     return 0
 
 

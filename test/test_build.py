@@ -256,18 +256,41 @@ def requirements(file: str) -> dict[str, str]:
     return {re.split(r"[<>=]", line)[0].lower(): line for line in stripped if line}
 
 
-@pytest.mark.parametrize("file", ["build.txt", "ros.txt", "run.txt", "dev.txt", "constraints.txt"])
+REQUIREMENTS = ("build.txt", "run.txt", "dev.txt", "ros.txt")
+
+
+@pytest.mark.parametrize("file", REQUIREMENTS)
 def test_every_requirement_is_pinned(file: str):
     assert [line for line in requirements(file).values() if "==" not in line] == []
 
 
-def test_constraints_were_locked_after_the_last_change_of_a_requirement():
-    constraints = (ROOT / "requirements" / "constraints.txt").read_text().lower().replace("_", "-")
-    locked = {line.split(";")[0] for line in constraints.splitlines()}
-    for file in ("build.txt", "ros.txt", "run.txt", "dev.txt"):
-        for line in requirements(file).values():
-            pin = line.split(";")[0].strip().lower().replace("_", "-")
-            assert pin in locked, f"{file}: {pin} (make lock)"
+def locked(file: str) -> dict[str, list[str]]:
+    """Return the hashes of each line of a locked file by its pin, with its marker."""
+    text = (ROOT / "requirements" / "locked" / file).read_text().replace("\\\n", " ")
+    lines = (line.split(" --hash=") for line in text.splitlines() if not line.startswith("#"))
+    return {line[0].strip(): [part.strip() for part in line[1:]] for line in lines}
+
+
+@pytest.mark.parametrize("file", REQUIREMENTS)
+def test_everything_that_pip_installs_is_locked_with_its_hash(file: str):
+    for pin, hashes in locked(file).items():
+        assert re.match(r"[a-z0-9-]+==[a-z0-9.]+( ; .*)?$", pin), pin
+        assert hashes, pin
+        assert [h for h in hashes if not re.fullmatch(r"sha256:[0-9a-f]{64}", h)] == [], pin
+
+
+def test_requirements_name_no_index():
+    # Where packages come from, the user's pip knows; whether they are the right ones, the hashes.
+    for file in (ROOT / "requirements").rglob("*.txt"):
+        assert re.findall(r"https?:|file:|--(?:extra-)?index|--find-links", file.read_text()) == []
+
+
+def test_requirements_were_locked_after_their_last_change():
+    pins = {pin.split(" ;")[0] for file in REQUIREMENTS for pin in locked(file)}
+    for file in REQUIREMENTS:
+        for line in (ROOT / "requirements" / file).read_text().splitlines():
+            pin = re.split(r"[;#]", line)[0].strip().lower().replace("_", "-")
+            assert pin in {"", *pins}, f"{file}: {pin} (make lock)"
 
 
 def test_setup_py_names_the_libraries_of_the_run_requirements():

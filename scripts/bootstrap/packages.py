@@ -12,8 +12,9 @@ from errors import SetupError
 from layout import ROOT, SITE_PACKAGES, VENV, VENV_PYTHON, clean_environment, run
 from ros_environment import RosEnvironment
 
-REQUIREMENTS = ROOT / "requirements"
-CONSTRAINTS = REQUIREMENTS / "constraints.txt"  # exact versions of what the requirements pull in
+LOCKED = ROOT / "requirements" / "locked"  # exact versions and hashes of all that pip installs
+# The one package that has no wheel; it is built with the setuptools of build.txt.
+WITHOUT_WHEEL = "empy"
 # The ROS 2 wheels export the include folders of the machine that built them.
 BUILD_MACHINE_NUMPY = re.compile(
     r"/opt/python/cp3\d+-cp3\d+/lib/python3\.\d+/site-packages/numpy/_?core/include"
@@ -25,9 +26,9 @@ PRINT_INCLUDES = (
 
 
 def requirement_files(ros: RosEnvironment | None) -> list[Path]:
-    """Return the requirements to install."""
-    names = ("build", "run", "dev") if ros else ("build", "ros", "run", "dev")
-    return [REQUIREMENTS / f"{name}.txt" for name in names]
+    """Return the locked requirements to install; the first are needed to install the others."""
+    names = ("build", "run", "dev") if ros else ("build", "run", "dev", "ros")
+    return [LOCKED / f"{name}.txt" for name in names]
 
 
 def make_venv(ros: RosEnvironment | None) -> None:
@@ -40,21 +41,21 @@ def make_venv(ros: RosEnvironment | None) -> None:
 
 
 def install_requirements(ros: RosEnvironment | None) -> None:
-    """Install the pinned requirements with pip."""
-    files = requirement_files(ros)
+    """Install the locked requirements with pip, which refuses every file of another hash."""
+    build, *others = requirement_files(ros)
     pip: list[str | Path] = [VENV_PYTHON, "-m", "pip", "install", "--no-input"]
-    pip += ["--disable-pip-version-check"]
+    pip += ["--disable-pip-version-check", "--require-hashes", "--only-binary", ":all:"]
     failure = (
         "pip could not install the requirements: check the network connection and, where you "
-        "use a proxy or an index of your own, `pip config list`"
+        "use a proxy or an index of your own, `pip config list`; an index with other files than "
+        "PyPI's is refused"
     )
     # What pip finds on PYTHONPATH or in ~/.local, it would not install into .venv.
     environment = {**clean_environment(), "PYTHONNOUSERSITE": "1"}
     environment.pop("PYTHONPATH", None)
-    pip_itself = [line for line in files[0].read_text().splitlines() if line.startswith("pip==")]
-    run([*pip, pip_itself[0].split()[0]], environment, failure)
-    pip += ["--constraint", CONSTRAINTS]
-    for file in files:
+    run([*pip, "--requirement", build], environment, failure)
+    pip += ["--no-binary", WITHOUT_WHEEL, "--no-build-isolation"]
+    for file in others:
         pip += ["--requirement", file]
     run(pip, environment, failure)
 

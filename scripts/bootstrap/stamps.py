@@ -11,7 +11,7 @@ from pathlib import Path
 
 from interfaces import executables, missing_packages
 from layout import ROOT, VENV
-from packages import CONSTRAINTS, requirement_files
+from packages import requirement_files
 from ros_environment import RosEnvironment
 
 SCRIPTS = Path(__file__).resolve().parent
@@ -37,7 +37,7 @@ def packages_key(ros: RosEnvironment | None) -> str:
 
     Which stand-ins are needed belongs to it: none may stay once the real package is there.
     """
-    files = [*requirement_files(ros), CONSTRAINTS]
+    files = requirement_files(ros)
     code = [SCRIPTS / name for name in ("packages.py", "layout.py", "ros_environment.py")]
     python = os.path.realpath(sys.executable)
     identity = [str(ROOT), python, platform.python_version(), *missing_packages(ros)]
