@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Files of this package: whole or not at all, with the rights that the user asks for."""
 
 from __future__ import annotations

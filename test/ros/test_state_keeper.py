@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The state of the node is written before it is used."""
 
 from __future__ import annotations

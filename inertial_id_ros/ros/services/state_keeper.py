@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Keeps the state of the node in a file, so that the next run goes on with it.
 
 What changes the state is written before it is used. So a full disk, a folder that is read-only, or
