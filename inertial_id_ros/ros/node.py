@@ -30,7 +30,7 @@ from .diagnostics import FindingLogger, NodeCounters, statuses
 from .inputs import Inputs
 from .payload_watch import PayloadWatch
 from .publishing import Publishing
-from .services.flush_limit import FlushLimit
+from .services.call_limit import flush_limit
 from .services.handlers import Services
 from .services.identify_action import IdentifyAction
 from .services.state_keeper import StateKeeper
@@ -67,7 +67,7 @@ class InertialIdNode(SettingsNode):
         shape = _shape_from_settings(self.settings)
         self.identifier = make_identifier(self.settings, shape)
         self.configuration = Configuration(self.identifier, self.settings, shape)
-        self.flush_limit = FlushLimit()
+        self.flush_limit = flush_limit()
         self.findings = FindingLog()  # of the node itself
         self.state = StateKeeper(self.settings, self.get_fully_qualified_name(), self.findings)
         if self.unused_in_files:
@@ -142,10 +142,8 @@ class InertialIdNode(SettingsNode):
         if self._rounds % _ROUNDS_UNSUBSCRIBED == 0 or self._out.compensated_is_subscribed:
             self.worker.request("advance")
         self._identify.step()
-        if warning := self.flush_limit.warning():
-            self.findings.set("forgotten_too_often", "warning", warning)
-        else:
-            self.findings.clear("forgotten_too_often")
+        self._set_or_clear("forgotten_too_often", "warning", self.flush_limit.warning())
+        self._set_or_clear("parameters_set_too_often", "warning", self.parameter_limit.warning())
         if self._outbox:
             self.write_payload(self._outbox.pop())
         if self._logger_of_findings.update(self._all_findings()):
@@ -166,6 +164,7 @@ class InertialIdNode(SettingsNode):
             {name: rate.count for name, rate in self._inputs.rates.items()}, self._skipped,
             self._longest)
         self._check_clock(now)
+        self._set_or_clear("settings_changed", "info", self.changes_since_start())
         self._out.publish_diagnostics(
             statuses(self.get_name(), self._all_findings(), self.outcome, counters))
 
@@ -258,6 +257,13 @@ class InertialIdNode(SettingsNode):
         """Findings of the node and of the pipeline."""
         return (*self.findings.all(), *self._pipeline_findings)
 
+    def _set_or_clear(self, name: str, level: str, text: str) -> None:
+        """Record a finding of the node where there is a text, and remove it where there is none."""
+        if text:
+            self.findings.set(name, level, text)
+        else:
+            self.findings.clear(name)
+
     def _write_log(self, level: str, text: str) -> None:
         # rclpy knows a call by its line and refuses another severity from the same line.
         if level == "error":
@@ -273,6 +279,8 @@ class InertialIdNode(SettingsNode):
         """Raise an InertialIdError where these settings could not be used, as that of an estimator
         which needs a shape where none is given."""
         self.identifier.check_settings(settings)
+        if settings.precompensated != self.settings.precompensated:
+            self.flush_limit.admit()
 
     @property
     def mesh_folders(self) -> tuple[Path, ...]:

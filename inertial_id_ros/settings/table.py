@@ -31,6 +31,7 @@ from .motion import (
     KinematicsSettings,
 )
 from .payload import PrecompensatedSettings, ShapeSettings, ToolSettings
+from .security import SecuritySettings
 from .sensors import SENSORS
 from .spec import Spec, check, coerce, iter_group, unknown_setting
 from .window import BufferSettings, ChangeSettings, ContactSettings
@@ -70,10 +71,12 @@ class Settings:
     tool: ToolSettings = field(default_factory=ToolSettings)
     state: StateSettings = field(default_factory=StateSettings)
     resources: ResourcesSettings = field(default_factory=ResourcesSettings)
+    security: SecuritySettings = field(default_factory=SecuritySettings)
 
     def __post_init__(self) -> None:
         for name, value, spec in iter_settings(self):
             check(name, value, spec)
+        _ = self.security.locked_services  # raises where it names what there is not
         if self.contact.leave > self.contact.enter:
             raise InvalidSetting(f"contact.leave is {self.contact.leave:g}; allowed: up to "
                                  f"contact.enter, which is {self.contact.enter:g}")

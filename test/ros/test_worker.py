@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from inertial_id_ros.ros.services.flush_limit import LIMIT, SPAN, FlushLimit, TooOften
+from inertial_id_ros.ros.services.call_limit import SPAN, TooOften, flush_limit, parameter_limit
 from inertial_id_ros.ros.worker import Busy, Worker
 
 
@@ -58,10 +58,11 @@ def test_a_job_that_had_not_begun_in_time_never_runs():
     assert not ran and worker.stop(2.0)
 
 
-def test_the_limit_refuses_a_loop_and_obeys_again_after_its_span():
+@pytest.mark.parametrize("make", [flush_limit, parameter_limit])
+def test_the_limit_refuses_a_loop_and_obeys_again_after_its_span(make):
     clock = [100.0]
-    limit = FlushLimit(lambda: clock[0])
-    for _ in range(LIMIT):
+    limit = make(lambda: clock[0])
+    for _ in range(limit.limit):
         limit.admit()
     assert limit.warning() == ""
     for _ in range(3):
@@ -77,8 +78,8 @@ def test_the_limit_refuses_a_loop_and_obeys_again_after_its_span():
 
 def test_requests_at_a_gentle_pace_are_all_obeyed():
     clock = [0.0]
-    limit = FlushLimit(lambda: clock[0])
+    limit = flush_limit(lambda: clock[0])
     for _ in range(50):
         limit.admit()
-        clock[0] += SPAN / LIMIT
+        clock[0] += SPAN / limit.limit
     assert limit.warning() == ""

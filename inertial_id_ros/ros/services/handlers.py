@@ -19,6 +19,7 @@ from ...geometry.shape import Shape
 from ...inertia import Array
 from ...regression.tool import load_tool, save_tool, tool_from_estimate
 from ..conversions import in_frame, parameters_message
+from ..settings.authority import require_unlocked_service
 from .saving import (
     DEFAULT_NAME,
     TOOLS,
@@ -56,6 +57,7 @@ class Services:
 
         def handle(request: Any, response: Any) -> Any:
             try:
+                require_unlocked_service(self._node.settings, name)
                 response.message = answer(request, response)
                 response.success = True
             except InertialIdError as error:

@@ -23,6 +23,7 @@ from ...estimate import Estimate, NoEstimate, Outcome
 from ...geometry.shape import Shape
 from ...identification.accuracy_goal import AccuracyGoal
 from ..conversions import NAN, parameters_message
+from ..settings.authority import require_unlocked_service
 
 if TYPE_CHECKING:
     from ..node import InertialIdNode
@@ -111,6 +112,7 @@ class IdentifyAction:
 
     def _check(self, request: Identify.Goal) -> _Goal:
         """The goal of a request (raises InertialIdError where it is refused)."""
+        require_unlocked_service(self._node.settings, "identify")
         if self._run is not None:
             left = self._run.goal.timeout - (time.monotonic() - self._run.since)
             raise InvalidData(f"another goal runs (for {max(left, 0.0):.0f} s more at most); "

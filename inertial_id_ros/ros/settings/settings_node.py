@@ -15,6 +15,8 @@ from ...errors import InertialIdError
 from ...estimate import Estimate, Outcome
 from ...settings import Settings
 from ..compat import parameter_overrides
+from ..services.call_limit import parameter_limit
+from .authority import describe_changes, require_unlocked_parameters
 from .parameter_files import Section, check_parameter_files
 from .parameters import (
     PAYLOAD,
@@ -51,8 +53,22 @@ class SettingsNode(Node):
         self.settings: Settings = declare_settings(self)
         declare_payload(self)
         self._writing = False
+        self.parameter_limit = parameter_limit()
+        self._at_start = self.settings, self._uses_sim_time
         self._declared = True
         self.add_on_set_parameters_callback(self._on_set_parameters)
+
+    @property
+    def _uses_sim_time(self) -> bool:
+        return bool(self.get_parameter("use_sim_time").value)
+
+    def changes_since_start(self) -> str:
+        """Which parameters were set while the node runs, in words; empty where none was."""
+        settings, sim_time = self._at_start
+        changes = describe_changes(settings, self.settings)
+        if self._uses_sim_time != sim_time:
+            changes.append(f"use_sim_time is {self._uses_sim_time} ({sim_time} at the start)")
+        return f"set while the node runs: {', '.join(changes)}" if changes else ""
 
     def check_settings(self, settings: Settings) -> None:
         """Called before settings change while the node runs; may raise an InertialIdError."""
@@ -71,9 +87,12 @@ class SettingsNode(Node):
             self._writing = False
 
     def set_parameters_atomically(self, parameter_list: list[Parameter]) -> SetParametersResult:
-        """As `rclpy.node.Node`; takes ``5`` for ``5.0`` and says what is allowed."""
+        """As `rclpy.node.Node`; takes ``5`` for ``5.0``, says what is allowed, and refuses what is
+        locked before any part of rclpy sees it."""
         if self._declared:
             try:
+                self.parameter_limit.admit()
+                require_unlocked_parameters(self.settings, (p.name for p in parameter_list))
                 parameter_list = [cast_to_declared_type(p, self.settings) for p in parameter_list]
             except InertialIdError as error:
                 return SetParametersResult(successful=False, reason=str(error))

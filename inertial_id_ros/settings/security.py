@@ -1,0 +1,62 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Settings of authority: what nobody may change while the node runs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..errors import InvalidSetting
+from .spec import setting
+
+# Services and the action of the node that can be locked. A reader needs get_inertial_parameters.
+LOCKABLE = ("identify", "reset", "save", "set_shape", "set_tool", "tare", "untare")
+GROUPS = {
+    "all": LOCKABLE,
+    "beliefs": ("identify", "set_shape", "set_tool", "tare", "untare"),
+    "files": ("save", "set_tool"),
+}
+# Settings in other groups say what the world is like, or how it is measured.
+_COMPUTATION = ("estimator", "pmd", "lmi", "manifold", "entropic")
+_BELIEFS_OF_ESTIMATOR = ("estimator.max_mass", "estimator.estimate_bias",
+                         "estimator.estimate_noise")
+
+
+@dataclass(frozen=True)
+class SecuritySettings:
+    """What is locked from the start on; other nodes then cannot change it."""
+
+    lock_parameters: str = setting(
+        "none", "Parameters that cannot be set while the node runs. beliefs: use_sim_time and all "
+        "that says what sensor, driver and payload are like (wrench, tare, precompensated, "
+        "estimator.max_mass, .estimate_bias, .estimate_noise), but not how the estimate is "
+        "computed; all: every one.", choices=("none", "beliefs", "all"))
+    lock_services: str = setting(
+        "", "Services, and the action identify, that refuse every request, separated by commas: "
+        f"{', '.join(LOCKABLE)}; or groups of them: beliefs ({', '.join(GROUPS['beliefs'])}), "
+        f"files ({', '.join(GROUPS['files'])}), all. Empty: none.")
+
+    @property
+    def locked_services(self) -> frozenset[str]:
+        """Names of the locked services.
+
+        Raises:
+            InvalidSetting: lock_services holds another word.
+        """
+        locked: set[str] = set()
+        for word in re.split(r"[,\s]+", self.lock_services.strip()):
+            if word not in (*GROUPS, *LOCKABLE, ""):
+                raise InvalidSetting(f"security.lock_services holds {word[:100]!r}; allowed: "
+                                     f"{', '.join([*GROUPS, *LOCKABLE])}")
+            locked.update(GROUPS.get(word, (word,) if word else ()))
+        return frozenset(locked)
+
+    def locks_parameter(self, name: str) -> bool:
+        """Whether a parameter cannot be set while the node runs."""
+        return self.lock_parameters == "all" or (
+            self.lock_parameters == "beliefs" and is_belief(name))
+
+
+def is_belief(name: str) -> bool:
+    """Whether a parameter says what the world is like, not how the estimate is computed."""
+    return name.split(".")[0] not in _COMPUTATION or name in _BELIEFS_OF_ESTIMATOR

@@ -1,0 +1,161 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What other nodes may change, as the settings say at the start."""
+
+
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("tf2_msgs.msg")
+pytest.importorskip("inertial_id_ros.msg")
+from node_client import (  # noqa: E402
+    NODE,
+    current_findings,
+    get_estimate,
+    get_parameters,
+    set_parameter,
+    wait_for_finding,
+    wait_for_valid,
+    wait_until_cleared,
+)
+from rcl_interfaces.msg import Parameter, ParameterValue  # noqa: E402
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically  # noqa: E402
+from rclpy.action import ActionClient  # noqa: E402
+from ros_process import Robot, Stage  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
+
+from inertial_id_ros.action import Identify  # noqa: E402
+from inertial_id_ros.errors import InvalidSetting  # noqa: E402
+from inertial_id_ros.msg import InertialParameters  # noqa: E402
+from inertial_id_ros.settings import Settings, iter_settings  # noqa: E402
+from inertial_id_ros.settings.security import LOCKABLE, is_belief  # noqa: E402
+from inertial_id_ros.srv import Save, SetShape, SetTool  # noqa: E402
+
+KINDS = {"set_shape": SetShape, "set_tool": SetTool, "save": Save}
+
+
+def locked(services="", parameters="none"):
+    return Settings().replace({"security.lock_services": services,
+                               "security.lock_parameters": parameters}).security
+
+
+def test_without_locks_nothing_is_locked():
+    assert not locked().locked_services
+    assert not any(locked().locks_parameter(name) for name, _, _ in iter_settings(Settings()))
+
+
+@pytest.mark.parametrize(("given", "names"), [
+    ("tare", {"tare"}), (" tare,reset ", {"tare", "reset"}), ("files", {"save", "set_tool"}),
+    ("beliefs reset", {"identify", "set_shape", "set_tool", "tare", "untare", "reset"}),
+    ("all", set(LOCKABLE))])
+def test_services_are_locked_by_name_or_group(given, names):
+    assert locked(given).locked_services == names
+
+
+def test_a_service_that_there_is_not_is_refused_by_its_name():
+    with pytest.raises(InvalidSetting, match=r"security\.lock_services holds 'tere'; allowed: all"):
+        locked("tare, tere")
+
+
+def test_beliefs_are_all_but_how_the_estimate_is_computed():
+    free = {name for name, _, spec in iter_settings(Settings())
+            if spec.runtime and not is_belief(name)}
+    assert {"estimator.method", "estimator.rate", "lmi.support", "entropic.gamma"} <= free
+    assert not free & {"precompensated.mass", "wrench.force_noise", "estimator.max_mass",
+                       "estimator.estimate_bias", "tare.force_drift"}
+    assert is_belief("use_sim_time") and is_belief("gravity.acceleration")
+
+
+def test_locked_parameters_are_refused_in_one_sentence_and_stay():
+    with Stage() as stage:
+        stage.start_node(security__lock_parameters="beliefs")
+        for name, value in (("use_sim_time", True), ("precompensated.mass", 1.0),
+                            ("estimator.max_mass", 3.0), ("security.lock_parameters", "none")):
+            before = get_parameters(stage, name)
+            answer = set_parameter(stage, name, value)
+            assert not answer.successful and get_parameters(stage, name) == before
+            assert f"{name} is locked, because security.lock_parameters is 'beliefs'" in (
+                answer.reason)
+        both = SetParametersAtomically.Request(parameters=[
+            Parameter(name=name, value=ParameterValue(type=3, double_value=3.0))
+            for name in ("estimator.rate", "estimator.max_mass")])
+        answer = stage.client.call(SetParametersAtomically, f"{NODE}/set_parameters_atomically",
+                                   both).result
+        assert not answer.successful and "estimator.max_mass is locked" in answer.reason
+        assert get_parameters(stage, "estimator.rate")[0].double_value == Settings().estimator.rate
+        assert set_parameter(stage, "estimator.rate", 4.0).successful
+        assert not stage.client.node.get_subscriptions_info_by_topic("/clock")
+
+
+def test_locked_services_refuse_in_one_sentence_and_change_nothing(tmp_path):
+    with Stage() as stage:
+        stage.start_node(estimator__rate=4.0, security__lock_services="all",
+                         security__lock_parameters="all", state__directory=str(tmp_path))
+        robot = Robot(stage.client)
+        robot.publish_description()
+        robot.play(4.0)
+        wait_for_valid(stage)
+        for name in sorted(set(LOCKABLE) - {"identify"}):
+            answer = stage.client.call(KINDS.get(name, Trigger), f"{NODE}/{name}")
+            assert not answer.success
+            assert answer.message == f"{name} is locked, because security.lock_services is 'all'"
+        goal = ActionClient(stage.client.node, Identify, f"{NODE}/identify")
+        assert goal.wait_for_server(20.0)
+        asked = goal.send_goal_async(Identify.Goal(mass_accuracy=1.0))
+        stage.client.spin_until(asked.done)
+        assert not asked.result().accepted
+        wait_for_finding(stage, "goal_rejected", "identify is locked")
+        goal.destroy()
+        assert not set_parameter(stage, "estimator.rate", 2.0).successful
+        assert get_estimate(stage).success and list(tmp_path.iterdir()) == []
+
+
+def test_what_was_set_while_the_node_runs_is_named_until_it_is_set_back():
+    with Stage() as stage:
+        stage.start_node()
+        assert "settings_changed" not in current_findings(stage)
+        assert set_parameter(stage, "estimator.max_mass", 3.0).successful
+        start = Settings().estimator.max_mass
+        wait_for_finding(stage, "settings_changed",
+                         f"estimator.max_mass is 3.0 ({start} at the start)")
+        assert set_parameter(stage, "use_sim_time", True).successful
+        wait_for_finding(stage, "settings_changed", "use_sim_time is True (False at the start)")
+        assert set_parameter(stage, "estimator.max_mass", start).successful
+        assert set_parameter(stage, "use_sim_time", False).successful
+        wait_until_cleared(stage, "settings_changed")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["estimator.max_mass", "precompensated.mass"])
+def test_three_thousand_parameter_calls_do_not_starve_the_estimate_and_are_named(name):
+    """The second parameter has the data forgotten, each time that it changes."""
+    with Stage() as stage:
+        stage.start_node(estimator__rate=4.0)
+        robot = Robot(stage.client)
+        robot.publish_description()
+        robot.play(6.0)
+        wait_for_valid(stage)
+        client = stage.client.node.create_client(SetParameters, f"{NODE}/set_parameters")
+        assert client.wait_for_service(20.0)
+        got = stage.client.listen(InertialParameters, f"{NODE}/inertial_parameters")
+        before, answers = len(got), []
+
+        def call(_stamp):
+            for _ in range(2):
+                value = ParameterValue(type=3, double_value=20.0 + 0.01 * (len(answers) % 2)
+                                       if "max" in name else 1e-4 * (len(answers) % 2))
+                answers.append(client.call_async(SetParameters.Request(
+                    parameters=[Parameter(name=name, value=value)])))
+                stage.client.executor.spin_once(timeout_sec=0.0)
+
+        robot.play(6.0, each=call)
+        warning = ("parameters_set_too_often" if "max" in name else "forgotten_too_often")
+        wait_for_finding(stage, warning, "were refused")
+        robot.play(2.0)
+        done = [f.result().results[0] for f in answers if f.done()]
+        refused = [r for r in done if not r.successful]
+        assert len(answers) == 3000 and len(refused) > 50  # the client misses most answers
+        assert all("more is refused" in r.reason for r in refused)
+        fresh = [m for m in got[before:] if m.valid and not m.stale]
+        print(f"{len(done)} answers, {len(refused)} refused, {len(fresh)} fresh of "
+              f"{len(got) - before}")
+        assert len(fresh) >= (0.5 if "max" in name else 0.1) * (len(got) - before)
