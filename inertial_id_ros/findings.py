@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .errors import InvalidData, printable
 
@@ -53,6 +53,11 @@ class FindingLog:
         n = self._counts[name]
         times = "once" if n == 1 else f"{n} times"
         self._findings[name] = Finding(name, level, f"{text} ({times})")
+
+    def lower(self, name: str, level: str) -> None:
+        """Give a finding that is over, if it is there, a lower level."""
+        if name in self._findings:
+            self._findings[name] = replace(self._findings[name], level=level)
 
     def error(self, name: str, text: str) -> InvalidData:
         """Record a finding of level ``error``; returns the exception to raise with its text."""

@@ -36,10 +36,7 @@ class DisturbanceFindings:
         self._findings.clear(self._texts.doubted_name)
         if event.kind is EventKind.ENDED:
             self._add_contact(event.first, event.clean)
-        if self.intervals or self._older:
-            self._findings.set("contact", "info", f"contact left out{self._total_text()}")
-        else:
-            self._findings.clear("contact")
+        self._report_past()
         if event.kind.ends_payload:
             name, level = {EventKind.PAYLOAD_CHANGED: ("payload_changed", "info"),
                            EventKind.ZERO_MOVED: (self._texts.zeroed_name, "warning"),
@@ -60,9 +57,22 @@ class DisturbanceFindings:
         self._findings.clear("contact", "payload_changed", "estimate_lost", self._texts.zeroed_name,
                              self._texts.doubted_name)
 
+    def withdraw_changes(self) -> None:
+        """Withdraw the findings of changes of payload and zero: they were none."""
+        self._findings.clear("payload_changed", "estimate_lost", self._texts.zeroed_name)
+
     def forget_from(self, number: int) -> None:
         """Forget the contacts since this bin, which will be found again."""
         self.intervals = [i for i in self.intervals if i[0] < number]
+        self._findings.clear(self._texts.doubted_name)
+        self._report_past()
+
+    def _report_past(self) -> None:
+        """Say what contacts were left out; nothing touches the payload now."""
+        if self.intervals or self._older:
+            self._findings.set("contact", "info", f"contact left out{self._total_text()}")
+        else:
+            self._findings.clear("contact")
 
     def _add_contact(self, first: int, last: int) -> None:
         """Count a contact between two bins."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,3 +26,9 @@ class CompensatedWrenches(NamedTuple):
 def no_wrenches(frame_id: str) -> CompensatedWrenches:
     """Compensated wrenches without any sample."""
     return CompensatedWrenches(np.empty(0, np.int64), np.empty((0, 6)), frame_id)
+
+
+def join_wrenches(parts: Sequence[CompensatedWrenches], frame_id: str) -> CompensatedWrenches:
+    """Successive compensated wrenches as one."""
+    return CompensatedWrenches(np.concatenate([p.stamps_ns for p in parts]),
+                               np.concatenate([p.wrench for p in parts]), frame_id)

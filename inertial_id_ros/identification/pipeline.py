@@ -15,8 +15,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Generic, Protocol, TypeVar
 
-import numpy as np
-
 from ..detection.disturbance_detector import Event, EventKind
 from ..detection.disturbance_findings import DisturbanceFindings
 from ..detection.segments import Segment
@@ -32,7 +30,7 @@ from ..regression.regressor_window import Rows
 from ..regression.tool import Tool
 from ..settings import Settings
 from ..signals import inbox
-from .compensated_wrenches import CompensatedWrenches
+from .compensated_wrenches import CompensatedWrenches, join_wrenches
 from .monotonic_stamps import MonotonicStamps
 from .state import Keep, State, keep_nothing
 
@@ -79,6 +77,8 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
     def _reset_progress(self) -> None:
         """Set what depends on the samples so far to its start."""
         self._begin_bin = 0  # earlier bins belong to another payload
+        # Bins at which payloads ended, each with the bin at which it began.
+        self._payload_ends: list[tuple[int, int]] = []
         self._flush_reason: str | None = None  # why rows were forgotten since the last estimate
         self._stamps = MonotonicStamps(self._log)
         self._solved = _NOTHING  # extent of the window that was solved last
@@ -145,9 +145,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
             for begin in range(0, max(waiting, 1), _BATCH):
                 self._hand_over(min(_BATCH, waiting - begin), self._handlers)
                 settled.append(self._process_settled())
-            return CompensatedWrenches(np.concatenate([s.stamps_ns for s in settled]),
-                                       np.concatenate([s.wrench for s in settled]),
-                                       self.sensor_frame)
+            return join_wrenches(settled, self.sensor_frame)
 
     def add_arrays(self, batches: list[Samples]) -> None:
         """Add samples of several streams, those of a stream in the order of time, and advance."""
@@ -180,8 +178,16 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
             return
         if event.kind is EventKind.ZERO_MOVED:
             self._handle_moved_zero()
+        self._payload_ends.append((event.row, self._begin_bin))
         self._flush_reason, self._begin_bin = self._disturbances.describe(event), event.row
         self._clear_window()
+
+    def _forget_events(self, first: int) -> None:
+        """Forget the changes of payload since this bin: they were none."""
+        while self._payload_ends and self._payload_ends[-1][0] >= first:
+            _, self._begin_bin = self._payload_ends.pop()
+            self._flush_reason = None
+            self._disturbances.withdraw_changes()
 
     def _solve_window(self) -> Outcome:
         """Solve the window as it is now; the outcome still lacks its findings."""

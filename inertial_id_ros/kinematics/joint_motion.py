@@ -21,6 +21,7 @@ from ..io.sample_blocks import JointStates
 from ..limits import MAX_URDF_BYTES, MAX_URDF_LINKS
 from ..signals.ring_buffer import (
     HELD,
+    JUMPED,
     LATE,
     MISSING_JOINT,
     NOT_FINITE,
@@ -42,6 +43,7 @@ from .polynomial import (
     parts_in_memory,
     sample_variance,
 )
+from .position_jumps import PositionJumps, Span
 from .transform_tree import Pose, TransformTree, list_names
 
 _CAPACITY = 65_536  # joint states kept: a window can be gone through again
@@ -160,6 +162,8 @@ class RobotFrame:
             np.inf if circular else max(_BEYOND_LIMIT * limits[j.idx_q], _TURN)
             for j, circular in zip(joints, self._circular, strict=True)])
         self.revolute = np.array([not j.shortname().startswith("JointModelP") for j in joints])
+        self.velocity_limits: Array = np.array(
+            [self._model.velocityLimit[j.idx_v] for j in joints])
 
     def _configuration(self, positions: Array) -> Array:
         """Pinocchio's q (n, nq): continuous joints as cosine and sine."""
@@ -246,6 +250,8 @@ class JointMotion:
         self._samples, self._spacing = 0, Spacing(math.inf, math.inf)
         self.ring = SampleRing(len(robot.joint_names), _CAPACITY)
         self._orders: dict[tuple[str, ...], list[int] | None] = {}
+        self._jumps = PositionJumps(robot.velocity_limits, robot.revolute)
+        self._doubtful: int | None = None  # stamp of the oldest sample after what may be a jump
 
     def add(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float]) -> Arrival:
         """Add a joint state; says what became of it."""
@@ -262,6 +268,10 @@ class JointMotion:
             if not -_IMPOSSIBLE < x < _IMPOSSIBLE:
                 return NOT_FINITE
         result = self.ring.append(stamp_ns, row)
+        if result == JUMPED:
+            self._jumps.restart()
+        if result in (LATE, REPEATED):
+            self._jumps.contradict(self.ring, stamp_ns, np.array(row))
         if result not in (LATE, REPEATED, HELD):
             self._samples += 1
             if self._samples == _SETTLE:
@@ -301,7 +311,28 @@ class JointMotion:
         """Newest time [ns] with half a window of samples after it."""
         if self._samples < _SETTLE:
             return None
-        return self.ring.newest - self.provisional_ns
+        newest = self.ring.newest if self._doubtful is None else self._doubtful - 1
+        return newest - self.provisional_ns
+
+    def judge_positions(self) -> list[Span]:
+        """Judge the positions that came since the last call; gives those found to be wrong, for
+        which there is no motion from now on."""
+        if self._samples < _SETTLE:
+            return []
+        found = self._jumps.judge(self.ring, self._spacing, self._context_ns)
+        doubtful = self._jumps.doubtful(self.ring, self._spacing, self._context_ns)
+        self._doubtful = doubtful[0].last if doubtful else None
+        return found
+
+    @property
+    def mixed_positions(self) -> Span | None:
+        """The newest positions, if they have contradicted each other for a while; else None."""
+        return self._jumps.mixed(self.ring.newest)
+
+    @property
+    def _context_ns(self) -> int:
+        """Time [ns] before and after a step within which its speed is compared."""
+        return self.provisional_ns // 2
 
     def newest(self) -> int | None:
         """Newest stamp [ns]."""
@@ -341,6 +372,8 @@ class JointMotion:
         fits = np.zeros((3, len(stamps), rows.shape[1]))
         valid = np.zeros(len(stamps), dtype=bool)
         sums, count = np.zeros(rows.shape[1]), 0
+        doubtful = (self._jumps.doubtful(self.ring, self._spacing, self._context_ns, end_ns)
+                    if ends else [])
         for part in parts_in_memory(times, stamps, self.window):
             index, u, weights = gather_samples(times, stamps[part], self.window)
             even = np.zeros(len(u), dtype=bool)
@@ -348,6 +381,7 @@ class JointMotion:
                 u, weights, even = even_out(times, stamps[part], self.window, self._spacing,
                                             index, u, weights, rows[index])
             good = has_coverage(u, weights, near.start == 0 and index[:, 0] == 0, ends)
+            good &= ~self._jumps.mask(stamps[part], self.provisional_ns, doubtful)
             fits[:, part] = fit_quartics(u, weights, rows[index], self.window)
             valid[part] = good
             if ends:

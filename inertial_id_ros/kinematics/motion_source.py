@@ -21,6 +21,7 @@ from .frame_shift import FrameShift
 from .joint_motion import JointMotion, RobotFrame, parse_urdf
 from .motion import MotionSource
 from .polynomial import Spacing
+from .position_jumps import FROZEN, JUMPED, MIXED, Span
 from .tf_motion import TfMotion
 from .transform_tree import Pose, TransformTree
 
@@ -29,6 +30,7 @@ _RECENT = 100  # joint states whose unit is judged
 _OTHER_POSITION = 0.3  # rad or m; frames whose relative pose stays when joints move are fixed
 _PENDING = 4096  # joint states kept until the sensor frame is known
 _JOINT_LEVELS = {REPEATED: LEVELS[REPEATED], LATE: LEVELS[LATE]}
+_SPAN_LEVELS = {FROZEN: "warning", JUMPED: "warning", MIXED: "error"}
 _TRANSFORM_LEVELS = {LATE: "info"}
 _PATIENCE_NS = 2_000_000_000  # wrench without joint states for this long: TF is used if it can be
 
@@ -323,6 +325,28 @@ class MotionSelector:
         """Prepare for a replay of the window: motion missing at its beginning is not a gap."""
         self._moving_seen = False
 
+    def judge_positions(self) -> list[Span]:
+        """Judge the joint positions that came since the last call; gives those found to be wrong,
+        which are left out from now on."""
+        if self._joint is None:
+            return []
+        found = self._joint.judge_positions()
+        for span in found:
+            self._findings.count(span.name, self._describe(span), _SPAN_LEVELS[span.name])
+        mixed = self._joint.mixed_positions
+        if mixed is None:
+            if MIXED in self._findings and not found:
+                self._findings.lower(MIXED, "warning")
+        else:
+            self.missing = Missing(self._describe(mixed))
+        return found
+
+    def _describe(self, span: Span) -> str:
+        """What is wrong with joint positions, in a sentence."""
+        assert self._joint is not None
+        return describe_span(span, self._joint.robot.joint_names[span.joint],
+                             self._settings.joint_states.topic)
+
     # ---- queries -------------------------------------------------------------------------------
 
     def report_coverage(self, valid: np.ndarray) -> None:
@@ -383,6 +407,19 @@ class MotionSelector:
         """Pose of source in target at joint positions (joints,) (raises UnknownFrame)."""
         world_target = robot.pose(target, self.tree, positions)
         return world_target.inverse() @ robot.pose(source, self.tree, positions)
+
+
+def describe_span(span: Span, joint: str, topic: str) -> str:
+    """What is wrong with joint positions, in a sentence."""
+    seconds = f"{(span.last - span.first) * 1e-9:.2g} s"
+    if span.name == FROZEN:
+        return (f"the joint states on '{topic}' were frozen: joint '{joint}' stood still for "
+                f"{seconds} and then jumped by {span.step:.2g}; that time is left out")
+    if span.name == MIXED:
+        return (f"the joint states on '{topic}' contradict each other, by {span.step:.2g} at joint "
+                f"'{joint}': two publishers, or stamps of another clock; they are left out")
+    return (f"joint '{joint}' on '{topic}' jumps by {span.step:.2g} from one sample to the next, "
+            f"which no arm does; {seconds} before, up to the last gap or jump, are left out")
 
 
 def describe_slow(spacing: Spacing, what: str, topic: str) -> str:

@@ -33,10 +33,11 @@ from ...signals.bins import BIN_NS, BinColumns, Bins
 from ...signals.noise_level import NoiseLevel
 from ...signals.precompensation import Removed, RemovedPayload
 from ...signals.ring_buffer import JUMPED
-from ..compensated_wrenches import CompensatedWrenches, no_wrenches
+from ..compensated_wrenches import CompensatedWrenches, join_wrenches, no_wrenches
 from ..pipeline import Pipeline
 from ..state import Keep, State, keep_nothing
 from .compensation import Compensation
+from .input_watch import InputFault, InputWatch
 from .provisional_rows import UnsettledBins, find_unsettled_bins
 from .sensor_bias import measure_tare
 from .setup_correction import SetupCorrection
@@ -67,6 +68,7 @@ class Identifier(Pipeline[WindowContent]):
         shape = shape if shape is not None else shape_from_settings(settings.shape)
         self._solver = Solver(settings, shape, self._segments.filter)
         self._compensation = Compensation(settings, self._log)
+        self._watch = InputWatch(settings.wrench, self._motion, self._log)
         self._unsettled: UnsettledBins | None = None
         self._motion_statistics = MotionStatistics()
         self._begin()
@@ -85,6 +87,7 @@ class Identifier(Pipeline[WindowContent]):
         self._noise = NoiseLevel(datasheet_noise(self.settings.wrench)[[0, 3]])
         self._row_count = 0
         self._units = UnitCheck()
+        self._watch.restart()
 
     # ---- from the inbox to the streams ---------------------------------------------------------
 
@@ -168,16 +171,43 @@ class Identifier(Pipeline[WindowContent]):
             return nothing
         if (text := self._setup.removed.describe()) is not None:
             self._log.set("removed_payload", "info", text)
+        self._watch.judge_positions()
         unsettled = find_unsettled_bins(source, ring.newest, removed, errors, self._finished)
         self._stream.begin()
         if unsettled is None or unsettled.first <= self._stream.next_bin:
             return nothing
-        self._unsettled, end = unsettled, unsettled.first
-        bins = self._stream.take_bins(end)
-        source.close(end * BIN_NS + errors.early_ns)
-        if len(bins.number) == 0:
+        self._unsettled = unsettled
+        self._watch.judge_wrenches(ring, unsettled.first)
+        parts = []
+        while (fault := self._watch.next_fault(unsettled, self._finished)) is not None:
+            parts.append(self._process_bins_before(fault.shown, unsettled))
+            self._handle_fault(fault, unsettled)
+        parts.append(self._process_bins_before(unsettled.first, unsettled))
+        return join_wrenches(parts, self.sensor_frame)
+
+    def _process_bins_before(self, end: int, unsettled: UnsettledBins) -> CompensatedWrenches:
+        """Turn the bins up to number `end` into rows; gives their compensated wrenches."""
+        nothing = no_wrenches(self.sensor_frame)
+        if end <= self._stream.next_bin:
             return nothing
-        return self._process_bins(bins, source.motion_at(bins.stamps + errors.early_ns), removed)
+        bins, early_ns = self._stream.take_bins(end), self._setup.errors.early_ns
+        unsettled.source.close(end * BIN_NS + early_ns)
+        if len(bins.number) == 0 or self._watch.conflict is not None:
+            return nothing
+        return self._process_bins(bins, unsettled.source.motion_at(bins.stamps + early_ns),
+                                  unsettled.removed)
+
+    def _handle_fault(self, fault: InputFault, unsettled: UnsettledBins) -> None:
+        """Take back the rows that a fault of the inputs has spoiled, and what followed from
+        them."""
+        if fault.first is None:
+            self._forget_learnt()
+        elif fault.first < self._stream.next_bin and self._watch.conflict is None:
+            self._forget_events(fault.first)
+            now = self._stream.next_bin
+            self._rewind()
+            self._process_bins_before(now, unsettled)
+        self._unsettled = unsettled
 
     def _process_bins(self, bins: Bins, motion: Motion, removed: Removed) -> CompensatedWrenches:
         """Filter settled bins into rows of the window; gives their compensated wrenches.
@@ -288,8 +318,23 @@ class Identifier(Pipeline[WindowContent]):
         return self._solver.problems.total_payload(
             np.zeros(PARAMETERS) if estimate is None else estimate.phi)
 
+    def _forget_learnt(self) -> None:
+        """Forget what was learnt from the samples so far; keep the tare and the tool."""
+        self._flush()
+        self._disturbances.restart()
+        self._solver.reset()
+        self._setup.restart()
+        self._noise = NoiseLevel(datasheet_noise(self.settings.wrench)[[0, 3]])
+        self._units = UnitCheck()
+        self._use_noise()
+
     def _replay_window(self) -> None:
         """Send the samples of the window through the stages again, as if they had just arrived."""
+        self._rewind()
+        self._process_settled()
+
+    def _rewind(self) -> None:
+        """Go back to the beginning of the window, with no row in it."""
         begin, last = self._begin_bin, self._stream.next_bin
         self._flush()
         self._begin_bin = begin
@@ -298,7 +343,6 @@ class Identifier(Pipeline[WindowContent]):
                                     last - int(self.settings.buffer.window * 1e9) // BIN_NS)
         self._disturbances.forget_from(self._stream.next_bin)
         self._motion.rewind()
-        self._process_settled()
 
     def _window(self) -> WindowContent | None:
         """The rows of the window with the provisional ones; None without any."""
@@ -311,6 +355,8 @@ class Identifier(Pipeline[WindowContent]):
         """The window, if it can be solved (raises NotEnoughData)."""
         if not len(self._stream.ring):
             raise NotEnoughData(self._stream.explain_silence())
+        if self._watch.conflict is not None:
+            raise NotEnoughData(self._watch.conflict)
         missing = self._motion.missing or self._setup.removed.missing
         if missing is not None:
             raise NotEnoughData(missing.text)

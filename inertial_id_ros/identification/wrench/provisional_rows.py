@@ -24,7 +24,7 @@ from ...signals.bins import BIN_NS, BinColumns, bin_samples
 from ...signals.precompensation import Removed
 from ...signals.ring_buffer import SampleRing
 
-_REORDER_NS = 20_000_000  # a sample may overtake others by this much
+REORDER_NS = 20_000_000  # a sample may overtake others by this much
 
 
 class UnsettledBins(NamedTuple):
@@ -69,7 +69,7 @@ def find_unsettled_bins(source: MotionSource, newest_ns: int, removed: Removed,
     settled = source.settled_until()
     if settled is None:
         return None
-    wait = -BIN_NS if finished else _REORDER_NS
+    wait = -BIN_NS if finished else REORDER_NS
     end = min(newest_ns - wait, settled + source.provisional_ns - errors.early_ns - max(wait, 0))
     first = (end - source.provisional_ns) // BIN_NS
     return UnsettledBins(first, first + source.provisional_ns // BIN_NS, source, removed, errors)
