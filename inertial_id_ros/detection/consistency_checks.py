@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,6 @@ from ..inertia import PARAMETERS, Array
 from ..regression.problem import Problem
 from ..regression.row_layout import EstimatedStates
 from ..regression.tool import Tool
-from ..regression.uncertainty.noise import datasheet_noise
 from ..settings import Settings, WrenchSettings
 
 _SIGNIFICANT = 5.0  # standard deviations
@@ -24,8 +24,9 @@ _MISFIT = 5.0  # residual over the errors of the sensor from which the set-up ma
 
 def sensor_errors(settings: WrenchSettings) -> Array:
     """Standard deviations (6,) of the residual by noise and accuracy of the sensor [N, N m]."""
-    accuracy = np.repeat([settings.force_accuracy, settings.torque_accuracy], 3)
-    return np.hypot(datasheet_noise(settings), accuracy)
+    force = math.hypot(settings.force_noise, settings.force_accuracy)
+    torque = math.hypot(settings.torque_noise, settings.torque_accuracy)
+    return np.array([force, force, force, torque, torque, torque])
 
 
 def residual_rms(problem: Problem, phi: Array, states: Array) -> Array:

@@ -150,10 +150,13 @@ class _FactorTree:
     def write_total(self, provisional: Array, out: Array) -> None:
         """Write the factors of the combined slices, the growing one and provisional scaled rows
         (r, 6, 44) into out (3, h, 44)."""
-        parts = [self._nodes[1], self._growing, self._select(provisional)]
-        together = np.concatenate(parts, axis=1)
+        width = self.width
+        together = np.empty((3, width, 2 * width + len(provisional)))  # transposed, for LAPACK
+        together[..., :width] = self._nodes[1].transpose(0, 2, 1)
+        together[..., width:2 * width] = self._growing.transpose(0, 2, 1)
+        together[..., 2 * width:] = self._select(provisional).transpose(0, 2, 1)
         for channel in range(3):
-            upper = triangular_factor(together[channel])
+            upper = triangular_factor(together[channel].T, overwrite=True)
             out[channel, :len(upper), self._columns[channel]] = upper.T
 
 

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..inertia import PARAMETERS, Array
+from ..linalg import identity
 from ..settings import Settings
 from .alignment import CLOCK_OFFSET, GRAVITY_TILT, SENSOR_POSITION, SENSOR_ROTATION
 from .nuisance_state import NuisanceState, RowSignals
@@ -71,7 +72,7 @@ def channel_columns(torque: bool, states: Sequence[NuisanceState] | None) -> np.
 def stored_rows(signals: RowSignals) -> Array:
     """Stored rows (r, 6, 44) of the full model, from the signals of r rows."""
     rows = np.zeros((len(signals.a), 6, STORED))
-    rows[..., PHI], rows[..., BIAS], rows[..., WRENCH] = signals.a, np.eye(6), signals.wrench
+    rows[..., PHI], rows[..., BIAS], rows[..., WRENCH] = signals.a, identity(6), signals.wrench
     rows[..., ACCELERATION] = signals.a[:, None, :3, 0]
     for state in NUISANCE_STATES:
         state.fill(signals, rows[..., state.columns])
@@ -96,6 +97,15 @@ class EstimatedStates:
         self._template = np.zeros((STORED, known + len(self._index) + 1))
         self._template[:known, :known] = np.eye(known)
         self._template[WRENCH, -1] = 1.0
+        self._at_phi: list[tuple[NuisanceState, slice]] = []  # with their columns
+        column = known
+        for state in self.members:
+            columns = slice(column, column + len(state.components))
+            if type(state).linearise is NuisanceState.linearise:  # the same at any phi
+                self._template[state.columns, columns] = state.linearise(np.zeros(PARAMETERS))
+            else:
+                self._at_phi.append((state, columns))
+            column = columns.stop
 
     def __len__(self) -> int:
         """Number q of the values that are estimated."""
@@ -104,11 +114,8 @@ class EstimatedStates:
     def linearise(self, phi: Array) -> Array:
         """Matrix (44, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""
         out = self._template.copy()
-        column = PARAMETERS + BIASES
-        for state in self.members:
-            end = column + len(state.components)
-            out[state.columns, column:end] = state.linearise(phi)
-            column = end
+        for state, columns in self._at_phi:
+            out[state.columns, columns] = state.linearise(phi)
         return out
 
     def expand(self, values: Array) -> Array:

@@ -118,13 +118,20 @@ def unpack_bins(columns: Array) -> tuple[Array, Array]:
     return columns[:, _A].reshape(len(columns), 6, PARAMETERS), columns[:, _Y]
 
 
-def unpack_rows(rows: FilteredRows, gravity: float) -> Rows:
-    """Turn low-passed columns into rows for the window; gravity [m/s^2]."""
+def unpack_rows(rows: FilteredRows, gravity: float, with_static: bool = True) -> Rows:
+    """Turn low-passed columns into rows for the window; gravity [m/s^2].
+
+    Args:
+        with_static: whether anybody asks for the rows of the gravity-only model; else they are the
+            full ones.
+    """
     r = len(rows.number)
     axes = rows.columns[:, _AXES].reshape(r, 3, 3)
     a, y = unpack_bins(rows.columns)
     full = stored_rows(RowSignals(
         rows.number, a, rows.rates.reshape(r, 6, PARAMETERS), axes[:, 0], axes[:, 1], gravity, y))
-    static = full.copy()
-    static[..., PHI] = static_regressor(-gravity * axes[:, 2])
+    static = full
+    if with_static:
+        static = full.copy()
+        static[..., PHI] = static_regressor(-gravity * axes[:, 2])
     return Rows(rows.number, rows.samples, full, static, rows.columns[:, _W])

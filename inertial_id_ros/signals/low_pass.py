@@ -16,7 +16,6 @@ from functools import cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from ..inertia import Array
 from .bins import BIN_NS, BinColumns
@@ -167,11 +166,11 @@ class ZeroPhaseFilter(ABC):
         """View (r, taps, ...) of the values (n, ...) under the kernels of successive rows.
 
         Args:
-            values: of all bins, from the first one under the first kernel on.
+            values: of all bins, from the first one under the first kernel on; contiguous.
         """
-        stride = values.strides[0]
-        return as_strided(values, (rows, 2 * self.reach + 1, *values.shape[1:]),
-                          (self.step * stride, *values.strides), writeable=False)
+        shape = rows, 2 * self.reach + 1, *values.shape[1:]
+        return np.ndarray(shape, values.dtype, values, 0,
+                          (self.step * values.strides[0], *values.strides))
 
     @property
     def _is_whole(self) -> bool:

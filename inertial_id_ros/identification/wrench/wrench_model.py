@@ -69,6 +69,10 @@ class WrenchModel(LoadModel):
         """Unpack low-passed columns into rows for the window."""
         return unpack_rows(filtered, self._gravity)
 
+    def make_detector_rows(self, filtered: FilteredRows, step: int) -> Rows:
+        """Unpack low-passed columns into rows for the detector, which asks for no static ones."""
+        return unpack_rows(filtered, self._gravity, with_static=False)
+
     def linearise(self, phi: Array) -> Array:
         """Matrix (44, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""
         return self._states.linearise(phi)

@@ -23,7 +23,8 @@ _DATA_SHEET_SAMPLES = 3.0  # strength of the data sheet, in independent residual
 
 def datasheet_noise(settings: WrenchSettings) -> Array:
     """Noise (6,) of one raw sample by the data sheet [N, N m]."""
-    return np.array([*3 * (settings.force_noise,), *3 * (settings.torque_noise,)])
+    force, torque = settings.force_noise, settings.torque_noise
+    return np.array([force, force, force, torque, torque, torque])
 
 
 def correct_noise(noise: Array, window: WindowContent, solution: Array, low_pass: ZeroPhaseFilter,
