@@ -71,7 +71,7 @@ def look_at(problem: Problem, settings: Settings) -> Look:
     """Fit a problem without constraints, and compare what is left with the noise."""
     marginal = problem.marginal("noise")
     phi, covariance = marginal.unconstrained_fit
-    mass, states = float(phi[0]), marginal.states(phi)
+    mass, states = float(phi[0]), marginal.unconstrained_states
     rms = residual_rms(problem, phi, states)
     return Look(mass, mass < -_SIGNIFICANT * np.sqrt(covariance[0, 0]), states, rms,
                 _misfit(rms, sensor_errors(settings.wrench)))

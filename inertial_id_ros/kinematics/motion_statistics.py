@@ -19,7 +19,8 @@ class MotionStatistics:
         self._noise: SampleNoise | None = None
         self._noise_sums = np.zeros((6, 6))
         self._noise_count = 0
-        self._kernel: tuple[Array, tuple[float, ...]] = np.empty(0), ()  # of the last call
+        self._kernels: list[Array] = []  # held, so that their identities stay their own
+        self._gains: dict[tuple[int, float, float], float] = {}
 
     def add(self, motion: Motion) -> None:
         """Add the valid part of a motion."""
@@ -46,7 +47,15 @@ class MotionStatistics:
         if self._noise is None:
             return np.zeros((6, 6))
         period = float(f"{self._noise.period:.2g}")  # jitter of the period changes nothing
-        if kernel is not self._kernel[0]:
-            self._kernel = kernel, tuple(kernel.tolist())
-        gain = acceleration_gain(period, self._noise.window, self._kernel[1], BIN_NS * 1e-9)
+        gain = self._gain(kernel, period, self._noise.window)
         return gain**2 * self._noise_sums / self._noise_count
+
+    def _gain(self, kernel: Array, period: float, window: float) -> float:
+        """See `acceleration_gain`; hashing a kernel takes longer than all else here."""
+        key = id(kernel), period, window
+        if key not in self._gains:
+            self._kernels.append(kernel)
+            self._gains[key] = acceleration_gain(period, window, tuple(kernel.tolist()),
+                                                 BIN_NS * 1e-9)
+        return self._gains[key]
+

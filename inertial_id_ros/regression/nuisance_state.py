@@ -107,6 +107,10 @@ class NuisanceState(ABC):
         if any(clear):
             log.set(self.finding, "warning", self.describe(values, clear))
 
+    def is_too_large(self, values: Array) -> bool:
+        """Whether one of the values (n,) is so large that something else must be wrong."""
+        return self.too_large < np.inf and max(map(abs, values.tolist())) > self.too_large
+
     def join(self, removed: Array, rest: Array) -> Array:
         """Whole values (n,), of which a part was removed from the samples and a rest estimated."""
         return removed + rest

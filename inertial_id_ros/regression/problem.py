@@ -206,6 +206,11 @@ class Marginal:
         """phi (10,) of the data alone, without shape and consistency; its covariance (10, 10)."""
         return unconstrained_fit(self.information, self.matrix.T @ self.target)
 
+    @cached_property
+    def unconstrained_states(self) -> Array:
+        """The states (6 + q,) that go with the unconstrained fit."""
+        return self.states(self.unconstrained_fit[0])
+
     def states(self, phi: Array) -> Array:
         """The most probable eliminated states (6 + q,) at phi (10,): biases, then the others."""
         r = self.state_rows

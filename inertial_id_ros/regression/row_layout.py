@@ -92,6 +92,10 @@ class EstimatedStates:
         self.members = [state for state in NUISANCE_STATES if sd[state.values].any()]
         self._index = np.flatnonzero(sd)  # of their values among those of all states
         self.prior_sd = sd[self._index]
+        # Where all values are within these, none widens a prior.
+        single = np.concatenate([np.full(len(s.components), len(s.components) == 1)
+                                 for s in NUISANCE_STATES])[self._index]
+        self._expected = np.where(single, np.inf, _CLEARLY_LARGER * self.prior_sd)
         known = PARAMETERS + BIASES
         # [A | B | states | y] but for the columns of the states, which may depend on phi
         self._template = np.zeros((STORED, known + len(self._index) + 1))
@@ -134,6 +138,8 @@ class EstimatedStates:
         Args:
             rest: (q,) what remained of them by the last estimate.
         """
+        if not removed.any() and (np.abs(rest) <= self._expected).all():
+            return self.prior_sd
         whole, scale = removed + self.expand(rest), np.zeros(NUISANCE_VALUES)
         for state in (s for s in self.members if len(s.components) > 1):
             values = whole[state.values]

@@ -65,7 +65,7 @@ class RemovedErrors:
         rest = np.abs(values - self.values)
         clear = (rest > np.maximum(_LARGE, _SIGNIFICANT * sigma)) & (sigma > 0.0)
         for state in NUISANCE_STATES:
-            if np.abs(values[state.values]).max() > state.too_large:
+            if state.is_too_large(values[state.values]):
                 clear[state.values] = False
         if self._times == _MOST_REPLAYS or not clear.any():
             return False

@@ -122,7 +122,7 @@ class ProblemBuilder:
             start = self._start
             linearised = linearise_at(start)
             phi, _ = linearised.marginal.unconstrained_fit
-            states = linearised.marginal.states(phi)
+            states = linearised.marginal.unconstrained_states
             strengths, end = start.strengths, start.end
             if renewed:
                 end, strengths = window.last, self._errors.update(

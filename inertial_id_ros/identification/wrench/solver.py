@@ -150,7 +150,7 @@ class Solver:
         nuisance = join(removed, nuisance)
         for state in NUISANCE_STATES:
             state.report(nuisance[state.values], sigma[state.values], log)
-            if is_explained and np.abs(nuisance[state.values]).max() > state.too_large:
+            if is_explained and state.is_too_large(nuisance[state.values]):
                 self.problems.forget_solution()
                 named = [True] * len(state.components)
                 raise log.error("frame_wrong", state.describe(nuisance[state.values], named)
