@@ -1,9 +1,9 @@
-# make setup | demo | test | quick | lint | types | layers | unit | rooms | lock | clean
+# make setup | demo | test | quick | lint | types | layers | unit | rooms | lock | sbom | clean
 # Every target does all set-up it needs; `make PYTHON=python3.12 setup` chooses the Python.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick lint types layers unit rooms lock clean
+.PHONY: help setup demo test quick lint types layers unit rooms lock sbom clean
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 PYTHON ?=
@@ -56,6 +56,9 @@ rooms: setup ## draw the picture of rooms and road in CONTRIBUTING.md
 lock: setup ## resolve requirements/*.txt into requirements/locked (Python 3.11 or later)
 	@source ./activate && python -m pip install --quiet uv==0.13.9 && \
 	  python scripts/lock_requirements.py
+
+sbom: setup ## write sbom.cdx.json, the bill of materials of .venv (CycloneDX)
+	@source ./activate && python scripts/make_sbom.py
 
 clean: ## remove .venv and everything built
 	rm -rf .venv build install log .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
