@@ -187,15 +187,15 @@ def _parse(path: Path) -> Any:
 
 def strict_json(tree: Any, indent: int) -> str:
     """A tree as JSON text, with null in place of numbers that JSON cannot hold."""
-    return json.dumps(_replace_nonfinite(tree), indent=indent, allow_nan=False) + "\n"
+    return json.dumps(without_nonfinite(tree), indent=indent, allow_nan=False) + "\n"
 
 
-def _replace_nonfinite(value: Any) -> Any:
+def without_nonfinite(value: Any) -> Any:
     """A tree with None in place of numbers that are not finite."""
     if isinstance(value, dict):
-        return {key: _replace_nonfinite(item) for key, item in value.items()}
+        return {key: without_nonfinite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_replace_nonfinite(item) for item in value]
+        return [without_nonfinite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -1,8 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The node's subscriptions. Their callbacks run in the executor's thread and only append.
 
-The topics that come at high rates are taken as they are serialised: making message objects of them
-costs more than all the rest, and the worker decodes them faster.
+Messages are taken as they are serialised. Those that come at high rates stay so, since making
+objects of them costs more than all the rest, and the worker decodes them faster.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
 
 from ..errors import InvalidModel, InvalidSetting
 from ..identification.make_identifier import AnyIdentifier
@@ -24,6 +25,7 @@ from ..signals.input_topics import InputTopic, input_topics
 from ..signals.message_adapter import MessageAdapter
 from .compat import message_type
 from .diagnostics import TopicRate
+from .services.black_boxes import BlackBoxes
 
 
 class Inputs:
@@ -31,6 +33,7 @@ class Inputs:
 
     Args:
         on_description: called with every robot description (its parsing takes time).
+        black_boxes: keep every message.
 
     Attributes:
         rates: messages by the name of the setting that names their topic.
@@ -41,8 +44,8 @@ class Inputs:
     """
 
     def __init__(self, node: Node, settings: Settings, identifier: AnyIdentifier,
-                 on_description: Callable[[str], None]) -> None:
-        self._node, self._identifier = node, identifier
+                 on_description: Callable[[str], None], black_boxes: BlackBoxes) -> None:
+        self._node, self._identifier, self._black_boxes = node, identifier, black_boxes
         self._adapter = MessageAdapter(identifier, settings, on_description)
         self.rates: dict[str, TopicRate] = {}
         for topic in input_topics(settings):
@@ -53,18 +56,21 @@ class Inputs:
     def _subscribe(self, topic: InputTopic, name: str) -> None:
         """Subscribe to a topic and count its messages."""
         rate = self.rates[topic.setting.removesuffix(".topic")] = TopicRate()
-        serialized = topic.kind is not None
-        take: Callable[[Any], Any] = (partial(self._identifier.add_serialized, topic.kind)
-                                      if serialized else partial(self._adapter.add, topic))
-
-        def count(message: Any) -> None:
-            rate.count += 1
-            take(message)
-
         message_class = message_type(topic.type, topic.required_by)
+        take: Callable[[bytes], Any] = (
+            partial(self._identifier.add_serialized, topic.kind) if topic.kind is not None
+            else lambda data: self._adapter.add(topic, deserialize_message(data, message_class)))
+        record = self._black_boxes.recorder(topic, name)
+
+        def receive(data: bytes) -> None:
+            rate.count += 1
+            if record is not None:
+                record(self._identifier.entered, data)
+            take(data)
+
         try:
-            self._node.create_subscription(message_class, name, count, subscription_qos(topic),
-                                           raw=serialized)
+            self._node.create_subscription(message_class, name, receive, subscription_qos(topic),
+                                           raw=True)
         except (InvalidTopicNameException, ValueError) as error:
             reason = " ".join(str(error).split())
             raise InvalidSetting(f"{topic.setting} is '{name}'; it must be a topic name: "

@@ -17,6 +17,7 @@ from typing import Any
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 
+from ..apps.bag.black_box import ADVANCE, DESCRIBE, SOLVE
 from ..errors import InertialIdError, InvalidSetting, InvalidShape
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..findings import Finding, FindingLog
@@ -30,6 +31,7 @@ from .diagnostics import FindingLogger, NodeCounters, statuses
 from .inputs import Inputs
 from .payload_watch import PayloadWatch
 from .publishing import Publishing
+from .services.black_boxes import BlackBoxes
 from .services.call_limit import flush_limit
 from .services.handlers import Services
 from .services.identify_action import IdentifyAction
@@ -87,7 +89,9 @@ class InertialIdNode(SettingsNode):
              "advance": self._advance, "solve": self._solve}, self._report_failure)
         self._out = Publishing(self)
         self._logger_of_findings = FindingLogger(self._write_log)
-        self._inputs = Inputs(self, self.settings, self.identifier, self._on_description)
+        self.black_boxes = BlackBoxes(self, self.identifier.state())
+        self._inputs = Inputs(self, self.settings, self.identifier, self._on_description,
+                              self.black_boxes)
         self._payload_watch = PayloadWatch(self, self.findings)
         self._identify = IdentifyAction(self, Services(self).requested_shape)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -146,8 +150,10 @@ class InertialIdNode(SettingsNode):
         self._set_or_clear("parameters_set_too_often", "warning", self.parameter_limit.warning())
         if self._outbox:
             self.write_payload(self._outbox.pop())
-        if self._logger_of_findings.update(self._all_findings()):
+        findings = self.all_findings()
+        if self._logger_of_findings.update(findings):
             self._report_due = True
+        self.black_boxes.watch(findings)
         if self._report_due:
             self._report_due = False
             self._report()
@@ -166,7 +172,7 @@ class InertialIdNode(SettingsNode):
         self._check_clock(now)
         self._set_or_clear("settings_changed", "info", self.changes_since_start())
         self._out.publish_diagnostics(
-            statuses(self.get_name(), self._all_findings(), self.outcome, counters))
+            statuses(self.get_name(), self.all_findings(), self.outcome, counters))
 
     def _check_clock(self, now: float) -> None:
         """Report that nothing arrives on /clock although use_sim_time is true."""
@@ -181,7 +187,10 @@ class InertialIdNode(SettingsNode):
 
     def _advance(self) -> None:
         """Process new samples, and publish the compensated wrenches."""
-        self._out.publish_compensated(self.identifier.advance())
+        before, wrenches = self.identifier.taken, self.identifier.advance()
+        if self.identifier.taken != before:
+            self.black_boxes.mark(self.identifier.taken, ADVANCE)
+        self._out.publish_compensated(wrenches)
         self._pipeline_findings = self.identifier.findings()
 
     def _solve(self) -> None:
@@ -196,6 +205,7 @@ class InertialIdNode(SettingsNode):
     def solve_now(self) -> Outcome:
         """Solve with the samples so far, and publish; in the worker."""
         outcome = refuse_unphysical(self.identifier.solve())
+        self.black_boxes.mark(self.identifier.taken, SOLVE)
         self._pipeline_findings = self.identifier.findings()
         self._publish_outcome(outcome)
         return outcome
@@ -232,6 +242,7 @@ class InertialIdNode(SettingsNode):
             return
         try:
             self.identifier.set_robot_description(urdf)
+            self.black_boxes.mark(self.identifier.taken, DESCRIBE)
             self.findings.clear("robot_description_invalid")
         except InertialIdError as error:
             self.findings.set("robot_description_invalid", "error", str(error))
@@ -253,7 +264,7 @@ class InertialIdNode(SettingsNode):
 
     # ---- findings --------------------------------------------------------------------------------
 
-    def _all_findings(self) -> tuple[Finding, ...]:
+    def all_findings(self) -> tuple[Finding, ...]:
         """Findings of the node and of the pipeline."""
         return (*self.findings.all(), *self._pipeline_findings)
 
@@ -290,6 +301,7 @@ class InertialIdNode(SettingsNode):
 
     def on_settings(self, before: Settings, after: Settings) -> None:
         """Hand changed settings to the worker; another rate needs another timer."""
+        self.black_boxes.note_command("settings were changed")
         self._newest_settings = after
         self._request_configuration()
         if after.estimator.rate != before.estimator.rate:

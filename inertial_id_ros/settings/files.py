@@ -23,3 +23,19 @@ class ResourcesSettings:
     folders: str = setting(
         "", "Folders, separated by ':', from which services may name file:// meshes, beside "
         "state.directory; package:// is always allowed.")
+
+
+@dataclass(frozen=True)
+class BlackBoxSettings:
+    duration: float = setting(
+        120.0, "How far back the inputs are kept in memory, to be written as a recording that "
+        "'identify_bag' replays: by ~/save, by ~/save_black_box, or at an error. 0: not at all.",
+        unit="s", low=0.0, high=3600.0)
+    size: int = setting(
+        64, "Most memory that they may need; the oldest are dropped.", unit="MB", low=1,
+        high=10000)
+    on_error: bool = setting(
+        True, "Write them when a finding of level error appears, at most once in five minutes.")
+    keep: int = setting(
+        5, "Number of recordings written at errors that are kept; the oldest are removed.", low=1,
+        high=1000)

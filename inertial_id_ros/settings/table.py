@@ -16,7 +16,7 @@ from .estimators import (
     ManifoldSettings,
     PmdSettings,
 )
-from .files import ResourcesSettings, StateSettings
+from .files import BlackBoxSettings, ResourcesSettings, StateSettings
 from .inputs import (
     DynamicJointStatesSettings,
     JointStatesSettings,
@@ -72,6 +72,7 @@ class Settings:
     state: StateSettings = field(default_factory=StateSettings)
     resources: ResourcesSettings = field(default_factory=ResourcesSettings)
     security: SecuritySettings = field(default_factory=SecuritySettings)
+    black_box: BlackBoxSettings = field(default_factory=BlackBoxSettings)
 
     def __post_init__(self) -> None:
         for name, value, spec in iter_settings(self):

@@ -20,17 +20,23 @@ _MESSAGES = {WRENCH: messages.WRENCH, JOINT_STATE: messages.JOINT_STATE,
 
 
 class Inbox:
-    """The append-only side of the pipeline; its methods may be called from another thread."""
+    """The append-only side of the pipeline; its methods may be called from another thread.
+
+    Attributes:
+        entered, taken: number of samples so far that were put into the queue, and taken out.
+    """
 
     def __init__(self, log: FindingLog) -> None:
         self._incoming = log
         self._inbox: deque[tuple[int, tuple[Any, ...] | bytes]] = deque()
         self._bytes_in = self._bytes_out = 0  # one thread counts up the one, one the other
+        self.entered = self.taken = 0  # samples so far: put into the queue, and out of it
 
     def _put(self, kind: int, *sample: Any) -> None:
         """Append a sample; it is lost where there is no room."""
         if self._has_room():
             self._inbox.append((kind, sample))
+            self.entered += 1
 
     def _has_room(self) -> bool:
         """Whether another sample may wait; counts a finding where not."""
@@ -56,6 +62,7 @@ class Inbox:
         """Take samples out, oldest first, and hand each to the handler of its kind."""
         for _ in range(count):
             kind, sample = self._inbox.popleft()
+            self.taken += 1
             if isinstance(sample, tuple):
                 handlers[kind](*sample)
             else:
@@ -72,6 +79,7 @@ class Inbox:
         if self._has_room():
             self._bytes_in += len(data)
             self._inbox.append((kind, data))
+            self.entered += 1
 
     def add_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
                    torque: Sequence[float]) -> None:

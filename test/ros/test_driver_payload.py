@@ -17,6 +17,7 @@ from inertial_id_ros.errors import InvalidSetting  # noqa: E402
 from inertial_id_ros.estimate import Estimate  # noqa: E402
 from inertial_id_ros.findings import FindingLog  # noqa: E402
 from inertial_id_ros.inertia import body_from_phi, phi_from_points  # noqa: E402
+from inertial_id_ros.ros import inputs  # noqa: E402
 from inertial_id_ros.ros.inputs import Inputs  # noqa: E402
 from inertial_id_ros.ros.payload_watch import PayloadWatch  # noqa: E402
 
@@ -34,6 +35,9 @@ class Topics:
 
     def create_subscription(self, kind, topic, callback, qos, **_):
         self.callbacks[topic], self.kinds[topic] = callback, kind
+
+
+NOTHING_KEPT = SimpleNamespace(recorder=lambda topic, name: None)  # of what comes in
 
 
 @pytest.fixture()
@@ -64,9 +68,10 @@ def robot_state(load, total):
                            inertia_total=inertia_of(total, "fr3_hand_tcp"))
 
 
-def test_the_load_of_franka_is_read_from_its_robot_state(franka_msgs):
+def test_the_load_of_franka_is_read_from_its_robot_state(franka_msgs, monkeypatch):
     made, node = identifier(**FRANKA), Topics()
-    Inputs(node, made.settings, made, lambda urdf: None)
+    monkeypatch.setattr(inputs, "deserialize_message", lambda message, kind: message)
+    Inputs(node, made.settings, made, lambda urdf: None, NOTHING_KEPT)
     assert node.kinds[TOPIC] is franka_msgs.FrankaRobotState
     node.callbacks[TOPIC](robot_state(LOAD, TRUE))
     recording(body=TRUE, without=LOAD).feed(made, 0.1)
@@ -84,7 +89,7 @@ def test_without_its_package_the_source_is_refused_in_words(monkeypatch):
     monkeypatch.setitem(sys.modules, "franka_msgs", None)
     made = identifier(**FRANKA)
     with pytest.raises(InvalidSetting, match="FrankaRobotState, which is not installed"):
-        Inputs(Topics(), made.settings, made, lambda urdf: None)
+        Inputs(Topics(), made.settings, made, lambda urdf: None, NOTHING_KEPT)
 
 
 class Graph(Topics):

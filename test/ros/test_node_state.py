@@ -191,7 +191,8 @@ def test_forgetting_the_data_in_a_tight_loop_does_not_starve_the_estimate(
     """In place of a request: a setting that rebuilds the buffer, to and fro."""
     with Stage() as stage:
         node = stage.start_node(estimator__rate=4.0, state__directory=str(tmp_path),
-                                estimator__method="lmi", buffer__window=4.0)
+                                estimator__method="lmi", buffer__window=4.0,
+                                black_box__duration=1.0)  # full before memory is looked at
         robot = Robot(stage.client)
         robot.publish_description()
         client = stage.client.node.create_client(kind, f"{NODE}/{name}")

@@ -13,6 +13,7 @@ from ...arguments import Parser, numbers
 from ...errors import DamagedFile, InvalidSetting
 from ...io.files import user_path
 from ...settings import SENSORS, Settings, flatten
+from .black_box import BlackBox, read_black_box
 
 # Parameters that every ROS node has; they mean nothing without ROS.
 _NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
@@ -28,6 +29,7 @@ class Options:
         asked: names of the settings that were given on the command line.
         whole: make buffer.window as long as the recording.
         recorded_stamps: use the times of recording in place of the header stamps.
+        box: what lies beside the recording, where it is a black box and no settings file is given.
     """
 
     recording: Path
@@ -35,6 +37,7 @@ class Options:
     asked: frozenset[str]
     whole: bool
     recorded_stamps: bool
+    box: BlackBox | None
     save_tool: Path | None
     json: Path | None
     plot: Path | None
@@ -96,11 +99,15 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
         InvalidSetting: unknown option, unreadable YAML, or a value that is not allowed.
     """
     args = make_parser().parse_args(arguments)
-    changes = read_settings_file(user_path(args.config)) if args.config else {}
+    box = None if args.config else read_black_box(args.recording)
+    if box is not None:
+        changes = dict(box.settings)
+    else:
+        changes = read_settings_file(user_path(args.config)) if args.config else {}
     given = _settings_given(args)
     settings = Settings().replace({**changes, **given})
     return Options(recording=args.recording, settings=settings, asked=frozenset(given),
-                   whole=args.window == _WHOLE, recorded_stamps=args.stamps == "recorded",
+                   whole=args.window == _WHOLE, recorded_stamps=args.stamps == "recorded", box=box,
                    save_tool=args.save_tool, json=args.json, plot=args.plot, quiet=args.quiet)
 
 

@@ -40,7 +40,7 @@ def run(options: Options) -> int:
     result = identify_recording(
         options.recording, options.settings, options.asked,
         lambda duration: progress_bar(duration, not options.quiet), plot_path is not None,
-        options.whole, options.recorded_stamps)
+        options.whole, options.recorded_stamps, options.box)
     if json_path is not None:
         write_json(json_path, result_json(result, options.recording, result.notes))
     if tool_path is not None and isinstance(result.outcome, Estimate):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -38,6 +38,7 @@ from ...signals.input_topics import (
     WRENCH,
 )
 from ...signals.message_adapter import MessageAdapter
+from .black_box import ADVANCE, DESCRIBE, MARKS, MARKS_TYPE, SOLVE, BlackBox
 from .message_batch import MessageBatch
 from .reader import Message, RawMessage, Recording
 from .stated_payload import find_stated_payload
@@ -107,7 +108,8 @@ Progress = Callable[[float], AbstractContextManager[Callable[[float], None] | No
 
 def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = frozenset(),
                        progress: Progress = lambda _: nullcontext(), keep_trace: bool = False,
-                       whole: bool = False, recorded_stamps: bool = False) -> Identification:
+                       whole: bool = False, recorded_stamps: bool = False,
+                       box: BlackBox | None = None) -> Identification:
     """Identify the payload of a recording.
 
     Args:
@@ -117,6 +119,8 @@ def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = f
         keep_trace: keep the wrenches for a plot.
         whole: make buffer.window as long as the recording.
         recorded_stamps: use the times of recording in place of the header stamps.
+        box: the black box that the recording is: go on from its state and, where it reaches back to
+            the start of its node, solve where the node did.
 
     Raises:
         RecordingError: the recording cannot be read, or lacks a topic.
@@ -130,11 +134,13 @@ def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = f
         require_motion(selection, settings)
         selection = selection.with_findings(find_stated_payload(recording, settings))
         identifier = identifier_from_settings(settings)
+        if box is not None:
+            identifier.restore(box.state)
         with progress(recording.duration) as on_progress:
             result = identify(recording, selection, identifier, settings, on_progress, keep_trace,
-                              recorded_stamps)
+                              recorded_stamps, box is not None and box.complete)
     _check_frames(result, settings)
-    return result
+    return result if box is None else replace(result, notes=(*box.notes, *result.notes))
 
 
 def _longest_window(duration: float) -> float:
@@ -164,7 +170,8 @@ def _check_frames(result: Identification, settings: Settings) -> None:
 
 def identify(recording: Recording, selection: Selection, pipeline: AnyIdentifier,
              settings: Settings, on_progress: Callable[[float], None] | None = None,
-             keep_trace: bool = False, recorded_stamps: bool = False) -> Identification:
+             keep_trace: bool = False, recorded_stamps: bool = False,
+             follow_marks: bool = False) -> Identification:
     """Run the pipeline over a recording.
 
     Args:
@@ -173,14 +180,16 @@ def identify(recording: Recording, selection: Selection, pipeline: AnyIdentifier
         on_progress: called now and then with the recorded time reached [s].
         keep_trace: keep the wrenches for a plot.
         recorded_stamps: use the times of recording in place of the header stamps.
+        follow_marks: solve at the marks of a black box, in place of the timers.
 
     Raises:
         RecordingError: the recording is damaged.
         InvalidModel: the robot description cannot be used.
     """
-    run = _Run(recording, selection, pipeline, settings, keep_trace, recorded_stamps)
+    make = _MarkedRun if follow_marks else _Run
+    run = make(recording, selection, pipeline, settings, keep_trace, recorded_stamps)
     run.preload()
-    for message in recording.raw_of(selection.types):
+    for message in recording.raw_of(run.types):
         run.push(message)
         if on_progress and run.ticked:
             on_progress(run.seconds(message.log_time))
@@ -215,6 +224,11 @@ class _Run:
         self._now = self._start  # log time of the message that is handed over
         self._adapter = MessageAdapter(pipeline, settings, self._use_new_description)
 
+    @property
+    def types(self) -> dict[str, str]:
+        """Types of the topics to read, by name."""
+        return dict(self._selection.types)
+
     def seconds(self, time_ns: int) -> float:
         """Time since the start of the recording [s] of a log time [ns]."""
         return (time_ns - self._start) * 1e-9
@@ -237,9 +251,7 @@ class _Run:
             if now < self._next_state:
                 return
             self._next_state = now + _STATE_PERIOD_NS
-        if min(self._next_advance, self._next_solve) <= now:
-            self._forward()
-            self._run_due_timers(now)
+        self._tick(now)
         self._end = now
         self._counts[message.topic] += 1
         if not self._batch.accepts(message):
@@ -249,6 +261,12 @@ class _Run:
         if self._batch.add(message):
             self._forward()
             self._advance()
+
+    def _tick(self, now: int) -> None:
+        """Run the timers that are due before a message of this time [ns]."""
+        if min(self._next_advance, self._next_solve) <= now:
+            self._forward()
+            self._run_due_timers(now)
 
     def _forward(self) -> None:
         """Give the pipeline the batch: all at once if it can take that, else one by one."""
@@ -308,7 +326,7 @@ class _Run:
             if self._next_advance == due:
                 self._next_advance += self._advance_period
             if self._next_solve == due:
-                self._history.append(Snapshot(self.seconds(due), self._pipeline.solve()))
+                self._solve(due)
                 self._next_solve += self._solve_period
             self.ticked = True
 
@@ -322,17 +340,25 @@ class _Run:
             self._trace.compensated.append(np.asarray(settled.wrench))
 
     def result(self) -> Identification:
-        """Process what is left, solve once more, and put the result together."""
-        self._forward()
-        self._keep(self._pipeline.finish())
-        outcome = self._pipeline.solve()
-        self._history.append(Snapshot(self.seconds(self._end), outcome))
+        """Process what is left, and put the result together."""
+        self._finish()
+        outcome = self._history[-1].outcome
         return Identification(outcome, tuple(self._history), self._findings(),
                               self._recording.duration, self._counts,
                               frozenset(self._frames | link_names(self._description)),
                               self._trace or Trace(),
                               self._notes(outcome),
                               self._pipeline.tool)
+
+    def _finish(self) -> None:
+        """Process what is left, and solve once more."""
+        self._forward()
+        self._keep(self._pipeline.finish())
+        self._solve(self._end)
+
+    def _solve(self, now: int) -> None:
+        """Solve, at a recorded time [ns]."""
+        self._history.append(Snapshot(self.seconds(now), self._pipeline.solve()))
 
     def _findings(self) -> tuple[Finding, ...]:
         """Those of the recording and of the pipeline, errors first."""
@@ -365,6 +391,60 @@ class _Run:
     def _use_description(self, urdf: str) -> None:
         self._description = urdf
         self._pipeline.set_robot_description(urdf)
+
+
+class _MarkedRun(_Run):
+    """A pass over a black box, which solves where the node did and uses a robot description when
+    the node did."""
+
+    _new_description: str | None = None
+    _is_described = False  # by a mark for which no description has come yet
+
+    @property
+    def types(self) -> dict[str, str]:
+        return super().types | {MARKS: MARKS_TYPE}
+
+    def preload(self) -> None:
+        """Only a file: what was latched came in its turn."""
+        file = self._settings.robot_description.file
+        if file:
+            self._use_description(read_description(user_path(file)))
+
+    def push(self, message: RawMessage) -> None:
+        """Take the next message, or do what a mark says."""
+        if message.topic != MARKS:
+            super().push(message)
+            return
+        text = self._recording.decode(message, MARKS_TYPE, {}).content.data
+        self._forward()
+        if text == DESCRIBE:
+            self._describe()
+        elif text == ADVANCE:
+            self._advance()
+        elif text == SOLVE:
+            self._solve(message.log_time)
+            self.ticked = True
+
+    def _tick(self, now: int) -> None:
+        """Nothing: the marks are the timers."""
+
+    def _finish(self) -> None:
+        """End with the last mark; without any, as other recordings do."""
+        if not self._history:
+            super()._finish()
+
+    def _use_new_description(self, urdf: str) -> None:
+        self._new_description = urdf
+        if self._is_described:
+            self._describe()
+
+    def _describe(self) -> None:
+        """Use the newest description; the mark may come before its message, since both stand
+        between the same samples."""
+        self._is_described = self._new_description is None
+        if self._new_description is not None:
+            self._use_description(self._new_description)
+            self._new_description = None
 
 
 def link_names(urdf: str) -> set[str]:

@@ -14,21 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rosbags.interfaces import (
-    Connection,
-    Qos,
-    QosDurability,
-    QosHistory,
-    QosLiveliness,
-    QosReliability,
-    QosTime,
-)
+from rosbags.interfaces import Connection
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.rosbag2.errors import WriterError
 from rosbags.typesys import Stores, get_typestore
 
 from ...errors import InvalidSetting, RecordingError
 from ...inertia import six_from_tensor
+from ...io.bag_qos import bag_qos
 from .cobot import Recording, SimulatedCobot
 from .description import Transform
 
@@ -146,19 +139,8 @@ class _BagWriter:
     def _connect(self, topic: str, kind: str, latched: bool = False) -> Connection:
         """Add a topic to the bag."""
         return self._writer.add_connection(
-            topic, kind, typestore=self._store, offered_qos_profiles=[_qos(latched)])
+            topic, kind, typestore=self._store, offered_qos_profiles=[bag_qos(latched)])
 
     def _write(self, connection: Connection, stamp: int, message: Any) -> None:
         self._writer.write(
             connection, stamp, self._store.serialize_cdr(message, connection.msgtype))
-
-
-def _qos(latched: bool) -> Qos:
-    """Reliable, kept for late subscribers where latched; times of 0 s mean no limit."""
-    zero = QosTime(0, 0)
-    durability = QosDurability.TRANSIENT_LOCAL if latched else QosDurability.VOLATILE
-    return Qos(
-        history=QosHistory.KEEP_LAST, depth=1 if latched else 10,
-        reliability=QosReliability.RELIABLE, durability=durability, deadline=zero, lifespan=zero,
-        liveliness=QosLiveliness.AUTOMATIC, liveliness_lease_duration=zero,
-        avoid_ros_namespace_conventions=False)

@@ -34,6 +34,8 @@ from .shape_request import shape_from_request
 if TYPE_CHECKING:
     from ..node import InertialIdNode
 
+# Services whose effect on the estimate a replayed black box does not repeat.
+_CHANGING = ("set_shape", "tare", "untare", "set_tool", "reset")
 _WAIT = 2.0  # s; the executor's thread waits for the worker, never the other way round
 _WAIT_SHAPE = 5.0  # s; filling a large mesh with points takes its time
 
@@ -60,6 +62,8 @@ class Services:
                 require_unlocked_service(self._node.settings, name)
                 response.message = answer(request, response)
                 response.success = True
+                if name in _CHANGING:
+                    self._node.black_boxes.note_command(f"{name}: {response.message}")
             except InertialIdError as error:
                 response.message, response.success = str(error), False
             except Exception as error:  # a request must not end the node
@@ -180,7 +184,14 @@ class Services:
         except CannotSave as error:
             raise CannotSave(f"saved to {path}, but the next run will not know the estimate: "
                              f"{error}") from error
-        return f"saved to {path}{self._node.state.note()}"
+        return f"saved to {path}{self._node.state.note()}; {self._begin_black_box(path.stem)}"
+
+    def _begin_black_box(self, name: str) -> str:
+        """Begin to write a black box beside a saved estimate; says where, or why not."""
+        try:
+            return self._node.black_boxes.save(name, "an estimate was saved")
+        except InertialIdError as error:
+            return f"its inputs are not written: {error}"
 
     def _set_tool(self, request: SetTool.Request, response: SetTool.Response) -> str:
         actions = {SetTool.Request.STORE: self._store_tool, SetTool.Request.LOAD: self._load_tool,

@@ -1,0 +1,166 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The last minutes of the node's inputs, written as black boxes (see `apps.bag.black_box`) when a
+service asks for it or an error appears."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from std_srvs.srv import Trigger
+
+from ...apps.bag.black_box import BlackBox, LoggedTopic, settings_to_keep, write_black_box
+from ...errors import InertialIdError, InvalidData, RecordingError
+from ...findings import Finding
+from ...identification.state import State
+from ...io.files import user_path
+from ...io.message_log import MessageLog
+from ...signals.input_topics import InputTopic
+from .saving import check_plain_name
+
+if TYPE_CHECKING:
+    from ..node import InertialIdNode
+
+FOLDER = "recordings"  # in state.directory
+_BY_ERROR = "error-"  # how the names of those begin that nobody asked for
+_BETWEEN = 300.0  # s between two of them
+_AFTERMATH = 2.0  # s of data behind an error that belong to it
+_MOST_COMMANDS = 200
+
+
+class BlackBoxes:
+    """The black boxes of a node.
+
+    Args:
+        state: that the node started with.
+    """
+
+    def __init__(self, node: InertialIdNode, state: State) -> None:
+        self._node, self._state = node, state
+        settings = node.settings.black_box
+        self._is_on = settings.duration > 0.0
+        self._log = MessageLog(settings.duration, settings.size * 1_000_000)
+        self._topics: list[LoggedTopic] = []
+        self._commands: deque[str] = deque(maxlen=_MOST_COMMANDS)
+        self._epoch_ns = time.time_ns() - time.monotonic_ns()
+        self._errors: set[str] = set()
+        self._due: tuple[float, str] | None = None  # when to write because of which error
+        self._written = -_BETWEEN
+        self._writer: threading.Thread | None = None
+        if self._is_on:
+            node.create_service(Trigger, "~/save_black_box", self._save)
+
+    def recorder(self, topic: InputTopic, name: str) -> Callable[[int, bytes], None] | None:
+        """A function that keeps a message of a topic: takes the number of samples that came before
+        it, and its bytes; None where nothing is kept."""
+        if not self._is_on:
+            return None
+        number = len(self._topics)
+        self._topics.append(LoggedTopic(self._node.resolve_topic_name(name), topic.type,
+                                        topic.latched))
+        add = self._log.add_latched if topic.latched else self._log.add
+
+        def record(place: int, data: bytes) -> None:
+            add(number, self._epoch_ns + time.monotonic_ns(), place, bytes(data))
+
+        return record
+
+    def mark(self, place: int, text: str) -> None:
+        """Note that the node did something when so many samples had been processed."""
+        if self._is_on:
+            self._log.mark(place, text)
+
+    def note_command(self, text: str) -> None:
+        """Note that somebody asked the node for something that a replay does not repeat."""
+        self._commands.append(f"{time.strftime('%H:%M:%S')} {text}")
+
+    # ---- when to write ---------------------------------------------------------------------------
+
+    def watch(self, findings: Iterable[Finding]) -> None:
+        """Write a black box some time after an error has appeared."""
+        if not (self._is_on and self._node.settings.black_box.on_error):
+            return
+        now, errors = time.monotonic(), {f.name for f in findings if f.level == "error"}
+        if self._due is None and errors - self._errors and now - self._written >= _BETWEEN:
+            self._due = now + _AFTERMATH, min(errors - self._errors)
+        self._errors = errors
+        if self._due is not None and now >= self._due[0]:
+            name, self._due = self._due[1], None
+            self._written = now
+            if self._log.has_messages and not self._is_writing:
+                self._remove_old()
+                self.write(f"{_BY_ERROR}{time.strftime('%Y%m%d-%H%M%S')}-{name}", name)
+
+    def _save(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """The service: says where the black box will be."""
+        try:
+            response.message = self.save(time.strftime("%Y%m%d-%H%M%S"), "asked for")
+            response.success = True
+        except InertialIdError as error:
+            response.message, response.success = str(error), False
+        return response
+
+    def save(self, name: str, reason: str) -> str:
+        """Begin to write a black box; says in a clause where it will be.
+
+        Raises:
+            CannotSave: the name is no plain file name.
+            InvalidData: there is nothing to write, or another is being written.
+        """
+        check_plain_name(name)
+        if not self._is_on:
+            raise InvalidData("black_box.duration is 0, so no inputs are kept")
+        if not self._log.has_messages:
+            raise InvalidData("no message has arrived yet")
+        if self._is_writing:
+            raise InvalidData("another black box is being written; try again")
+        return f"the inputs are being written to {self.write(name, reason)}"
+
+    # ---- writing, in a thread of its own ---------------------------------------------------------
+
+    @property
+    def _folder(self) -> Path:
+        return user_path(self._node.settings.state.directory).absolute() / FOLDER
+
+    @property
+    def _is_writing(self) -> bool:
+        return self._writer is not None and self._writer.is_alive()
+
+    def write(self, name: str, reason: str) -> Path:
+        """Begin to write a black box of this name; gives its path."""
+        path, settings, messages = self._folder / name, self._node.settings, self._log.snapshot()
+        box = BlackBox(settings_to_keep(settings), self._state, not self._log.forgets,
+                       tuple(self._commands))
+        report = self._report(reason)
+        self._writer = threading.Thread(
+            target=self._write, args=(path, messages, box, report), name="black box", daemon=True)
+        self._writer.start()
+        return path
+
+    def _report(self, reason: str) -> dict[str, Any]:
+        """What the report says beside settings and versions."""
+        outcome = self._node.outcome
+        return {"node": self._node.get_fully_qualified_name(), "reason": reason,
+                "written": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+                "findings": [asdict(f) for f in self._node.all_findings()],
+                "outcome": outcome.to_json()}
+
+    def _write(self, path: Path, messages: Any, box: BlackBox, report: dict[str, Any]) -> None:
+        """Write it, and say in a finding where that failed."""
+        try:
+            write_black_box(path, self._topics, messages, box, report)
+            self._node.findings.clear("black_box_failed")
+        except (RecordingError, OSError, ValueError) as error:
+            self._node.findings.set("black_box_failed", "warning", str(error))
+
+    def _remove_old(self) -> None:
+        """Make room for one more of those that errors cause."""
+        old = sorted(self._folder.glob(f"{_BY_ERROR}*"))
+        for folder in old[:max(0, len(old) + 1 - self._node.settings.black_box.keep)]:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,103 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What the node writes of its inputs, and that a replay gives its numbers to the bit."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("tf2_msgs.msg")
+pytest.importorskip("inertial_id_ros.msg")
+from node_client import wait_for_valid, wait_until_all_is_used  # noqa: E402
+from ros_process import LATCHED, Robot, Stage, wait_until  # noqa: E402
+from std_msgs.msg import String  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
+
+from inertial_id_ros.apps.bag.black_box import read_black_box  # noqa: E402
+from inertial_id_ros.apps.bag.identify_bag import main as identify_bag  # noqa: E402
+from inertial_id_ros.srv import Save  # noqa: E402
+
+NODE = "/inertial_id_node"
+
+
+def replayed(box: Path, folder: Path) -> dict:
+    """The JSON report of identify_bag, which is told nothing but the folder."""
+    assert identify_bag([str(box), "--json", str(folder / "out.json"), "--quiet"]) == 0
+    return json.loads((folder / "out.json").read_text())
+
+
+def wait_for_box(folder: Path) -> Path:
+    """The one black box that lies in a folder, when it is complete."""
+    wait_until(lambda: list(folder.glob("recordings/[!.]*")))
+    box, = folder.glob("recordings/[!.]*")
+    return box
+
+
+def test_a_replayed_black_box_gives_the_estimate_of_its_node_to_the_bit(tmp_path: Path) -> None:
+    """With settings that are not the defaults, while the robot's data arrive faster than usual."""
+    with Stage() as stage:
+        node = stage.start_node(state__directory=str(tmp_path), state__restore=False,
+                                estimator__rate=4.0, wrench__sensor="ati_gamma",
+                                buffer__window=5.0)
+        robot = Robot(stage.client)
+        robot.publish_description()
+        robot.play(9.0)
+        wait_until_all_is_used(stage)
+        answer = stage.client.call(Save, f"{NODE}/save", Save.Request(name="load.json"))
+        assert answer.success and str(tmp_path / "recordings" / "load") in answer.message
+        box = wait_for_box(tmp_path)
+        node.stop()
+    saved = json.loads(Path(answer.path).read_text())
+    report = replayed(box, tmp_path)
+    for name in ("mass", "com", "inertia_com", "covariance", "bias", "verdict", "residual_rms"):
+        assert report[name] == saved[name], name
+    assert any("black box" in text for text in report["diagnostics"])
+    read = read_black_box(box)
+    assert read is not None and read.complete
+    assert read.settings["wrench.sensor"] == "ati_gamma"
+
+
+def test_the_service_writes_and_a_command_is_noted(tmp_path: Path) -> None:
+    with Stage() as stage:
+        stage.start_node(state__directory=str(tmp_path), state__restore=False)
+        early = stage.client.call(Trigger, f"{NODE}/save_black_box")
+        assert not early.success and "no message" in early.message
+        robot = Robot(stage.client)
+        robot.publish_description()
+        robot.play(3.0)
+        wait_for_valid(stage)
+        assert stage.client.call(Trigger, f"{NODE}/reset").success
+        answer = stage.client.call(Trigger, f"{NODE}/save_black_box")
+        assert answer.success
+        box = wait_for_box(tmp_path)
+    assert str(box) in answer.message
+    read = read_black_box(box)
+    assert read is not None and "reset" in read.commands[0] and "reset" in read.notes[-1]
+
+
+def test_an_error_writes_a_black_box_that_names_it(tmp_path: Path) -> None:
+    """A robot description that is none."""
+    with Stage() as stage:
+        stage.start_node(state__directory=str(tmp_path), state__restore=False)
+        robot = Robot(stage.client)
+        robot.publish_description()
+        robot.play(3.0)
+        stage.client.publish("/robot_description", String(data="<robot"), LATCHED)
+        box = wait_for_box(tmp_path)
+    report = json.loads((box / "report.json").read_text())["content"]
+    assert report["reason"] in {f["name"] for f in report["findings"] if f["level"] == "error"}
+    assert box.name.startswith("error-") and box.name.endswith(report["reason"])
+
+
+def test_without_a_duration_nothing_is_kept(tmp_path: Path) -> None:
+    with Stage() as stage:
+        stage.start_node(state__directory=str(tmp_path), state__restore=False,
+                         black_box__duration=0.0)
+        robot = Robot(stage.client)
+        robot.publish_description()
+        robot.play(4.0)
+        wait_for_valid(stage)
+        answer = stage.client.call(Save, f"{NODE}/save", Save.Request())
+        assert answer.success and "black_box.duration is 0" in answer.message
+    assert not (tmp_path / "recordings").exists()
