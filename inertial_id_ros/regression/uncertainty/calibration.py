@@ -36,8 +36,8 @@ def calibration_sd(settings: WrenchSettings) -> Array:
     return np.asarray(sd)
 
 
-def calibration_root(sd: Array, phi: Array) -> Array:
-    """Root (6, 3, 3) of the covariance of what each channel reads per acceleration too much.
+def calibration_covariance(sd: Array, phi: Array) -> Array:
+    """Covariance (6, 3, 3) of what each channel reads per acceleration too much.
 
     Args:
         sd: (6, 6) of the errors; phi: (10,) payload.
@@ -47,18 +47,19 @@ def calibration_root(sd: Array, phi: Array) -> Array:
     covariance = sd**2 @ squares  # (6, 9)
     diagonals = covariance[:, ::4]
     diagonals += _ROUNDING * diagonals.sum(axis=1, keepdims=True) + 1e-30
-    return np.linalg.cholesky(covariance.reshape(-1, 3, 3))
+    return np.asarray(covariance.reshape(-1, 3, 3))
 
 
 def calibration_scale(products: ChannelProducts, levels: Levels, prior: Array,
-                      root: Array) -> float:
+                      covariance: Array) -> float:
     """Root mean square of the scale of the data sheet's errors, weighed by the evidence.
 
     Args:
         products: of the window's rows; levels: by which they are weighed.
         prior: (n, n) products of whitened rows ``[A | states | y]`` that are known before the data.
-        root: (6, 3, 3) of the errors.
+        covariance: (6, 3, 3) of the errors (see `calibration_covariance`).
     """
+    root = np.linalg.cholesky(covariance)
     white = white_noise(levels)[:, None, None] ** 2
     total = (products.rows / white).sum(axis=0) + prior
     cross = (products.beside / white @ root).transpose(1, 0, 2).reshape(len(total), -1)

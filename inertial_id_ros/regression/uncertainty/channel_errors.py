@@ -154,14 +154,14 @@ class LinearRows(NamedTuple):
         return np.ascontiguousarray((sums / window.slices.samples).transpose(0, 2, 1))
 
 
-def eliminate_calibration(products: ChannelProducts, levels: Levels, root: Array) -> LinearRows:
+def eliminate_calibration(products: ChannelProducts, levels: Levels,
+                          covariance: Array) -> LinearRows:
     """Eliminate the errors of the calibration.
 
     Args:
-        root: (6, 3, 3) of the covariance of what each channel reads per acceleration too much.
+        covariance: (6, 3, 3) of what each channel reads per acceleration too much.
     """
-    turned = root.transpose(0, 2, 1)
-    inner = turned @ products.accelerations @ root
-    inner += white_noise(levels)[:, None, None] ** 2 * identity(3)
-    probable = root @ np.linalg.solve(inner, turned @ products.beside.transpose(0, 2, 1))
+    inner = covariance @ products.accelerations
+    inner.reshape(len(inner), -1)[:, ::4] += white_noise(levels)[:, None] ** 2
+    probable = np.linalg.solve(inner, covariance @ products.beside.transpose(0, 2, 1))
     return LinearRows(products.rows - products.beside @ probable, probable, products.lengths)

@@ -13,7 +13,7 @@ from ...settings import Settings
 from ...signals.low_pass import ZeroPhaseFilter
 from ..problem import Marginal, eliminate, eliminate_products, whiten
 from ..regressor_window import WindowContent
-from .calibration import calibration_root, calibration_scale, calibration_sd
+from .calibration import calibration_covariance, calibration_scale, calibration_sd
 from .channel_errors import (
     ChannelProducts,
     LinearRows,
@@ -68,9 +68,10 @@ class SensorErrors:
             phi: (10,) payload, whose wrench the errors of the calibration multiply.
         """
         products = channel_products(window, matrix, strengths.levels)
-        root = calibration_root(self._calibration, phi)
-        linear = eliminate_calibration(products, strengths.levels, strengths.calibration * root)
-        return WeighedRows(strengths, products, root, linear)
+        covariance = calibration_covariance(self._calibration, phi)
+        linear = eliminate_calibration(products, strengths.levels,
+                                       strengths.calibration**2 * covariance)
+        return WeighedRows(strengths, products, covariance, linear)
 
     def update(self, weighed: WeighedRows, window: WindowContent, covariance: Array,
                solution: Array, prior: Array) -> ErrorStrengths:
@@ -90,7 +91,7 @@ class SensorErrors:
         scale = 0.0
         if self._calibration.any():
             scale = calibration_scale(weighed.products, weighed.strengths.levels, prior,
-                                      weighed.calibration_root)
+                                      weighed.calibration)
         return ErrorStrengths(levels, scale)
 
 
@@ -99,12 +100,13 @@ class WeighedRows(NamedTuple):
 
     Attributes:
         strengths: of the errors; products: of the rows with errors of the calibration.
-        calibration_root: (6, 3, 3) by the data sheet; linear: the rows without the errors.
+        calibration: (6, 3, 3) covariance of these errors by the data sheet.
+        linear: the rows without the errors.
     """
 
     strengths: ErrorStrengths
     products: ChannelProducts
-    calibration_root: Array
+    calibration: Array
     linear: LinearRows
 
     @property

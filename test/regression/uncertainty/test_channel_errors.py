@@ -11,7 +11,7 @@ from inertial_id_ros.regression.regressor_window import RegressorWindow, Rows, W
 from inertial_id_ros.regression.row_layout import ACCELERATION, BIASES, STORED, WRENCH
 from inertial_id_ros.regression.uncertainty import channel_errors
 from inertial_id_ros.regression.uncertainty.calibration import (
-    calibration_root,
+    calibration_covariance,
     calibration_scale,
     calibration_sd,
     common_gain_covariance,
@@ -94,9 +94,10 @@ def test_errors_of_the_calibration_are_eliminated_as_columns_with_a_prior_would_
         rng: np.random.Generator) -> None:
     rows = _rows(rng)
     window = _content(rows)
-    root = calibration_root(calibration_sd(Settings().wrench), PHI)
+    covariance = calibration_covariance(calibration_sd(Settings().wrench), PHI)
+    root = np.linalg.cholesky(covariance)
     products = channel_products(window, _matrix(), WALKING)
-    linear = eliminate_calibration(products, WALKING, root).rows.reshape(6, KNOWN + 1, -1)
+    linear = eliminate_calibration(products, WALKING, covariance).rows.reshape(6, KNOWN + 1, -1)
     for channel in range(6):
         level = WALKING[channel // 3]
         extra = rows.full[:, channel, ACCELERATION] @ root[channel]
@@ -115,20 +116,21 @@ def test_what_a_channel_reads_too_much_has_the_covariance_of_the_calibration(
                                             "wrench.torque_range": 8.0}).wrench)
     assert sd[0, 4] == pytest.approx(Settings().wrench.cross_talk * 200.0 / 8.0)
     assert sd[4, 4] == Settings().wrench.gain_error
-    root = calibration_root(sd, PHI)
+    covariance = calibration_covariance(sd, PHI)
+    root = np.linalg.cholesky(covariance)
     wrench_per_acceleration = np.concatenate([PHI[0] * np.eye(3), skew(PHI[1:4])])
     drawn = np.array([(sd * rng.normal(size=(6, 6))) @ wrench_per_acceleration
                       for _ in range(20_000)])
     for channel in range(6):
-        np.testing.assert_allclose(root[channel] @ root[channel].T,
-                                   np.cov(drawn[:, channel].T),
+        np.testing.assert_allclose(covariance[channel], np.cov(drawn[:, channel].T),
                                    atol=0.05 * np.abs(root[channel]).max() ** 2)
 
 
 def _scale_for(rng: np.random.Generator, true_scale: float) -> float:
     """Scale that the evidence gives for readings with calibration errors of a true scale."""
     rows = _rows(rng, 400)
-    root = calibration_root(calibration_sd(Settings().wrench), PHI)
+    covariance = calibration_covariance(calibration_sd(Settings().wrench), PHI)
+    root = np.linalg.cholesky(covariance)
     wrench = rows.full[:, :, :PARAMETERS] @ PHI
     noise = np.repeat([0.1, 0.005], 3)[:, None] / np.sqrt(rows.samples)
     wrench += (noise * rng.normal(size=noise.shape)).T
@@ -138,7 +140,7 @@ def _scale_for(rng: np.random.Generator, true_scale: float) -> float:
     rows.full[:, :, WRENCH] = wrench
     products = channel_products(_content(rows), _matrix(), WHITE)
     prior = np.diag(np.r_[np.full(KNOWN, 1e-4), 0.0])
-    return calibration_scale(products, WHITE, prior, root)
+    return calibration_scale(products, WHITE, prior, covariance)
 
 
 @pytest.mark.parametrize("true_scale", [0.3, 1.0, 3.0])
