@@ -74,7 +74,8 @@ class Estimate:
         condition_number: of the regressor with its columns scaled to unit length.
         min_eigenvalue: smallest eigenvalue of the pseudo-inertia; positive for every real body.
         solve_time: seconds.
-        stale: repeated, because no new data came; restored: read from the file of an earlier run.
+        stale: repeated, because no new data came; stale_reason: why none did, where known.
+        restored: read from the file of an earlier run.
         tool_apart: phi is of the object alone, without the stored tool.
         findings: everything that deserves attention, one sentence each.
     """
@@ -99,6 +100,7 @@ class Estimate:
     min_eigenvalue: float = field(metadata=_numbers())
     solve_time: float = field(metadata=_numbers(low=0.0))
     stale: bool = False
+    stale_reason: str = ""
     restored: bool = False
     tool_apart: bool = False
     findings: tuple[str, ...] = field(default=())
@@ -130,9 +132,9 @@ class Estimate:
         """Standard deviations (10,) of `report`."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
-    def as_stale(self) -> Estimate:
-        """The same estimate, marked as repeated because no new data came."""
-        return replace(self, stale=True)
+    def as_stale(self, reason: str = "") -> Estimate:
+        """The same estimate, marked as repeated because no new data came; reason: why none did."""
+        return replace(self, stale=True, stale_reason=reason)
 
     def in_frame(self, frame_id: str, rotation: Array, translation: Array) -> Estimate:
         """The same body in another frame, where ``x_new = rotation x + translation`` (3, 3), (3,).

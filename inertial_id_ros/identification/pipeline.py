@@ -92,8 +92,19 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
 
     @property
     @abstractmethod
-    def _newest_ns(self) -> int:
+    def newest_ns(self) -> int:
         """Newest stamp of what measures the load [ns]; 0 before any sample."""
+
+    @property
+    def settled_ns(self) -> int:
+        """Stamp up to which samples were processed [ns]; stands still where the load or the motion
+        is missing."""
+        return self.newest_ns
+
+    @property
+    def has_estimate(self) -> bool:
+        """Whether there is an estimate to hold: of these data, or of an earlier run."""
+        return self._last is not None or self._restored is not None
 
     @abstractmethod
     def _process_settled(self) -> CompensatedWrenches:
@@ -196,14 +207,14 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         except NotEnoughData as missing:
             if self._restored is not None and self.sensor_frame in ("", self._restored.frame_id):
                 return self._restored
-            return NoEstimate(self._newest_ns, self.sensor_frame, str(missing))
+            return NoEstimate(self.newest_ns, self.sensor_frame, str(missing))
         if self._last is not None and self._window_extent(window) <= self._solved:
             return self._last.as_stale()
         try:
             estimate = self._estimate(window)
         except InertialIdError as error:
             self._last = None
-            return NoEstimate(self._newest_ns, self.sensor_frame,
+            return NoEstimate(self.newest_ns, self.sensor_frame,
                               self._with_flush_reason(str(error)))
         self._solved = self._window_extent(window)
         return estimate

@@ -161,7 +161,7 @@ def status_sentence(estimate: Estimate) -> str:
     groups = zip(("mass", "centre of mass", "inertia"), _GROUPS, strict=True)
     words = [f"{name} {VERDICT_WORDS[min(estimate.verdict[group])]}" for name, group in groups]
     held = ("of an earlier run, not confirmed yet: " if estimate.restored
-            else "held, no new data: " if estimate.stale else "")
+            else f"held, {estimate.stale_reason or 'no new data'}: " if estimate.stale else "")
     apart = "object apart from the tool, " if estimate.tool_apart else ""
     return (f"{held}{apart}{estimate.method} on {estimate.samples} samples over "
             f"{estimate.window:.1f} s: " + ", ".join(words))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import NamedTuple
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
@@ -24,10 +24,14 @@ _LOG_PERIOD = 10.0  # s between log lines of one finding
 
 
 class TopicRate:
-    """Counts the messages of one topic, and measures their rate."""
+    """Counts the messages of one topic, and measures their rate.
+
+    Attributes:
+        count: of messages; arrived: steady time of the last one [s].
+    """
 
     def __init__(self) -> None:
-        self.count = 0
+        self.count, self.arrived = 0, time.monotonic()
         self._marks: list[tuple[float, int]] = []
 
     def per_second(self, now: float) -> float:
@@ -47,6 +51,11 @@ class NodeCounters(NamedTuple):
     longest_round: float  # s, of the worker, since the start
 
 
+def load_topic(topics: Container[str]) -> str:
+    """The topic among these that brings the load."""
+    return next((topic for topic in _LOADS if topic in topics), "wrench")
+
+
 def statuses(node_name: str, findings: Iterable[Finding], outcome: Outcome | None,
              counters: NodeCounters) -> list[DiagnosticStatus]:
     """Two statuses, `inputs` and `estimate`, each with its findings and numbers."""
@@ -56,7 +65,7 @@ def statuses(node_name: str, findings: Iterable[Finding], outcome: Outcome | Non
     values = {f"{topic} [Hz]": f"{rate:.1f}" for topic, rate in counters.rates.items()}
     values |= {f"{topic} [messages]": str(n) for topic, n in counters.counts.items()}
     inputs = _status(f"{node_name}: inputs", about_inputs, "receiving", values)
-    load = next((topic for topic in _LOADS if topic in counters.rates), "wrench")
+    load = load_topic(counters.rates)
     if inputs.level == DiagnosticStatus.OK and counters.rates.get(load, 0.0) == 0.0:
         inputs.level, inputs.message = DiagnosticStatus.WARN, f"no {_LOADS[load]} arrives"
     return [inputs, _estimate_status(node_name, about_estimate, outcome, counters)]

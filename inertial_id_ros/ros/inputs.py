@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from time import monotonic
 from typing import Any
 
 from rclpy.exceptions import InvalidTopicNameException
@@ -24,7 +25,7 @@ from ..settings import Settings
 from ..signals.input_topics import InputTopic, input_topics
 from ..signals.message_adapter import MessageAdapter
 from .compat import message_type
-from .diagnostics import TopicRate
+from .diagnostics import TopicRate, load_topic
 from .services.black_boxes import BlackBoxes
 
 
@@ -64,6 +65,7 @@ class Inputs:
 
         def receive(data: bytes) -> None:
             rate.count += 1
+            rate.arrived = monotonic()
             if record is not None:
                 record(self._identifier.entered, data)
             take(data)
@@ -75,6 +77,11 @@ class Inputs:
             reason = " ".join(str(error).split())
             raise InvalidSetting(f"{topic.setting} is '{name}'; it must be a topic name: "
                                  f"{reason}") from error
+
+    @property
+    def load_arrived(self) -> float:
+        """Steady time at which the last message that brings the load arrived [s]."""
+        return self.rates[load_topic(self.rates)].arrived
 
     def _use_description_file(self, name: str) -> None:
         try:

@@ -14,6 +14,7 @@ from .conversions import point, quaternion_message, time_message, vector
 _DENSITY = 2700.0  # kg/m^3: the ball has the size of this much aluminium
 _BALL = ColorRGBA(r=0.9, g=0.3, b=0.1, a=1.0)
 _BOX = ColorRGBA(r=0.1, g=0.5, b=0.9, a=0.35)
+_HELD = ColorRGBA(r=0.5, g=0.5, b=0.5, a=0.35)  # both, of an estimate that is held
 _NAMESPACE = "payload"
 
 
@@ -33,11 +34,11 @@ def payload_markers(outcome: Outcome) -> MarkerArray:
         return MarkerArray(markers=[_marker(outcome, k, Marker.DELETE) for k in (0, 1)])
     body = outcome.body
     ball = _marker(outcome, 0, Marker.ADD)
-    ball.type, ball.color = Marker.SPHERE, _BALL
+    ball.type, ball.color = Marker.SPHERE, _HELD if outcome.stale else _BALL
     diameter = (6.0 * body.mass / (np.pi * _DENSITY)) ** (1.0 / 3.0)
     ball.pose.position, ball.scale = point(body.com), vector([diameter] * 3)
     box = _marker(outcome, 1, Marker.ADD)
-    box.type, box.color = Marker.CUBE, _BOX
+    box.type, box.color = Marker.CUBE, _HELD if outcome.stale else _BOX
     lengths, axes = equivalent_box(body)
     box.pose.position, box.scale = point(body.com), vector(lengths)
     box.pose.orientation = quaternion_message(axes)

@@ -26,6 +26,9 @@ from ..geometry.shape import Shape, shape_from_settings
 from ..identification.make_identifier import make_identifier
 from ..settings import Settings
 from . import compat
+from .clocks.freshness import Freshness
+from .clocks.solve_timer import SolveTimer
+from .clocks.watchdog import Watchdog
 from .conversions import refuse_unphysical
 from .diagnostics import FindingLogger, NodeCounters, statuses
 from .inputs import Inputs
@@ -76,7 +79,6 @@ class InertialIdNode(SettingsNode):
             self.findings.set("parameters_not_used", "warning", "; ".join(self.unused_in_files))
         self.state.restore(self.identifier)
         self._pipeline_findings: tuple[Finding, ...] = ()
-        self.outcome: Outcome = NoEstimate(0, "", "waiting for the first estimate")
         self._outbox: deque[Outcome] = deque(maxlen=1)
         self._report_due = True
         self._skipped, self._longest, self._rounds = 0, 0.0, 0
@@ -88,6 +90,9 @@ class InertialIdNode(SettingsNode):
             {"configure": self._use_settings, "describe": self._use_description,
              "advance": self._advance, "solve": self._solve}, self._report_failure)
         self._out = Publishing(self)
+        self._freshness = Freshness(time.monotonic())
+        self.watchdog = Watchdog(self, self._freshness, self.findings, _PATIENCE,
+                                 lambda: self.settings.estimator.rate, self._publish)
         self._logger_of_findings = FindingLogger(self._write_log)
         self.black_boxes = BlackBoxes(self, self.identifier.state())
         self._inputs = Inputs(self, self.settings, self.identifier, self._on_description,
@@ -97,8 +102,9 @@ class InertialIdNode(SettingsNode):
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(_HOUSEKEEPING, self._do_housekeeping, clock=steady)
         self.create_timer(_REPORT, self._request_report, clock=steady)
-        self._timer = self._solve_timer(self.settings)
+        self._timer = SolveTimer(self, self.settings.estimator.rate, self._request_solve)
         self.worker.start()
+        self.watchdog.start()
         self.get_logger().info(
             f"{self.settings.estimator.method} at {self.settings.estimator.rate:g} Hz from "
             f"{self.resolve_topic_name(_load_topic(self.settings))}")
@@ -112,13 +118,10 @@ class InertialIdNode(SettingsNode):
 
     def stop(self) -> bool:
         """End the worker; False where it could not end in time."""
+        self.watchdog.stop()
         return self.worker.stop(_STOP_TIME)
 
     # ---- timers: in the executor's thread --------------------------------------------------------
-
-    def _solve_timer(self, settings: Settings) -> Any:
-        """The timer that asks for estimates, on the ROS clock."""
-        return self.create_timer(1.0 / settings.estimator.rate, self._request_solve)
 
     def _request_solve(self) -> None:
         """Ask the worker for an estimate; skipped while the one before is not finished."""
@@ -169,34 +172,38 @@ class InertialIdNode(SettingsNode):
             {name: rate.per_second(now) for name, rate in self._inputs.rates.items()},
             {name: rate.count for name, rate in self._inputs.rates.items()}, self._skipped,
             self._longest)
-        self._check_clock(now)
         self._set_or_clear("settings_changed", "info", self.changes_since_start())
         self._out.publish_diagnostics(
-            statuses(self.get_name(), self.all_findings(), self.outcome, counters))
-
-    def _check_clock(self, now: float) -> None:
-        """Report that nothing arrives on /clock although use_sim_time is true."""
-        if (self.get_parameter("use_sim_time").value and now - self._started > _PATIENCE
-                and self.get_clock().now().nanoseconds == 0):
-            self.findings.set("clock_silent", "error", "use_sim_time is true and nothing arrives "
-                              "on /clock, so no estimate is made")
-        else:
-            self.findings.clear("clock_silent")
+            statuses(self.get_name(), self.all_findings(), self.watchdog.outcome, counters))
 
     # ---- the worker ------------------------------------------------------------------------------
 
     def _advance(self) -> None:
+        """Process new samples, and publish at once that they have ended an estimate."""
+        self._process_samples()
+        self.publish_if_forgotten()
+
+    def _process_samples(self) -> None:
         """Process new samples, and publish the compensated wrenches."""
+        arrived = self._inputs.load_arrived
         before, wrenches = self.identifier.taken, self.identifier.advance()
         if self.identifier.taken != before:
             self.black_boxes.mark(self.identifier.taken, ADVANCE)
+        self._freshness.note(self.identifier.newest_ns, self.identifier.settled_ns, arrived,
+                             time.monotonic())
         self._out.publish_compensated(wrenches)
         self._pipeline_findings = self.identifier.findings()
+
+    def publish_if_forgotten(self) -> None:
+        """Solve where what the estimate came of was forgotten, so that it is shown no longer; in
+        the worker."""
+        if isinstance(self.watchdog.outcome, Estimate) and not self.identifier.has_estimate:
+            self.solve_now()
 
     def _solve(self) -> None:
         """Process new samples, solve and publish, and measure how long that takes."""
         started = time.monotonic()
-        self._advance()
+        self._process_samples()
         self.solve_now()
         self.state.follow(self.identifier)
         self._longest = max(self._longest, time.monotonic() - started)
@@ -220,15 +227,17 @@ class InertialIdNode(SettingsNode):
 
     def _publish_outcome(self, outcome: Outcome) -> None:
         """Publish an outcome, and keep it for services, parameters, goals and diagnostics."""
-        if isinstance(outcome, Estimate) != isinstance(self.outcome, Estimate):
-            self._report_due = True
         if isinstance(outcome, Estimate) or self._is_reported(outcome.reason):
             self.findings.clear("no_estimate")
         elif time.monotonic() - self._started > _PATIENCE:
             self.findings.set("no_estimate", "warning", f"no estimate: {outcome.reason}")
-        self.outcome = outcome
-        self._identify.take_outcome(outcome)
-        self._out.publish_outcome(outcome)
+        if isinstance(outcome, Estimate) != isinstance(self.watchdog.outcome, Estimate):
+            self._report_due = True
+        self._identify.take_outcome(self.watchdog.take(outcome))
+
+    def _publish(self, outcome: Outcome, age: float) -> None:
+        """Publish an outcome of some age [s], and have housekeeping write its parameters."""
+        self._out.publish_outcome(outcome, age)
         self._outbox.append(outcome)
 
     def _is_reported(self, reason: str) -> bool:
@@ -244,6 +253,7 @@ class InertialIdNode(SettingsNode):
             self.identifier.set_robot_description(urdf)
             self.black_boxes.mark(self.identifier.taken, DESCRIBE)
             self.findings.clear("robot_description_invalid")
+            self.publish_if_forgotten()
         except InertialIdError as error:
             self.findings.set("robot_description_invalid", "error", str(error))
 
@@ -252,6 +262,7 @@ class InertialIdNode(SettingsNode):
         settings, self._newest_settings = self._newest_settings, None
         if settings is not None:
             self.configuration.use_settings(settings)
+            self.publish_if_forgotten()
 
     def _report_failure(self, routine: str, error: Exception) -> None:
         """Publish that a routine of the worker raised: as a finding, and as a missing estimate."""
@@ -260,7 +271,8 @@ class InertialIdNode(SettingsNode):
         self.get_logger().debug("".join(traceback.format_exception(error)))
         text = f"internal error in {routine}: {type(error).__name__}: {error}"
         self.findings.set("internal_error", "error", text)
-        self._publish_outcome(NoEstimate(self.outcome.stamp_ns, self.outcome.frame_id, text))
+        shown = self.watchdog.outcome
+        self._publish_outcome(NoEstimate(shown.stamp_ns, shown.frame_id, text))
 
     # ---- findings --------------------------------------------------------------------------------
 
@@ -305,8 +317,7 @@ class InertialIdNode(SettingsNode):
         self._newest_settings = after
         self._request_configuration()
         if after.estimator.rate != before.estimator.rate:
-            self.destroy_timer(self._timer)
-            self._timer = self._solve_timer(after)
+            self._timer.set_rate(after.estimator.rate)
 
 
 def _shape_from_settings(settings: Settings) -> Shape | None:

@@ -37,14 +37,20 @@ class Publishing:
         self._clock = node.get_clock()
         self._sequence = 0  # of the last message with parameters
 
-    def publish_outcome(self, outcome: Outcome) -> None:
-        """Publish parameters and markers; the plain inertia, which carries no verdict, only where
-        all of it is known, and by data of this run."""
+    def publish_outcome(self, outcome: Outcome, age: float) -> None:
+        """Publish parameters and markers; the plain inertia, which carries neither verdict nor
+        stale mark, only where all of it is known, and fresh.
+
+        One call at a time, for the order of the numbers.
+
+        Args:
+            age: as `parameters_message` takes it.
+        """
         self._sequence += 1
-        self._parameters.publish(parameters_message(outcome, self._sequence))
+        self._parameters.publish(parameters_message(outcome, self._sequence, age))
         self._markers.publish(payload_markers(outcome))
         if (isinstance(outcome, Estimate) and outcome.inertia_is_known
-                and not outcome.restored):
+                and not outcome.stale):
             message = InertiaStamped(inertia=inertia_message(outcome.body))
             message.header.frame_id = outcome.frame_id
             message.header.stamp = time_message(outcome.stamp_ns)

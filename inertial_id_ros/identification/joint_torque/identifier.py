@@ -89,7 +89,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         return self._frame
 
     @property
-    def _newest_ns(self) -> int:
+    def newest_ns(self) -> int:
         """Newest stamp of the stream [ns]; 0 before any sample."""
         return self._newest
 

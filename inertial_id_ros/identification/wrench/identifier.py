@@ -102,9 +102,14 @@ class Identifier(Pipeline[WindowContent]):
         return self._stream.frame.name
 
     @property
-    def _newest_ns(self) -> int:
+    def newest_ns(self) -> int:
         """Newest stamp of the stream [ns]; 0 before any sample."""
         return self._stream.newest
+
+    @property
+    def settled_ns(self) -> int:
+        """Stamp up to which wrench and motion were processed [ns]; 0 before any."""
+        return (self._stream.next_bin or 0) * BIN_NS
 
     def take_block(self, block: Block) -> bool:
         """Take many samples at once; False, and nothing is taken, where one of them is unusual.
@@ -283,7 +288,7 @@ class Identifier(Pipeline[WindowContent]):
         """
         with self._lock:
             frame = self._stream.frame
-            if self._motion.check_frame(self._newest_ns, frame.name, frame.said):
+            if self._motion.check_frame(self.newest_ns, frame.name, frame.said):
                 frame.mark_compared()
             outcome = self._solve_window()
             if self._search_setup(outcome) or self._correct_terms(outcome):

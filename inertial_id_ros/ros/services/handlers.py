@@ -77,7 +77,7 @@ class Services:
 
     def _get_parameters(self, request: GetInertialParameters.Request,
                         response: GetInertialParameters.Response) -> str:
-        outcome = self._node.outcome
+        outcome = self._node.watchdog.outcome
         target = request.target_frame.lstrip("/")
         if target and outcome.frame_id and target != outcome.frame_id:
             try:
@@ -91,7 +91,7 @@ class Services:
                 outcome = in_frame(outcome, target, rotation, translation)
                 if moment is not None:  # it is there at that time only
                     outcome = replace(outcome, stamp_ns=moment)
-        response.parameters = parameters_message(outcome)
+        response.parameters = parameters_message(outcome, age=self._node.watchdog.age(outcome))
         if isinstance(outcome, NoEstimate):
             raise NotEnoughData(outcome.reason)
         return response.parameters.status
@@ -173,7 +173,7 @@ class Services:
 
     def _save(self, request: Save.Request, response: Save.Response) -> str:
         check_plain_name(request.name or DEFAULT_NAME)
-        outcome = self._node.outcome
+        outcome = self._node.watchdog.outcome
         if not isinstance(outcome, Estimate):
             raise NotEnoughData(f"nothing to save: {outcome.reason}")
         path = save_json(self._node.settings.state.directory, request.name, outcome.to_json())
@@ -205,7 +205,7 @@ class Services:
         return self._change_state(lambda: actions[request.action](request.name))
 
     def _store_tool(self, name: str) -> str:
-        outcome, identifier = self._node.outcome, self._node.identifier
+        outcome, identifier = self._node.watchdog.outcome, self._node.identifier
         if not isinstance(outcome, Estimate) or outcome.restored:
             why = "it is of an earlier run" if isinstance(outcome, Estimate) else outcome.reason
             raise NotEnoughData(f"there is no estimate to store as the tool: {why}")

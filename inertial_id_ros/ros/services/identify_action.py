@@ -153,6 +153,7 @@ class IdentifyAction:
         self._node.configuration.hold_goal(goal.method, goal.shape)
         if not goal.keep_data:
             self._node.identifier.reset("a goal of ~/identify began")
+            self._node.publish_if_forgotten()
 
     def _end(self) -> None:
         """Use the node's own method and shape again."""

@@ -37,7 +37,8 @@ _PAYLOAD_DESCRIPTIONS = {
     "payload.inertia": "Inertia about the centre of mass along the axes of payload.frame_id: xx, "
                        "xy, xz, yy, yz, zz [kg m^2]; NaN while the motion does not determine it.",
     "payload.sigma": "Standard deviations of mass, com (3) and inertia (6), in their units.",
-    "payload.valid": "Whether there is a physically consistent estimate now.",
+    "payload.valid": "Whether there is a physically consistent estimate.",
+    "payload.stale": "Whether it is held, because no new data enter it.",
     "payload.frame_id": "Frame of the numbers: the sensor frame.",
     "payload.stamp": "Stamp of the newest sample used, since the epoch [ns]; 0: no estimate.",
 }
@@ -142,11 +143,11 @@ def payload_parameters(outcome: Outcome | None) -> list[Parameter]:
         inertia = (six_from_tensor(body.inertia_com) if outcome.inertia_is_known
                    else np.full(6, np.nan))
         values = [body.mass, body.com, inertia, outcome.sigma,
-                  True, outcome.frame_id, outcome.stamp_ns]
+                  True, outcome.stale, outcome.frame_id, outcome.stamp_ns]
     else:
         frame = outcome.frame_id if outcome is not None else ""
         values = [math.nan, np.full(3, np.nan), np.full(6, np.nan), np.full(10, np.nan),
-                  False, frame, 0]
+                  False, False, frame, 0]
     return [_make_parameter(name, value)
             for name, value in zip(_PAYLOAD_DESCRIPTIONS, values, strict=True)]
 
