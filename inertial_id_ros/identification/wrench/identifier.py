@@ -109,7 +109,7 @@ class Identifier(Pipeline[WindowContent]):
     @property
     def settled_ns(self) -> int:
         """Stamp up to which wrench and motion were processed [ns]; 0 before any."""
-        return (self._stream.next_bin or 0) * BIN_NS
+        return self._stream.next_bin * BIN_NS
 
     def take_block(self, block: Block) -> bool:
         """Take many samples at once; False, and nothing is taken, where one of them is unusual.
