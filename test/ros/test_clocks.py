@@ -37,7 +37,7 @@ from inertial_id_ros.ros.clocks.watchdog import HEARTBEAT, Watchdog  # noqa: E40
 SECOND = 1_000_000_000
 HOUR = 3600
 LATEST = 1.0  # s of steady time after which an estimate to which nothing is added must be stale
-NOISE = 0.1  # s that a busy machine may take to deliver a message
+NOISE = 0.3  # s that a machine which runs other tests may take to deliver a message
 
 
 # ---- when samples arrived ------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import math
 from ...estimate import Estimate, Outcome
 from .arrivals import Arrivals
 
-STALE_AFTER = 0.9  # s without anything new, so that a second holds with the watchdog's own delay
+STALE_AFTER = 0.8  # s without anything new, so that a second holds with the watchdog's own delay
 _PERIODS = 1.5  # of estimator.rate that an estimate may be old, where that is longer
 
 
