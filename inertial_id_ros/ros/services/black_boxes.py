@@ -145,7 +145,7 @@ class BlackBoxes:
 
     def _report(self, reason: str) -> dict[str, Any]:
         """What the report says beside settings and versions."""
-        outcome = self._node.outcome
+        outcome = self._node.watchdog.outcome
         return {"node": self._node.get_fully_qualified_name(), "reason": reason,
                 "written": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
                 "findings": [asdict(f) for f in self._node.all_findings()],
