@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
+import pwd
 import signal
 import subprocess
 import sys
@@ -37,10 +40,22 @@ LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
 
 
 def environment(domain: int) -> dict[str, str]:
-    """Variables for a process in a ROS domain on this machine, with these sources."""
-    return {**os.environ, "ROS_DOMAIN_ID": str(domain), "ROS_PYTHON_CHECK_FIELDS": "1",
-            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+    """Variables for a process in a ROS domain on this machine, with these sources, and never with
+    the home of the user: a node keeps its state there."""
+    home = os.environ.get("HOME", "")
+    if home in ("", pwd.getpwuid(os.getuid()).pw_dir):  # no conftest.py has chosen another
+        home = _other_home()
+    return {**os.environ, "HOME": home, "ROS_DOMAIN_ID": str(domain),
+            "ROS_PYTHON_CHECK_FIELDS": "1", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
             "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+
+
+@functools.cache
+def _other_home() -> str:
+    """A home for the processes of this one, removed when it ends."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return folder.name
 
 
 class RosProcess:

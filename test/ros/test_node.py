@@ -176,12 +176,12 @@ def test_a_setting_changed_while_running_takes_effect(identified):
 def test_saving_writes_the_last_estimate(identified):
     response = identified.client.call(Save, f"{NODE}/save", Save.Request(name="hammer.json"))
     assert response.success, response.message
-    assert response.path == str(identified.folder / "hammer.json")
-    report = json.loads((identified.folder / "hammer.json").read_text())
+    assert response.path == str(identified.folder / "saves" / "hammer.json")
+    report = json.loads((identified.folder / "saves" / "hammer.json").read_text())
     message = wait_for_valid(identified)
     assert report["mass"] == message.inertia.m and report["com"] == com_of(message.inertia).tolist()
-    names = sorted(p.name for p in identified.folder.iterdir())
-    assert names == ["hammer.json", "inertial_id_node.state.json"]  # nothing half-written
+    names = sorted(str(p.relative_to(identified.folder)) for p in identified.folder.rglob("*"))
+    assert names == ["inertial_id_node.state.json", "saves", "saves/hammer.json"]  # all whole
 
 
 @pytest.mark.parametrize("name", ["../x.json", "/tmp/x.json", "a/b", "..", ".hidden", "a\nb"])

@@ -2,6 +2,7 @@
 """Tool, state and files of the node as another process sees them."""
 
 import json
+import resource
 import time
 
 import numpy as np
@@ -11,7 +12,7 @@ pytest.importorskip("rclpy")
 pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from geometry_msgs.msg import InertiaStamped  # noqa: E402
-from node_client import wait_for_finding  # noqa: E402
+from node_client import get_estimate, wait_for_finding  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import SetParameters  # noqa: E402
 from ros_process import PATIENCE, Robot, Stage  # noqa: E402
@@ -151,6 +152,35 @@ def test_a_damaged_state_is_said_and_set_aside(lived, folder):
         assert status == 0 and "Traceback" not in text
 
 
+def test_what_a_full_disk_keeps_from_being_saved_is_not_used(tmp_path):
+    """No file of the node may be larger than 100 bytes, for a while."""
+    with Stage() as stage:
+        node = stage.start_node(estimator__rate=4.0, state__directory=str(tmp_path))
+        robot = Robot(stage.client)
+        robot.publish_description()
+        robot.play(6.0)
+        before = wait_for(stage, lambda m: m.valid)
+        assert stage.client.call(Trigger, f"{NODE}/untare").success
+        kept = (tmp_path / STATE).read_bytes()
+        _, most = resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE, (100, most))
+        robot.play(1.5, rest=True)  # so that a tare is possible
+        calls = [("tool", set_tool(stage)), ("file", set_tool(stage, name="gripper.json")),
+                 ("tare", stage.client.call(Trigger, f"{NODE}/tare")),
+                 ("save", stage.client.call(Save, f"{NODE}/save"))]
+        for what, answer in calls:
+            assert not answer.success and "cannot write" in answer.message, what
+        for what, answer in calls[:3]:
+            assert answer.message.endswith("tool, tare and estimate are as before"), what
+        resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE, (most, most))
+        after = get_estimate(stage).parameters
+        assert after.valid and not after.tool_apart
+        assert after.inertia.m == pytest.approx(before.inertia.m, rel=0.02)
+        assert (tmp_path / STATE).read_bytes() == kept
+        assert sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*.*")) == [STATE]
+        assert set_tool(stage, name="gripper.json").success
+
+
 def test_the_payload_that_the_driver_removes_is_read_from_its_topic(tmp_path):
     with Stage() as stage:
         node = stage.start_node(
@@ -218,7 +248,9 @@ def test_forgetting_the_data_in_a_tight_loop_does_not_starve_the_estimate(
         # more each time, until they look at all of their 20 s.
         assert sizes[-1] - sizes[8] < 2.0, sizes
         if request_ is None:
-            assert all(r.successful for f in answers if f.done() for r in f.result().results)
+            obeyed = [f.result().results[0].successful for f in answers if f.done()]
+            assert 100 <= sum(obeyed) <= 500 < len(obeyed)  # a hundred within ten seconds
+            wait_for_finding(stage, "parameters_set_too_often", "refused")
         else:
             obeyed = [f.result().success for f in answers if f.done()]
             assert len(obeyed) > 500 and sum(obeyed) <= 50  # within five times ten seconds

@@ -11,6 +11,7 @@ import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ...arguments import Parser
@@ -76,11 +77,11 @@ def _run_demo(options: argparse.Namespace) -> int:
     environment = private_environment()
     os.environ.update(environment)
     client = None
-    with Children(environment) as children:
+    with TemporaryDirectory() as state, Children(environment) as children:
         try:
             from .demo_client import DemoClient
 
-            _start_processes(children, options)
+            _start_processes(children, options, state)
             client = DemoClient(stop)
             if not _watch(client, children, console, stop, options.seconds):
                 return 1
@@ -92,10 +93,15 @@ def _run_demo(options: argparse.Namespace) -> int:
                 client.close()
 
 
-def _start_processes(children: Children, options: argparse.Namespace) -> None:
-    """Start the node and the simulated cobot."""
+def _start_processes(children: Children, options: argparse.Namespace, state: str) -> None:
+    """Start the node and the simulated cobot.
+
+    Args:
+        state: folder for the node's files: tool and tare of the user's robot are not the demo's.
+    """
     children.start("inertial_id_ros.ros.main", [
-        "--ros-args", "-p", f"estimator.method:={options.method}"])
+        "--ros-args", "-p", f"estimator.method:={options.method}", "-p",
+        f"state.directory:={state}"])
     children.start("inertial_id_ros.ros.tools.simulate_cobot", [
         "--ros-args", "-p", f"payload:={options.payload}", "-p", f"motion:={options.motion}",
         "-p", f"seed:={options.seed}", "-p", _BIAS])
