@@ -19,7 +19,8 @@ from ..settings import Settings, WrenchSettings
 _SIGNIFICANT = 5.0  # standard deviations
 _UNEXPLAINED = 0.2  # share of the force that a correct set-up may leave unexplained
 _RELIEF = 0.1  # largest share of a residual that is left where its cause is taken away
-_MISFIT = 5.0  # residual over the errors of the sensor from which the set-up may be wrong
+# Residual over the errors of the sensor from which the set-up may be wrong; below which it fits.
+_MISFIT, _FITS = 5.0, 2.0
 
 
 def sensor_errors(settings: WrenchSettings) -> Array:
@@ -35,21 +36,53 @@ def residual_rms(problem: Problem, phi: Array, states: Array) -> Array:
     Args:
         phi: (10,) of the payload; states: (6 + q,) biases, alignment and tool.
     """
-    residual = (problem.with_states @ np.concatenate([phi, states, [-1.0]])).reshape(6, -1)
-    return np.sqrt((residual * residual).sum(axis=1) / max(problem.samples, 1))
+    return _rms(problem, _residual(problem, phi, states))
+
+
+def unexplained_share(problem: Problem, phi: Array, states: Array, noise: Array) -> Array:
+    """How large the residual is beside the load, in forces and torques (2,), apart from constants;
+    less where it may be that of the sensor.
+
+    Args:
+        phi: (10,) of the payload; states: (6 + q,) biases, alignment and tool.
+        noise: (6,) errors expected of the residual [N, N m].
+    """
+    residual = _without_constants(problem, _residual(problem, phi, states))
+    load = _without_constants(problem, (problem.with_states[:, :PARAMETERS] @ phi).reshape(6, -1))
+    left, of_load = (np.linalg.norm(part.reshape(2, -1), axis=1) for part in (residual, load))
+    is_wrong = (_misfit(_rms(problem, residual), noise) - _FITS) / (_MISFIT - _FITS)
+    return np.asarray(min(max(is_wrong, 0.0), 1.0) * left / np.maximum(of_load, 1e-12))
+
+
+def _residual(problem: Problem, phi: Array, states: Array) -> Array:
+    """Low-passed residual (6, h) in compressed rows."""
+    return np.asarray((problem.with_states @ np.concatenate([phi, states, [-1.0]])).reshape(6, -1))
+
+
+def _without_constants(problem: Problem, rows: Array) -> Array:
+    """Compressed rows (6, h) less what a constant in each channel explains."""
+    k = np.arange(6)
+    constant = problem.with_states[:, PARAMETERS:PARAMETERS + 6].reshape(6, -1, 6)[k, :, k]
+    length = np.maximum((constant * constant).sum(axis=1, keepdims=True), 1e-12)
+    return np.asarray(rows - constant * ((constant * rows).sum(axis=1, keepdims=True) / length))
+
+
+def _rms(problem: Problem, rows: Array) -> Array:
+    """Root mean square (6,) of a signal in compressed rows (6, h)."""
+    return np.sqrt((rows * rows).sum(axis=1) / max(problem.samples, 1))
 
 
 class Look(NamedTuple):
     """The unconstrained fit of a problem, as far as it tells what is wrong with the set-up.
 
     Attributes:
-        mass: [kg]; is_negative: whether it is, significantly.
+        phi: (10,) payload; is_negative: whether its mass is, significantly.
         states: (6 + q,) biases, alignment and tool.
         rms: (6,) of the low-passed residual [N, N m]; misfit: its largest ratio to the errors
             of the sensor.
     """
 
-    mass: float
+    phi: Array
     is_negative: bool
     states: Array
     rms: Array
@@ -71,9 +104,9 @@ def look_at(problem: Problem, settings: Settings) -> Look:
     """Fit a problem without constraints, and compare what is left with the noise."""
     marginal = problem.marginal("noise")
     phi, covariance = marginal.unconstrained_fit
-    mass, states = float(phi[0]), marginal.unconstrained_states
+    states = marginal.unconstrained_states
     rms = residual_rms(problem, phi, states)
-    return Look(mass, mass < -_SIGNIFICANT * np.sqrt(covariance[0, 0]), states, rms,
+    return Look(phi, phi[0] < -_SIGNIFICANT * np.sqrt(covariance[0, 0]), states, rms,
                 _misfit(rms, sensor_errors(settings.wrench)))
 
 
@@ -88,7 +121,7 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
     """
     log.clear("sign_wrong", "frame_wrong")
     seen = look_at(problem, settings)
-    mass, rms, is_large = seen.mass, seen.rms, seen.misfit > _MISFIT
+    mass, is_large = float(seen.phi[0]), seen.misfit > _MISFIT
     if seen.is_negative:
         if tool is not None:
             raise InvalidData(
@@ -105,9 +138,11 @@ def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: Fi
         return
     nothing = np.zeros(PARAMETERS) if tool is None else -tool.phi
     load = residual_rms(problem, nothing, seen.states)
+    # An offset is that of a bias that walks, or of a wrong gain: no frame makes one.
+    rms = _rms(problem, _without_constants(problem, _residual(problem, seen.phi, seen.states)))
     left = float(np.linalg.norm(rms[:3])) / max(float(np.linalg.norm(load[:3])), 1e-12)
     if left > _UNEXPLAINED:
-        check_residual(rms, sensor_errors(settings.wrench), log)
+        check_residual(seen.rms, sensor_errors(settings.wrench), log)
         raise log.error("frame_wrong", f"no payload explains the wrench ({left:.0%} of the "
                         "force is left): the sensor frame or the gravity frame is wrong, its "
                         "rotation may be transposed, or something touches the payload")

@@ -20,14 +20,14 @@ from ..inertia import PARAMETERS, Array
 _SHORTEST = 16  # slices
 _CLEAR = 0.5  # root mean square of the residual below which no shape is sought
 # Share of the residual that the shape explains; that of a cable more, the fewer slices there are.
-_HYSTERESIS, _CABLE, _BY_CHANCE = 0.62, 0.6, 3.5
+# Hysteresis that explains less is not named, but counts from `_MAYBE` on.
+_HYSTERESIS, _MAYBE, _CABLE, _BY_CHANCE = 0.62, 0.45, 0.6, 3.5
 _CLEAR_CABLE = 1.5  # root mean square of the residual below which no cable is named
 _ONE_SIGN = 0.9  # sum of the strengths of hysteresis over the sum of their sizes
 _PLAY = (0.1, 0.3)  # half the play, as a share of the range of a channel's load
 _UNSURE = 1.5  # how far the model of hysteresis may be from the truth, times what it does
 _TURNED = 0.01  # least variance of a horizontal direction in sensor axes
 _UPWARDS = 3.0  # vertical pull of a cable that comes from above, over the horizontal one
-_NOTHING = np.zeros((PARAMETERS, PARAMETERS))
 _TINY = 1e-9
 
 
@@ -38,7 +38,8 @@ class SliceMeans(NamedTuple):
         rows: (s, 6, n) of ``[A | states | y]``; sd: (6,) of one mean by noise and accuracy [N, ..].
         horizontal: (s, 2, 3) two horizontal directions in sensor axes.
         prior: (n, n) products of whitened rows that are known before the data.
-        phi: (10,) payload; gravity: [m/s^2].
+        phi: (10,) of the estimate; load: (s, 6) of all that hangs on the sensor [N, N m].
+        gravity: [m/s^2].
     """
 
     rows: Array
@@ -46,7 +47,22 @@ class SliceMeans(NamedTuple):
     horizontal: Array
     prior: Array
     phi: Array
+    load: Array
     gravity: float
+
+
+class Shaped(NamedTuple):
+    """What a shape of the residual does to an estimate.
+
+    Attributes:
+        covariance: (10, 10) of phi by it.
+        is_named: whether it is a finding.
+        states: (k,) of the rows beside phi, fitted with the shape; None: as without it.
+    """
+
+    covariance: Array
+    is_named: bool = False
+    states: Array | None = None
 
 
 def is_clear(residual: Array, sd: Array, prior_cost: float) -> bool:
@@ -63,36 +79,36 @@ def is_clear(residual: Array, sd: Array, prior_cost: float) -> bool:
     return cost < _CLEAR**2 * whitened.size
 
 
-def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Array:
+def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Shaped:
     """Name hysteresis or a cable that shapes the residual.
 
     Args:
         means: None where the residual is clear.
-
-    Returns:
-        covariance (10, 10) of phi by what was found.
     """
+    nothing = Shaped(np.zeros((PARAMETERS, PARAMETERS)))
     log.clear("hysteresis", "cable")
     if means is None or len(means.rows) < _SHORTEST:
-        return _NOTHING
+        return nothing
     before = _fit(means, np.empty((*means.rows.shape[:2], 0)))
     if before.rms < _CLEAR:
-        return _NOTHING
-    load = means.rows[..., :PARAMETERS] @ means.phi
+        return nothing
+    load = means.load
     halves = [share * np.ptp(load, axis=0) for share in _PLAY]
     lags = [_fit(means, _of_channels(_play(load, half) - load)) for half in halves]
     lag, half = min(zip(lags, halves, strict=True), key=lambda pair: pair[0].rms)
     pull = _fit(means, _pull_columns(means.horizontal))
+    covariance = _lag_covariance(means.phi, lag.phi)
     explained_by_lag = 1.0 - (lag.rms / before.rms) ** 2
     if (explained_by_lag > _HYSTERESIS
-            and lag.strength.sum() > _ONE_SIGN * np.abs(lag.strength).sum()):
-        return _report_hysteresis(half * lag.strength, lag.phi - before.phi, log)
+            and (seen := lag.strength * half / means.sd).sum() > _ONE_SIGN * np.abs(seen).sum()):
+        _report_hysteresis(half * lag.strength, log)
+        return Shaped(covariance, True, lag.states)
     least = max(_CABLE + _BY_CHANCE / len(load), explained_by_lag)
-    if not _turns_enough(means.horizontal):
-        return _NOTHING
-    if before.rms > _CLEAR_CABLE and 1.0 - (pull.rms / before.rms) ** 2 > least:
-        return _report_cable(pull.strength, means.gravity, log)
-    return _NOTHING
+    if (_turns_enough(means.horizontal) and before.rms > _CLEAR_CABLE
+            and 1.0 - (pull.rms / before.rms) ** 2 > least):
+        return Shaped(_report_cable(pull.strength, means.gravity, log), True)
+    likely = min(max((explained_by_lag - _MAYBE) / (_HYSTERESIS - _MAYBE), 0.0), 1.0)
+    return Shaped(likely * covariance)
 
 
 def _turns_enough(horizontal: Array) -> bool:
@@ -104,10 +120,11 @@ def _turns_enough(horizontal: Array) -> bool:
 
 
 class _Fit(NamedTuple):
-    """Least squares with a shape: payload (10,), strength (k,) of the shape, and the root mean
-    square of the residual in standard deviations."""
+    """Least squares with a shape: payload (10,), states, strength (k,) of the shape, and the root
+    mean square of the residual in standard deviations."""
 
     phi: Array
+    states: Array
     strength: Array
     rms: float
 
@@ -125,7 +142,8 @@ def _fit(means: SliceMeans, shape: Array) -> _Fit:
     products += _TINY * np.diag(products.diagonal() + _TINY)
     found = np.linalg.solve(products, vector)
     left = target - columns @ found
-    return _Fit(found[:PARAMETERS], found[n:], float(np.sqrt((left * left).mean())))
+    return _Fit(found[:PARAMETERS], found[PARAMETERS:n], found[n:],
+                float(np.sqrt((left * left).mean())))
 
 
 def _play(load: Array, half: Array) -> Array:
@@ -153,18 +171,23 @@ def _pull_columns(horizontal: Array) -> Array:
     return out
 
 
-def _report_hysteresis(size: Array, change: Array, log: FindingLog) -> Array:
-    """Name hysteresis of a size (6,) [N, N m]; gives the covariance (10, 10) of phi.
+def _lag_covariance(phi: Array, with_lag: Array) -> Array:
+    """Covariance (10, 10) of the estimate phi (10,), where a fit with a model of hysteresis gives
+    another payload (10,); the centre of mass may be as far off along each axis."""
+    change = with_lag - phi
+    covariance = np.outer(change, change)
+    moved = phi[0] * with_lag[1:4] / max(with_lag[0], _TINY) - phi[1:4]
+    covariance[1:4, 1:4] += np.eye(3) * float(moved @ moved) / 3.0
+    return np.asarray(_UNSURE**2 * covariance)
 
-    Args:
-        change: (10,) of phi by a model of it.
-    """
+
+def _report_hysteresis(size: Array, log: FindingLog) -> None:
+    """Name hysteresis of a size (6,) [N, N m]."""
     force, torque = np.sqrt((size.reshape(2, 3) ** 2).mean(axis=1))
     log.set("hysteresis", "warning",
             f"the wrench lags behind its own changes by about {force:.2g} N and {torque:.2g} N m: "
             "hysteresis of the sensor or of its mounting; tighten the mounting, or use a sensor "
             "with less; the intervals are wider by what that may do")
-    return np.asarray(_UNSURE**2 * np.outer(change, change))
 
 
 def _report_cable(strength: Array, gravity: float, log: FindingLog) -> Array:

@@ -39,7 +39,8 @@ from .sensor_bias import SensorBias
 
 _NO_ROWS = np.empty((0, COLUMNS))
 _ROUNDS, _FIRST_ROUNDS = 3, 12  # of them, those of the first window
-_SMALL_ERROR = np.repeat([0.05, 0.0025], 3)  # N, N m; of a slice, in which no shape is sought
+# Of a slice, in which no shape is sought: N, N m, or a share of the range of the load.
+_SMALL_ERROR, _SMALL_SHARE = np.array([0.05, 0.0025]), 0.02
 # Of phi in standard deviations, in the first window, of the noise by itself.
 _STEADY, _FIRST_STEADY, _STEADY_NOISE = 0.1, 0.01, 0.01
 # Share of the window, and bins, that must be new before the noise is estimated anew.
@@ -113,9 +114,11 @@ class ProblemBuilder:
             linearised = _Linearised(weighed, matrix,
                                      self._state_prior(removed, start.nuisance, now_ns))
             if acceleration_covariance.any():
+                # It averages out within slices, and counts as little as all else does there.
+                noise = start.strengths.noise * np.sqrt(weighed.products.within)
                 linearised.marginal = remove_noise_information(
                     linearised.marginal, noise_information(
-                        acceleration_covariance, start.strengths.noise, window.samples))
+                        acceleration_covariance, noise, window.samples))
             return linearised
 
         for _ in range(rounds):
@@ -148,10 +151,15 @@ class ProblemBuilder:
         samples, matrix = window.slices.samples, self._matrix(phi)
         ordered = np.sort(samples)
         median = 0.5 * (ordered[len(ordered) // 2] + ordered[(len(ordered) - 1) // 2])
-        sd = np.hypot(datasheet_noise(sensor) / math.sqrt(median), _SMALL_ERROR)
-        solution = np.concatenate([phi, states, [-1.0]])
-        sums = window.slices.sums.reshape(-1, len(matrix)) @ (matrix @ solution)
-        residual = sums.reshape(len(samples), -1) / samples[:, None]
+        both = np.zeros((matrix.shape[1], 2))  # residual and load
+        both[:, 0], both[:PARAMETERS, 1] = (np.concatenate([phi, states, [-1.0]]),
+                                            self.total_payload(phi))
+        sums = window.slices.sums.reshape(-1, len(matrix)) @ (matrix @ both)
+        residual, load = (sums.reshape(len(samples), -1, 2) / samples[:, None, None]
+                          ).transpose(2, 0, 1)
+        ranges = (load.max(axis=0) - load.min(axis=0)).reshape(2, 3).max(axis=1)
+        sd = np.hypot(datasheet_noise(sensor) / math.sqrt(median),
+                      np.repeat(np.minimum(_SMALL_ERROR, _SMALL_SHARE * ranges), 3))
         of_parameters = float(phi @ vague_information(1.0) @ phi)
         if is_clear(residual, sd, problem.prior_cost(states) + of_parameters):
             return None
@@ -159,8 +167,7 @@ class ProblemBuilder:
         means = window.slices.sums / samples[:, None, None]
         horizontal = means[:, :3, GRAVITY_TILT.columns][..., ::GRAVITY_TILT.width // 2]
         return SliceMeans(
-            means @ matrix, sd, horizontal.transpose(0, 2, 1) / gravity, prior,
-            self.total_payload(phi), gravity)
+            means @ matrix, sd, horizontal.transpose(0, 2, 1) / gravity, prior, phi, load, gravity)
 
     def add_regressor_noise(self, problem: Problem, window: WindowContent, phi: Array) -> Problem:
         """The problem with the noise of measured accelerations in its regressor, at phi (10,)."""

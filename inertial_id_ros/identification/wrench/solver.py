@@ -14,6 +14,7 @@ from ...detection.consistency_checks import (
     look_at,
     residual_rms,
     sensor_errors,
+    unexplained_share,
 )
 from ...detection.residual_shape import check_residual_shape
 from ...detection.shape_check import check_shape
@@ -134,26 +135,35 @@ class Solver:
         marginal = problem.marginal("noise")
         states = marginal.states(solution.phi)
         rms = residual_rms(problem, solution.phi, states)
-        is_explained = not check_residual(
-            rms, self._residual_noise(solution.phi, acceleration_covariance), log)
+        noise = self._residual_noise(solution.phi, acceleration_covariance)
+        is_explained = not check_residual(rms, noise, log)
         check_settings(solution.phi, self._settings, log)
+        misfit = common_gain_covariance(  # what is wrong may as well look like a load
+            self.problems.total_payload(solution.phi),
+            unexplained_share(problem, solution.phi, states, noise))
         shaped = check_residual_shape(
             self.problems.slice_means(window, problem, solution.phi, states), log)
-        verdict = judge(solution, marginal, beyond + shaped
+        verdict = judge(solution, marginal, beyond + misfit + shaped.covariance
                         + self._unseen_covariance(solution.phi, turning))
-        is_explained = is_explained or bool(shaped.any())
+        is_explained = is_explained or shaped.is_named
         if not is_explained and WrenchModel.texts.doubted_name in log:
             raise InvalidData(WrenchModel.texts.doubted)
-        self._check_mass(solution, verdict.phi_covariance[0, 0] - shaped[0, 0], is_explained)
+        self._check_mass(solution, verdict.phi_covariance[0, 0] - misfit[0, 0]
+                         - shaped.covariance[0, 0], is_explained)
         log.set("verdict", "info", verdict.sentence)
         nuisance, sigma = self.nuisance_values(marginal, states, verdict.phi_covariance)
         nuisance = join(removed, nuisance)
+        seen = nuisance
+        if shaped.states is not None:  # hysteresis looks like a delay, and like small angles
+            other = join(removed, self.problems.states.expand(
+                self.problems.nuisance_values(shaped.states)))
+            seen = np.where(np.abs(other) < np.abs(nuisance), other, nuisance)
         for state in NUISANCE_STATES:
-            state.report(nuisance[state.values], sigma[state.values], log)
-            if is_explained and state.is_too_large(nuisance[state.values]):
+            state.report(seen[state.values], sigma[state.values], log)
+            if is_explained and state.is_too_large(seen[state.values]):
                 self.problems.forget_solution()
                 named = [True] * len(state.components)
-                raise log.error("frame_wrong", state.describe(nuisance[state.values], named)
+                raise log.error("frame_wrong", state.describe(seen[state.values], named)
                                 + ": more than a mounting gets wrong; the sensor frame or the "
                                 "gravity frame is wrong")
         return Estimate(

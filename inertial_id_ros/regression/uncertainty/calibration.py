@@ -77,12 +77,13 @@ def calibration_scale(products: ChannelProducts, levels: Levels, prior: Array,
     return float(np.sqrt(weight @ _SCALES**2 / weight.sum()))
 
 
-def common_gain_covariance(phi: Array, gain_error: float) -> Array:
+def common_gain_covariance(phi: Array, gain_error: Array | float) -> Array:
     """Covariance (10, 10) of phi (10,) by gains that all forces, or all torques, have in common.
 
     Args:
-        gain_error: standard deviation of each gain.
+        gain_error: standard deviation of each gain, or of the two (2,).
     """
     gains = np.zeros((PARAMETERS, 2))
-    gains[0, 0], gains[1:, 1] = gain_error * phi[0], gain_error * phi[1:]
+    gains[0, 0], gains[1:, 1] = phi[0], phi[1:]
+    gains *= gain_error
     return np.asarray(gains @ gains.T)

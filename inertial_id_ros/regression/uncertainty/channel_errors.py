@@ -31,6 +31,8 @@ class ChannelProducts(NamedTuple):
             that errors of the calibration multiply; beside: (6, n, 3) of the two.
         lengths: (6, n) of the columns of the rows.
         sums: (6, n + 3, s) of rows and accelerations over the slices, times samples.
+        within: (6,) variance of the noise within slices, where the bias walks too, over that of
+            white noise.
         linear: (6 h, n) the rows themselves, with all that the bias hides.
     """
 
@@ -39,6 +41,7 @@ class ChannelProducts(NamedTuple):
     beside: Array
     lengths: Array
     sums: Array
+    within: Array
     linear: Array
 
 
@@ -56,20 +59,25 @@ def channel_products(window: WindowContent, matrix: Array, levels: Levels) -> Ch
     products = linear.transpose(0, 2, 1) @ linear
     lengths = np.sqrt(products.diagonal(axis1=1, axis2=2)[:, :n])
     sums = wide.T @ window.slices.sums.transpose(1, 2, 0)  # time last, as LAPACK reads it
+    within = np.ones(len(products))
     walking = [k for k, level in enumerate(levels) if level.walk.variance > 0.0]
     if walking:
         group = slice(3 * walking[0], 3 * walking[-1] + 3)
-        _take_walks(products[group], sums[group], window, [levels[k] for k in walking])
+        within[group] = _take_walks(products[group], sums[group], window,
+                                    [levels[k] for k in walking])
     return ChannelProducts(products[:, :n, :n], products[:, n:, n:], products[:, :n, n:], lengths,
-                           sums, linear[..., :n].reshape(-1, n))
+                           sums, within, linear[..., :n].reshape(-1, n))
 
 
-def _take_walks(products: Array, sums: Array, window: WindowContent, levels: list[Level]) -> None:
+def _take_walks(products: Array, sums: Array, window: WindowContent, levels: list[Level]) -> Array:
     """Take from products (3 g, k, k) of the rows of groups of three channels what their walking
     biases hide.
 
     Args:
         sums: (3 g, k, s) of the rows over slices, times samples; levels: of the g groups.
+
+    Returns:
+        (3 g,) the noise within slices, see `ChannelProducts`.
     """
     samples = window.slices.samples
     time = np.array([[level.walk.time] for level in levels])
@@ -90,6 +98,7 @@ def _take_walks(products: Array, sums: Array, window: WindowContent, levels: lis
     seen -= hidden
     products /= within
     products += sums @ seen.transpose(0, 2, 1)
+    return np.asarray(within.ravel())
 
 
 def _density_within(time: Array, window: WindowContent) -> Array:
