@@ -4,9 +4,17 @@
 MEGABYTE = 1_000_000
 MAX_URDF_BYTES = 20 * MEGABYTE
 MAX_URDF_LINKS = 1000  # a chain of 5000 exhausts the stack of the parser
+MAX_URDF_ELEMENTS = 200_000
+MAX_URDF_ATTRIBUTES = 100  # of one element: the parser takes time with the square of them
+MAX_URDF_DEPTH = 100  # of elements in each other, on the stack of the parser
+MAX_URDF_VALUE = 65_536  # characters of one attribute
+MAX_ARM_JOINTS = 64  # that move a sensor: the matrices of a model grow with the cube of them
+MAX_ROBOT_JOINTS = 128  # of a robot that is identified as a whole
 MAX_MESH_BYTES = 200 * MEGABYTE
 MAX_FACES = 2_000_000
 MAX_POINTS = 1_000_000
+MAX_REQUEST_POINTS = 100_000  # points or vertices in one request
+MAX_REQUEST_FACES = 200_000
 MAX_YAML_BYTES = MEGABYTE
 MAX_TABLE_BYTES = 500 * MEGABYTE  # of joint states as CSV or NPZ, unpacked
 MAX_JSON_BYTES = MEGABYTE

@@ -23,6 +23,26 @@ def farthest_points(cloud: Array, count: int) -> np.ndarray:
     return np.array(chosen)
 
 
+def merge_points(points: Array, volumes: Array, count: int) -> tuple[Array, Array]:
+    """At most `count` points (m, 3) and their volumes (m,) in place of more.
+
+    Points in the same cell of a cubic grid become one at their centroid, with the sum of their
+    volumes: mass and centre of mass stay exact, moments of inertia to the square of the cell.
+    """
+    low, size = points.min(axis=0), np.ptp(points, axis=0)
+    pitch = float(np.cbrt(np.maximum(size, size.max() / count).prod() / count))
+    while True:
+        cells = np.floor((points - low) / pitch).astype(np.int64)
+        label = (cells[:, 0] << 42) + (cells[:, 1] << 21) + cells[:, 2]
+        found, index = np.unique(label, return_inverse=True)
+        if len(found) <= count:
+            break
+        pitch *= 1.1
+    total = np.bincount(index, volumes).astype(float)
+    centroids = np.stack([np.bincount(index, volumes * x) for x in points.T], axis=1)
+    return centroids / total[:, None], total
+
+
 def outermost_points(points: Array) -> Array:
     """Those (m, 3) of points (n, 3) that lie farthest in one of DIRECTIONS directions, spread
     evenly about the middle of their bounding box."""

@@ -33,10 +33,11 @@ from .point_sets import (
     enclosing_ellipsoid,
     farthest_points,
     has_volume,
+    merge_points,
     outermost_points,
 )
 from .shape_error import ShapeError, map_phi
-from .voxelize import grid_axes, grid_points, is_interior
+from .voxelize import INTERIOR_POINTS, grid_axes, grid_points, is_interior
 
 if TYPE_CHECKING:  # half a second of imports, which only shapes need
     import trimesh
@@ -261,12 +262,19 @@ def shape_from_points(points: ArrayLike, volumes: ArrayLike | None = None,
                       bounding: bool = False, name: str = "points") -> Shape:
     """The region that points (n, 3) fill, each standing for a volume (n,) or all for the same.
 
+    More points than INTERIOR_POINTS are merged to at most so many (`merge_points`), since the time
+    of an estimate grows with them; the moments of the filled body stay those of all points.
+
     Raises:
         InvalidShape: fewer than four points, points in one plane, or values that are not finite.
     """
     cloud = np.asarray(points, dtype=float).reshape(-1, 3)
     if len(cloud) > MAX_POINTS:
         raise InvalidShape(f"the shape has {len(cloud)} points; at most {MAX_POINTS} are allowed")
+    farthest = np.abs(cloud).max(initial=0.0)
+    if farthest > FARTHEST:  # before squares of it overflow
+        raise InvalidShape(f"the points of the shape reach {farthest:.4g} m from the sensor; "
+                           f"allowed: at most {FARTHEST:g} m (are the units metres?)")
     share = np.ones(len(cloud)) if volumes is None else np.asarray(volumes, dtype=float)
     if len(cloud) < 4 or not np.isfinite(cloud).all():
         raise InvalidShape(f"a point shape needs at least four finite points, got {len(cloud)}")
@@ -275,7 +283,10 @@ def shape_from_points(points: ArrayLike, volumes: ArrayLike | None = None,
     if not has_volume(cloud):
         raise InvalidShape("the points of the shape lie in one plane; they enclose no volume")
     unit = point_columns(cloud) @ (share / share.sum())
-    return Shape(cloud, share, cloud, unit, bounding, name)
+    if len(cloud) <= INTERIOR_POINTS:
+        return Shape(cloud, share, cloud, unit, bounding, name)
+    points, volumes = merge_points(cloud, share, INTERIOR_POINTS)
+    return Shape(points, volumes, outermost_points(cloud), unit, bounding, name)
 
 
 def _mesh_unit_phi(mesh: trimesh.Trimesh) -> Array:

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
 
 from ..errors import InvalidModel, UnknownFrame
 from ..inertia import Array
-from ..io.capture_stderr import capture_stderr
 from ..io.sample_blocks import JointStates
-from ..limits import MAX_URDF_BYTES, MAX_URDF_LINKS
+from ..limits import MAX_ARM_JOINTS
 from ..signals.ring_buffer import (
     HELD,
     JUMPED,
@@ -44,6 +42,7 @@ from .polynomial import (
     sample_variance,
 )
 from .position_jumps import PositionJumps, Span
+from .robot_description import SAME_NAME, link_names
 from .transform_tree import Pose, TransformTree, list_names
 
 _CAPACITY = 65_536  # joint states kept: a window can be gone through again
@@ -51,69 +50,6 @@ _SETTLE = 50  # samples after which the period, and with it the window, is taken
 _IMPOSSIBLE = 1e6  # rad or m: no joint stands there, uninitialised memory does
 _BEYOND_LIMIT, _TURN = 1.2, 2.0 * math.pi + 0.5  # of a joint's limit, and rad
 _SPARSE_NS, _SPARSE = 10_000_000, 8  # the noise is measured in one of so many spans [ns]
-_SAME_NAME = "joint::"  # before the name of a joint that has the name of a link
-
-
-def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None,
-               dynamics: bool = False) -> pin.Model:
-    """Model of a URDF text; its root link is fixed to the world, or tied to it by `root_joint`.
-
-    Args:
-        dynamics: masses and inertias matter, so that those the parser cannot read are an error.
-
-    Raises:
-        InvalidModel: not a URDF, or too large.
-    """
-    if len(urdf) > MAX_URDF_BYTES:
-        raise InvalidModel(f"robot description has {len(urdf)} bytes; at most {MAX_URDF_BYTES}")
-    if "<!DOCTYPE" in urdf or "<!ENTITY" in urdf:
-        raise InvalidModel("robot description declares XML entities, which are not accepted")
-    complaints: list[str] = []
-    try:
-        tree = ElementTree.fromstring(urdf)  # says where the text breaks, and prints nothing
-        count = sum(1 for _ in tree.iter("link"))
-        if count > MAX_URDF_LINKS:
-            raise ValueError(f"it has {count} links; at most {MAX_URDF_LINKS} are allowed")
-        with capture_stderr() as complaints:  # its error says nothing, these lines do
-            model = (pin.buildModelFromXML(urdf) if root_joint is None
-                     else pin.buildModelFromXML(urdf, root_joint))
-        _check_numbers(model)
-        if dynamics and any("inertia" in line.lower() for line in complaints):
-            raise ValueError("inertia")
-        return _with_unique_names(model)
-    except Exception as error:  # the parser raises several kinds
-        reason = (_reason(complaints) or " ".join(str(error).split()) or "not a URDF")[:300]
-        raise InvalidModel(f"robot description is not a usable URDF: {reason}") from error
-
-
-def _reason(complaints: Sequence[str]) -> str:
-    """The messages of the URDF parser without the lines that name its source files."""
-    words = (line.removeprefix("Error:").split() for line in complaints
-             if not line.lstrip().startswith("at line"))
-    return "; ".join(" ".join(w) for w in words if w)
-
-
-def _check_numbers(model: pin.Model) -> None:
-    """Raise ValueError where a joint or a frame lies nowhere, or farther off than any robot."""
-    for names, placements in ((model.names, model.jointPlacements),
-                              ([f.name for f in model.frames],
-                               [f.placement for f in model.frames])):
-        for name, placement in zip(names, placements, strict=True):
-            if not (np.abs(placement.homogeneous) < _IMPOSSIBLE).all():
-                raise ValueError(f"the origin of '{name[:100]}' is not finite, or more than "
-                                 f"{_IMPOSSIBLE:g} m away")
-
-
-def _with_unique_names(model: pin.Model) -> pin.Model:
-    """The model with joints renamed that have the name of a link, which Pinocchio mixes up."""
-    links = set(_links(model))
-    for frame in model.frames:
-        if frame.type != pin.FrameType.BODY and frame.name in links:
-            frame.name = _SAME_NAME + frame.name
-    for k, name in enumerate(list(model.names)):
-        if name in links:
-            model.names[k] = _SAME_NAME + name
-    return model
 
 
 class RobotFrame:
@@ -138,6 +74,9 @@ class RobotFrame:
         chain = _joints_above(model, _link(model, link).parentJoint)
         if not chain:
             raise InvalidModel(f"no joint of the robot description moves frame '{sensor_frame}'")
+        if len(chain) > MAX_ARM_JOINTS:
+            raise InvalidModel(f"{len(chain)} joints of the robot description move frame "
+                               f"'{sensor_frame}'; at most {MAX_ARM_JOINTS} are allowed")
         self._gravity = gravity
         self._gravity_axes = _gravity_axes_in_root(model, tree, gravity_frame)
         locked = [j for j in range(1, model.njoints) if j not in chain]
@@ -147,7 +86,7 @@ class RobotFrame:
             "wrench sensor", at.parentJoint, at.placement * pin.SE3(*offset), pin.OP_FRAME))
         self._data = self._model.createData()
         names = list(self._model.names)[1:]
-        self.joint_names: list[str] = [name.removeprefix(_SAME_NAME) for name in names]
+        self.joint_names: list[str] = [name.removeprefix(SAME_NAME) for name in names]
         joints = list(self._model.joints)[1:]
         for name, joint in zip(self.joint_names, joints, strict=True):
             if joint.nv != 1:
@@ -411,14 +350,9 @@ def _joints_above(model: pin.Model, joint: int) -> list[int]:
     return chain
 
 
-def _links(model: pin.Model) -> list[str]:
-    """Names of all links; joints may have the same names."""
-    return [f.name for f in model.frames if f.type == pin.FrameType.BODY]
-
-
 def _root(model: pin.Model) -> str:
     """The link that all others hang from."""
-    return next(name for name in _links(model) if _link(model, name).parentJoint == 0)
+    return next(name for name in link_names(model) if _link(model, name).parentJoint == 0)
 
 
 def _link(model: pin.Model, name: str) -> pin.Frame:
@@ -428,7 +362,7 @@ def _link(model: pin.Model, name: str) -> pin.Frame:
 
 def _attach(model: pin.Model, tree: TransformTree, frame: str) -> tuple[str, Pose]:
     """The robot's frame to which a frame is fixed, and its pose in it."""
-    names = _links(model)
+    names = link_names(model)
     if frame in names:
         return frame, Pose(np.eye(3), np.zeros(3))
     for ancestor in tree.ancestors(frame):
@@ -443,7 +377,7 @@ def _attach(model: pin.Model, tree: TransformTree, frame: str) -> tuple[str, Pos
 
 def _gravity_axes_in_root(model: pin.Model, tree: TransformTree, gravity_frame: str) -> Array:
     """Axes of the gravity frame, in rows (3, 3), along the axes of the robot's root."""
-    names = _links(model)
+    names = link_names(model)
     root = _root(model)
     gravity_frame = gravity_frame or _static_root(tree, root)
     if gravity_frame in names:

@@ -18,10 +18,11 @@ from ..signals.ring_buffer import LATE, MISSING_JOINT, NOT_FINITE, REPEATED, Sam
 from ..signals.sample_checks import STAMPS_HINT
 from ..signals.stream_watch import StreamWatch
 from .frame_shift import FrameShift
-from .joint_motion import JointMotion, RobotFrame, parse_urdf
+from .joint_motion import JointMotion, RobotFrame
 from .motion import MotionSource
 from .polynomial import Spacing
 from .position_jumps import FROZEN, JUMPED, MIXED, Span
+from .robot_description import parse_urdf
 from .tf_motion import TfMotion
 from .transform_tree import Pose, TransformTree
 

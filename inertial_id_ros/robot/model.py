@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from ..errors import DamagedFile, InvalidData, InvalidModel, UnknownFrame
 from ..inertia import Array, phi_from_pinocchio
 from ..io.files import read_text
-from ..kinematics.joint_motion import parse_urdf
+from ..kinematics.robot_description import parse_urdf
 from ..limits import MAX_URDF_BYTES
 from .joint_terms import JointTerms
 

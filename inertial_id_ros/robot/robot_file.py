@@ -14,7 +14,7 @@ import pinocchio as pin
 from ..errors import DamagedFile, InvalidData, InvalidModel, InvalidSetting
 from ..inertia import Array
 from ..io.files import format_document, read_document, user_path, write_atomically
-from ..kinematics.joint_motion import parse_urdf
+from ..kinematics.robot_description import parse_urdf
 from .joint_terms import JointTerms
 from .model import RobotModel
 

@@ -38,6 +38,8 @@ from .services.black_boxes import BlackBoxes
 from .services.call_limit import flush_limit
 from .services.handlers import Services
 from .services.identify_action import IdentifyAction
+from .services.outside_reader import OutsideReader
+from .services.requested_shapes import RequestedShapes
 from .services.state_keeper import StateKeeper
 from .settings.arguments import start_ros, without_ros_arguments
 from .settings.configuration import Configuration
@@ -54,7 +56,7 @@ _REPORT = 1.0  # s between diagnostics
 _PATIENCE = 3.0  # s after the start before missing data, or a missing /clock, are reported
 _BETWEEN_SETTINGS = 0.5  # s between two changes of settings
 _RESULT_TIME = 0.2  # s to deliver the result of a goal that is aborted because the node stops
-_STOP_TIME = 2.0  # s that the last solve may take
+_STOP_TIME = 0.8  # s that the last solve, and what is read, may take each
 
 
 class InertialIdNode(SettingsNode):
@@ -82,7 +84,7 @@ class InertialIdNode(SettingsNode):
         self._outbox: deque[Outcome] = deque(maxlen=1)
         self._report_due = True
         self._skipped, self._longest, self._rounds = 0, 0.0, 0
-        self._newest_description: str | None = None  # of those not yet in use
+        self._description: str | InertialIdError | None = None  # read, and not yet in use
         self._newest_settings: Settings | None = None
         self._started = time.monotonic()
         self._configured = -_BETWEEN_SETTINGS
@@ -95,15 +97,19 @@ class InertialIdNode(SettingsNode):
                                  lambda: self.settings.estimator.rate, self._publish)
         self._logger_of_findings = FindingLogger(self._write_log)
         self.black_boxes = BlackBoxes(self, self.identifier.state())
-        self._inputs = Inputs(self, self.settings, self.identifier, self._on_description,
+        self.reader = OutsideReader(self._take_description, self._report_failure)
+        self._inputs = Inputs(self, self.settings, self.identifier, self.reader.take_description,
                               self.black_boxes)
         self._payload_watch = PayloadWatch(self, self.findings)
-        self._identify = IdentifyAction(self, Services(self).requested_shape)
+        shapes = RequestedShapes(self)
+        Services(self, shapes)
+        self._identify = IdentifyAction(self, shapes)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(_HOUSEKEEPING, self._do_housekeeping, clock=steady)
         self.create_timer(_REPORT, self._request_report, clock=steady)
         self._timer = SolveTimer(self, self.settings.estimator.rate, self._request_solve)
         self.worker.start()
+        self.reader.start()
         self.watchdog.start()
         self.get_logger().info(
             f"{self.settings.estimator.method} at {self.settings.estimator.rate:g} Hz from "
@@ -117,9 +123,9 @@ class InertialIdNode(SettingsNode):
                 executor.spin_once(timeout_sec=left)
 
     def stop(self) -> bool:
-        """End the worker; False where it could not end in time."""
+        """End the threads; False where one could not end in time."""
         self.watchdog.stop()
-        return self.worker.stop(_STOP_TIME)
+        return all([self.reader.stop(_STOP_TIME), self.worker.stop(_STOP_TIME)])
 
     # ---- timers: in the executor's thread --------------------------------------------------------
 
@@ -136,15 +142,17 @@ class InertialIdNode(SettingsNode):
                 and self.worker.request("configure")):
             self._configured = time.monotonic()
 
-    def _on_description(self, urdf: str) -> None:
-        self._newest_description = urdf
+    def _take_description(self, read: str | InertialIdError) -> None:
+        """Have the worker use a description that was read; in the reader's thread."""
+        self._description = read
         self.worker.request("describe")
 
     def _do_housekeeping(self) -> None:
         """Hand work to the worker, and publish what it has left: goals, parameters, findings."""
         self._request_configuration()
-        if self._newest_description is not None:
+        if self._description is not None:
             self.worker.request("describe")
+        self.reader.look()
         self._rounds += 1
         if self._rounds % _ROUNDS_UNSUBSCRIBED == 0 or self._out.compensated_is_subscribed:
             self.worker.request("advance")
@@ -246,11 +254,13 @@ class InertialIdNode(SettingsNode):
 
     def _use_description(self) -> None:
         """Use the newest robot description; older ones that still wait are skipped."""
-        urdf, self._newest_description = self._newest_description, None
-        if urdf is None:
+        read, self._description = self._description, None
+        if read is None:
             return
         try:
-            self.identifier.set_robot_description(urdf)
+            if isinstance(read, InertialIdError):
+                raise read
+            self.identifier.set_robot_description(read)
             self.black_boxes.mark(self.identifier.taken, DESCRIBE)
             self.findings.clear("robot_description_invalid")
             self.publish_if_forgotten()

@@ -7,7 +7,7 @@ import pytest
 
 from inertial_id_ros.errors import InvalidModel, InvalidSetting
 from inertial_id_ros.identification.wrench.identifier import Identifier
-from inertial_id_ros.kinematics.joint_motion import parse_urdf
+from inertial_id_ros.kinematics.robot_description import parse_urdf
 from inertial_id_ros.settings import Settings
 
 

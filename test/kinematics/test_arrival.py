@@ -10,9 +10,10 @@ import pytest
 from synthetic import JOINTS, START, URDF, Scene
 
 from inertial_id_ros.kinematics.arrival import BASE_NS, even_out
-from inertial_id_ros.kinematics.joint_motion import JointMotion, RobotFrame, parse_urdf
+from inertial_id_ros.kinematics.joint_motion import JointMotion, RobotFrame
 from inertial_id_ros.kinematics.motion import Motion
 from inertial_id_ros.kinematics.polynomial import gather_samples, measure_spacing
+from inertial_id_ros.kinematics.robot_description import parse_urdf
 from inertial_id_ros.kinematics.transform_tree import TransformTree
 
 PERIOD = 0.002

@@ -27,12 +27,9 @@ from synthetic import (
 )
 
 from inertial_id_ros.errors import InvalidModel, UnknownFrame
-from inertial_id_ros.kinematics.joint_motion import (
-    JointMotion,
-    RobotFrame,
-    parse_urdf,
-)
+from inertial_id_ros.kinematics.joint_motion import JointMotion, RobotFrame
 from inertial_id_ros.kinematics.motion import Motion
+from inertial_id_ros.kinematics.robot_description import parse_urdf
 from inertial_id_ros.kinematics.transform_tree import TransformTree
 from inertial_id_ros.signals.ring_buffer import MISSING_JOINT, NOT_FINITE, REPEATED, STORED
 

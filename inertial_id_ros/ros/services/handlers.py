@@ -4,22 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from std_srvs.srv import Trigger
 
 from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
 
 from ...errors import InertialIdError, InvalidData, NotEnoughData, UnknownFrame, printable
 from ...estimate import Estimate, NoEstimate
-from ...geometry.resources import package_roots
 from ...geometry.shape import Shape
 from ...inertia import Array
 from ...regression.tool import load_tool, save_tool, tool_from_estimate
 from ..conversions import in_frame, parameters_message
 from ..settings.authority import require_unlocked_service
+from .late_answers import create_late_service
+from .requested_shapes import RequestedShapes, result_of
 from .saving import (
     DEFAULT_NAME,
     TOOLS,
@@ -29,7 +30,6 @@ from .saving import (
     tool_path,
     write_in_folder,
 )
-from .shape_request import shape_from_request
 
 if TYPE_CHECKING:
     from ..node import InertialIdNode
@@ -37,21 +37,20 @@ if TYPE_CHECKING:
 # Services whose effect on the estimate a replayed black box does not repeat.
 _CHANGING = ("set_shape", "tare", "untare", "set_tool", "reset")
 _WAIT = 2.0  # s; the executor's thread waits for the worker, never the other way round
-_WAIT_SHAPE = 5.0  # s; filling a large mesh with points takes its time
 
 
 class Services:
     """The services of the node."""
 
-    def __init__(self, node: InertialIdNode) -> None:
-        self._node = node
+    def __init__(self, node: InertialIdNode, shapes: RequestedShapes) -> None:
+        self._node, self._shapes = node, shapes
         for kind, name, answer in (
                 (GetInertialParameters, "get_inertial_parameters", self._get_parameters),
-                (SetShape, "set_shape", self._set_shape), (Trigger, "tare", self._tare),
-                (Trigger, "untare", self._untare),
+                (Trigger, "tare", self._tare), (Trigger, "untare", self._untare),
                 (SetTool, "set_tool", self._set_tool), (Trigger, "reset", self._reset),
                 (Save, "save", self._save)):
             node.create_service(kind, f"~/{name}", self._report_errors(name, answer))
+        create_late_service(node, SetShape, "~/set_shape", self._set_shape)
 
     def _report_errors(self, name: str,
                        answer: Callable[[Any, Any], str]) -> Callable[[Any, Any], Any]:
@@ -109,12 +108,21 @@ class Services:
             text = str(error)
             raise UnknownFrame(text if target in text else f"frame '{target}': {text}") from error
 
-    def _set_shape(self, request: SetShape.Request, response: SetShape.Response) -> str:
-        return self._node.worker.call(lambda: self._use_shape(request), _WAIT_SHAPE)
+    def _set_shape(self, request: SetShape.Request, response: SetShape.Response) -> Future[Any]:
+        """The response, as soon as the worker uses the shape."""
+        answered: Future[Any] = Future()
+        try:
+            require_unlocked_service(self._node.settings, "set_shape")
+            used = self._shapes.hand_over(self._shapes.read(request), self._use_shape)
+        except Exception as error:
+            used = Future()
+            used.set_exception(error)
+        finish = self._report_errors("set_shape", lambda *_: result_of(used))
+        used.add_done_callback(lambda _: answered.set_result(finish(request, response)))
+        return answered
 
-    def _use_shape(self, request: SetShape.Request) -> str:
-        """Use the requested shape from now on; in the worker. Returns a description of it."""
-        shape = self.requested_shape(request)
+    def _use_shape(self, shape: Shape | None) -> str:
+        """Use a shape from now on; in the worker. Returns a description of it."""
         self._node.configuration.use_shape(shape)
         self._node.solve_after_change()
         if shape is None:
@@ -122,21 +130,6 @@ class Services:
         x, y, z = shape.lengths
         return (f"shape '{shape.name}' of {shape.volume * 1e6:.4g} cm^3, bounding box "
                 f"{x:.4g} x {y:.4g} x {z:.4g} m along the sensor axes")
-
-    def requested_shape(self, request: Any) -> Shape | None:
-        """The shape that a `SetShape` request, or a `Shape`, describes; in the worker."""
-        return shape_from_request(request, self._to_sensor, package_roots(),
-                                  self._node.mesh_folders)
-
-    def _to_sensor(self, frame: str) -> Array:
-        """Homogeneous transform (4, 4) from a frame to the sensor frame; in the worker."""
-        identifier = self._node.identifier
-        if not identifier.sensor_frame:
-            raise UnknownFrame(f"frame '{frame}' cannot be related to the sensor frame, which is "
-                               "not known before the first wrench message")
-        matrix = np.eye(4)
-        matrix[:3, :3], matrix[:3, 3] = identifier.lookup(identifier.sensor_frame, frame)[:2]
-        return matrix
 
     def _tare(self, request: Trigger.Request, response: Trigger.Response) -> str:
         return self._change_state(lambda: self._node.identifier.tare(self._node.state.keep))

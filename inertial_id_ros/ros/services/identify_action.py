@@ -24,6 +24,8 @@ from ...geometry.shape import Shape
 from ...identification.accuracy_goal import AccuracyGoal
 from ..conversions import NAN, parameters_message
 from ..settings.authority import require_unlocked_service
+from .requested_shapes import RequestedShapes
+from .shape_request import RequestedShape
 
 if TYPE_CHECKING:
     from ..node import InertialIdNode
@@ -41,7 +43,8 @@ class _Goal(NamedTuple):
 
     wanted: AccuracyGoal
     method: str
-    shape: Shape | None
+    shape: Shape | None  # where it is made already
+    asked: RequestedShape | None  # where that takes longer than a client should wait
     keep_data: bool
     timeout: float  # s
 
@@ -70,14 +73,15 @@ class IdentifyAction:
     """The action server of the node.
 
     Args:
-        requested_shape: makes, in the worker, the shape that a message describes.
+        shapes: makes the shape that a message describes.
     """
 
     def __init__(self, node: InertialIdNode,
-                 requested_shape: Callable[[Any], Shape | None]) -> None:
-        self._node, self._requested_shape = node, requested_shape
+                 shapes: RequestedShapes) -> None:
+        self._node, self._shapes = node, shapes
         self._checked: _Goal | None = None  # between request and acceptance
         self._run: _Run | None = None
+        self._current: _Goal | None = None  # that runs; the worker reads it
         self._shown: Outcome = _NO_ESTIMATE_YET
         self._rejected_at = math.inf
         self._watching = False  # in the worker
@@ -123,11 +127,14 @@ class IdentifyAction:
         if not (math.isfinite(timeout) and 0.0 <= timeout <= _LONGEST):
             raise InvalidData(f"timeout is {timeout:g} s; allowed: 0 to {_LONGEST:g} s, 0 for "
                               f"{_TIMEOUT:g} s")
-        shape = self._node.worker.call(lambda: self._requested_shape(request.shape), _PREPARING)
-        self._node.configuration.check(request.method, shape)
+        asked, shape = self._shapes.read(request.shape), None
+        if asked is not None and asked.small:
+            shape = self._node.worker.call(lambda: self._shapes.make(asked), _PREPARING)
+        self._node.configuration.check(request.method, asked is not None)
         if not request.keep_data:
             self._node.flush_limit.admit()
-        return _Goal(wanted, request.method, shape, bool(request.keep_data), timeout or _TIMEOUT)
+        return _Goal(wanted, request.method, shape, None if shape else asked,
+                     bool(request.keep_data), timeout or _TIMEOUT)
 
     def _on_accepted(self, handle: Any) -> None:
         """Start the goal that was checked last."""
@@ -135,8 +142,8 @@ class IdentifyAction:
         assert goal is not None
         handle.execute()
         self._shown = _NO_ESTIMATE_YET
-        self._run = _Run(goal, handle, time.monotonic(),
-                         self._node.worker.post(lambda: self._begin(goal)))
+        self._current = goal
+        self._run = _Run(goal, handle, time.monotonic(), self._hand_over(goal))
         self._node.findings.set(
             "goal", "info", f"a goal of ~/identify runs for at most {goal.timeout:g} s")
 
@@ -144,13 +151,21 @@ class IdentifyAction:
         runs = self._run is not None and self._run.handle is handle
         return CancelResponse.ACCEPT if runs else CancelResponse.REJECT
 
+    def _hand_over(self, goal: _Goal) -> Future[None]:
+        """Have the worker begin a goal, as soon as its shape is made."""
+        if goal.asked is None:
+            return self._node.worker.post(lambda: self._begin(goal, goal.shape))
+        return self._shapes.hand_over(goal.asked, lambda shape: self._begin(goal, shape))
+
     # ---- in the worker ---------------------------------------------------------------------------
 
-    def _begin(self, goal: _Goal) -> None:
+    def _begin(self, goal: _Goal, shape: Shape | None) -> None:
         """Use the goal's method and shape, and flush the data unless it keeps them."""
+        if self._current is not goal:  # it ended before its shape was made
+            return
         self._seen.clear()
         self._watching = True
-        self._node.configuration.hold_goal(goal.method, goal.shape)
+        self._node.configuration.hold_goal(goal.method, shape)
         if not goal.keep_data:
             self._node.identifier.reset("a goal of ~/identify began")
             self._node.publish_if_forgotten()
@@ -202,7 +217,7 @@ class IdentifyAction:
             state: name of the method of rclpy's handle that sets it.
         """
         assert self._run is not None
-        handle, self._run = self._run.handle, None
+        handle, self._run, self._current = self._run.handle, None, None
         self._node.worker.post(self._end)
         self._node.findings.clear("goal")
         result = Identify.Result(success=state == _SUCCEEDED, message=message,

@@ -5,24 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-import trimesh
+import trimesh  # noqa: F401  # at the start, since it takes half a second
 from shape_msgs.msg import Mesh, SolidPrimitive
 
 from inertial_id_ros.srv import SetShape
 
 from ...errors import InvalidShape
+from ...geometry.outside_shapes import SMALL, fill_file, fill_points, fill_triangles, placed
 from ...geometry.resources import resolve_allowed
-from ...geometry.shape import (
-    Shape,
-    shape_from_file,
-    shape_from_mesh,
-    shape_from_points,
-    shape_from_primitive,
-)
+from ...geometry.shape import Shape, shape_from_primitive
 from ...inertia import Array
-from ...limits import MAX_FACES, MAX_POINTS
+from ...io.child_process import ChildProcess
+from ...limits import MAX_REQUEST_FACES, MAX_REQUEST_POINTS
 from ..conversions import pose_matrix
 
 _KINDS = {SolidPrimitive.BOX: "box", SolidPrimitive.SPHERE: "sphere",
@@ -30,19 +27,45 @@ _KINDS = {SolidPrimitive.BOX: "box", SolidPrimitive.SPHERE: "sphere",
 Lookup = Callable[[str], Array]  # homogeneous (4, 4) from the named frame to the sensor frame
 
 
-def shape_from_request(request: SetShape.Request, to_sensor: Lookup,
-                       roots: tuple[Path, ...] = (), folders: tuple[Path, ...] = ()
-                       ) -> Shape | None:
-    """The requested shape in the sensor frame; None where the request asks to forget it.
+class RequestedShape(NamedTuple):
+    """A shape that was asked for: its content was counted and copied, and not yet looked at.
+
+    Attributes:
+        small: it is filled so fast that the thread which identifies may do that.
+        fill: makes the shape about its own origin (raises InvalidShape); may take long.
+        pose: (4, 4) of that origin in `frame_id` (empty: in the sensor frame).
+        bounding: the shape only bounds the object.
+    """
+
+    small: bool
+    fill: Callable[[ChildProcess], Shape]
+    pose: Array
+    frame_id: str
+    bounding: bool
+
+    def place(self, shape: Shape, to_sensor: Lookup) -> Shape:
+        """What `fill` made, in the sensor frame.
+
+        Args:
+            to_sensor: transform (4, 4) from a frame to the sensor frame (raises UnknownFrame).
+
+        Raises:
+            InvalidShape: it is too far away; UnknownFrame: the frame of the pose is not known.
+        """
+        pose = self.pose if not self.frame_id else to_sensor(self.frame_id) @ self.pose
+        return placed(shape, pose, self.bounding)
+
+
+def read_request(request: SetShape.Request, roots: tuple[Path, ...] = (),
+                 folders: tuple[Path, ...] = ()) -> RequestedShape | None:
+    """The shape that a request describes; None where it asks to forget the shape.
 
     Args:
-        to_sensor: transform (4, 4) from a frame to the sensor frame (raises UnknownFrame).
         roots: `package://` resources are looked for under these folders.
         folders: `file://` resources may lie in these folders.
 
     Raises:
-        InvalidShape: none, more than one, or an unusable shape; InvalidData: a bad pose;
-        UnknownFrame: the frame of the pose is not known.
+        InvalidShape: more than one shape, or one that cannot be accepted; InvalidData: a bad pose.
     """
     given = [name for name, there in (
         ("primitive", request.primitive.type != 0), ("mesh", len(request.mesh.triangles) > 0
@@ -53,27 +76,36 @@ def shape_from_request(request: SetShape.Request, to_sensor: Lookup,
         return None
     if len(given) > 1:
         raise InvalidShape(f"the request gives {' and '.join(given)}; give exactly one")
-    for what, count, limit in (("mesh.vertices", len(request.mesh.vertices), MAX_POINTS),
-                               ("mesh.triangles", len(request.mesh.triangles), MAX_FACES),
-                               ("points", len(request.points), MAX_POINTS)):
+    size = 0
+    for what, count, limit in (("mesh.vertices", len(request.mesh.vertices), MAX_REQUEST_POINTS),
+                               ("mesh.triangles", len(request.mesh.triangles), MAX_REQUEST_FACES),
+                               ("points", len(request.points), MAX_REQUEST_POINTS)):
+        size = max(size, count)
         if count > limit:
-            raise InvalidShape(f"{what} has {count} entries; at most {limit} are allowed")
-    pose = pose_matrix(request.pose)
-    if request.frame_id:
-        pose = to_sensor(request.frame_id) @ pose
-    bounding = bool(request.bounding)
-    if given[0] == "primitive":
-        return shape_from_primitive(*_kind_and_sizes(request.primitive), pose, bounding)
-    if given[0] == "points":
-        cloud = np.array([[p.x, p.y, p.z] for p in request.points])
-        return shape_from_points(cloud @ pose[:3, :3].T + pose[:3, 3], bounding=bounding)
-    if given[0] == "mesh":
-        return shape_from_mesh(_mesh_from_message(request.mesh), pose, bounding)
+            raise InvalidShape(f"{what} has {count} entries; at most {limit} are allowed in a "
+                               "request; give fewer, or a mesh_resource")
+    return RequestedShape(size <= SMALL and given[0] != "mesh_resource",
+                          _filling(given[0], request, roots, folders), pose_matrix(request.pose),
+                          request.frame_id, bool(request.bounding))
+
+
+def _filling(kind: str, request: SetShape.Request, roots: tuple[Path, ...],
+             folders: tuple[Path, ...]) -> Callable[[ChildProcess], Shape]:
+    """What makes the shape of this kind (raises InvalidShape)."""
+    if kind == "primitive":
+        name, sizes = _kind_and_sizes(request.primitive)
+        return lambda _: shape_from_primitive(name, sizes, np.eye(4))
+    if kind == "points":
+        points = request.points
+        return lambda child: fill_points(np.array([[p.x, p.y, p.z] for p in points]), child)
+    if kind == "mesh":
+        mesh = request.mesh
+        return lambda child: fill_triangles(*_mesh_from_message(mesh), child)
     scale = request.mesh_scale or 1.0
     if not (np.isfinite(scale) and scale > 0.0):
         raise InvalidShape(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
     path = resolve_allowed(request.mesh_resource, roots, folders)
-    return shape_from_file(path, scale, pose, bounding)
+    return lambda child: fill_file(path, scale, child)
 
 
 def _kind_and_sizes(primitive: SolidPrimitive) -> tuple[str, list[float]]:
@@ -85,8 +117,9 @@ def _kind_and_sizes(primitive: SolidPrimitive) -> tuple[str, list[float]]:
     return kind, sizes[::-1] if kind in ("cylinder", "cone") else sizes
 
 
-def _mesh_from_message(message: Mesh) -> trimesh.Trimesh:
-    """The mesh of a message (raises InvalidShape: not finite, or faces without vertices)."""
+def _mesh_from_message(message: Mesh) -> tuple[Array, np.ndarray]:
+    """Vertices (n, 3) and faces (k, 3) of a message (raises InvalidShape: not finite, or faces
+    without vertices)."""
     vertices = np.array([[v.x, v.y, v.z] for v in message.vertices], dtype=float).reshape(-1, 3)
     faces = np.array([t.vertex_indices for t in message.triangles], dtype=np.int64).reshape(-1, 3)
     if not np.isfinite(vertices).all():
@@ -94,4 +127,4 @@ def _mesh_from_message(message: Mesh) -> trimesh.Trimesh:
     if len(faces) == 0 or faces.max() >= len(vertices):
         raise InvalidShape("mesh.triangles name vertices that the mesh does not have (it has "
                            f"{len(vertices)})")
-    return trimesh.Trimesh(vertices, faces)
+    return vertices, faces

@@ -34,12 +34,13 @@ class Configuration:
         self._shape = shape
         self._identifier.set_shape(shape)
 
-    def check(self, method: str, shape: Shape | None) -> None:
-        """Raise an InertialIdError where a goal's method and shape could not be used."""
+    def check(self, method: str, has_shape: bool) -> None:
+        """Raise an InertialIdError where a goal's method, with a shape of its own or without, could
+        not be used."""
         try:
             self._identifier.check_settings(_with_method(self._settings, method))
         except InvalidShape:
-            if shape is None:
+            if not has_shape:
                 raise
 
     def hold_goal(self, method: str, shape: Shape | None) -> None:

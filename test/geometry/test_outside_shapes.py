@@ -1,0 +1,104 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Shapes out of requests: the same in another process, and merged points keep their moments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trimesh
+
+from inertial_id_ros.errors import InvalidShape
+from inertial_id_ros.geometry.outside_shapes import (
+    SMALL,
+    fill_file,
+    fill_points,
+    fill_triangles,
+    placed,
+)
+from inertial_id_ros.geometry.point_sets import merge_points
+from inertial_id_ros.geometry.shape import Shape, shape_from_mesh, shape_from_points
+from inertial_id_ros.geometry.voxelize import INTERIOR_POINTS
+from inertial_id_ros.io.child_process import ChildProcess
+
+SIZE = np.array([0.1, 0.2, 0.3])
+
+
+def cloud(count: int) -> np.ndarray:
+    return np.random.default_rng(0).uniform(-0.5, 0.5, (count, 3)) * SIZE + [0.0, 0.1, 0.2]
+
+
+def assert_equal(one: Shape, other: Shape) -> None:
+    for name in ("points", "volumes", "surface", "unit_phi"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def test_merged_points_keep_mass_and_centre_and_nearly_the_inertia() -> None:
+    points = cloud(50_000)
+    volumes = np.random.default_rng(1).uniform(0.5, 1.5, len(points))
+    few, sums = merge_points(points, volumes, 2000)
+    assert 1000 < len(few) <= 2000 and len(sums) == len(few)
+    assert sums.sum() == pytest.approx(volumes.sum())
+    np.testing.assert_allclose(sums @ few, volumes @ points)
+    spread, before = ((w[:, None] * (p - w @ p / w.sum())).T @ (p - w @ p / w.sum())
+                      for w, p in ((sums, few), (volumes, points)))
+    np.testing.assert_allclose(np.diag(spread), np.diag(before), rtol=0.03)
+
+
+@pytest.mark.parametrize("scale", [[1.0, 1e-4, 1e-4], [1.0, 1.0, 1e-6], [1e-6, 1e-3, 1.0]])
+def test_points_of_any_outline_are_merged_to_the_number_wanted(scale: list[float]) -> None:
+    few, _ = merge_points(np.random.default_rng(0).normal(size=(20_000, 3)) * scale,
+                          np.ones(20_000), 500)
+    assert 50 < len(few) <= 500
+
+
+def test_a_large_set_of_points_has_the_moments_of_all_of_them() -> None:
+    points = cloud(90_000)
+    shape = shape_from_points(points)
+    assert len(shape.points) <= INTERIOR_POINTS and len(shape.surface) <= 1000
+    x, y, z = points.T
+    tensor = [np.mean(v) for v in (y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z,
+                                   x * x + y * y)]
+    np.testing.assert_allclose(shape.unit_phi, [1.0, *points.mean(axis=0), *tensor], atol=1e-12)
+    np.testing.assert_allclose(shape.lengths, SIZE, rtol=0.02)
+    assert shape.volume == pytest.approx(90_000)
+
+
+def test_points_farther_than_any_object_are_refused_before_squares_overflow() -> None:
+    with pytest.raises(InvalidShape, match="are the units metres"), np.errstate(all="raise"):
+        shape_from_points(cloud(10_000) * 1e200)
+
+
+@pytest.mark.slow
+def test_large_shapes_are_the_same_as_if_they_were_filled_here(tmp_path: Path) -> None:
+    child = ChildProcess()
+    points = cloud(SMALL + 1)
+    assert_equal(fill_points(points, child), shape_from_points(points))
+    ball = trimesh.creation.icosphere(5, 0.1)
+    assert len(ball.faces) > SMALL
+    here = shape_from_mesh(ball, np.eye(4))
+    assert_equal(fill_triangles(ball.vertices, ball.faces, child), here)
+    box = trimesh.creation.box(1e3 * SIZE)
+    box.export(tmp_path / "box.stl")
+    from_file = fill_file(tmp_path / "box.stl", 1e-3, child)
+    assert from_file.name == "box.stl" and from_file.volume == pytest.approx(SIZE.prod())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "data", "said"), [
+    ("a.ply", b"ply\nformat binary_little_endian 1.0\nelement vertex 4000000000\n"
+     b"property float x\nproperty float y\nproperty float z\nend_header\n", "a.ply"),
+    ("a.stl", bytes(80) + b"\xff\xff\xff\x7f", "a.stl"), ("a.npy", b"\x93NUMPY", "a.npy")])
+def test_files_that_lie_about_their_size_are_refused(name: str, data: bytes, said: str,
+                                                     tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InvalidShape, match=said):
+        fill_file(tmp_path / name, 1.0, ChildProcess())
+
+
+def test_a_placed_shape_is_moved_and_may_be_a_bound() -> None:
+    pose = np.eye(4)
+    pose[:3, 3] = 0.0, 0.0, 0.5
+    moved = placed(shape_from_points(cloud(100)), pose, True)
+    assert moved.bounding and moved.bounds[0][2] > 0.5
