@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Robot descriptions (URDF): checked, and made a model of Pinocchio.
+"""Robot descriptions (URDF): read, checked, and made a model of Pinocchio.
 
 The parsers behind it are not made for hostile texts: their time grows with the square of the
 attributes of an element, and deep nesting exhausts their stack. So the structure is counted first,
@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from xml.etree import ElementTree
 from xml.parsers import expat
 
 import numpy as np
 import pinocchio as pin
 
-from ..errors import InvalidModel
+from ..errors import DamagedFile, InvalidModel, InvalidSetting
 from ..io.capture_stderr import capture_stderr
 from ..io.child_process import ChildProcess
+from ..io.files import read_text
 from ..limits import (
     MAX_URDF_ATTRIBUTES,
     MAX_URDF_BYTES,
@@ -98,6 +100,22 @@ def _rename_joints(model: pin.Model) -> pin.Model:
         if name in links:
             model.names[k] = SAME_NAME + name
     return model
+
+
+def read_description(path: Path) -> str:
+    """The text of a URDF file.
+
+    Raises:
+        InvalidSetting: no such file, or not readable.
+        InvalidModel: not text, or too large.
+    """
+    try:
+        return read_text(path, MAX_URDF_BYTES)
+    except OSError as error:
+        raise InvalidSetting(f"robot description file {path} cannot be read: "
+                             f"{error.strerror}") from error
+    except DamagedFile as error:
+        raise InvalidModel(f"robot description file {path} cannot be used: {error}") from error
 
 
 def check_structure(urdf: str) -> None:

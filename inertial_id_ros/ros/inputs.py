@@ -20,7 +20,7 @@ from rclpy.serialization import deserialize_message
 from ..errors import InvalidModel, InvalidSetting
 from ..identification.make_identifier import AnyIdentifier
 from ..io.files import user_path
-from ..io.urdf import read_description
+from ..kinematics.robot_description import read_description
 from ..settings import Settings
 from ..signals.input_topics import InputTopic, input_topics
 from ..signals.message_adapter import MessageAdapter

@@ -26,7 +26,7 @@ from ...io.cdr import DECODERS
 from ...io.files import user_path
 from ...io.messages import stamp_ns
 from ...io.sample_blocks import Block
-from ...io.urdf import read_description
+from ...kinematics.robot_description import read_description
 from ...regression.tool import Tool
 from ...settings import Settings, iter_settings
 from ...signals.input_topics import (

@@ -14,7 +14,7 @@ from ...errors import InvalidSetting, UnknownFrame, printable
 from ...estimators.reference_body import body_coordinates
 from ...geometry.resources import package_roots
 from ...inertia import Array
-from ...io.urdf import read_description
+from ...kinematics.robot_description import read_description
 from ...robot.joint_terms import JointTerms
 from ...robot.model import RobotModel
 from ...robot.reference_robot import description_reference

@@ -15,7 +15,7 @@ from ...arguments import Parser, names, numbers
 from ...cli import OK, exit_status
 from ...errors import InvalidModel, InvalidSetting, printable
 from ...io.files import user_path
-from ...io.urdf import read_description
+from ...kinematics.robot_description import read_description
 from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ...robot.recording import LOW_PASS
 from ...robot.robot_file import save_robot
