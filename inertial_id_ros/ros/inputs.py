@@ -22,10 +22,11 @@ from ..identification.make_identifier import AnyIdentifier
 from ..io.files import user_path
 from ..kinematics.robot_description import read_description
 from ..settings import Settings
-from ..signals.input_topics import InputTopic, input_topics
+from ..signals.input_topics import WRENCH, InputTopic, input_topics
 from ..signals.message_adapter import MessageAdapter
 from .compat import message_type
 from .diagnostics import TopicRate, load_topic
+from .publisher_watch import PublisherWatch
 from .services.black_boxes import BlackBoxes
 
 
@@ -49,6 +50,7 @@ class Inputs:
         self._node, self._identifier, self._black_boxes = node, identifier, black_boxes
         self._adapter = MessageAdapter(identifier, settings, on_description)
         self.rates: dict[str, TopicRate] = {}
+        self._watches: list[PublisherWatch] = []
         for topic in input_topics(settings):
             self._subscribe(topic, topic.name(settings))
         if settings.robot_description.file:
@@ -71,12 +73,20 @@ class Inputs:
             take(data)
 
         try:
-            self._node.create_subscription(message_class, name, receive, subscription_qos(topic),
-                                           raw=True)
+            subscription = self._node.create_subscription(
+                message_class, name, receive, subscription_qos(topic), raw=True)
         except (InvalidTopicNameException, ValueError) as error:
             reason = " ".join(str(error).split())
             raise InvalidSetting(f"{topic.setting} is '{name}'; it must be a topic name: "
                                  f"{reason}") from error
+        if topic is WRENCH:
+            self._watches.append(PublisherWatch(
+                self._node, subscription, topic.content, self._identifier.add_publishers))
+
+    def look_at_publishers(self) -> None:
+        """Look whether several publishers send the wrench; cheap."""
+        for watch in self._watches:
+            watch.look()
 
     @property
     def load_arrived(self) -> float:

@@ -154,6 +154,7 @@ class InertialIdNode(SettingsNode):
             self.worker.request("describe")
         self.reader.look()
         self._rounds += 1
+        self._inputs.look_at_publishers()
         if self._rounds % _ROUNDS_UNSUBSCRIBED == 0 or self._out.compensated_is_subscribed:
             self.worker.request("advance")
         self._identify.step()

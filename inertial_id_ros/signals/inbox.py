@@ -13,7 +13,8 @@ from ..io.sample_blocks import Block
 
 _INBOX = 400_000  # samples that may wait; beyond that, they are dropped, and a finding says so
 _INBOX_BYTES = 256_000_000  # of serialised messages that may wait
-(WRENCH, JOINT_STATE, TRANSFORM, STATIC_TRANSFORM, REMOVED_PAYLOAD, ZEROING, FINDING) = range(7)
+(WRENCH, JOINT_STATE, TRANSFORM, STATIC_TRANSFORM, REMOVED_PAYLOAD, ZEROING, FINDING,
+ PUBLISHERS) = range(8)
 Handlers = Mapping[int, Callable[..., Any]]
 _MESSAGES = {WRENCH: messages.WRENCH, JOINT_STATE: messages.JOINT_STATE,
              TRANSFORM: messages.TRANSFORMS, STATIC_TRANSFORM: messages.STATIC_TRANSFORMS}
@@ -110,6 +111,10 @@ class Inbox:
     def add_zeroing(self, reason: str) -> None:
         """The driver has zeroed the sensor: what was measured before counts no more."""
         self._put(ZEROING, reason)
+
+    def add_publishers(self, text: str) -> None:
+        """Several publishers send the wrench from now on, as the text says; empty: only one."""
+        self._put(PUBLISHERS, text)
 
     def add_finding(self, name: str, level: str, text: str) -> None:
         """Something about the input that deserves attention."""

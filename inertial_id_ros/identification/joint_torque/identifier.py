@@ -64,7 +64,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
             inbox.JOINT_STATE: self._take_joint_state,
             inbox.TRANSFORM: self._motion.take_transform,
             inbox.STATIC_TRANSFORM: self._motion.take_static_transform,
-            inbox.FINDING: self._log.set, inbox.WRENCH: _ignore,
+            inbox.FINDING: self._log.set, inbox.WRENCH: _ignore, inbox.PUBLISHERS: _ignore,
             inbox.REMOVED_PAYLOAD: _ignore, inbox.ZEROING: _ignore}
 
     # ---- from the inbox to the streams ---------------------------------------------------------

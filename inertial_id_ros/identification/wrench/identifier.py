@@ -78,7 +78,7 @@ class Identifier(Pipeline[WindowContent]):
             inbox.TRANSFORM: self._motion.take_transform,
             inbox.STATIC_TRANSFORM: self._motion.take_static_transform,
             inbox.REMOVED_PAYLOAD: self._take_removed_payload, inbox.ZEROING: self._take_zeroing,
-            inbox.FINDING: self._log.set}
+            inbox.FINDING: self._log.set, inbox.PUBLISHERS: self._take_publishers}
 
     def _begin(self) -> None:
         """Set what depends on the wrenches so far to its start."""
@@ -145,6 +145,13 @@ class Identifier(Pipeline[WindowContent]):
         self._stream.begin_settling()
         self._empty(reason)
         self._solver.bias.forget()
+
+    def _take_publishers(self, text: str) -> None:
+        """Use no wrench while several publishers send it, as the text says; empty: one does. Either
+        way nothing from before counts any more."""
+        if bool(text) != bool(self._watch.publishers):
+            self._empty("several publishers sent the wrench")
+        self._watch.use_publishers(text)
 
     def _take_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
                      torque: Sequence[float]) -> None:

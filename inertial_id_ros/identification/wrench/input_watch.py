@@ -64,6 +64,12 @@ class InputWatch:
         """Why the wrench cannot be used at all; None where it can."""
         return self.publishers or self._mixed_text
 
+    def use_publishers(self, text: str) -> None:
+        """Note that several publishers send the wrench, as the text says; empty: that is over."""
+        self.publishers = text
+        if text:
+            self._findings.set(PUBLISHERS, "error", text)
+
     def judge_positions(self) -> None:
         """Judge the joint positions that came; what they show shortens the motion that settled."""
         self._spans += self._motion.judge_positions()

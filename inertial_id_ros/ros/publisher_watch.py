@@ -1,0 +1,108 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Whether several publishers talk at once on the topic of the wrench.
+
+A publisher numbers its messages. Those of one never go back; those of two do so all the time. Where
+the middleware does not tell the numbers, the number of publishers decides alone. A driver that was
+killed stays among the publishers for a while, but says nothing, and what two players say after each
+other is no conflict either.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import rclpy
+from rclpy.node import Node
+from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+_LASTS = 1.0  # s after the last sign of two publishers
+_SIGNS = 2  # within that time; one is a publisher that was started again
+_UNKNOWN = 2**64 - 1  # number of a message where the middleware has none
+_NAMED = 5  # publishers at most
+_NAMELESS = "_UNKNOWN_"  # in the name of a node that was not discovered yet
+_DEPTH = 100  # messages; what is lost shows no sign
+
+
+class PublisherWatch:
+    """Watches the publishers of a subscription; listens to them only while there are several.
+
+    Args:
+        what: the topic carries, in words.
+        report: called with what is wrong, in a sentence, and with an empty text when it is over.
+    """
+
+    def __init__(self, node: Node, subscription: Any, what: str,
+                 report: Callable[[str], None]) -> None:
+        self._node, self._subscription, self._what = node, subscription, what
+        self._report, self._text = report, ""
+        self._probe: _Probe | None = None
+
+    def look(self) -> None:
+        """Look at the publishers, and report a conflict that begins or ends; cheap."""
+        count = self._subscription.get_publisher_count()
+        if count > 1 and self._probe is None:
+            self._probe = _Probe(self._node, self._subscription)
+        elif count < 2 and self._probe is not None:
+            self._probe.close()
+            self._probe = None
+        text = ""
+        if self._probe is not None and self._probe.hears_several():
+            unnamed = not self._text or _NAMELESS in self._text
+            text = self._describe(count) if unnamed else self._text
+        if text != self._text:
+            self._text = text
+            self._report(text)
+
+    def _describe(self, count: int) -> str:
+        """Which nodes publish, in a sentence."""
+        topic = self._subscription.topic_name
+        publishers = self._node.get_publishers_info_by_topic(topic)
+        nodes = sorted({f"{p.node_namespace.rstrip('/')}/{p.node_name}" for p in publishers})
+        more = " and others" if len(nodes) > _NAMED else ""
+        return (f"{count} publishers send the {self._what} on '{topic}' at once: "
+                f"{', '.join(nodes[:_NAMED])}{more}; there is no estimate until only one does")
+
+
+class _Probe:
+    """A second subscription, of which only the numbers of the messages matter.
+
+    It belongs to a node that no executor spins: some executors cannot hand over the numbers.
+    """
+
+    def __init__(self, node: Node, subscription: Any) -> None:
+        self._node = rclpy.create_node(
+            f"{node.get_name()}_publisher_probe", namespace=node.get_namespace(),
+            context=node.context, enable_rosout=False, start_parameter_services=False,
+            use_global_arguments=False)
+        self._subscription = self._node.create_subscription(
+            subscription.msg_type, subscription.topic_name, _ignore,
+            QoSProfile(depth=_DEPTH, history=HistoryPolicy.KEEP_LAST,
+                       reliability=ReliabilityPolicy.BEST_EFFORT), raw=True)
+        self._newest = 0  # number of the last message
+        self._signs: deque[float] = deque(maxlen=_SIGNS)  # times [s] at which numbers went back
+
+    def hears_several(self) -> bool:
+        """Whether several publishers talk, by the messages since the last call."""
+        now = time.monotonic()
+        handle = self._subscription.handle
+        with handle:
+            for _ in range(_DEPTH):
+                taken = handle.take_message(self._subscription.msg_type, True)
+                if taken is None:
+                    break
+                number = taken[1].get("publication_sequence_number") or _UNKNOWN
+                if number <= self._newest or number == _UNKNOWN:
+                    self._signs.append(now)
+                self._newest = number
+        return len(self._signs) == _SIGNS and now - self._signs[0] < _LASTS
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._node.destroy_node()
+
+
+def _ignore(_: Any) -> None:
+    """Take no message: nobody spins the node."""

@@ -1,0 +1,98 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The node as a process, with inputs that contradict each other or the arm."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("inertial_id_ros.msg")
+import rclpy  # noqa: E402
+from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
+from geometry_msgs.msg import WrenchStamped  # noqa: E402
+from node_client import (  # noqa: E402
+    PARAMETERS,
+    com_of,
+    current_findings,
+    wait_for_finding,
+    wait_for_valid,
+)
+from ros_process import Robot, Stage, wait_until, wrench_message  # noqa: E402
+
+from inertial_id_ros.msg import InertialParameters  # noqa: E402
+
+
+class OtherNode:
+    """A second publisher of the wrench, in a node of its own."""
+
+    def __init__(self, stage):
+        self.node = rclpy.create_node("other_sensor", context=stage.client.context)
+        self.publisher = self.node.create_publisher(WrenchStamped, "/wrench", 100)
+        wait_until(lambda: self.publisher.get_subscription_count() > 0)
+
+    def publish(self, stamp):
+        self.publisher.publish(wrench_message(stamp + 1_000_000, "ft_sensor", np.zeros(6)))
+
+
+def test_two_publishers_of_the_wrench_are_named_and_no_estimate_comes_until_one_is_gone():
+    """Nobody has to reset the node afterwards."""
+    with Stage() as stage:
+        stage.start_node(estimator__rate=8.0)
+        got = stage.client.listen(InertialParameters, PARAMETERS, 100)
+        robot, other = Robot(stage.client), OtherNode(stage)
+        robot.publish_description()
+        said = stage.client.listen(DiagnosticArray, "/diagnostics", 100)
+        robot.play(6.0, each=other.publish, speed=2.0)
+        wanted = ("2 publishers send the wrench on '/wrench' at once: /client, /other_sensor; "
+                  "there is no estimate until only one does")
+        stage.client.spin_until(lambda: wanted in [m.status for m in got])
+        stage.client.spin_until(lambda: wanted in [
+            v.value for m in said for status in m.status for v in status.values])
+        assert not any(m.valid for m in got)
+        other.node.destroy_node()
+        stage.client.spin_until(lambda: "wrench_publishers" not in current_findings(stage))
+        robot.play(4.0, speed=2.0)
+        assert wait_for_valid(stage, 2).inertia.m == pytest.approx(
+            robot.cobot.payload.mass, rel=0.02)
+        truth = robot.cobot.payload.mass
+        assert all(abs(m.inertia.m - truth) < 0.05 * truth for m in got if m.valid)
+
+
+def test_a_second_publisher_that_says_nothing_does_no_harm():
+    """A driver that was killed stays among the publishers for a while."""
+    with Stage() as stage:
+        stage.start_node(estimator__rate=8.0)
+        robot, _ = Robot(stage.client), OtherNode(stage)
+        robot.publish_description()
+        robot.play(4.0, speed=2.0)
+        assert wait_for_valid(stage, 2).inertia.m == pytest.approx(
+            robot.cobot.payload.mass, rel=0.02)
+        assert "wrench_publishers" not in current_findings(stage)
+
+
+class FreezingRobot(Robot):
+    """A robot whose joint states repeat one position on request."""
+
+    frozen = None
+
+    def _joints(self, stamp, q):
+        return super()._joints(stamp, q if self.frozen is None else self.frozen)
+
+
+def test_joint_states_that_freeze_while_the_arm_moves_are_named_and_leave_no_trace():
+    with Stage() as stage:
+        stage.start_node(estimator__rate=8.0)
+        got = stage.client.listen(InertialParameters, PARAMETERS, 100)
+        robot = FreezingRobot(stage.client)
+        robot.publish_description()
+        robot.play(4.0, speed=2.0)
+        robot.frozen = robot.truth.q[-1]
+        robot.play(3.0, speed=2.0)
+        robot.frozen = None
+        robot.play(6.0, speed=2.0)
+        text = wait_for_finding(stage, "joint_states_frozen")["joint_states_frozen"]
+        assert "stood still for 3 s and then jumped by" in text
+        message, payload = wait_for_valid(stage, 2), robot.cobot.payload
+        assert message.inertia.m == pytest.approx(payload.mass, rel=0.01)
+        np.testing.assert_allclose(com_of(message.inertia), payload.com, atol=2e-3)
+        assert all(m.inertia.m == pytest.approx(payload.mass, rel=0.05)
+                   for m in got if m.valid and not m.stale)
