@@ -41,8 +41,9 @@ class FrameShift:
             joint: joint states with the robot, if they give the motion; else `tree` does.
         """
         other = said if said and said != used else _TCP if used == _FLANGE else used
-        if newest_ns < self._next or other == used or other not in tree.frames():
+        if newest_ns < self._next or other == used or not tree.knows(other):
             return False
+        tree.want(used, other)
         self._next = newest_ns + _PERIOD_NS
         pose = find_fixed_pose(used, other, joint, tree)
         if pose is None:

@@ -396,7 +396,7 @@ def _gravity_axes_in_root(model: pin.Model, tree: TransformTree, gravity_frame: 
 
 def _static_root(tree: TransformTree, frame: str) -> str:
     """The last frame above a frame that only fixed transforms lead to (a tilted mounting)."""
-    if frame not in tree.frames():
+    if not tree.knows(frame):
         return frame
     above = [f for f in tree.ancestors(frame) if tree.static_pose(f, frame) is not None]
     return above[-1]

@@ -12,6 +12,7 @@ from ..errors import InertialIdError, InvalidData, UnknownFrame
 from ..findings import FindingLog, Missing
 from ..inertia import Array
 from ..io.sample_blocks import Block, Edges
+from ..limits import MAX_MOVING_FRAMES
 from ..settings import Settings
 from ..signals.drop_counters import LEVELS, DropCounters
 from ..signals.ring_buffer import LATE, MISSING_JOINT, NOT_FINITE, REPEATED, SampleRing
@@ -103,6 +104,8 @@ class MotionSelector:
             return
         drops = self._transform_drops.get(child)
         if drops is None:
+            if len(self._transform_drops) >= MAX_MOVING_FRAMES:
+                del self._transform_drops[next(iter(self._transform_drops))]
             drops = self._transform_drops[child] = DropCounters(
                 self._findings, "transform", "transforms", _TRANSFORM_LEVELS)
         drops.count(result, self.tree.ring(child).strays)
@@ -163,6 +166,7 @@ class MotionSelector:
         Args:
             early_ns: by how much the stamps of the wrench are known to be early [ns].
         """
+        self.tree.want(*filter(None, (sensor_frame, self._settings.gravity.frame)))
         if self._outdated or self._version != self.tree.version:
             self._rebuild(sensor_frame)
         if self._joint is not None:
@@ -274,7 +278,7 @@ class MotionSelector:
     def _use_tf(self, sensor_frame: str) -> TfMotion | None:
         """Make a source from TF; None where no moving transform leads to the sensor."""
         gravity = self._settings.gravity
-        if sensor_frame not in self.tree.frames():
+        if not self.tree.knows(sensor_frame):
             self.missing = Missing(
                 f"frame '{sensor_frame}' of the wrench is unknown: there is no robot description "
                 f"with joint states and no transform to it; known frames: {self.tree.describe()}"

@@ -12,13 +12,14 @@ import numpy as np
 from ..errors import InvalidData, UnknownFrame
 from ..inertia import Array, skew
 from ..io.sample_blocks import Edges
-from ..limits import MAX_FRAMES, MAX_MOVING_FRAMES
+from ..limits import MAX_NAME
 from ..signals.ring_buffer import Arrival, SampleRing
+from .edges import FixedEdges, MovingEdges
 
-_CAPACITY = 16_384  # stamped transforms kept of each moving edge
 _IMPOSSIBLE = 1e9  # m: no frame is that far away, uninitialised memory is
 _SHORTEST, _LONGEST = 1e-6, 1e6  # quaternions that tell a direction
 _MAX_DEPTH = 200  # a deeper tree is a loop
+_MOST_WANTED = 16  # frames whose motion is asked for
 
 
 class Pose(NamedTuple):
@@ -61,14 +62,35 @@ class TransformTree:
 
     def __init__(self) -> None:
         self.version = 0
-        self._static: dict[str, tuple[str, Pose]] = {}
-        self._moving: dict[str, tuple[str, SampleRing]] = {}
+        self._static: FixedEdges[Pose] = FixedEdges()
+        self._moving = MovingEdges()
+        self._wanted: dict[str, None] = {}  # an ordered set
+        self._arranged = -1  # version for which the needed edges are known
 
     def frames(self) -> set[str]:
         """Names of all frames."""
-        children = self._static.keys() | self._moving.keys()
-        return children | {p for p, _ in self._static.values()} | {
-            p for p, _ in self._moving.values()}
+        return self._static.names() | self._moving.names()
+
+    def knows(self, frame: str) -> bool:
+        """Whether there is a frame of that name."""
+        return self._static.knows(frame) or self._moving.knows(frame)
+
+    def want(self, *frames: str) -> None:
+        """Keep the edges above these frames, with as many samples as a window needs.
+
+        Without that, a frame may go when many others come, and keeps few samples among many.
+        """
+        for frame in frames:
+            if frame not in self._wanted:
+                self._wanted[frame] = None
+                self._arranged = -1
+                if len(self._wanted) > _MOST_WANTED:
+                    del self._wanted[next(iter(self._wanted))]
+        if self._arranged != self.version:
+            self._arranged = self.version
+            above = [edge for frame in self._wanted for edge in self._climb(frame)]
+            self._static.needed = set(above)
+            self._moving.need(list(dict.fromkeys(above)))
 
     def set_static(self, parent: str, child: str, translation: Sequence[float],
                    quaternion: Sequence[float]) -> None:
@@ -82,11 +104,9 @@ class TransformTree:
         known = self._static.get(child)
         if known is not None and known[0] == parent and known[1].equals(pose):
             return
-        if known is None and len(self._static) >= MAX_FRAMES:
-            raise InvalidData(f"more than {MAX_FRAMES} fixed transforms")
         self.version += 1
-        self._static[child] = (parent, pose)
-        self._moving.pop(child, None)
+        self._static.put(child, parent, pose)
+        self._moving.pop(child)
 
     def add(self, stamp_ns: int, parent: str, child: str, translation: Sequence[float],
             quaternion: Sequence[float]) -> Arrival:
@@ -97,13 +117,12 @@ class TransformTree:
         """
         row = _checked(parent, child, translation, quaternion)
         known = self._moving.get(child)
-        if known is None and len(self._moving) >= MAX_MOVING_FRAMES:
-            raise InvalidData(f"more than {MAX_MOVING_FRAMES} moving transforms")
-        if known is None or known[0] != parent:
-            self.version += 1
-            self._static.pop(child, None)
-            known = self._moving[child] = (parent, SampleRing(7, _CAPACITY))
-        return known[1].append(stamp_ns, row)
+        if known is not None and known[0] == parent:
+            self._moving.touch(child)
+            return known[1].append(stamp_ns, row)
+        self.version += 1
+        self._static.pop(child)
+        return self._moving.add(child, parent).append(stamp_ns, row)
 
     def fits(self, edges: Edges) -> bool:
         """Whether `add` would store these stamped poses one after the other, as more of a moving
@@ -120,6 +139,7 @@ class TransformTree:
         """Add stamped poses that fit (see `fits`)."""
         rows = edges.rows.copy()
         rows[:, 3:] /= _length(rows)[:, None]
+        self._moving.touch(edges.child)
         self.ring(edges.child).extend(edges.stamps, rows)
 
     def forget_motion(self) -> None:
@@ -129,13 +149,20 @@ class TransformTree:
 
     def ancestors(self, frame: str) -> list[str]:
         """The frame, its parent, and so on up to the root (raises UnknownFrame for a loop)."""
+        chain = self._climb(frame)
+        if len(chain) >= _MAX_DEPTH:
+            raise UnknownFrame(f"the transforms above frame '{frame}' form a loop")
+        return chain
+
+    def _climb(self, frame: str) -> list[str]:
+        """As `ancestors`, but not beyond a depth that only loops reach."""
         chain = [frame]
         while len(chain) < _MAX_DEPTH:
             edge = self._static.get(chain[-1]) or self._moving.get(chain[-1])
             if edge is None:
-                return chain
+                break
             chain.append(edge[0])
-        raise UnknownFrame(f"the transforms above frame '{frame}' form a loop")
+        return chain
 
     def path(self, target: str, source: str) -> tuple[list[str], list[str]]:
         """Frames whose edges lead from source up, and from target up, to their common ancestor.
@@ -144,7 +171,7 @@ class TransformTree:
             UnknownFrame: a frame is not known, or the two are not connected.
         """
         for frame in (target, source):
-            if frame not in self.frames():
+            if not self.knows(frame):
                 raise UnknownFrame(f"frame '{frame}' is unknown; known: {self.describe()}")
         up_source, up_target = self.ancestors(source), self.ancestors(target)
         common = next((f for f in up_source if f in up_target), None)
@@ -291,4 +318,7 @@ def _checked(parent: str, child: str, translation: Sequence[float],
         raise InvalidData(f"transform {parent} -> {child} is not a pose: {row}")
     if parent == child or not child:
         raise InvalidData(f"transform {parent!r} -> {child!r} has no distinct parent")
+    if len(parent) > MAX_NAME or len(child) > MAX_NAME:
+        raise InvalidData(f"transform {parent[:50]!r} -> {child[:50]!r} has a name of more than "
+                          f"{MAX_NAME} characters")
     return row[:3] + [x / length for x in row[3:]]

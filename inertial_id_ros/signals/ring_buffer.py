@@ -47,10 +47,7 @@ class SampleRing:
     """
 
     def __init__(self, width: int, capacity: int) -> None:
-        self._capacity = capacity
-        # Filled, so that all memory is taken now: a long run must not look like a leak.
-        self._stamps = np.full(2 * capacity, 0, dtype=np.int64)
-        self._rows = np.full((2 * capacity, width), 0.0)
+        self._allocate(capacity, width)
         self.strays = 0
         self.clear()
 
@@ -66,6 +63,22 @@ class SampleRing:
     def rows(self) -> Array:
         """Rows (n, width); a view."""
         return self._rows[self._begin:self._end]
+
+    def resize(self, capacity: int) -> None:
+        """Keep this many rows from now on, and the newest of those that are there."""
+        if capacity == self._capacity:
+            return
+        stamps, rows = self.stamps[-capacity:], self.rows[-capacity:]
+        self._allocate(capacity, rows.shape[1])
+        self._begin, self._end = 0, len(stamps)
+        self._stamps[:self._end], self._rows[:self._end] = stamps, rows
+
+    def _allocate(self, capacity: int, width: int) -> None:
+        """Make the arrays. Filled, so that all memory is taken now: a long run must not look like a
+        leak."""
+        self._capacity = capacity
+        self._stamps = np.full(2 * capacity, 0, dtype=np.int64)
+        self._rows = np.full((2 * capacity, width), 0.0)
 
     def clear(self) -> None:
         """Forget all rows."""
@@ -91,7 +104,8 @@ class SampleRing:
         return self.held is None and bool(((steps > 0) & (steps <= CLOCK_JUMP_NS)).all())
 
     def extend(self, stamps: np.ndarray, rows: Array) -> None:
-        """Add samples (n, width) for which `would_store_all` holds, fewer than the capacity."""
+        """Add samples (n, width) for which `would_store_all` holds."""
+        stamps, rows = stamps[-self._capacity:], rows[-self._capacity:]
         end = self._end + len(stamps)
         if end > 2 * self._capacity:
             self._compact()

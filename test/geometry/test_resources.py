@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 import trimesh
 
-from inertial_id_ros.errors import InvalidData, InvalidModel, InvalidShape
+from inertial_id_ros.errors import InvalidModel, InvalidShape
 from inertial_id_ros.geometry import mesh, shape
 from inertial_id_ros.geometry.resources import resolve_allowed
 from inertial_id_ros.io.yaml_files import parse_yaml
 from inertial_id_ros.kinematics import robot_description
-from inertial_id_ros.kinematics.transform_tree import MAX_MOVING_FRAMES, TransformTree
 
 
 @pytest.fixture
@@ -127,11 +126,3 @@ def test_entities_are_refused(head: str) -> None:
         robot_description.parse_urdf(f'{head}<robot name="x"><link name="a"/></robot>')
 
 
-@pytest.mark.slow
-def test_frames_without_end_are_refused() -> None:
-    tree = TransformTree()
-    for k in range(MAX_MOVING_FRAMES):
-        tree.add(1, "world", f"f{k}", (0, 0, 0), (0, 0, 0, 1))
-    with pytest.raises(InvalidData, match=str(MAX_MOVING_FRAMES)):
-        tree.add(1, "world", "one_more", (0, 0, 0), (0, 0, 0, 1))
-    tree.add(2, "world", "f0", (0, 0, 0), (0, 0, 0, 1))

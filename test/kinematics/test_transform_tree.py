@@ -10,6 +10,7 @@ from synthetic import START, Placement
 
 from inertial_id_ros.errors import InvalidData, UnknownFrame
 from inertial_id_ros.kinematics.transform_tree import Pose, TransformTree
+from inertial_id_ros.limits import MAX_FRAMES, MAX_MOVING_FRAMES, MAX_NAME
 
 A = Placement(Rotation.from_euler("xyz", [0.3, -0.2, 1.0]), (0.1, 0.2, 0.3))
 B = Placement(Rotation.from_euler("xyz", [-1.0, 0.5, 0.4]), (-0.3, 0.0, 0.2))
@@ -196,3 +197,71 @@ def test_forgetting_motion_keeps_fixed_transforms() -> None:
 def test_quaternions_of_no_number_are_refused_without_a_warning(bad: tuple[float, ...]) -> None:
     with pytest.raises(InvalidData, match="not a pose"):
         TransformTree().add(1, "a", "b", (0.0, 0.0, 0.0), bad)
+
+
+# ---- frames without end -------------------------------------------------------------------------
+
+HERE = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+
+
+def _publish_arm(tree: TransformTree, stamp: int) -> None:
+    """A robot's own frames, the sensor at the end of them."""
+    tree.add(stamp, "world", "shoulder", *HERE)
+    tree.add(stamp, "shoulder", "wrist", *HERE)
+
+
+def test_frames_without_end_push_out_no_frame_that_leads_to_the_sensor() -> None:
+    tree = TransformTree()
+    tree.set_static("wrist", "sensor", *HERE)
+    _publish_arm(tree, START)
+    tree.want("sensor")
+    for k in range(3 * MAX_FRAMES):
+        tree.add(START, "world", f"moving_{k}", *HERE)
+        tree.set_static("world", f"fixed_{k}", *HERE)
+        if k % 100 == 0:
+            tree.want("sensor")
+    assert tree.moving_edges("world", "sensor") == ["wrist", "shoulder"]
+    assert len(tree.frames()) <= MAX_FRAMES + MAX_MOVING_FRAMES + 5
+
+
+def test_a_robot_that_comes_after_frames_without_end_is_known_with_all_its_samples() -> None:
+    tree = TransformTree()
+    for k in range(2 * MAX_FRAMES):
+        tree.add(START, "world", f"moving_{k}", *HERE)
+        tree.set_static("world", f"fixed_{k}", *HERE)
+    tree.set_static("wrist", "sensor", *HERE)
+    for k in range(1000):
+        _publish_arm(tree, START + k * 1_000_000)
+        tree.add(START + k, "world", f"another_{k}", *HERE)
+        tree.want("sensor")
+    assert len(tree.series("world", "sensor", START, 2 * START).stamps) == 1000
+
+
+def test_among_many_frames_only_those_that_are_wanted_keep_many_samples() -> None:
+    tree = TransformTree()
+    tree.want("wanted")
+    for k in range(300):
+        tree.add(START + k, "world", "before", *HERE)
+    assert len(tree.ring("before")) == 300  # an ordinary robot: nothing is saved
+    for k in range(40):
+        tree.add(START, "world", f"f{k}", *HERE)
+    for k in range(300, 600):
+        tree.add(START + k, "world", "before", *HERE)
+        tree.add(START + k, "world", "wanted", *HERE)
+        tree.want("wanted")
+    assert len(tree.ring("wanted")) == 300 and len(tree.ring("before")) == 64
+
+
+def test_the_last_fixed_frame_is_known_and_so_are_the_first_ones() -> None:
+    tree = TransformTree()
+    for k in range(3 * MAX_FRAMES):
+        tree.set_static("world", f"fixed_{k}", *HERE)
+        assert tree.knows(f"fixed_{k}")
+    assert tree.knows("fixed_0") and tree.knows("fixed_1000")
+    assert not tree.knows(f"fixed_{2 * MAX_FRAMES}") and len(tree.frames()) <= MAX_FRAMES + 1
+
+
+def test_a_frame_whose_name_is_a_text_is_refused() -> None:
+    for parent, child in (("x" * (MAX_NAME + 1), "a"), ("a", "x" * (MAX_NAME + 1))):
+        with pytest.raises(InvalidData, match=f"a name of more than {MAX_NAME} characters"):
+            TransformTree().set_static(parent, child, *HERE)

@@ -141,3 +141,22 @@ def test_clear_forgets_rows_and_what_was_used() -> None:
     ring.closed_until = 20
     ring.clear()
     assert len(ring) == 0 and ring.append(5, [0.0]) == STORED
+
+
+def test_a_ring_of_another_size_keeps_its_newest_rows() -> None:
+    ring = SampleRing(1, 100)
+    for k in range(150):
+        ring.append(k, [float(k)])
+    ring.resize(10)
+    assert ring.stamps.tolist() == list(range(140, 150)) == ring.rows[:, 0].astype(int).tolist()
+    ring.resize(50)
+    for k in range(150, 300):
+        ring.append(k, [float(k)])
+    assert ring.stamps.tolist() == list(range(250, 300)) and ring.newest == 299
+
+
+def test_of_more_rows_than_a_ring_holds_the_newest_stay() -> None:
+    ring = SampleRing(1, 10)
+    stamps = np.arange(1, 31)
+    ring.extend(stamps, stamps[:, None].astype(float))
+    assert ring.stamps.tolist() == list(range(21, 31))
