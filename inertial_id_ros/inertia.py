@@ -9,6 +9,7 @@ other convention met at the borders of the package is converted here and nowhere
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,7 +93,7 @@ def body_from_phi(phi: ArrayLike) -> Body:
 def as_phi(phi: ArrayLike) -> Array:
     """phi as a float vector (10,), checked for shape and finiteness (raises InvalidData)."""
     p = np.asarray(phi, dtype=float)
-    if p.shape != (10,) or not np.isfinite(p).all():
+    if p.shape != (10,) or not _is_finite(p):
         raise InvalidData(f"inertial parameters must be ten finite numbers, got {p.tolist()}")
     return p
 
@@ -148,6 +149,11 @@ def phi_from_pseudo_inertia(pseudo: ArrayLike) -> Array:
     return _FROM_PSEUDO @ np.asarray(pseudo, dtype=float).ravel()
 
 
+def _is_finite(numbers: Array) -> bool:
+    """Whether all of a few numbers are finite, in a fraction of the time of `numpy.isfinite`."""
+    return all(map(math.isfinite, numbers.ravel().tolist()))
+
+
 def _symmetric_eigenvalues(matrix: Array) -> Array:
     """Eigenvalues (n,), ascending, of a small symmetric matrix (raises LinAlgError)."""
     values, _, info = lapack.dsyev(matrix, compute_v=0)
@@ -168,12 +174,12 @@ def is_consistent(phi: ArrayLike) -> bool:
     rounding error of a large lever arm or a small body does not decide.
     """
     p = np.asarray(phi, dtype=float)
-    if not np.isfinite(p).all() or not p[0] > 0.0:
+    if not p[0] > 0.0 or not _is_finite(p):
         return False
     with np.errstate(over="ignore", invalid="ignore"):  # absurd numbers, as in a damaged file
         j = pseudo_inertia(p)
         about_com = j[:3, :3] - p[1:4, None] * p[1:4] / p[0]
-    if not np.isfinite(about_com).all():
+    if not _is_finite(about_com):
         return False
     eigenvalues = _symmetric_eigenvalues(about_com)
     return bool(eigenvalues[0] > 1e-12 * max(eigenvalues[-1], _TINY)

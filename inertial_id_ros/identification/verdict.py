@@ -40,7 +40,7 @@ from ..regression.unconstrained_fit import vague_information
 
 MASS_SHARE, COM_LENGTH, COM_SHARE, INERTIA_SHARE = 0.05, 0.005, 0.05, 0.20
 DATA_SHARE = 0.5
-_DIAGONAL = [4, 7, 9]  # of the tensor
+_DIAGONAL = np.array([4, 7, 9])  # of the tensor
 
 
 class Verdict(NamedTuple):
