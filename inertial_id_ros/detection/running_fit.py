@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..inertia import PARAMETERS, Array
+from ..linalg import inverse
 from ..regression.row_layout import PHI
 from ..regression.uncertainty.encoder_noise import (
     noise_information,
@@ -111,9 +112,9 @@ class RunningFit:
         channels = np.arange(len(model.noise))
         self._group_of = np.concatenate([np.full(len(channels[g]), k)
                                          for k, g in enumerate(model.groups)])
-        # From the channels to the means of their groups (c, g).
-        in_group = self._group_of[:, None] == np.arange(len(model.groups))
-        self._to_means = in_group / in_group.sum(axis=0)
+        # From the channels to sums and means of their groups (c, g).
+        self._to_sums = (self._group_of[:, None] == np.arange(len(model.groups))).astype(float)
+        self._to_means = self._to_sums / self._to_sums.sum(axis=0)
         self.acceleration_covariance: Array = np.zeros((6, 6))
         self.restart()
 
@@ -151,7 +152,8 @@ class RunningFit:
         self._noise_sums[:, 1] /= ratio
         self._confirmation = start + (self._confirmation - start) * ratio[:, None]
         self._scale = self._noise_scale()
-        self.model = self._walk.model = model
+        self.model = model
+        self._walk.use_model(model)
         self._linearise_at(self.phi)
         if self.rows:
             self._fit()
@@ -235,8 +237,8 @@ class RunningFit:
     def _largest_loads(self) -> Array:
         """Squares (g,) of the largest mass [kg^2] or first moment [kg^2 m^2] that the mean readings
         of each group of channels allow."""
-        squares = self._mean**2 + self.model.bias_sd**2
-        return np.array([squares[group].sum() for group in self.model.groups]) / _GRAVITY**2
+        squares = (self._mean**2 + self.model.bias_sd**2) @ self._to_sums
+        return np.asarray(squares / _GRAVITY**2)
 
     def learn(self, rows: Array, samples: np.ndarray, rotation_only: bool) -> None:
         """Update fit and noise with stored rows (n, c, k), which stand for samples (n,)."""
@@ -287,13 +289,17 @@ class RunningFit:
         spread = _diagonals(seen.spread) + self._motion_noise().diagonal()
         beyond = np.maximum(seen.residual**2 - spread, 0.0)
         missed = np.maximum((seen.residual + self._walk.offset) ** 2 - spread, 0.0)
-        for k, group in enumerate(self.model.groups):
-            self._noise_sums[k] = keep * self._noise_sums[k] + [
-                beyond[:, group].sum(), unit[:, group].sum()]
-            size = len(samples) / (10.0 * self.model.noise[group][0]) ** 2
-            self._confirmation[k] += size * np.array([np.mean(missed[:, group]),
-                                                      np.mean(seen.load[:, group] ** 2)])
+        self._noise_sums *= keep
+        self._noise_sums[:, 0] += beyond.sum(axis=0) @ self._to_sums
+        self._noise_sums[:, 1] += unit.sum(axis=0) @ self._to_sums
+        size = 1.0 / (10.0 * self._group_noise()) ** 2
+        self._confirmation[:, 0] += size * (missed.sum(axis=0) @ self._to_means)
+        self._confirmation[:, 1] += size * ((seen.load**2).sum(axis=0) @ self._to_means)
         self._scale = self._noise_scale()
+
+    def _group_noise(self) -> Array:
+        """Noise (g,) of one sample by the model, of each group of channels [N, N m]."""
+        return np.array([self.model.noise[group][0] for group in self.model.groups])
 
     def _noise_scale(self) -> Array:
         """Variance of the noise over that of the model, of each group of channels; 1 at least."""
@@ -308,7 +314,7 @@ class RunningFit:
         depend on the parameters, which hardly change later."""
         for _ in range(2 if self.rows < _EARLY else 1):
             self.mean, self.information = self._solve(self._sample_noise())
-            self.covariance = np.linalg.inv(self.information)
+            self.covariance = inverse(self.information)
             self._linearise_at(self.mean[PHI])
 
     def _linearise_at(self, phi: Array) -> None:

@@ -25,12 +25,18 @@ class ZeroWalk:
 
     Attributes:
         offset: (c,) [N, N m]; zeros where the model of the load has no zeros that walk.
+        rate: variance (c,) by which the zeros walk a second [N^2/s, (N m)^2/s].
     """
 
     def __init__(self, model: LoadModel) -> None:
-        self.model = model
         self._seen = np.zeros((len(model.groups), 2))  # squares beyond the noise, and seconds
+        self.use_model(model)
         self.forget()
+
+    def use_model(self, model: LoadModel) -> None:
+        """Go on with other noise or priors of the same load."""
+        self.model = model
+        self.rate = self._rate()
 
     def forget(self) -> None:
         """Forget the offset; keep the rate."""
@@ -42,9 +48,8 @@ class ZeroWalk:
         """Whether the model has zeros that may walk."""
         return self.model.zero_states is not None
 
-    @property
-    def rate(self) -> Array:
-        """Variance (c,) by which the zeros walk a second [N^2/s, (N m)^2/s]."""
+    def _rate(self) -> Array:
+        """The rate by what was seen, and by the data sheet at least."""
         out = self.model.walk.copy()
         for (beyond, seconds), group in zip(self._seen, self.model.groups, strict=True):
             seen = (beyond + _PRIOR * out[group]) / (seconds + _PRIOR)
@@ -76,6 +81,7 @@ class ZeroWalk:
             weight = np.mean(noise[group] / uncertainty[group]) ** 2
             self._seen[k] = keep * self._seen[k] + weight * np.array(
                 [np.mean(beyond[group]), seconds])
+        self.rate = self._rate()
         before = self._variance + self.rate * seconds
         gain = before / (before + uncertainty)
         stays = np.exp(-seconds / _RETURN)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...inertia import PARAMETERS, Array
-from ...linalg import solve_upper, symmetric_eigen, triangular_factor
+from ...linalg import cholesky_factor, solve, solve_upper, symmetric_eigen, triangular_factor
 from ..newton_euler import ACCELERATION_REGRESSORS, acceleration_wrenches
 from ..problem import Marginal
 
@@ -107,15 +107,19 @@ def solve_without_noise_information(information: Array, vector: Array,
         solution (k,) and the information (k, k) about it.
     """
     if of_noise is None:
-        return np.linalg.solve(information, vector), information
-    root = np.linalg.cholesky(information)
-    half = np.linalg.solve(root, np.pad(of_noise, (0, len(information) - PARAMETERS)))
-    kept, is_open, vectors = _split_directions(np.linalg.solve(root, half.T), _LARGEST,
-                                               _OPEN_WEIGHT)
-    turned = root @ vectors
+        return solve(information, vector), information
+    upper = cholesky_factor(information)
+    if upper is None:
+        raise np.linalg.LinAlgError("Matrix is not positive definite")
+    whole = np.zeros_like(information)
+    whole[:PARAMETERS, :PARAMETERS] = of_noise
+    half = solve_upper(upper, whole, transposed=True)
+    kept, is_open, vectors = _split_directions(solve_upper(upper, half.T, transposed=True),
+                                               _LARGEST, _OPEN_WEIGHT)
     divisor = np.where(is_open, 1.0, kept)
-    answer = np.linalg.solve(turned.T, np.linalg.solve(turned, vector) / divisor)
-    return answer, (turned * kept**2) @ turned.T
+    turned = vectors.T @ solve_upper(upper, vector, transposed=True)
+    scaled = kept[:, None] * (vectors.T @ upper)
+    return solve_upper(upper, vectors @ (turned / divisor)), scaled.T @ scaled
 
 
 def _split_directions(share: Array, largest: float,
