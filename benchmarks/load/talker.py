@@ -8,10 +8,13 @@ schedule on a busy machine. Prints one JSON line with the number of messages sen
 from __future__ import annotations
 
 import json
+import os
 import struct
 import sys
 import time
 from collections.abc import Iterable
+from concurrent.futures import Executor, ProcessPoolExecutor
+from multiprocessing import get_context
 
 import rclpy
 from geometry_msgs.msg import TransformStamped, WrenchStamped
@@ -26,6 +29,7 @@ from inertial_id_ros.apps.simulation.settings import CobotSettings
 
 _DEPTH = 1000
 _STAMP_AT = 4  # after the header of the serialisation comes the stamp
+_BLOCK = 60.0  # s of messages that are prepared at once
 _QUIET = 0.2  # s asleep at most, so that a late wake-up sends few messages at once
 
 
@@ -34,9 +38,17 @@ def main() -> None:
     rates = [float(x) for x in sys.argv[1:4]]
     seconds, before = float(sys.argv[4]), float(sys.argv[5])
     cobot = SimulatedCobot(CobotSettings(rate=max(rates)))
-    recording = cobot.run(seconds)
-    streams = [[bytearray(serialize_message(m)) for m in messages]
-               for messages in _messages(cobot, recording, rates)]
+    with ProcessPoolExecutor(1, get_context("spawn")) as helper:
+        _talk(cobot, helper, rates, seconds, before)
+
+
+def _talk(cobot: SimulatedCobot, helper: Executor, rates: list[float], seconds: float,
+          before: float) -> None:
+    """Publish, while a helper prepares the next block of messages."""
+    begins = range(0, round(seconds * max(rates)), round(_BLOCK * max(rates)))
+    counts = [min(begins.step, begins.stop - begin) for begin in begins]
+    waiting = helper.submit(_prepare, rates, 0, counts[0])
+    waiting.result()
     rclpy.init()
     node = rclpy.create_node("talker")
     kinds = (WrenchStamped, JointState, TFMessage)
@@ -48,15 +60,33 @@ def main() -> None:
                                   for t in cobot.static_transforms()])
     node.create_publisher(TFMessage, "/tf_static", latched).publish(fixed)
     time.sleep(before)
-    _stream(publishers, streams, rates)
-    print(json.dumps([len(s) for s in streams]), flush=True)
+    sent = [0, 0, 0]
+    start, wall = time.monotonic() + 0.1, time.time_ns() + 100_000_000
+    for number, begin in enumerate(begins):
+        streams = waiting.result()
+        if number + 1 < len(begins):
+            waiting = helper.submit(_prepare, rates, begins[number + 1], counts[number + 1])
+        after = round(begin / max(rates) * 1e9)
+        _stream(publishers, streams, rates, start + 1e-9 * after, wall + after)
+        sent = [n + len(stream) for n, stream in zip(sent, streams, strict=True)]
+    print(json.dumps(sent), flush=True)
     time.sleep(1.0)  # the last messages are still on their way
 
 
-def _stream(publishers: list, streams: list[list[bytearray]], rates: list[float]) -> None:
+def _prepare(rates: list[float], begin: int, count: int) -> list[list[bytearray]]:
+    """Serialised messages of each topic for `count` samples from number `begin` on."""
+    os.nice(10)  # the talker must not wait for this
+    cobot = SimulatedCobot(CobotSettings(rate=max(rates)))
+    recording = cobot.samples(begin, count)
+    return [[bytearray(serialize_message(m)) for m in messages]
+            for messages in _messages(cobot, recording, rates)]
+
+
+def _stream(publishers: list, streams: list[list[bytearray]], rates: list[float], start: float,
+            wall: int) -> None:
+    """Publish a block; start: when, on the steady clock [s]; wall: its first stamp [ns]."""
     order = sorted((k / rate, which, k) for which, rate in enumerate(rates)
                    for k in range(len(streams[which])))
-    start, wall = time.monotonic() + 0.1, time.time_ns() + 100_000_000
     for due, which, k in order:
         while (delay := start + due - time.monotonic()) > 0.0:
             time.sleep(min(delay, _QUIET))
