@@ -19,8 +19,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import yaml
-
 from ...errors import DamagedFile, RecordingError
 from ...geometry.resources import package_roots
 from ...identification.state import State, StateFile
@@ -93,6 +91,8 @@ def write_black_box(folder: Path, topics: Sequence[LoggedTopic], messages: Itera
     Raises:
         RecordingError: the system refuses, or the definition of a type is not installed.
     """
+    import yaml  # loads slowly, and who reads recordings needs none
+
     whole = folder.with_name(f".{folder.name}.part")
     part = whole / folder.name  # the name of the folder goes into those of its files
     try:
