@@ -17,7 +17,7 @@ from conftest import ROOT
 pytest.importorskip("importlinter")
 PACKAGE = ROOT / "inertial_id_ros"
 # A module of each layer, from top to bottom.
-MODULES = ("ros.node", "api", "apps.bag.reader", "identification.pipeline", "robot.model",
+MODULES = ("client", "ros.node", "api", "apps.bag.reader", "identification.pipeline", "robot.model",
            "detection.segments", "estimators.base", "regression.problem",
            "kinematics.transform_tree", "signals.bins", "geometry.shape", "io.files",
            "settings.table", "errors")

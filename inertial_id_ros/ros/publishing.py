@@ -15,6 +15,7 @@ from inertial_id_ros.msg import InertialParameters
 
 from ..estimate import Estimate, Outcome
 from ..identification.compensated_wrenches import CompensatedWrenches
+from .client.contract import published_qos
 from .conversions import inertia_message, parameters_message, time_message, wrench_message
 from .markers import payload_markers
 
@@ -28,7 +29,7 @@ class Publishing:
 
     def __init__(self, node: Node) -> None:
         self._parameters = node.create_publisher(
-            InertialParameters, "~/inertial_parameters", _LATCHED)
+            InertialParameters, "~/inertial_parameters", published_qos())
         # Not latched: without verdict and stale mark, an old one would be taken for a new one.
         self._inertia = node.create_publisher(InertiaStamped, "~/inertia", 10)
         self._markers = node.create_publisher(MarkerArray, "~/markers", _LATCHED)

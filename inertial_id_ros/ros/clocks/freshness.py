@@ -6,10 +6,8 @@ from __future__ import annotations
 import math
 
 from ...estimate import Estimate, Outcome
+from ..client.contract import PERIODS, STALE_AFTER
 from .arrivals import Arrivals
-
-STALE_AFTER = 0.8  # s without anything new, so that a second holds with the watchdog's own delay
-_PERIODS = 1.5  # of estimator.rate that an estimate may be old, where that is longer
 
 
 class Freshness:
@@ -71,7 +69,7 @@ class Freshness:
                 return f"no data have arrived for {STALE_AFTER:g} s"
             return (f"the data that have arrived for {STALE_AFTER:g} s have no new stamps, or no "
                     "motion for them")
-        limit = max(STALE_AFTER, _PERIODS / rate)
+        limit = max(STALE_AFTER, PERIODS / rate)
         if self.age(outcome, now) > limit:
             return f"the newest sample used arrived more than {limit:.3g} s ago"
         return ""

@@ -11,12 +11,12 @@ from rclpy.node import Node
 
 from ...estimate import Estimate, NoEstimate, Outcome
 from ...findings import FindingLog
+from ..client.contract import HEARTBEAT
 from .freshness import Freshness
 from .ros_clock_watch import RosClockWatch
 
 _LOOK = 0.05  # s between two looks
 _AT_ONCE = 0.02  # s between the readings of two clocks that count as simultaneous
-HEARTBEAT = 0.8  # s after which the last outcome is published again
 _END = 1.0  # s that the thread may take to end
 
 

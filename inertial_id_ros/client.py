@@ -1,0 +1,12 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""For programs that use the payload: take it by this, and nothing old or impossible is used.
+
+`docs/contract.md` says what the node promises, and what this makes of it.
+"""
+
+from __future__ import annotations
+
+from .ros.client.payload import NoPayload, Payload
+from .ros.client.payload_client import PayloadClient
+
+__all__ = ["NoPayload", "Payload", "PayloadClient"]

@@ -1,0 +1,218 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The client of the payload, against a publisher that lies, dies, restarts, stalls and floods."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("inertial_id_ros.msg")
+
+from inertial_id_ros.client import NoPayload, Payload, PayloadClient  # noqa: E402
+from inertial_id_ros.errors import InvalidData  # noqa: E402
+from inertial_id_ros.msg import InertialParameters  # noqa: E402
+from inertial_id_ros.ros.client import payload, payload_client  # noqa: E402
+
+TOPIC = "/inertial_id_node/inertial_parameters"
+DELIVERY, STEP = 0.02, 0.01  # s: that a message may be under way, and of the simulation
+
+
+class Bench:
+    """A client without ROS: its time is set by hand, and its callback called."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, **options: object) -> None:
+        self.now = 1000.0
+        clock = SimpleNamespace(monotonic=lambda: self.now)
+        monkeypatch.setattr(payload_client, "time", clock)
+        monkeypatch.setattr(payload, "time", clock)
+        self.node = SimpleNamespace(create_subscription=self._subscribe)
+        self.client = PayloadClient(self.node, TOPIC, **options)
+
+    def _subscribe(self, kind, topic, callback, qos):
+        assert kind is InertialParameters and topic == TOPIC and qos.depth == 1
+        self.take = callback
+
+    def after(self, seconds: float, message: InertialParameters | None = None):
+        """The client's answer so many seconds later, where a message has just come."""
+        self.now += seconds
+        if message is not None:
+            self.take(message)
+        return self.client.newest()
+
+
+@pytest.fixture()
+def bench(monkeypatch):
+    return Bench(monkeypatch)
+
+
+def a_message(sequence: int, age: float = 0.05, stamp: int | None = None,
+              **changes) -> InertialParameters:
+    """A message as the node publishes it, with some fields changed; ``m`` and ``ixx`` are those of
+    the inertia."""
+    m = InertialParameters(sequence=sequence, age=age, valid=True, status="fine")
+    m.header.frame_id = "ft_sensor"
+    m.header.stamp.sec = 100 + sequence if stamp is None else stamp
+    m.inertia.m, m.inertia.com.z = 1.5, 0.1
+    m.inertia.ixx = m.inertia.iyy = m.inertia.izz = 0.01
+    m.covariance = np.diag(np.r_[1e-4, [1e-6] * 3, [1e-8] * 6]).ravel()
+    m.verdict = np.full(10, 2, dtype=np.uint8)
+    for name, value in changes.items():
+        holder = m.inertia if name in ("m", "ixx", "ixy") else m
+        setattr(m.header if name == "frame_id" else holder, name, value)
+    return m
+
+
+def test_the_second_message_brings_a_payload_with_all_its_numbers(bench):
+    assert not bench.client.newest() and "no message" in bench.client.newest().reason
+    first = bench.after(0.0, a_message(1))
+    assert isinstance(first, NoPayload) and "first message" in first.reason
+    got = bench.after(0.5, a_message(2))
+    assert isinstance(got, Payload) and got.sequence == 2 and got.frame_id == "ft_sensor"
+    assert got.mass == 1.5 and got.stamp_ns == 102_000_000_000
+    np.testing.assert_array_equal(got.com, [0.0, 0.0, 0.1])
+    np.testing.assert_array_equal(got.inertia, 0.01 * np.eye(3))
+    np.testing.assert_allclose(got.sigma, np.r_[1e-2, [1e-3] * 3, [1e-4] * 6])
+    assert got.is_known("inertia") and got.age == pytest.approx(0.55)
+    bench.now += 1.4
+    assert not got.has_expired and bench.client.newest()
+    bench.now += 0.1
+    assert got.has_expired and "max_age is 2 s" in bench.client.newest().reason
+
+
+LIES = {
+    "no estimate": {"valid": False}, "holds an old estimate": {"stale": True},
+    "no age (nan": {"age": math.nan}, "no age (-1": {"age": -1.0}, "no age (inf": {"age": math.inf},
+    "no sequence": {"sequence": 0}, "no frame": {"frame_id": ""},
+    "not finite": {"m": math.nan}, "not finite ": {"ixy": math.inf},
+    "not finite  ": {"covariance": np.full(100, np.nan)},
+    "mass of -2": {"m": -2.0}, "mass of 0": {"m": 0.0},
+    "no rigid body": {"ixx": 0.03},  # more than the other two together
+    "no rigid body ": {"ixy": 0.011},
+    "covariance": {"covariance": -np.eye(10).ravel()},
+    "covariance ": {"covariance": np.ones(100) + np.diag(np.r_[-0.5, np.zeros(9)]).ravel()},
+    "verdicts": {"verdict": np.full(10, 7, dtype=np.uint8)},
+    "does not tell the mass": {"verdict": np.zeros(10, dtype=np.uint8)},
+    "'tool0', and not in 'ft_sensor'": {"frame_id": "tool0"}}
+
+
+@pytest.mark.parametrize("reason", LIES)
+def test_a_lie_is_refused_with_its_reason_and_what_was_before_is_not_used_either(bench, reason):
+    bench.after(0.0, a_message(1))
+    assert bench.after(0.2, a_message(2))
+    changes = {"sequence": 3, **LIES[reason]}
+    refused = bench.after(0.2, a_message(**changes))
+    assert isinstance(refused, NoPayload) and reason.strip() in refused.reason, refused
+    bench.after(0.2, a_message(4))
+    assert bench.after(0.2, a_message(5))  # and is forgiven
+
+
+@pytest.mark.parametrize(("require", "unobserved", "said"), [
+    ("mass", 1, ""), ("com", 1, "the com"), ("com", 4, ""), ("inertia", 9, "the inertia"),
+    ("inertia", 0, "the mass")])
+def test_only_what_is_required_must_be_known(monkeypatch, require, unobserved, said):
+    bench = Bench(monkeypatch, require=require)
+    verdict = np.full(10, 1, dtype=np.uint8)
+    verdict[unobserved:] = 0
+    if unobserved == 0:
+        verdict[1:] = 2
+    bench.after(0.0, a_message(1, verdict=verdict))
+    got = bench.after(0.2, a_message(2, verdict=verdict))
+    assert (said in got.reason and not got) if said else got
+
+
+def test_the_frame_that_was_asked_for_is_demanded_from_the_first_message_on(monkeypatch):
+    bench = Bench(monkeypatch, frame_id="/tool0")
+    bench.after(0.0, a_message(1))
+    assert "'ft_sensor', and not in 'tool0'" in bench.after(0.2, a_message(2)).reason
+    assert bench.after(0.2, a_message(3, frame_id="tool0"))
+
+
+def test_options_that_make_no_sense_are_refused(monkeypatch):
+    for options in ({"max_age": 0.0}, {"max_age": math.nan}, {"require": "colour"}):
+        with pytest.raises(InvalidData, match="allowed|above 0"):
+            Bench(monkeypatch, **options)
+
+
+def test_after_a_restart_the_payload_of_the_run_before_is_not_used(bench):
+    bench.after(0.0, a_message(500))
+    assert bench.after(0.2, a_message(501))
+    assert not bench.after(0.2, a_message(1, m=9.0)) and bench.client.restarts == 1
+    got = bench.after(0.2, a_message(2, m=9.0))
+    assert got.mass == 9.0
+
+
+def test_two_publishers_are_named_and_neither_is_used(bench):
+    bench.after(0.0, a_message(500))
+    for k in range(1, 12):
+        bench.after(0.2, a_message(k, m=9.0))
+        got = bench.after(0.2, a_message(500 + k))
+        assert k < 3 or "more than one program" in got.reason
+    bench.after(9.0, a_message(512))
+    assert bench.after(0.9, a_message(513))
+
+
+def test_lost_messages_are_counted_and_harm_nothing(bench):
+    bench.after(0.0, a_message(3))
+    assert bench.after(0.5, a_message(7)) and bench.client.lost == 3
+
+
+def test_a_message_that_is_repeated_or_repeats_its_sample_makes_nothing_younger(bench):
+    bench.after(0.0, a_message(1))
+    bench.after(0.1, a_message(2, stamp=50))
+    for _ in range(30):
+        repeated = bench.after(0.1, a_message(2, stamp=50))
+    assert not repeated
+    bench.after(0.1, a_message(3, stamp=50))
+    assert not bench.after(0.1, a_message(4, stamp=50))  # of age 0.05, it says
+    assert bench.after(0.1, a_message(5, stamp=51))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8))
+def test_no_payload_is_older_than_its_bound_whatever_stalls_dies_or_restarts(monkeypatch, seed):
+    """A publisher and an executor at random, with a queue of one message between them; the time of
+    the newest sample of each message is known here alone."""
+    rng = np.random.default_rng(seed)
+    bench = Bench(monkeypatch, max_age=float(rng.uniform(0.8, 3.0)))
+    period = float(rng.choice([0.05, 0.2, 0.5]))
+    sequence, publish_at, spin_at = 0, bench.now, bench.now
+    under_way: deque[tuple[float, InertialParameters]] = deque()
+    queue: InertialParameters | None = None
+    sampled: dict[tuple[int, float], float] = {}  # by number and mass of the message
+    handed_out, calm = 0, []
+    while bench.now < 1120.0:
+        bench.now += STEP
+        troubled = bench.now < 1100.0  # and then nothing goes wrong any more
+        if bench.now >= publish_at:
+            sequence += 1
+            age = float(rng.uniform(0.0, 0.2))
+            message = a_message(sequence, age, m=1.0 + rng.random())
+            sampled[sequence, message.inertia.m] = bench.now - age
+            under_way.append((bench.now + rng.uniform(0.0, DELIVERY), message))
+            publish_at = bench.now + period
+            if troubled and rng.random() < 0.05:  # it stalls, or dies and comes back, or floods
+                publish_at += rng.uniform(0.0, 6.0)
+                sequence = 0 if rng.random() < 0.5 else sequence
+                period = float(rng.choice([0.01, 0.05, 0.2, 0.5]))
+        while under_way and under_way[0][0] <= bench.now:
+            queue = under_way.popleft()[1]
+        if bench.now >= spin_at:
+            if queue is not None:
+                bench.take(queue)
+                queue = None
+            stalls = troubled and rng.random() < 2e-3
+            spin_at = bench.now + (rng.uniform(0.0, 5.0) if stalls else 0.0)
+        got = bench.client.newest()
+        if isinstance(got, Payload):
+            handed_out += 1
+            age = bench.now - sampled[got.sequence, got.mass]
+            assert age <= got.age + DELIVERY + STEP <= bench.client.max_age + DELIVERY + STEP
+        if bench.now > 1117.0:
+            calm.append(bool(got))
+    assert handed_out > 1000
+    assert all(calm) or bench.client.max_age < 2.0 * period + 0.3
