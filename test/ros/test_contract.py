@@ -1,0 +1,154 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What the node promises about its main topic, between processes (docs/contract.md)."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("inertial_id_ros.msg")
+from node_client import PARAMETERS  # noqa: E402
+from rclpy.duration import Duration  # noqa: E402
+from rclpy.event_handler import SubscriptionEventCallbacks  # noqa: E402
+from rclpy.qos import (  # noqa: E402
+    DurabilityPolicy,
+    LivelinessPolicy,
+    QoSProfile,
+    ReliabilityPolicy,
+)
+from ros_process import LATCHED, Listener, Robot, Stage, wait_until  # noqa: E402
+
+from inertial_id_ros.client import Payload, PayloadClient  # noqa: E402
+from inertial_id_ros.msg import InertialParameters  # noqa: E402
+from inertial_id_ros.ros.client.contract import DEADLINE, HEARTBEAT, LEASE  # noqa: E402
+
+pytestmark = pytest.mark.slow
+BEST_EFFORT = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+DEMANDING = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL,
+    deadline=Duration(seconds=DEADLINE), liveliness=LivelinessPolicy.MANUAL_BY_TOPIC,
+    liveliness_lease_duration=Duration(seconds=LEASE))
+AUTOMATIC = QoSProfile(depth=1, liveliness=LivelinessPolicy.AUTOMATIC,
+                       liveliness_lease_duration=Duration(seconds=10.0))
+TOO_DEMANDING = QoSProfile(depth=1, deadline=Duration(seconds=0.5))
+BUSY = 1.0  # s that a machine which runs other tests may take
+
+
+@pytest.fixture()
+def stage():
+    with Stage() as made:
+        yield made
+
+
+def test_subscribers_of_every_usual_kind_receive_and_one_that_asks_too_much_does_not(stage):
+    stage.start_node(estimator__rate=0.1)  # the heartbeat alone
+    watcher, got = Listener(stage.domain), {}
+    kinds = {"default": 10, "best effort": BEST_EFFORT, "latched": LATCHED,
+             "deadline and lease": DEMANDING, "automatic": AUTOMATIC, "too short": TOO_DEMANDING}
+    try:
+        for name, qos in kinds.items():
+            got[name] = []
+            watcher.node.create_subscription(
+                InertialParameters, PARAMETERS,
+                lambda m, to=got[name]: to.append((time.monotonic(), m)), qos)
+        good = [got[name] for name in kinds if name != "too short"]
+        assert watcher.spin(lambda: all(len(x) >= 6 for x in good), 20.0)
+        assert not got["too short"]
+        gaps = [b[0] - a[0] for a, b in zip(got["default"], got["default"][1:], strict=False)]
+        assert HEARTBEAT - 0.2 < sum(gaps) / len(gaps) < DEADLINE
+    finally:
+        watcher.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGKILL])
+def test_a_subscriber_is_told_of_a_node_that_hangs_or_dies(stage, number):
+    node = stage.start_node()
+    watcher, alive, missed, got = Listener(stage.domain), [], [], []
+    events = SubscriptionEventCallbacks(
+        deadline=lambda e: missed.append(time.monotonic()),
+        liveliness=lambda e: alive.append((time.monotonic(), e.alive_count)))
+    try:
+        watcher.node.create_subscription(InertialParameters, PARAMETERS, got.append, DEMANDING,
+                                         event_callbacks=events)
+        assert watcher.spin(lambda: len(got) > 3 and alive and alive[-1][1] == 1, 20.0)
+        begun = time.monotonic()
+        node.process.send_signal(number)
+        assert watcher.spin(lambda: alive[-1][1] == 0 and missed and missed[-1] > begun, 20.0)
+        assert alive[-1][0] - begun < LEASE + BUSY
+        assert next(t for t in missed if t > begun) - begun < DEADLINE + BUSY
+        if number == signal.SIGSTOP:
+            node.process.send_signal(signal.SIGCONT)
+            assert watcher.spin(lambda: alive[-1][1] == 1, 20.0)
+    finally:
+        node.process.send_signal(signal.SIGCONT)
+        watcher.close()
+
+
+class Consumer:
+    """A program of its own thread that asks for the payload a hundred times a second.
+
+    Attributes:
+        answers: (steady time [s], answer).
+    """
+
+    def __init__(self, domain: int, max_age: float) -> None:
+        self.listener = Listener(domain)
+        self.client = PayloadClient(self.listener.node, PARAMETERS, max_age=max_age)
+        self.answers: list = []
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self.listener.executor.spin_once(timeout_sec=0.01)
+            self.answers.append((time.monotonic(), self.client.newest()))
+
+    def has_payload(self) -> bool:
+        return bool(self.answers) and bool(self.answers[-1][1])
+
+    def close(self) -> None:
+        self._stop.set()
+        self._thread.join()
+        self.client.close()
+        self.listener.close()
+
+
+def test_the_client_of_a_node_that_hangs_dies_and_restarts_never_gives_an_old_payload(stage):
+    node, max_age = stage.start_node(), 1.6
+    robot = Robot(stage.client)
+    robot.publish_description()
+    consumer = Consumer(stage.domain, max_age)
+    try:
+        robot.play(4.0, speed=1.0)
+        assert consumer.has_payload(), consumer.answers[-1][1].reason
+        assert consumer.answers[-1][1].mass == pytest.approx(robot.cobot.payload.mass, rel=0.03)
+
+        node.process.send_signal(signal.SIGSTOP)
+        hung = time.monotonic()
+        robot.play(3.0, speed=1.0)
+        assert not any(answer for t, answer in consumer.answers if t > hung + max_age)
+        node.process.send_signal(signal.SIGCONT)
+        robot.play(3.0, speed=1.0)
+        wait_until(consumer.has_payload, 5.0)
+
+        node.process.kill()
+        died = time.monotonic()
+        again = stage.start_node()
+        robot.publish_description()
+        wait_until(lambda: time.monotonic() > died + max_age + 0.1)
+        assert not any(answer for t, answer in consumer.answers if t > died + max_age)
+        robot.play(4.0, speed=1.0)
+        wait_until(consumer.has_payload, 5.0)
+        assert consumer.client.restarts == 1
+
+        again.stop()
+        wait_until(lambda: not consumer.has_payload(), max_age + BUSY)
+        given = [(t, a) for t, a in consumer.answers if isinstance(a, Payload)]
+        assert len(given) > 100 and all(t - a.arrived <= max_age + 0.05 for t, a in given)
+    finally:
+        consumer.close()
