@@ -100,27 +100,35 @@ class Look(NamedTuple):
         return self.misfit > _MISFIT and untared.misfit < max(_MISFIT, _RELIEF * self.misfit)
 
 
-def look_at(problem: Problem, settings: Settings) -> Look:
-    """Fit a problem without constraints, and compare what is left with the noise."""
+def look_at(problem: Problem, settings: Settings, beyond: float = 0.0) -> Look:
+    """Fit a problem without constraints, and compare what is left with the noise.
+
+    Args:
+        beyond: variance of the mass by errors that the problem does not hold [kg^2].
+    """
     marginal = problem.marginal("noise")
     phi, covariance = marginal.unconstrained_fit
     states = marginal.unconstrained_states
     rms = residual_rms(problem, phi, states)
-    return Look(phi, phi[0] < -_SIGNIFICANT * np.sqrt(covariance[0, 0]), states, rms,
+    return Look(phi, phi[0] < -_SIGNIFICANT * np.sqrt(covariance[0, 0] + beyond), states, rms,
                 _misfit(rms, sensor_errors(settings.wrench)))
 
 
-def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: FindingLog) -> None:
+def check_model(problem: Problem, settings: Settings, tool: Tool | None, log: FindingLog,
+                beyond: float = 0.0) -> None:
     """Check for a wrong sign of the wrench and for a wrong sensor or gravity frame.
 
     A significantly negative mass means a wrong sign. A wrong frame leaves a plausible mass, and
     shows only in a force that no payload explains.
 
+    Args:
+        beyond: variance of the mass by errors that the problem does not hold [kg^2].
+
     Raises:
         InvalidData: one of the two is wrong; the log names it.
     """
     log.clear("sign_wrong", "frame_wrong")
-    seen = look_at(problem, settings)
+    seen = look_at(problem, settings, beyond)
     mass, is_large = float(seen.phi[0]), seen.misfit > _MISFIT
     if seen.is_negative:
         if tool is not None:

@@ -1,11 +1,10 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What the residual of a window looks like: the hysteresis of a sensor, the pull of a cable.
+"""What the residual of a window looks like: the hysteresis of a sensor.
 
-Neither averages out, and the model of the sensor's errors holds neither. Both leave a residual of
-their own shape. Hysteresis follows the load with play, channel by channel and with the same sign
-in all. A cable pulls towards a place of the room: the horizontal part of that turns with the sensor
-as nothing else does, while the vertical part is taken for weight. A shape that explains nearly all
-of the residual is named, and the payload gets the uncertainty that goes with it.
+It does not average out, and the model of the sensor's errors does not hold it. It leaves a residual
+of its own shape: it follows the load with play, channel by channel and with the same sign in all.
+Where that explains nearly all of the residual it is named, and the payload gets the uncertainty
+that goes with it.
 """
 
 from __future__ import annotations
@@ -19,15 +18,12 @@ from ..inertia import PARAMETERS, Array
 
 _SHORTEST = 16  # slices
 _CLEAR = 0.5  # root mean square of the residual below which no shape is sought
-# Share of the residual that the shape explains; that of a cable more, the fewer slices there are.
-# Hysteresis that explains less is not named, but counts from `_MAYBE` on.
-_HYSTERESIS, _MAYBE, _CABLE, _BY_CHANCE = 0.62, 0.45, 0.6, 3.5
-_CLEAR_CABLE = 1.5  # root mean square of the residual below which no cable is named
+# Share of the residual that hysteresis explains; what explains less is not named, but counts from
+# `_MAYBE` on.
+_HYSTERESIS, _MAYBE = 0.62, 0.45
 _ONE_SIGN = 0.9  # sum of the strengths of hysteresis over the sum of their sizes
 _PLAY = (0.1, 0.3)  # half the play, as a share of the range of a channel's load
 _UNSURE = 1.5  # how far the model of hysteresis may be from the truth, times what it does
-_TURNED = 0.01  # least variance of a horizontal direction in sensor axes
-_UPWARDS = 3.0  # vertical pull of a cable that comes from above, over the horizontal one
 _TINY = 1e-9
 
 
@@ -36,19 +32,15 @@ class SliceMeans(NamedTuple):
 
     Attributes:
         rows: (s, 6, n) of ``[A | states | y]``; sd: (6,) of one mean by noise and accuracy [N, ..].
-        horizontal: (s, 2, 3) two horizontal directions in sensor axes.
         prior: (n, n) products of whitened rows that are known before the data.
         phi: (10,) of the estimate; load: (s, 6) of all that hangs on the sensor [N, N m].
-        gravity: [m/s^2].
     """
 
     rows: Array
     sd: Array
-    horizontal: Array
     prior: Array
     phi: Array
     load: Array
-    gravity: float
 
 
 class Shaped(NamedTuple):
@@ -80,13 +72,13 @@ def is_clear(residual: Array, sd: Array, prior_cost: float) -> bool:
 
 
 def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Shaped:
-    """Name hysteresis or a cable that shapes the residual.
+    """Name hysteresis that shapes the residual.
 
     Args:
         means: None where the residual is clear.
     """
     nothing = Shaped(np.zeros((PARAMETERS, PARAMETERS)))
-    log.clear("hysteresis", "cable")
+    log.clear("hysteresis")
     if means is None or len(means.rows) < _SHORTEST:
         return nothing
     before = _fit(means, np.empty((*means.rows.shape[:2], 0)))
@@ -96,27 +88,14 @@ def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Shaped:
     halves = [share * np.ptp(load, axis=0) for share in _PLAY]
     lags = [_fit(means, _of_channels(_play(load, half) - load)) for half in halves]
     lag, half = min(zip(lags, halves, strict=True), key=lambda pair: pair[0].rms)
-    pull = _fit(means, _pull_columns(means.horizontal))
     covariance = _lag_covariance(means.phi, lag.phi)
-    explained_by_lag = 1.0 - (lag.rms / before.rms) ** 2
-    if (explained_by_lag > _HYSTERESIS
+    explained = 1.0 - (lag.rms / before.rms) ** 2
+    if (explained > _HYSTERESIS
             and (seen := lag.strength * half / means.sd).sum() > _ONE_SIGN * np.abs(seen).sum()):
         _report_hysteresis(half * lag.strength, log)
         return Shaped(covariance, True, lag.states)
-    least = max(_CABLE + _BY_CHANCE / len(load), explained_by_lag)
-    if (_turns_enough(means.horizontal) and before.rms > _CLEAR_CABLE
-            and 1.0 - (pull.rms / before.rms) ** 2 > least):
-        return Shaped(_report_cable(pull.strength, means.gravity, log), True)
-    likely = min(max((explained_by_lag - _MAYBE) / (_HYSTERESIS - _MAYBE), 0.0), 1.0)
+    likely = min(max((explained - _MAYBE) / (_HYSTERESIS - _MAYBE), 0.0), 1.0)
     return Shaped(likely * covariance)
-
-
-def _turns_enough(horizontal: Array) -> bool:
-    """Whether each horizontal direction (s, 2, 3) turns in sensor axes: in a plane, a pull is no
-    other than a tilt of gravity or a bias."""
-    off = horizontal - horizontal.mean(axis=0)
-    spread = np.einsum("saj,sbj->ab", off, off) / len(off)
-    return bool(np.linalg.eigvalsh(spread)[0] > _TURNED)
 
 
 class _Fit(NamedTuple):
@@ -160,17 +139,6 @@ def _of_channels(signal: Array) -> Array:
     return np.asarray(signal[:, :, None] * np.eye(signal.shape[1]))
 
 
-def _pull_columns(horizontal: Array) -> Array:
-    """Columns (s, 6, 8) of horizontal forces along two directions (s, 2, 3) of the room, and of
-    their torques per lever."""
-    out = np.zeros((len(horizontal), 6, 8))
-    for k in range(2):
-        out[:, :3, k] = horizontal[:, k]
-        out[:, 3:, 2 + 3 * k:5 + 3 * k] = -np.cross(horizontal[:, k, None], np.eye(3)).transpose(
-            0, 2, 1)
-    return out
-
-
 def _lag_covariance(phi: Array, with_lag: Array) -> Array:
     """Covariance (10, 10) of the estimate phi (10,), where a fit with a model of hysteresis gives
     another payload (10,); the centre of mass may be as far off along each axis."""
@@ -189,15 +157,3 @@ def _report_hysteresis(size: Array, log: FindingLog) -> None:
             "hysteresis of the sensor or of its mounting; tighten the mounting, or use a sensor "
             "with less; the intervals are wider by what that may do")
 
-
-def _report_cable(strength: Array, gravity: float, log: FindingLog) -> Array:
-    """Name a pull, from the strengths (8,) of `_pull_columns`; gives the covariance (10, 10) of phi
-    by the part of it that cannot be told from weight; gravity: [m/s^2]."""
-    force, torque = np.linalg.norm(strength[:2]), np.linalg.norm(strength[2:]) / np.sqrt(2.0)
-    log.set("cable", "warning",
-            f"something pulls at the payload from one place of the room, by about {force:.2g} N "
-            "sideways, as a cable or a hose does; what it pulls upwards is taken for less weight; "
-            "lead it along the arm, or fasten it before the sensor; the intervals are wider by "
-            "what that may do")
-    sd = np.r_[force, np.full(3, torque), np.zeros(6)] * _UPWARDS / gravity
-    return np.diag(sd**2)

@@ -162,17 +162,19 @@ class RobotFrame:
         velocity, change = np.zeros((2, len(positions), 6))
         rotation = np.empty((len(positions), 3, 3))
         rotation[:] = self._gravity_axes.T  # no motion: unit axes
+        position = np.zeros((len(positions), 3))
         configuration = self._configuration(positions)
         model, data, frame, local = self._model, self._data, self._frame, pin.LOCAL
         move, place = pin.forwardKinematics, pin.updateFramePlacement
         get_velocity, get_change = pin.getFrameVelocity, pin.getFrameClassicalAcceleration
         for i in np.flatnonzero(valid).tolist():
             move(model, data, configuration[i], velocities[i], accelerations[i])
-            rotation[i] = place(model, data, frame).rotation
+            at = place(model, data, frame)
+            rotation[i], position[i] = at.rotation, at.translation
             velocity[i] = get_velocity(model, data, frame, local).vector
             change[i] = get_change(model, data, frame, local).vector
         return Motion(self._gravity_axes @ rotation, self._gravity, change[:, :3],
-                      velocity[:, 3:], change[:, 3:], valid)
+                      velocity[:, 3:], change[:, 3:], valid, position @ self._gravity_axes.T)
 
 
 class JointMotion:

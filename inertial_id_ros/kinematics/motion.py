@@ -37,6 +37,8 @@ class Motion(NamedTuple):
         omega: angular velocity, sensor axes (n, 3) [rad/s].
         alpha: angular acceleration, sensor axes (n, 3) [rad/s^2].
         valid: (n,) whether there were enough samples around that time.
+        position: of the sensor origin along the axes of the gravity frame (n, 3) [m], from a point
+            that does not move; None: not known.
         noise: of the position samples; None: not known.
     """
 
@@ -46,6 +48,7 @@ class Motion(NamedTuple):
     omega: Array
     alpha: Array
     valid: np.ndarray
+    position: Array | None = None
     noise: SampleNoise | None = None
 
     @property

@@ -127,7 +127,7 @@ class TfMotion:
         """A motion at n times that is nowhere valid."""
         zero = np.zeros((n, 3))
         still = np.broadcast_to(np.eye(3), (n, 3, 3))
-        return Motion(still, self._gravity, zero, zero, zero, np.zeros(n, dtype=bool))
+        return Motion(still, self._gravity, zero, zero, zero, np.zeros(n, dtype=bool), zero)
 
     def _smooth(self, series: PoseSeries, index: Array, u: Array, weights: Array,
                 valid: np.ndarray) -> Motion:
@@ -147,6 +147,6 @@ class TfMotion:
             value, omega, alpha = fit_quartics(
                 u, weights, vectors.reshape(n, width, 3), self.window)
             turn = turn @ Rotation.from_rotvec(value).as_matrix()
-        _, _, acceleration = fit_quartics(u, weights, series.translation[index], self.window)
+        place, _, acceleration = fit_quartics(u, weights, series.translation[index], self.window)
         return Motion(turn, self._gravity, np.einsum("nji,nj->ni", turn, acceleration),
-                      omega, alpha, valid)
+                      omega, alpha, valid, place)

@@ -31,6 +31,8 @@ class RowSignals(NamedTuple):
         a, a_rate: regressor and its time derivative (r, 6, 10).
         up_x, up_y: horizontal axes of the gravity frame in sensor axes (r, 3).
         gravity: [m/s^2]; wrench: y (r, 6) [N, N m].
+        up: upward axis of the gravity frame in sensor axes (r, 3).
+        position: of the sensor in the gravity frame (r, 3) [m]; both None: not stored.
     """
 
     number: np.ndarray
@@ -40,6 +42,8 @@ class RowSignals(NamedTuple):
     up_y: Array
     gravity: float
     wrench: Array
+    up: Array | None = None
+    position: Array | None = None
 
 
 class NuisanceState(ABC):

@@ -35,7 +35,7 @@ class Rows(NamedTuple):
 
     Attributes:
         number: (r,) bin numbers; samples: (r,) raw samples that each stands for.
-        full: (r, 6, 44) stored rows (see `row_layout`); static: those of the gravity-only model.
+        full: (r, 6, 48) stored rows (see `row_layout`); static: those of the gravity-only model.
         weight: (r,) dynamism weight w.
     """
 
@@ -59,7 +59,7 @@ class CrossChannelRows(NamedTuple):
     """Rows of a window with all channels together, for noise that several channels share.
 
     Attributes:
-        rows: (k, 6, 44) few rows with the same sums of products, across channels too, as all the
+        rows: (k, 6, 48) few rows with the same sums of products, across channels too, as all the
             stored rows, scaled by the square root of the raw samples they stand for.
         acceleration_noise: (6,) standard deviation of one raw sample of linear [m/s^2] and angular
             acceleration [rad/s^2].
@@ -78,9 +78,9 @@ class WindowContent(NamedTuple):
     """What the window holds at one time.
 
     Attributes:
-        factors: per model (6, w, 44), triangular per channel up to the order of columns, each row
+        factors: per model (6, w, 48), triangular per channel up to the order of columns, each row
             scaled by the square root of the raw samples it stands for.
-        slices: with sums (s, 6, 44) of the full rows, neighbours merged in a long window;
+        slices: with sums (s, 6, 48) of the full rows, neighbours merged in a long window;
             slice_length: of one [s].
         samples: raw samples; first, last: bin numbers of oldest and newest row.
         rows: their number.
@@ -132,7 +132,7 @@ class _FactorTree:
         self.begin()
 
     def add(self, rows: Array) -> None:
-        """Fold scaled rows (r, 6, 44) into the factors of the growing slice."""
+        """Fold scaled rows (r, 6, 48) into the factors of the growing slice."""
         stacked = np.concatenate([self._growing, self._select(rows)], axis=1)
         self._growing = triangular_factors(stacked)
 
@@ -149,7 +149,7 @@ class _FactorTree:
 
     def write_total(self, provisional: Array, out: Array) -> None:
         """Write the factors of the combined slices, the growing one and provisional scaled rows
-        (r, 6, 44) into out (3, h, 44)."""
+        (r, 6, 48) into out (3, h, 48)."""
         width = self.width
         together = np.empty((3, width, 2 * width + len(provisional)))  # transposed, for LAPACK
         together[..., :width] = self._nodes[1].transpose(0, 2, 1)
@@ -262,7 +262,7 @@ class RegressorWindow:
         self._sums.add(leaf, part.full, part.samples.astype(float))
 
     def _scale(self, rows: Rows) -> dict[str, Array]:
-        """Scale rows for the factors of each model: (r, 6, 44) by the model's name."""
+        """Scale rows for the factors of each model: (r, 6, 48) by the model's name."""
         root_count = np.sqrt(rows.samples)[:, None, None]
         weight = rows.weight[:, None, None]
         full = rows.full * root_count
@@ -312,10 +312,10 @@ class RegressorWindow:
                              first, last, int(slices.rows.sum()), merged * self.slice_length)
 
     def _total_factors(self, pair: list[_FactorTree], provisional: Array) -> Array:
-        """Factors (6, h, 44) of the whole window, padded with zero rows to one height.
+        """Factors (6, h, 48) of the whole window, padded with zero rows to one height.
 
         Args:
-            pair: trees of forces and torques; more: provisional scaled rows (r, 6, 44).
+            pair: trees of forces and torques; more: provisional scaled rows (r, 6, 48).
         """
         out = np.zeros((CHANNELS, max(tree.width for tree in pair), STORED))
         for tree, channels in zip(pair, (out[:3], out[3:]), strict=True):

@@ -49,7 +49,11 @@ _end, NUISANCE_VALUES = _place_states()
 # Acceleration less gravity, the same in the rows of all channels: what errors of the calibration
 # multiply (see `calibration`).
 ACCELERATION = slice(_end, _end + 3)
-WRENCH = ACCELERATION.stop
+# For what pulls from a place of the room (see `cable`), in no factor: the upward axis in sensor
+# axes, one component in the row of each force, and the position of the sensor, the same in all.
+UPWARD = ACCELERATION.stop
+POSITION = slice(UPWARD + 1, UPWARD + 4)
+WRENCH = POSITION.stop
 STORED = WRENCH + 1
 NOTHING_REMOVED = np.zeros(NUISANCE_VALUES)  # no error of the set-up was removed from the samples
 
@@ -70,10 +74,12 @@ def channel_columns(torque: bool, states: Sequence[NuisanceState] | None) -> np.
 
 
 def stored_rows(signals: RowSignals) -> Array:
-    """Stored rows (r, 6, 44) of the full model, from the signals of r rows."""
+    """Stored rows (r, 6, 48) of the full model, from the signals of r rows."""
     rows = np.zeros((len(signals.a), 6, STORED))
     rows[..., PHI], rows[..., BIAS], rows[..., WRENCH] = signals.a, identity(6), signals.wrench
     rows[..., ACCELERATION] = signals.a[:, None, :3, 0]
+    if signals.up is not None and signals.position is not None:
+        rows[:, :3, UPWARD], rows[..., POSITION] = signals.up, signals.position[:, None]
     for state in NUISANCE_STATES:
         state.fill(signals, rows[..., state.columns])
     return rows
@@ -116,7 +122,7 @@ class EstimatedStates:
         return len(self._index)
 
     def linearise(self, phi: Array) -> Array:
-        """Matrix (44, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""
+        """Matrix (48, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""
         out = self._template.copy()
         for state, columns in self._at_phi:
             out[state.columns, columns] = state.linearise(phi)

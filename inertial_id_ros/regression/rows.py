@@ -1,8 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """From motion and wrench to the rows of the window, through the zero-phase filter.
 
-The filter takes, for each bin, the columns A (60), axes of the gravity frame (9), wrench (6) and
-dynamism weight (1); what it gives back is unpacked into stored rows (see `row_layout`).
+The filter takes, for each bin, the columns A (60), axes of the gravity frame (9), wrench (6),
+dynamism weight (1) and position of the sensor (3); what it gives back is unpacked into stored rows
+(see `row_layout`).
 """
 
 from __future__ import annotations
@@ -20,23 +21,24 @@ from .nuisance_state import RowSignals
 from .regressor_window import Rows
 from .row_layout import NUISANCE_STATES, NUISANCE_VALUES, PHI, stored_rows
 
-_A, _AXES, _Y, _W = slice(0, 60), slice(60, 69), slice(69, 75), 75
-ROW_COLUMNS, RATE_COLUMNS = 76, 60  # columns to filter, and the first of them to differentiate
+_A, _AXES, _Y, _W, _PLACE = slice(0, 60), slice(60, 69), slice(69, 75), 75, slice(76, 79)
+ROW_COLUMNS, RATE_COLUMNS = 79, 60  # columns to filter, and the first of them to differentiate
 _MOST_REPLAYS = 5  # of a window
 _SIGNIFICANT = 5.0  # standard deviations
 _LARGE = np.concatenate([np.full(len(s.components), s.large) for s in NUISANCE_STATES])
 
 
 def pack_columns(motion: Motion, a: Array, wrench: Array, c1: float) -> Array:
-    """Columns (k, 76) of bins for the low-pass: regressor, axes of gravity, wrench and weight.
+    """Columns (k, 79) of bins for the low-pass: regressor, axes, wrench, weight and position.
 
     Args:
         a: regressor (k, 6, 10); wrench: ``y = A phi + bias`` (k, 6); c1: of the dynamism weight.
     """
     nu = dynamism(motion.acceleration, motion.alpha, motion.omega)
     weight = full_model_weight(nu, c1)
-    return np.concatenate(
-        [a.reshape(len(a), _A.stop), motion.axes.reshape(-1, 9), wrench, weight[:, None]], axis=1)
+    place = np.zeros((len(a), 3)) if motion.position is None else motion.position
+    return np.concatenate([a.reshape(len(a), _A.stop), motion.axes.reshape(-1, 9), wrench,
+                           weight[:, None], place], axis=1)
 
 
 class RemovedErrors:
@@ -99,7 +101,7 @@ def regressor_of(motion: Motion) -> Array:
 def make_bin_columns(bins: Bins, motion: Motion, removed: Removed, errors: RemovedErrors,
                      sign: float, c1: float) -> tuple[Array, Array]:
     """Compute the wrench ``y = A phi + bias`` (k, 6) of bins as it was measured, and the columns
-    (k, 76) for the low-pass, without the removed errors.
+    (k, 79) for the low-pass, without the removed errors.
 
     Args:
         removed: payload that the driver takes out; sign: of the reading against ``A phi``.
@@ -114,7 +116,7 @@ def make_bin_columns(bins: Bins, motion: Motion, removed: Removed, errors: Remov
 
 
 def unpack_bins(columns: Array) -> tuple[Array, Array]:
-    """Regressor (k, 6, 10) and wrench (k, 6) in columns (k, 76); views."""
+    """Regressor (k, 6, 10) and wrench (k, 6) in columns (k, 79); views."""
     return columns[:, _A].reshape(len(columns), 6, PARAMETERS), columns[:, _Y]
 
 
@@ -129,7 +131,8 @@ def unpack_rows(rows: FilteredRows, gravity: float, with_static: bool = True) ->
     axes = rows.columns[:, _AXES].reshape(r, 3, 3)
     a, y = unpack_bins(rows.columns)
     full = stored_rows(RowSignals(
-        rows.number, a, rows.rates.reshape(r, 6, PARAMETERS), axes[:, 0], axes[:, 1], gravity, y))
+        rows.number, a, rows.rates.reshape(r, 6, PARAMETERS), axes[:, 0], axes[:, 1], gravity, y,
+        axes[:, 2], rows.columns[:, _PLACE]))
     static = full
     if with_static:
         static = full.copy()

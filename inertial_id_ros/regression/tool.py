@@ -109,7 +109,7 @@ def add_tool_states(matrix: Array, tool: Tool) -> Array:
     Columns ``[A | ... | y]`` become ``[A | ... | A root | y - A mean]``.
 
     Args:
-        matrix: (44, n) as `EstimatedStates.linearise` gives it.
+        matrix: (48, n) as `EstimatedStates.linearise` gives it.
     """
     states = np.zeros((len(matrix), PARAMETERS))
     states[PHI] = tool.root

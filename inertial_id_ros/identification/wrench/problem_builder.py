@@ -11,7 +11,6 @@ import numpy as np
 
 from ...detection.residual_shape import SliceMeans, is_clear
 from ...inertia import PARAMETERS, Array
-from ...regression.alignment import GRAVITY_TILT
 from ...regression.problem import COLUMNS, Marginal, Problem, state_prior, whiten
 from ...regression.regressor_window import DYNAMIC, STATIC, WindowContent
 from ...regression.row_layout import (
@@ -22,6 +21,7 @@ from ...regression.row_layout import (
     join,
 )
 from ...regression.tool import Tool, add_tool_states
+from ...regression.uncertainty.cable_fit import FitInput
 from ...regression.uncertainty.encoder_noise import (
     NO_MOTION_NOISE,
     noise_information,
@@ -147,7 +147,35 @@ class ProblemBuilder:
         Args:
             states: (6 + q,) that go with phi.
         """
-        sensor, gravity = self._settings.wrench, self._settings.gravity.acceleration
+        residual, load, sd = self._residual(window, phi, states)
+        of_parameters = float(phi @ vague_information(1.0) @ phi)
+        if is_clear(residual, sd, problem.prior_cost(states) + of_parameters):
+            return None
+        prior = _products(problem.state_prior())
+        means = window.slices.sums / window.slices.samples[:, None, None]
+        return SliceMeans(means @ self._matrix(phi), sd, prior, phi, load)
+
+    def is_clear(self, window: WindowContent, problem: Problem) -> bool:
+        """Whether the unconstrained fit leaves so little in the slices that nothing is sought."""
+        marginal = problem.marginal("noise")
+        phi, _ = marginal.unconstrained_fit
+        residual, _, sd = self._residual(window, phi, marginal.states(phi))
+        return is_clear(residual, sd, 0.0)
+
+    def cable_input(self, window: WindowContent) -> FitInput | None:
+        """What a cable is fitted to, near the last solution; None where there is none."""
+        start, prior = self._start, self._prior
+        if start is None or prior is None:
+            return None
+        total = self.total_payload(start.phi)
+        return self._errors.cable_input(window, self._settings.gravity.acceleration,
+                                        self._matrix(start.phi), prior.products, total,
+                                        start.strengths.levels)
+
+    def _residual(self, window: WindowContent, phi: Array,
+                  states: Array) -> tuple[Array, Array, Array]:
+        """Means over the slices of the residual and the load (s, 6), and the errors (6,) of one
+        mean, in which no shape is sought."""
         samples, matrix = window.slices.samples, self._matrix(phi)
         ordered = np.sort(samples)
         median = 0.5 * (ordered[len(ordered) // 2] + ordered[(len(ordered) - 1) // 2])
@@ -158,16 +186,9 @@ class ProblemBuilder:
         residual, load = (sums.reshape(len(samples), -1, 2) / samples[:, None, None]
                           ).transpose(2, 0, 1)
         ranges = (load.max(axis=0) - load.min(axis=0)).reshape(2, 3).max(axis=1)
-        sd = np.hypot(datasheet_noise(sensor) / math.sqrt(median),
+        sd = np.hypot(datasheet_noise(self._settings.wrench) / math.sqrt(median),
                       np.repeat(np.minimum(_SMALL_ERROR, _SMALL_SHARE * ranges), 3))
-        of_parameters = float(phi @ vague_information(1.0) @ phi)
-        if is_clear(residual, sd, problem.prior_cost(states) + of_parameters):
-            return None
-        prior = _products(problem.state_prior())
-        means = window.slices.sums / samples[:, None, None]
-        horizontal = means[:, :3, GRAVITY_TILT.columns][..., ::GRAVITY_TILT.width // 2]
-        return SliceMeans(
-            means @ matrix, sd, horizontal.transpose(0, 2, 1) / gravity, prior, phi, load, gravity)
+        return residual, load, sd
 
     def add_regressor_noise(self, problem: Problem, window: WindowContent, phi: Array) -> Problem:
         """The problem with the noise of measured accelerations in its regressor, at phi (10,)."""
@@ -276,7 +297,7 @@ class _Linearised:
     """The rows of a window, linearised at one phi and weighed by one strength of the errors.
 
     Args:
-        weighed: the rows; matrix: (44, 17 + q) to ``[A | B | q | y]``, with which they were made.
+        weighed: the rows; matrix: (48, 17 + q) to ``[A | B | q | y]``, with which they were made.
         prior: of the states.
 
     Attributes:

@@ -34,6 +34,7 @@ from ...settings import Settings
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import ZeroPhaseFilter
 from ..verdict import judge
+from .cable_watch import CableWatch
 from .problem_builder import ProblemBuilder
 from .wrench_model import (
     WrenchModel,
@@ -62,6 +63,7 @@ class Solver:
         self.shape, self._low_pass = shape, low_pass
         self.problems = ProblemBuilder(settings, low_pass)
         self.bias = self.problems.bias
+        self._cables = CableWatch(self.problems)
         self.configure(settings)
 
     def configure(self, settings: Settings) -> None:
@@ -69,6 +71,7 @@ class Solver:
         self.estimator = create(settings)
         self._settings = settings
         self.problems.configure(settings)
+        self._cables.configure(settings)
 
     make_estimator = staticmethod(create)
 
@@ -76,6 +79,7 @@ class Solver:
         """Forget what was learnt from earlier data, except the tare."""
         self.estimator = create(self._settings)
         self.problems.forget_solution()
+        self._cables.forget()
 
     @property
     def tool(self) -> Tool | None:
@@ -121,8 +125,15 @@ class Solver:
         """
         started = time.perf_counter()
         self._check_frames(frame_id, log)
+        window = self._cables.take_out(window)
         problem = self._build(window, acceleration_covariance, removed, log)
-        check_model(problem, self._settings, self.tool, log)
+        without = self._cables.search(window, problem)
+        if without is not None:
+            window = without
+            self.problems.forget_solution()
+            problem = self._build(window, acceleration_covariance, removed, log)
+        pulled = self._cables.report(log)
+        check_model(problem, self._settings, self.tool, log, pulled[0, 0])
         shape = check_shape(self.shape, self._settings.shape, problem.marginal("noise"),
                             self.estimator, log)
         problem, solution = self.answer(self.estimator, problem, window, shape)
@@ -143,13 +154,13 @@ class Solver:
             unexplained_share(problem, solution.phi, states, noise))
         shaped = check_residual_shape(
             self.problems.slice_means(window, problem, solution.phi, states), log)
-        verdict = judge(solution, marginal, beyond + misfit + shaped.covariance
+        verdict = judge(solution, marginal, beyond + misfit + shaped.covariance + pulled
                         + self._unseen_covariance(solution.phi, turning))
         is_explained = is_explained or shaped.is_named
         if not is_explained and WrenchModel.texts.doubted_name in log:
             raise InvalidData(WrenchModel.texts.doubted)
         self._check_mass(solution, verdict.phi_covariance[0, 0] - misfit[0, 0]
-                         - shaped.covariance[0, 0], is_explained)
+                         - shaped.covariance[0, 0] - pulled[0, 0], is_explained)
         log.set("verdict", "info", verdict.sentence)
         nuisance, sigma = self.nuisance_values(marginal, states, verdict.phi_covariance)
         nuisance = join(removed, nuisance)
@@ -233,7 +244,8 @@ class Solver:
         a mass that they tell roughly.
 
         Args:
-            variance: of the mass, without that of a residual that has a shape [kg^2].
+            variance: of the mass, without that of a cable or of a residual that has a shape
+                [kg^2].
         """
         mass, interval = solution.phi[0], 2.0 * float(np.sqrt(variance))
         if interval < (_ROUGHLY_KNOWN if is_explained else _KNOWN_BETTER) * mass:

@@ -74,7 +74,7 @@ class WrenchModel(LoadModel):
         return unpack_rows(filtered, self._gravity, with_static=False)
 
     def linearise(self, phi: Array) -> Array:
-        """Matrix (44, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""
+        """Matrix (48, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""
         return self._states.linearise(phi)
 
     def proper_acceleration(self, rows: Array) -> Array:

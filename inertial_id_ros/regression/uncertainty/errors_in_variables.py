@@ -48,7 +48,7 @@ def compress_across_channels(rows: Array, noise: Array, energy: float,
     """Compress rows into the fewest with the same sums of products, also across channels.
 
     Args:
-        rows: (r, 6, 44) scaled stored rows; noise: (6,) of the accelerations.
+        rows: (r, 6, 48) scaled stored rows; noise: (6,) of the accelerations.
         energy, independent: as in `CrossChannelRows`.
     """
     upper = np.asarray(np.linalg.qr(rows.reshape(len(rows), -1), mode="r"))
@@ -73,7 +73,7 @@ def linearise(problem: Problem, window: CrossChannelRows, matrix: Array, x: Arra
     """Linearise the errors-in-variables likelihood at x, as a problem that estimators can solve.
 
     Args:
-        matrix: (44, 17 + q) from stored columns to ``[A | B | states (q) | y]``.
+        matrix: (48, 17 + q) from stored columns to ``[A | B | states (q) | y]``.
         x: (16 + q,) parameters, biases, other states.
         covariance: (6, 6) of one sample of the residual (see `residual_covariance`).
     """

@@ -34,7 +34,7 @@ def correct_noise(noise: Array, window: WindowContent, solution: Array, low_pass
     Args:
         noise: (6,) from the data sheet [N, N m].
         window: its content; low_pass: the filter of its rows.
-        solution: (44,) such that ``rows @ solution`` is the residual (see `row_layout`).
+        solution: (48,) such that ``rows @ solution`` is the residual (see `row_layout`).
         used: degrees of freedom that the fit takes from the three force and the three torque
             channels (2,).
     """

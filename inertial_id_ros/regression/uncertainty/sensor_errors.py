@@ -13,6 +13,7 @@ from ...settings import Settings
 from ...signals.low_pass import ZeroPhaseFilter
 from ..problem import Marginal, eliminate, eliminate_products, whiten
 from ..regressor_window import WindowContent
+from .cable_fit import FitInput
 from .calibration import calibration_covariance, calibration_scale, calibration_sd
 from .channel_errors import (
     ChannelProducts,
@@ -73,6 +74,17 @@ class SensorErrors:
                                        strengths.calibration**2 * covariance)
         return WeighedRows(strengths, products, covariance, linear)
 
+    def cable_input(self, window: WindowContent, gravity: float, matrix: Array, prior: Array,
+                    phi: Array, levels: Levels) -> FitInput:
+        """What a cable is fitted to, beside the errors of the sensor (see `FitInput`)."""
+        return FitInput(window, self._low_pass, gravity, matrix, prior,
+                        calibration_covariance(self._calibration, phi), levels, self._sheet,
+                        self._walk(window), phi)
+
+    def _walk(self, window: WindowContent) -> Array:
+        """Standard deviation (2,) of the walks of forces and torques before the data."""
+        return np.hypot(self._accuracy, self._drift * window.duration)
+
     def update(self, weighed: WeighedRows, window: WindowContent, covariance: Array,
                solution: Array, prior: Array) -> ErrorStrengths:
         """The strengths that the residual of a solution tells.
@@ -86,8 +98,7 @@ class SensorErrors:
             return weighed.strengths
         levels = estimate_levels(
             weighed.linear.means(weighed.products, window), covariance, solution, window,
-            self._low_pass, weighed.strengths.levels, self._sheet,
-            np.hypot(self._accuracy, self._drift * window.duration))
+            self._low_pass, weighed.strengths.levels, self._sheet, self._walk(window))
         scale = 0.0
         if self._calibration.any():
             scale = calibration_scale(weighed.products, weighed.strengths.levels, prior,

@@ -80,8 +80,8 @@ def estimate_levels(means: Array, covariance: Array, solution: Array, window: Wi
         sheet: (6,) white noise of one sample by the data sheet.
         prior: (2,) standard deviation of the walks expected before the data; 0: there is none.
     """
-    spectra = _spectra(window, low_pass)
-    columns = _modes(means.transpose(1, 0, 2))  # (s - 1, 6, n)
+    spectra = spectra_of(window, low_pass)
+    columns = modes(means.transpose(1, 0, 2))  # (s - 1, 6, n)
     power = np.square(columns @ solution)
     taken = ((columns[..., :-1] @ covariance) * columns[..., :-1]).sum(axis=2)
     out = []
@@ -93,7 +93,7 @@ def estimate_levels(means: Array, covariance: Array, solution: Array, window: Wi
     return out[0], out[1]
 
 
-def _modes(means: Array) -> Array:
+def modes(means: Array) -> Array:
     """Orthonormal cosine modes (s - 1, ...) of means over slices (s, ...), without the constant."""
     return np.tensordot(_cosines(len(means)), means, 1)
 
@@ -105,7 +105,7 @@ def _cosines(slices: int) -> Array:
     return np.asarray(np.sqrt(2.0 / slices) * np.cos(np.pi * k * middle / slices))
 
 
-class _Spectra(NamedTuple):
+class Spectra(NamedTuple):
     """Variances of the modes of the residual.
 
     Attributes:
@@ -122,13 +122,13 @@ class _Spectra(NamedTuple):
         return np.asarray(level.white**2 * self.white + level.walk.variance * walk)
 
 
-def _spectra(window: WindowContent, low_pass: ZeroPhaseFilter) -> _Spectra:
+def spectra_of(window: WindowContent, low_pass: ZeroPhaseFilter) -> Spectra:
     """The spectra of the modes of a window."""
     slices = window.slices
     samples = float(slices.samples.mean())
     gain, walk = _gains(len(slices.rows), max(round(float(slices.rows.mean())), 1),
                         window.slice_length, low_pass)
-    return _Spectra(gain / samples, walk)
+    return Spectra(gain / samples, walk)
 
 
 @lru_cache(maxsize=16)
@@ -148,7 +148,7 @@ def _gains(slices: int, rows: int, length: float, low_pass: ZeroPhaseFilter) -> 
     return gain.sum(axis=0), (gain * density).sum(axis=1) / length
 
 
-def _estimate_level(power: Array, count: Array, spectra: _Spectra, sheet: float, prior: float,
+def _estimate_level(power: Array, count: Array, spectra: Spectra, sheet: float, prior: float,
                     duration: float) -> Level:
     """The level of three channels.
 

@@ -125,8 +125,8 @@ def test_the_spectra_are_those_of_simulated_noise(rng: np.random.Generator) -> N
             full = slices.samples == np.median(slices.samples)
             assert full[1:-1].all()
             means = slices.sums[..., WRENCH] / slices.samples[:, None]
-            seen.append(np.square(walking_bias._modes(means)))
-    spectra = walking_bias._spectra(window, ZeroPhaseHannFilter(0.4, 6))
+            seen.append(np.square(walking_bias.modes(means)))
+    spectra = walking_bias.spectra_of(window, ZeroPhaseHannFilter(0.4, 6))
     low = slice(0, len(spectra.white) // 2)  # above, what the end slices lack shows
     for seen, expected in ((white, spectra.white), (walk, spectra.walk[0])):
         ratio = np.mean(seen, axis=(0, 2))[low] / expected[low]

@@ -1,0 +1,108 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Looks for a cable that pulls at the payload, takes its pull out of the window, and names it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...findings import FindingLog
+from ...inertia import PARAMETERS, Array
+from ...regression.problem import Problem
+from ...regression.regressor_window import DYNAMIC, WindowContent
+from ...regression.row_layout import NUISANCE_STATES
+from ...regression.uncertainty.cable import Cable, places_of
+from ...regression.uncertainty.cable_fit import find_cable
+from ...settings import Settings
+from ...signals.bins import BIN_NS
+from .problem_builder import ProblemBuilder
+
+# Share of the window, and bins, that must be new before a cable is fitted anew, or sought again.
+_RENEWED, _SOUGHT, _FEW = 0.05, 0.25, round(0.5e9 / BIN_NS)
+_LARGE = 3.0  # times what is worth to be removed, for errors of the set-up beside a cable
+_NOTHING = np.zeros((PARAMETERS, PARAMETERS))
+
+
+class CableWatch:
+    """The cable that was found last, if any.
+
+    Args:
+        problems: from windows.
+    """
+
+    def __init__(self, problems: ProblemBuilder) -> None:
+        self._problems = problems
+        self.forget()
+
+    def configure(self, settings: Settings) -> None:
+        """Use these settings from the next window on."""
+        self._gravity = settings.gravity.acceleration
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the cable."""
+        self._cable: Cable | None = None
+        self._tried = -1  # last bin of the window in which it was fitted, or sought
+
+    def take_out(self, window: WindowContent) -> WindowContent:
+        """The window without the pull of the cable that was found before, if it is still there."""
+        if self._cable is None or not self._cable.is_certain:
+            return window
+        if not self._is_due(window, _RENEWED):
+            self._cable = self._cable.seen_from(places_of(window, self._gravity))
+        else:
+            self._fit(window)
+        return self._without(window) or window
+
+    def _without(self, window: WindowContent) -> WindowContent | None:
+        """The window without the pull of the cable; None where there is none for certain."""
+        if self._cable is None or not self._cable.is_certain:
+            return None
+        return self._cable.removed_from(window)
+
+    def search(self, window: WindowContent, problem: Problem) -> WindowContent | None:
+        """The window without the pull of a cable that was not known before; None: there is none.
+
+        Nothing is sought in accelerations that were measured, and in a blend of two models, nor
+        where the residual is clear.
+        """
+        if ((self._cable is not None and self._cable.is_certain) or window.cross_channel is not None
+                or DYNAMIC in window.factors or not self._is_due(window, _SOUGHT)
+                or self._problems.is_clear(window, problem)):
+            return None
+        self._fit(window)
+        return self._without(window)
+
+    def _is_due(self, window: WindowContent, share: float) -> bool:
+        """Whether this share of the window is new since the last time; if so, this is one."""
+        few = max(share * (window.last + 1 - window.first), _FEW)
+        if self._tried <= window.last < self._tried + few:
+            return False
+        self._tried = window.last
+        return True
+
+    def _fit(self, window: WindowContent) -> None:
+        """Fit a cable to a window."""
+        given = self._problems.cable_input(window)
+        last = self._cable if self._cable is not None and self._cable.is_certain else None
+        self._cable = None if given is None else find_cable(given, last)
+        if self._cable is not None and self._is_displaced(self._cable.states):
+            self._cable = None  # large errors of the set-up come first: they look like anything
+
+    def _is_displaced(self, states: Array) -> bool:
+        """Whether there are large errors of the set-up among states (k,) beside a cable."""
+        values = self._problems.states.expand(self._problems.nuisance_values(states))
+        return any(bool((np.abs(values[state.values]) > _LARGE * state.large).any())
+                   for state in NUISANCE_STATES)
+
+    def report(self, log: FindingLog) -> Array:
+        """Name the cable; gives the covariance (10, 10) of phi by what is not known of it."""
+        log.clear("cable")
+        if self._cable is None:
+            return _NOTHING
+        if self._cable.is_certain:
+            log.set("cable", "warning",
+                    "something pulls at the payload towards one point of the room by about "
+                    f"{self._cable.tension:.2g} N, as a cable or a hose does; the estimate is "
+                    "without that pull, and the intervals hold what is not known of it; lead it "
+                    "along the arm, or fasten it before the sensor")
+        return self._cable.phi_covariance(self._gravity)
