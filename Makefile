@@ -1,9 +1,9 @@
-# make setup | demo | test | quick | lint | types | layers | unit | rooms | lock | sbom | clean
+# make setup | demo | test | quick | lint | types | layers | unit | rooms | lock | sbom | coverage | clean
 # Every target does all set-up it needs; `make PYTHON=python3.12 setup` chooses the Python.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick lint types layers unit rooms lock sbom clean
+.PHONY: help setup demo test quick lint types layers unit rooms lock sbom coverage clean
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 PYTHON ?=
@@ -49,6 +49,11 @@ unit: setup ## pytest (TESTS=… for some files)
 	@source ./activate && export ROS_DOMAIN_ID=$${ROS_DOMAIN_ID:-$$((RANDOM % 100 + 1))} && \
 	  ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_PYTHON_CHECK_FIELDS=1 \
 	  python -m pytest $(if $(TESTS),$(TESTS),$(PARALLEL))
+
+coverage: setup ## pytest, with the lines and branches that all tests run
+	@source ./activate && export ROS_DOMAIN_ID=$${ROS_DOMAIN_ID:-$$((RANDOM % 100 + 1))} && \
+	  ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_PYTHON_CHECK_FIELDS=1 \
+	  python -m pytest $(PARALLEL) -p pytest_cov.plugin --cov --cov-report=term:skip-covered
 
 rooms: setup ## draw the picture of rooms and road in CONTRIBUTING.md
 	@source ./activate && python docs/draw_rooms.py

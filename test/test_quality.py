@@ -28,3 +28,12 @@ def test_every_source_file_names_its_owner_and_its_licence() -> None:
     lacking = [str(f.relative_to(ROOT)) for f in source_files()
                if not HEADER.match(f.read_text())]
     assert lacking == []
+
+
+def test_the_declared_floor_of_coverage_is_the_one_that_is_enforced() -> None:
+    """Continuous integration runs the target that fails below it."""
+    floor = re.search(r"^fail_under = (\d+)", (ROOT / "pyproject.toml").read_text(), re.M)
+    assert floor is not None
+    declared = (ROOT / "QUALITY_DECLARATION.md").read_text()
+    assert f"at least {floor[1]} %" in declared
+    assert "coverage" in (ROOT / ".ci" / "run").read_text().split()
