@@ -27,12 +27,12 @@ def ends_of(path: Path) -> list[str]:
 def test_every_python_file_that_a_page_names_exists() -> None:
     pages = [*(ROOT / "docs").glob("*.md"), ROOT / "benchmarks" / "README.md",
              ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "QUALITY_DECLARATION.md"]
-    folders = ("inertial_id_ros", "test", "benchmarks", "docs", "launch", "scripts")
+    folders = ("inertial_id_ros", "test", "benchmarks", "docs", "examples", "launch", "scripts")
     paths = [*ROOT.glob("*.py"), *(p for name in folders for p in (ROOT / name).rglob("*.py"))]
     files = {part for path in paths for part in ends_of(path.relative_to(ROOT))}
     missing = [f"{page.name}: {name}" for page in pages
                for name in re.findall(r"(?<![\w./])[\w./]+\.py\b", page.read_text())
-               if name not in files and "foo.py" not in name]
+               if name.removeprefix("../") not in files and "foo.py" not in name]
     assert missing == []
 
 
@@ -47,6 +47,21 @@ def test_every_link_between_pages_leads_to_a_file_and_a_heading() -> None:
                         for line in file.read_text().splitlines()
                         if line.startswith("#")] if anchor else []
             assert not anchor or anchor in headings, f"{page.name}: {target}"
+
+
+def test_every_test_that_a_page_names_exists() -> None:
+    there = {name for path in (ROOT / "test").rglob("test_*.py")
+             for name in re.findall(r"def (test_\w+)\(", path.read_text())}
+    named = {name for page in (ROOT / "docs").glob("*.md")
+             for name in re.findall(r"`(test_\w+)`", page.read_text())}
+    assert named and named - there == set()
+
+
+def test_every_promise_of_the_contract_names_its_test() -> None:
+    rows = [line for line in (ROOT / "docs" / "contract.md").read_text().splitlines()
+            if line.startswith("| ") and not line.endswith("| test |")]
+    assert len(rows) > 20
+    assert [row for row in rows if "`test_" not in row.split("|")[-2]] == []
 
 
 def words_of_code() -> set[str]:

@@ -26,7 +26,7 @@ topics in    wrench.topic, joint_states.topic, tf.topic, tf.static_topic, robot_
 topics out   ~/inertial_parameters  ~/inertia  ~/wrench_compensated  ~/markers  /diagnostics
 services     ~/get_inertial_parameters  ~/set_shape  ~/set_tool  ~/tare  ~/untare  ~/reset  ~/save
 action       ~/identify
-parameters   payload.mass  .com  .inertia  .sigma  .valid  .frame_id  .stamp  (the last estimate)
+parameters   payload.mass  .com  .inertia  .sigma  .valid  .stale  .frame_id  .stamp
 
 Exit status: 0 stopped by a signal, 2 a setting or an argument that cannot be used."""
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 
@@ -11,7 +12,7 @@ import pytest
 
 pytest.importorskip("rclpy")
 pytest.importorskip("inertial_id_ros.msg")
-from node_client import PARAMETERS  # noqa: E402
+from node_client import PARAMETERS, set_parameter  # noqa: E402
 from rclpy.duration import Duration  # noqa: E402
 from rclpy.event_handler import SubscriptionEventCallbacks  # noqa: E402
 from rclpy.qos import (  # noqa: E402
@@ -20,7 +21,15 @@ from rclpy.qos import (  # noqa: E402
     QoSProfile,
     ReliabilityPolicy,
 )
-from ros_process import LATCHED, Listener, Robot, Stage, wait_until  # noqa: E402
+from ros_process import (  # noqa: E402
+    LATCHED,
+    ROOT,
+    Listener,
+    Robot,
+    RosProcess,
+    Stage,
+    wait_until,
+)
 
 from inertial_id_ros.client import Payload, PayloadClient  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
@@ -35,7 +44,8 @@ DEMANDING = QoSProfile(
 AUTOMATIC = QoSProfile(depth=1, liveliness=LivelinessPolicy.AUTOMATIC,
                        liveliness_lease_duration=Duration(seconds=10.0))
 TOO_DEMANDING = QoSProfile(depth=1, deadline=Duration(seconds=0.5))
-BUSY = 1.0  # s that a machine which runs other tests may take
+BUSY = 1.0  # s that a machine which runs other tests may take to tell of an event
+NOISE = 0.3  # s that it may take to deliver a message
 
 
 @pytest.fixture()
@@ -116,6 +126,46 @@ class Consumer:
         self._thread.join()
         self.client.close()
         self.listener.close()
+
+
+def test_a_payload_that_changes_is_withdrawn_within_its_bound_at_any_rate(stage):
+    stage.start_node()
+    robot = Robot(stage.client)
+    robot.publish_description()
+    consumer = Consumer(stage.domain, max_age=1.6)
+    consumer.listener.subscribe(PARAMETERS, InertialParameters)
+    got = consumer.listener.got[PARAMETERS]
+    try:
+        robot.play(4.0, speed=1.0)
+        before = got[-1][1].inertia.m
+        assert set_parameter(stage, "estimator.rate", 0.1).successful
+        robot.cobot = Robot(stage.client, payload="drill").cobot
+        changed = time.monotonic()
+        robot.play(2.0, speed=1.0)
+        at = next(t for t, m in got if t > changed
+                  and (not m.valid or m.inertia.m > 1.2 * before))
+        assert at - changed < 1.0 + NOISE
+        assert not any(m.valid and not m.stale and abs(m.inertia.m - before) < 0.1 * before
+                       for t, m in got if t > at)
+    finally:
+        consumer.close()
+
+
+def test_the_example_prints_the_payload_or_why_there_is_none(stage):
+    node = stage.start_node()
+    program = RosProcess(stage.domain, sys.executable, str(ROOT / "examples" / "use_payload.py"))
+    stage.processes.append(program)
+    program.wait_for_text("no payload: ")
+    robot = Robot(stage.client)
+    robot.publish_description()
+    robot.play(4.0, speed=1.0)
+    program.wait_for_text(" m in ft_sensor, ")
+    line = next(x for x in program.text.splitlines() if " kg at (" in x)
+    assert float(line.split()[0]) == pytest.approx(robot.cobot.payload.mass, rel=0.03)
+    node.stop()
+    program.wait_for_text("max_age is 2 s")
+    status, text = program.stop()
+    assert status == 0 and "Traceback" not in text
 
 
 def test_the_client_of_a_node_that_hangs_dies_and_restarts_never_gives_an_old_payload(stage):
