@@ -63,7 +63,6 @@ class Inputs:
         take: Callable[[bytes], Any] = (
             partial(self._identifier.add_serialized, topic.kind) if topic.kind is not None
             else lambda data: self._adapter.add(topic, deserialize_message(data, message_class)))
-        record = self._black_boxes.recorder(topic, name)
 
         def receive(data: bytes) -> None:
             rate.count += 1
@@ -79,6 +78,7 @@ class Inputs:
             reason = " ".join(str(error).split())
             raise InvalidSetting(f"{topic.setting} is '{name}'; it must be a topic name: "
                                  f"{reason}") from error
+        record = self._black_boxes.recorder(topic, name)  # its name is one, as was found out
         if topic is WRENCH:
             self._watches.append(PublisherWatch(
                 self._node, subscription, topic.content, self._identifier.add_publishers))
