@@ -26,7 +26,7 @@ class Samples(inbox.Inbox):
     def __init__(self) -> None:
         super().__init__(FindingLog())
 
-    def taken(self) -> list[tuple[Any, ...]]:
+    def take_all(self) -> list[tuple[Any, ...]]:
         calls: list[tuple[Any, ...]] = []
         self._hand_over(self._waiting, {
             kind: lambda *sample, kind=kind: calls.append((kind, *sample)) for kind in range(7)})
@@ -39,7 +39,7 @@ def taken(topic: InputTopic, *messages: Any, **changes: Any) -> list[tuple[Any, 
     adapter = MessageAdapter(samples, Settings().replace(changes), lambda urdf: None)
     for message in messages:
         adapter.add(topic, message)
-    return samples.taken()
+    return samples.take_all()
 
 
 @pytest.mark.parametrize(("changes", "settings"), [
@@ -97,7 +97,7 @@ def test_a_message_that_is_too_large_is_dropped_and_reported() -> None:
     samples = Samples()
     adapter = MessageAdapter(samples, Settings().replace(BOTH), lambda urdf: None)
     assert not adapter.add(input_topics.DYNAMIC_JOINT_STATES, dynamic_message(MAX_JOINTS + 1))
-    assert [sample[:2] for sample in samples.taken()] == [
+    assert [sample[:2] for sample in samples.take_all()] == [
         (inbox.FINDING, "dynamic_joint_state_too_large")]
 
 
@@ -106,4 +106,4 @@ def test_a_robot_description_goes_to_its_own_place() -> None:
     samples = Samples()
     adapter = MessageAdapter(samples, Settings(), seen.append)
     adapter.add(input_topics.ROBOT_DESCRIPTION, SimpleNamespace(data="<robot/>"))
-    assert seen == ["<robot/>"] and not samples.taken()
+    assert seen == ["<robot/>"] and not samples.take_all()
