@@ -56,7 +56,7 @@ _REPORT = 1.0  # s between diagnostics
 _PATIENCE = 3.0  # s after the start before missing data, or a missing /clock, are reported
 _BETWEEN_SETTINGS = 0.5  # s between two changes of settings
 _RESULT_TIME = 0.2  # s to deliver the result of a goal that is aborted because the node stops
-_STOP_TIME = 0.8  # s that the last solve, and what is read, may take each
+_STOP_TIME, _READER_TIME = 0.8, 0.3  # s that the last solve, and what is read, may take
 
 
 class InertialIdNode(SettingsNode):
@@ -125,7 +125,7 @@ class InertialIdNode(SettingsNode):
     def stop(self) -> bool:
         """End the threads; False where one could not end in time."""
         self.watchdog.stop()
-        return all([self.reader.stop(_STOP_TIME), self.worker.stop(_STOP_TIME)])
+        return all([self.reader.stop(_READER_TIME), self.worker.stop(_STOP_TIME)])
 
     # ---- timers: in the executor's thread --------------------------------------------------------
 

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import trimesh  # noqa: F401  # at the start, since it takes half a second
@@ -24,6 +25,7 @@ from ..conversions import pose_matrix
 
 _KINDS = {SolidPrimitive.BOX: "box", SolidPrimitive.SPHERE: "sphere",
           SolidPrimitive.CYLINDER: "cylinder", SolidPrimitive.CONE: "cone"}
+_PORTION, _PAUSE = 2000, 0.002  # messages, s
 Lookup = Callable[[str], Array]  # homogeneous (4, 4) from the named frame to the sensor frame
 
 
@@ -97,7 +99,7 @@ def _filling(kind: str, request: SetShape.Request, roots: tuple[Path, ...],
         return lambda _: shape_from_primitive(name, sizes, np.eye(4))
     if kind == "points":
         points = request.points
-        return lambda child: fill_points(np.array([[p.x, p.y, p.z] for p in points]), child)
+        return lambda child: fill_points(_rows(points), child)
     if kind == "mesh":
         mesh = request.mesh
         return lambda child: fill_triangles(*_mesh_from_message(mesh), child)
@@ -120,11 +122,27 @@ def _kind_and_sizes(primitive: SolidPrimitive) -> tuple[str, list[float]]:
 def _mesh_from_message(message: Mesh) -> tuple[Array, np.ndarray]:
     """Vertices (n, 3) and faces (k, 3) of a message (raises InvalidShape: not finite, or faces
     without vertices)."""
-    vertices = np.array([[v.x, v.y, v.z] for v in message.vertices], dtype=float).reshape(-1, 3)
-    faces = np.array([t.vertex_indices for t in message.triangles], dtype=np.int64).reshape(-1, 3)
+    vertices = _rows(message.vertices)
+    faces = _gather(message.triangles, lambda t: t.vertex_indices.tolist(), np.int64)
     if not np.isfinite(vertices).all():
         raise InvalidShape("mesh.vertices must be finite")
     if len(faces) == 0 or faces.max() >= len(vertices):
         raise InvalidShape("mesh.triangles name vertices that the mesh does not have (it has "
                            f"{len(vertices)})")
     return vertices, faces
+
+
+def _rows(points: Sequence[Any]) -> Array:
+    """Coordinates (n, 3) of point messages."""
+    return _gather(points, lambda p: (p.x, p.y, p.z), float)
+
+
+def _gather(messages: Sequence[Any], numbers: Callable[[Any], Any], kind: type) -> np.ndarray:
+    """The three numbers of each message as an array (n, 3), with pauses for the other threads."""
+    out = np.empty((len(messages), 3), dtype=kind)
+    for k in range(0, len(messages), _PORTION):
+        part = [numbers(message) for message in messages[k:k + _PORTION]]
+        out[k:k + len(part)] = part
+        if k:
+            time.sleep(_PAUSE)
+    return out
