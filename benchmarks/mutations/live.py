@@ -33,7 +33,7 @@ from shape_msgs.msg import SolidPrimitive
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.ros import compat
 from inertial_id_ros.ros.tools.children import Children, private_environment
-from inertial_id_ros.srv import SetShape
+from inertial_id_ros.srv import Save, SetShape
 
 from .live_inputs import KINDS, NODE, Hands
 
@@ -78,7 +78,8 @@ class NodeProcess:
             [sys.executable, "-m", "inertial_id_ros.ros.main", "--ros-args", "-p",
              f"estimator.rate:={RATE}", "-p", f"state.directory:={folder}", "-p",
              "state.restore:=false", "-p", f"black_box.size:={_BLACK_BOX}"],
-            env=environment, stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT)
+            env=environment, stdin=subprocess.DEVNULL, stdout=self._output,
+            stderr=subprocess.STDOUT)
 
     def memory(self) -> float:
         """Resident memory [MB]; 0 after its end."""
@@ -205,12 +206,13 @@ class Campaign:
         self._node = NodeProcess(self._environment, self._folder)
         self._attacker.is_dead = lambda: not self._node.is_running()
         self._attacker.wait_for(_WARM)
-        self._use_a_shape()  # what that needs is not growth
+        self._use_ordinarily()  # libraries that this loads are not growth
         self._warm = self._node.memory()
 
-    def _use_a_shape(self) -> None:
-        """Set an ordinary shape for a while, and forget it."""
+    def _use_ordinarily(self) -> None:
+        """Save, set a shape for a while, and forget it."""
         call, name = self._attacker.hands.call, f"{NODE}/set_shape"
+        call(Save, f"{NODE}/save", Save.Request())
         box = SolidPrimitive(type=SolidPrimitive.BOX, dimensions=[0.1, 0.2, 0.1])
         call(SetShape, name, SetShape.Request(primitive=box))
         self._attacker.wait_for(2.0)

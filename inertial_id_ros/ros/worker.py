@@ -115,6 +115,7 @@ class Worker:
                     del self._requested[self._running]
             if job is not None:
                 _carry_out(*job)
+                job = None  # while this waits for the next one, it must not keep what it held
             else:
                 self._run_routine()
 
@@ -129,11 +130,16 @@ class Worker:
                 self._running = ""
 
 
-def _carry_out(future: Future[Any], job: Callable[[], Any]) -> None:
+def _carry_out(future: Future[Any], job: Callable[[], Any] | None) -> None:
     """Run a job and hand its result or exception to its future."""
-    if not future.set_running_or_notify_cancel():
+    if job is None or not future.set_running_or_notify_cancel():
         return
     try:
-        future.set_result(job())
+        result = job()
     except Exception as error:  # handed to the thread that waits
-        future.set_exception(error)
+        job = error.__context__ = error.__cause__ = None
+        # An error keeps the frames that it came through, and they keep messages that may be large.
+        future.set_exception(error.with_traceback(None))
+    else:
+        job = None
+        future.set_result(result)

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import threading
+import weakref
 
 import pytest
+from ros_process import wait_until
 
 from inertial_id_ros.ros.services.call_limit import SPAN, TooOften, flush_limit, parameter_limit
 from inertial_id_ros.ros.worker import Busy, Worker
@@ -83,3 +85,26 @@ def test_requests_at_a_gentle_pace_are_all_obeyed():
         limit.admit()
         clock[0] += SPAN / limit.limit
     assert limit.warning() == ""
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_a_job_holds_is_free_when_the_job_has_ended(fails):
+    """Whether it succeeded or not, and while its future lives and the worker waits."""
+
+    class Large:
+        pass
+
+    large, result = Large(), []
+    gone = weakref.ref(large)
+
+    def job(held=large):
+        assert isinstance(held, Large)
+        if fails:
+            raise ValueError("refused")
+
+    worker = running({})
+    future = worker.post(lambda held=job: held())
+    future.add_done_callback(result.append)
+    del large, job
+    wait_until(lambda: result and gone() is None)
+    assert future.done() and worker.stop(5.0)

@@ -118,7 +118,7 @@ class Services:
             used = Future()
             used.set_exception(error)
         finish = self._report_errors("set_shape", lambda *_: result_of(used))
-        used.add_done_callback(lambda _: answered.set_result(finish(request, response)))
+        used.add_done_callback(lambda _: answered.set_result(finish(None, response)))
         return answered
 
     def _use_shape(self, shape: Shape | None) -> str:

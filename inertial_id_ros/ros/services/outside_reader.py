@@ -7,6 +7,7 @@ itself is done by another process (`io.child_process`), for which this thread wa
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
@@ -33,7 +34,8 @@ class OutsideReader:
                  failed: Callable[[str, Exception], None]) -> None:
         self._on_description = on_description
         self.child = ChildProcess()
-        self._thread = Worker({"read a description": self._read_description}, failed)
+        self._thread = Worker({"read a description": self._read_description,
+                               "return memory": _return_memory}, failed)
         self._newest: str | None = None
         self._waiting: list[Future[object]] = []
 
@@ -52,13 +54,17 @@ class OutsideReader:
         self._thread.request("read a description")
 
     def look(self) -> None:
-        """Begin with a description that came while another was read."""
+        """Begin with a description that came while another was read; forget what is done."""
+        before = len(self._waiting)
+        self._waiting = [future for future in self._waiting if not future.done()]
+        if len(self._waiting) < before:
+            self._thread.request("return memory")
         if self._newest is not None:
             self._thread.request("read a description")
 
     def post(self, read: Callable[[ChildProcess], T]) -> Future[T]:
         """Have the thread read something; in the executor's thread (raises Busy)."""
-        self._waiting = [future for future in self._waiting if not future.done()]
+        self.look()
         if len(self._waiting) >= _MOST_WAITING:
             raise Busy(f"{_MOST_WAITING} shapes wait to be read already; try again later")
         future = self._thread.post(lambda: read(self.child))
@@ -73,3 +79,12 @@ class OutsideReader:
             self._on_description(simplify(urdf, self.child))
         except InertialIdError as error:
             self._on_description(error)
+
+
+def _return_memory() -> None:
+    """Have the C library return to the system what a large message has taken; else it keeps tens of
+    megabytes for later."""
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except AttributeError:  # another C library
+        pass

@@ -35,7 +35,7 @@ class RequestedShapes:
 
     def make(self, wanted: RequestedShape) -> Shape:
         """A small shape in the sensor frame; in the worker (raises InertialIdError)."""
-        return wanted.place(wanted.fill(self._node.reader.child), self._to_sensor)
+        return wanted.placement.place(wanted.fill(self._node.reader.child), self._to_sensor)
 
     def hand_over(self, wanted: RequestedShape | None, use: Callable[[Shape | None], T]
                   ) -> Future[T]:
@@ -50,6 +50,7 @@ class RequestedShapes:
         if wanted.small:
             return worker.post(lambda: use(self.make(wanted)))
         result: Future[T] = Future()
+        place = wanted.placement.place  # the rest of `wanted` is dropped as soon as it is filled
 
         def go_on(filled: Future[Shape]) -> None:
             try:
@@ -57,7 +58,7 @@ class RequestedShapes:
             except Exception as error:  # handed to whom asked
                 result.set_exception(error)
                 return
-            placed = worker.post(lambda: use(wanted.place(shape, self._to_sensor)))
+            placed = worker.post(lambda: use(place(shape, self._to_sensor)))
             placed.add_done_callback(pass_on)
 
         def pass_on(used: Future[T]) -> None:

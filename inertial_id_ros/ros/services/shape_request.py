@@ -29,24 +29,20 @@ _PORTION, _PAUSE = 2000, 0.002  # messages, s
 Lookup = Callable[[str], Array]  # homogeneous (4, 4) from the named frame to the sensor frame
 
 
-class RequestedShape(NamedTuple):
-    """A shape that was asked for: its content was counted and copied, and not yet looked at.
+class Placement(NamedTuple):
+    """Where a shape was asked for.
 
     Attributes:
-        small: it is filled so fast that the thread which identifies may do that.
-        fill: makes the shape about its own origin (raises InvalidShape); may take long.
-        pose: (4, 4) of that origin in `frame_id` (empty: in the sensor frame).
+        pose: (4, 4) of its origin in `frame_id` (empty: in the sensor frame).
         bounding: the shape only bounds the object.
     """
 
-    small: bool
-    fill: Callable[[ChildProcess], Shape]
     pose: Array
     frame_id: str
     bounding: bool
 
     def place(self, shape: Shape, to_sensor: Lookup) -> Shape:
-        """What `fill` made, in the sensor frame.
+        """A shape about its own origin, in the sensor frame.
 
         Args:
             to_sensor: transform (4, 4) from a frame to the sensor frame (raises UnknownFrame).
@@ -56,6 +52,21 @@ class RequestedShape(NamedTuple):
         """
         pose = self.pose if not self.frame_id else to_sensor(self.frame_id) @ self.pose
         return placed(shape, pose, self.bounding)
+
+
+class RequestedShape(NamedTuple):
+    """A shape that was asked for: its content was counted, and not yet looked at.
+
+    Attributes:
+        small: it is filled so fast that the thread which identifies may do that.
+        fill: makes the shape about its own origin (raises InvalidShape); may take long, and holds
+            the message, which may be large.
+        placement: of that origin.
+    """
+
+    small: bool
+    fill: Callable[[ChildProcess], Shape]
+    placement: Placement
 
 
 def read_request(request: SetShape.Request, roots: tuple[Path, ...] = (),
@@ -87,8 +98,9 @@ def read_request(request: SetShape.Request, roots: tuple[Path, ...] = (),
             raise InvalidShape(f"{what} has {count} entries; at most {limit} are allowed in a "
                                "request; give fewer, or a mesh_resource")
     return RequestedShape(size <= SMALL and given[0] != "mesh_resource",
-                          _filling(given[0], request, roots, folders), pose_matrix(request.pose),
-                          request.frame_id, bool(request.bounding))
+                          _filling(given[0], request, roots, folders),
+                          Placement(pose_matrix(request.pose), request.frame_id,
+                                    bool(request.bounding)))
 
 
 def _filling(kind: str, request: SetShape.Request, roots: tuple[Path, ...],
