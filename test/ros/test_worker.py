@@ -7,7 +7,6 @@ import threading
 import weakref
 
 import pytest
-from ros_process import wait_until
 
 from inertial_id_ros.ros.services.call_limit import SPAN, TooOften, flush_limit, parameter_limit
 from inertial_id_ros.ros.worker import Busy, Worker
@@ -94,8 +93,8 @@ def test_what_a_job_holds_is_free_when_the_job_has_ended(fails):
     class Large:
         pass
 
-    large, result = Large(), []
-    gone = weakref.ref(large)
+    large, freed = Large(), threading.Event()
+    weakref.finalize(large, freed.set)
 
     def job(held=large):
         assert isinstance(held, Large)
@@ -104,7 +103,6 @@ def test_what_a_job_holds_is_free_when_the_job_has_ended(fails):
 
     worker = running({})
     future = worker.post(lambda held=job: held())
-    future.add_done_callback(result.append)
     del large, job
-    wait_until(lambda: result and gone() is None)
+    assert freed.wait(20.0)
     assert future.done() and worker.stop(5.0)
