@@ -90,7 +90,7 @@ def test_hysteresis_is_named_and_within_the_interval(change: Change, seed: int) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("tension", [0.7, 1.0])
+@pytest.mark.parametrize("tension", [1.0, 1.2])
 def test_a_cable_is_named_and_its_pull_is_not_taken_for_weight(tension: float, seed: int) -> None:
     body = payload(seed, 2.0)
     made = identify(wrench__sensor="unknown")
@@ -101,7 +101,7 @@ def test_a_cable_is_named_and_its_pull_is_not_taken_for_weight(tension: float, s
     assert isinstance(outcome, Estimate)
     off = np.abs(outcome.report - body.report)[:4]
     assert (off < 3.0 * outcome.sigma[:4]).all()
-    # Its upward part, three quarters of the tension, would take 0.05 to 0.08 kg off the mass.
+    # Its upward part, three quarters of the tension, would take 0.08 to 0.09 kg off the mass.
     assert off[0] < 0.01 * body.report[0]
 
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from ...findings import FindingLog
 from ...inertia import PARAMETERS, Array
+from ...regression.alignment import GRAVITY_TILT, SENSOR_ROTATION
 from ...regression.problem import Problem
 from ...regression.regressor_window import DYNAMIC, WindowContent
-from ...regression.row_layout import NUISANCE_STATES
 from ...regression.uncertainty.cable import Cable, places_of
 from ...regression.uncertainty.cable_fit import find_cable
 from ...settings import Settings
@@ -18,7 +18,8 @@ from .problem_builder import ProblemBuilder
 
 # Share of the window, and bins, that must be new before a cable is fitted anew, or sought again.
 _RENEWED, _SOUGHT, _FEW = 0.05, 0.25, round(0.5e9 / BIN_NS)
-_LARGE = 3.0  # times what is worth to be removed, for errors of the set-up beside a cable
+# For an angle beside a cable: times what is worth to be removed, and standard deviations.
+_LARGE, _CLEARLY = 3.0, 5.0
 _NOTHING = np.zeros((PARAMETERS, PARAMETERS))
 
 
@@ -85,14 +86,16 @@ class CableWatch:
         given = self._problems.cable_input(window)
         last = self._cable if self._cable is not None and self._cable.is_certain else None
         self._cable = None if given is None else find_cable(given, last)
-        if self._cable is not None and self._is_displaced(self._cable.states):
-            self._cable = None  # large errors of the set-up come first: they look like anything
+        if self._cable is not None and self._is_turned(self._cable):
+            self._cable = None  # large angles come first: they look like anything
 
-    def _is_displaced(self, states: Array) -> bool:
-        """Whether there are large errors of the set-up among states (k,) beside a cable."""
-        values = self._problems.states.expand(self._problems.nuisance_values(states))
-        return any(bool((np.abs(values[state.values]) > _LARGE * state.large).any())
-                   for state in NUISANCE_STATES)
+    def _is_turned(self, cable: Cable) -> bool:
+        """Whether sensor or gravity are clearly turned by a large angle beside a cable."""
+        angles, sigma = (self._problems.states.expand(self._problems.nuisance_values(states))
+                         for states in (np.abs(cable.states), cable.sigma))
+        clear = angles > _CLEARLY * sigma
+        return any(bool((clear & (angles > _LARGE * state.large))[state.values].any())
+                   for state in (SENSOR_ROTATION, GRAVITY_TILT))
 
     def report(self, log: FindingLog) -> Array:
         """Name the cable; gives the covariance (10, 10) of phi by what is not known of it."""

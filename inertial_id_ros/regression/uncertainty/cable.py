@@ -24,7 +24,7 @@ PRIOR_SD = np.r_[np.full(3, 1.0), 3.0, 6.0, np.full(3, 0.1)]  # m, N, N/m, m; ab
 _STEP = np.r_[np.full(3, 1e-4), 1e-3, 1e-3, np.full(3, 1e-5)]  # of the derivatives
 _NEAREST = 0.05  # m; from the payload to the fixed point
 # Logarithm of the evidence from which on a cable is certain, and at which it is as likely as not.
-_CERTAIN, _USUALLY_NONE = 12.0, 2.0
+CERTAIN, _USUALLY_NONE = 12.0, 2.0
 _INEXACT = 0.1  # share of the tension that is no spring's: a cable sags, bends and rubs
 
 
@@ -84,7 +84,7 @@ class Cable(NamedTuple):
         law: (8,) of it (see `pull`); places: of the window in which it was found.
         wrench: (s, 6) of its pull in the slices of that window, in y.
         covariance: (10, 10) of phi by what is not known of the law; change: (10,) of it, where the
-            pull is taken out; states: (k,) beside it then.
+            pull is taken out; states: (k,) beside it then, and their sigma (k,).
         evidence: logarithm of that for the cable over that against it.
     """
 
@@ -94,12 +94,13 @@ class Cable(NamedTuple):
     covariance: Array
     change: Array
     states: Array
+    sigma: Array
     evidence: float
 
     @property
     def is_certain(self) -> bool:
         """Whether there is no doubt about it."""
-        return self.evidence > _CERTAIN
+        return self.evidence > CERTAIN
 
     def seen_from(self, places: Places) -> Cable:
         """The same cable in a window with other places."""

@@ -19,7 +19,7 @@ from ...linalg import identity, inverse
 from ...signals.low_pass import ZeroPhaseFilter
 from ..regressor_window import WindowContent
 from ..row_layout import ACCELERATION
-from .cable import PRIOR_SD, VALUES, Cable, Places, linearise_pull, places_of, pull
+from .cable import CERTAIN, PRIOR_SD, VALUES, Cable, Places, linearise_pull, places_of, pull
 from .walking_bias import FORCE, TORQUE, Levels, estimate_levels, modes, spectra_of
 
 _SHORTEST = 12  # slices
@@ -27,7 +27,9 @@ _SHORTEST = 12  # slices
 # which other laws may be worse than the best.
 _WORTH_ASKING, _HOPELESS = -4.0, 12.0
 _NEAR = 0.02  # standard deviations before the data, between laws that are one
-_WEAKEST, _WEAKEST_SHARE = 0.4, 0.01  # N, of the weight; weaker is an error of something else
+# N, and of the weight; a weaker pull is an error of something else. An arm that is not calibrated
+# may look like a pull below the last of them.
+_WEAKEST, _WEAKEST_SHARE, _CLEAR_SHARE = 0.4, 0.01, 0.03
 _LONGEST_LEVER = 0.35  # m
 _ROUNDS, _STEPS = 3, 10  # of the levels; of Gauss and Newton
 _LONGEST_STEP = 0.3  # m, of the fixed point
@@ -84,25 +86,31 @@ def find_cable(given: FitInput, last: Cable | None = None) -> Cable | None:
     best = _fit_laws(rows, places, laws, levels, given, without)
     if best is None:
         return None
+    states = slice(PARAMETERS, given.matrix.shape[1] - 1)
     cable = Cable(best.law, places, pull(best.law[None], places)[0], best.covariance,
-                  best.change[:PARAMETERS], best.solution[PARAMETERS:given.matrix.shape[1] - 1],
+                  best.change[:PARAMETERS], best.solution[states], best.sigma[states],
                   best.evidence - without)
-    weakest = max(_WEAKEST, _WEAKEST_SHARE * given.gravity * float(given.phi[0]))
-    if cable.law[3] < 0.0 or cable.tension < weakest or cable.lever > _LONGEST_LEVER:
+    weight = given.gravity * float(given.phi[0] + cable.change[0])
+    if (cable.law[3] < 0.0 or cable.tension < max(_WEAKEST, _WEAKEST_SHARE * weight)
+            or cable.lever > _LONGEST_LEVER):
         return None
     if last is None and best.evidence < _evidence_of_hysteresis(given, levels):
         return None
+    if last is None and cable.tension < _CLEAR_SHARE * weight:
+        return cable._replace(evidence=min(cable.evidence, CERTAIN))
     return cable
 
 
 class _Found(NamedTuple):
     """A law (8,), the logarithm of its evidence, the covariance (10, 10) of phi that comes of what
-    is not known of the law, the solution (m,) beside it, and its change (m,) by the cable."""
+    is not known of the law, the solution (m,) beside it with its standard deviations (m,), and its
+    change (m,) by the cable."""
 
     law: Array
     evidence: float
     covariance: Array
     solution: Array
+    sigma: Array
     change: Array
 
 
@@ -243,12 +251,15 @@ def _climb(weighed: _Weighed, places: Places, law: Array, surprise: float) -> _F
             break
     information, _, cross = weighed.project(wrench, slopes)
     of_law = inverse(information + np.diag(precision))
-    turn = (weighed.covariance @ cross)[:PARAMETERS]
+    turn = weighed.covariance @ cross
+    covariance = turn @ of_law @ turn.T
+    sigma = np.sqrt((weighed.covariance + covariance).diagonal())
     evidence = (weighed.log - 0.5 * now + 0.5 * float(np.linalg.slogdet(of_law)[1])
                 - float(np.log(PRIOR_SD).sum()) - surprise)
     shift = weighed.columns.T @ (wrench * weighed.root).ravel()
     change = -weighed.covariance @ shift
-    return _Found(law, evidence, turn @ of_law @ turn.T, weighed.solution + change, change)
+    return _Found(law, evidence, covariance[:PARAMETERS, :PARAMETERS], weighed.solution + change,
+                  sigma, change)
 
 
 def _fit_laws(rows: _Rows, places: Places, laws: Array, levels: Levels, given: FitInput,

@@ -47,6 +47,6 @@ def test_a_cable_is_the_same_from_another_mean_position(
 
     places, _, _ = _places(rng)
     nothing = np.zeros((10, 10))
-    cable = Cable(LAW, places, pull(LAW[None], places)[0], nothing, nothing[0], nothing[0], 99.0)
+    cable = Cable(LAW, places, pull(LAW[None], places)[0], nothing, *nothing[:3], 99.0)
     moved = places._replace(position=places.position - shift, mean=places.mean + shift)
     np.testing.assert_allclose(cable.seen_from(moved).wrench, cable.wrench, rtol=1e-9, atol=1e-12)
