@@ -18,7 +18,7 @@ from typing import Generic, Protocol, TypeVar
 from ..detection.disturbance_detector import Event, EventKind
 from ..detection.disturbance_findings import DisturbanceFindings
 from ..detection.segments import Segment
-from ..errors import InertialIdError, InvalidShape, NotEnoughData
+from ..errors import InertialIdError, InvalidData, InvalidShape, NotEnoughData
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..estimators import Estimator
 from ..findings import Finding, FindingLog
@@ -32,6 +32,7 @@ from ..settings import Settings
 from ..signals import inbox
 from .compensated_wrenches import CompensatedWrenches, join_wrenches
 from .monotonic_stamps import MonotonicStamps
+from .recovery import Recovery
 from .state import Keep, State, keep_nothing
 
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
@@ -82,6 +83,8 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         self._flush_reason: str | None = None  # why rows were forgotten since the last estimate
         self._stamps = MonotonicStamps(self._log)
         self._solved = _NOTHING  # extent of the window that was solved last
+        self._is_refuted = False  # whether the data of that window contradict every payload
+        self._recovery = Recovery()
 
     # ---- stages of each kind of load -----------------------------------------------------------
 
@@ -202,6 +205,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
 
     def _solve_window(self) -> Outcome:
         """Solve the window as it is now; the outcome still lacks its findings."""
+        self._is_refuted = False
         try:
             window = self._require_window()
         except NotEnoughData as missing:
@@ -214,6 +218,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
             estimate = self._estimate(window)
         except InertialIdError as error:
             self._last = None
+            self._is_refuted = isinstance(error, InvalidData)
             return NoEstimate(self.newest_ns, self.sensor_frame,
                               self._with_flush_reason(str(error)))
         self._solved = self._window_extent(window)
@@ -236,9 +241,16 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         """The error of a window of this length [s] that is too short; None: it has no rows."""
         if duration is None:
             return NotEnoughData(self._flush_reason or "waiting for the first second of data")
-        return NotEnoughData(self._with_flush_reason(
-            f"{duration:.2f} s of data; estimator.min_duration is "
-            f"{self.settings.estimator.min_duration:g} s"))
+        needed = self._least_duration
+        why = ("estimator.min_duration is" if needed == self.settings.estimator.min_duration
+               else "after data that nothing explained, an estimate needs")
+        return NotEnoughData(self._with_flush_reason(f"{duration:.2f} s of data; {why} "
+                                                     f"{needed:g} s"))
+
+    @property
+    def _least_duration(self) -> float:
+        """Length [s] of the window that an estimate needs."""
+        return self._recovery.least_duration(self.settings.estimator.min_duration)
 
     # ---- questions and commands ----------------------------------------------------------------
 

@@ -208,11 +208,11 @@ class JointMotion:
         for x in row:  # plain comparisons, which NaN fails: this runs for each sample
             if not -_IMPOSSIBLE < x < _IMPOSSIBLE:
                 return NOT_FINITE
+        if stamp_ns <= self.ring.newest:  # late, or out of order
+            self._jumps.contradict(self.ring, stamp_ns, np.array(row))
         result = self.ring.append(stamp_ns, row)
         if result == JUMPED:
             self._jumps.restart()
-        if result in (LATE, REPEATED):
-            self._jumps.contradict(self.ring, stamp_ns, np.array(row))
         if result not in (LATE, REPEATED, HELD):
             self._samples += 1
             if self._samples == _SETTLE:

@@ -43,10 +43,15 @@ class NoiseLevel:
         self._variances: deque[Array] = deque(maxlen=_KEPT)
         self._last, self._blocks = -1, 0
 
+    @property
+    def is_raised(self) -> bool:
+        """Whether the noise in use is above what is declared."""
+        return bool((self.used > self._declared).any())
+
     def report(self, log: FindingLog) -> None:
         """Say which noise is used where that was measured."""
         log.clear("noise_measured")
-        if (self.used > self._declared).any():
+        if self.is_raised:
             (force, torque), (force_set, torque_set) = self.used, self._declared
             log.set("noise_measured", "info", f"the noise of a sample is {force:.2g} N and "
                     f"{torque:.2g} N m; wrench.force_noise is {force_set:g} N and "

@@ -18,7 +18,7 @@ from ...detection.disturbance_findings import DisturbanceFindings
 from ...detection.segments import Segments
 from ...detection.unit_check import UnitCheck
 from ...errors import InertialIdError, NotEnoughData
-from ...estimate import Estimate, Outcome
+from ...estimate import Estimate, NoEstimate, Outcome
 from ...geometry.shape import Shape, shape_from_settings
 from ...inertia import PARAMETERS, Array
 from ...io.sample_blocks import Block
@@ -213,6 +213,7 @@ class Identifier(Pipeline[WindowContent]):
         """Take back the rows that a fault of the inputs has spoiled, and what followed from
         them."""
         if fault.first is None:
+            self._watch.use_change(fault)
             self._forget_learnt()
         elif fault.first < self._stream.next_bin and self._watch.conflict is None:
             self._forget_events(fault.first)
@@ -307,7 +308,25 @@ class Identifier(Pipeline[WindowContent]):
                 outcome = self._solve_window()
             if _is_new(outcome):
                 self._compensation.begin_with(outcome)
-            return self._conclude(outcome)
+            return self._conclude(self._recover(outcome))
+
+    def _recover(self, outcome: Outcome) -> Outcome:
+        """Forget everything learnt where it has explained nothing for long; the outcome then is
+        that there is no estimate."""
+        if not (self._is_refuted or _is_new(outcome)):
+            return outcome
+        doubted = self._is_refuted or (
+            "residual_large" in self._log and (self._setup.errors.values.any()
+                                               or self._noise.is_raised))
+        if not self._recovery.is_due(self.newest_ns, not doubted):
+            return outcome
+        text = ("nothing has explained the wrench for long: everything that was learnt is "
+                "forgotten")
+        self._log.clear("frame_wrong", "sign_wrong", "residual_large")
+        self._forget_learnt()
+        self._log.count("estimate_lost", f"{text}; buffers flushed")
+        self._flush_reason = text
+        return NoEstimate(self.newest_ns, self.sensor_frame, text)
 
     def _correct_terms(self, outcome: Outcome) -> bool:
         """Compare what the driver is believed to remove with the motion; says whether the belief
@@ -333,7 +352,7 @@ class Identifier(Pipeline[WindowContent]):
     def _forget_learnt(self) -> None:
         """Forget what was learnt from the samples so far; keep the tare and the tool."""
         self._flush()
-        self._disturbances.restart()
+        self._disturbances.withdraw()
         self._solver.reset()
         self._setup.restart()
         self._noise = NoiseLevel(datasheet_noise(self.settings.wrench)[[0, 3]])
@@ -378,7 +397,7 @@ class Identifier(Pipeline[WindowContent]):
         window = self._window()
         if window is None:
             raise self._too_short_error(None)
-        if window.duration < self.settings.estimator.min_duration:
+        if window.duration < self._least_duration:
             raise self._too_short_error(window.duration)
         return window
 

@@ -29,11 +29,13 @@ class InputFault(NamedTuple):
 
     Attributes:
         shown: number of the bin before which it could not be known.
-        first: number of the first bin whose row is wrong; None: nothing before counts any more.
+        first: number of the first bin whose row is wrong; None: nothing before counts any more,
+            since the wrench begins to contradict itself, as the text says, or ceases to.
     """
 
     shown: int
     first: int | None
+    text: str | None = None
 
 
 class InputWatch:
@@ -93,15 +95,14 @@ class InputWatch:
         if min(change, span) >= end:
             return None
         if change <= span:
-            self._note(self._changes.popleft().text)
-            return InputFault(change, None)
+            return InputFault(change, None, self._changes.popleft().text)
         return InputFault(span, _first_wrong(self._spans.popleft(), unsettled))
 
-    def _note(self, text: str | None) -> None:
-        """Note that wrenches begin to contradict each other, as the text says, or cease to."""
-        self._mixed_text = text
-        if text is not None:
-            self._findings.set(MIXED, "error", text)
+    def use_change(self, fault: InputFault) -> None:
+        """Note that wrenches begin to contradict each other, or cease to."""
+        self._mixed_text = fault.text
+        if fault.text is not None:
+            self._findings.set(MIXED, "error", fault.text)
         else:
             self._findings.clear(MIXED)
             self._findings.count("reset", "buffers flushed: the wrench came from two publishers",
