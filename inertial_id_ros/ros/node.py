@@ -30,23 +30,24 @@ from .clocks.freshness import Freshness
 from .clocks.solve_timer import SolveTimer
 from .clocks.watchdog import Watchdog
 from .conversions import refuse_unphysical
-from .diagnostics import FindingLogger, NodeCounters, statuses
+from .diagnostics import FindingLogger, NodeCounters, TopicRate, statuses
 from .inputs import Inputs
 from .payload_watch import PayloadWatch
 from .publishing import Publishing
 from .services.black_boxes import BlackBoxes
+from .services.bond import Bond
 from .services.call_limit import flush_limit
 from .services.handlers import Services
 from .services.identify_action import IdentifyAction
+from .services.lifecycle import ManagedNode
 from .services.outside_reader import OutsideReader
 from .services.requested_shapes import RequestedShapes
 from .services.state_keeper import StateKeeper
 from .settings.arguments import start_ros, without_ros_arguments
 from .settings.configuration import Configuration
 from .settings.parameter_files import Section, read_parameter_files
-from .settings.settings_node import SettingsNode
 from .signals import ignore_signals, stop_flag
-from .worker import Worker
+from .worker import Busy, Worker
 
 _NAME = "inertial_id_node"
 _HOUSEKEEPING = 0.05  # s between two rounds, in which new samples become compensated wrenches
@@ -59,8 +60,8 @@ _RESULT_TIME = 0.2  # s to deliver the result of a goal that is aborted because 
 _STOP_TIME, _READER_TIME = 0.8, 0.3  # s that the last solve, and what is read, may take
 
 
-class InertialIdNode(SettingsNode):
-    """The identification node.
+class InertialIdNode(ManagedNode):
+    """The identification node; `services.lifecycle` says what its states are.
 
     Args:
         files: parameter files of the command line, as `SettingsNode` takes them.
@@ -71,11 +72,17 @@ class InertialIdNode(SettingsNode):
 
     def __init__(self, files: Sequence[Sequence[Section]] | None = None) -> None:
         super().__init__(_NAME, files)
+        self.flush_limit = flush_limit()
+        self.findings = FindingLog()  # of the node itself
+
+    # ---- life cycle: in the executor's thread ----------------------------------------------------
+
+    def configure(self) -> None:
+        """Make the identifier, the thread that owns it, and what clients and listeners see."""
+        self.findings.clear_all()
         shape = _shape_from_settings(self.settings)
         self.identifier = make_identifier(self.settings, shape)
         self.configuration = Configuration(self.identifier, self.settings, shape)
-        self.flush_limit = flush_limit()
-        self.findings = FindingLog()  # of the node itself
         self.state = StateKeeper(self.settings, self.get_fully_qualified_name(), self.findings)
         if self.unused_in_files:
             self.findings.set("parameters_not_used", "warning", "; ".join(self.unused_in_files))
@@ -97,33 +104,74 @@ class InertialIdNode(SettingsNode):
                                  lambda: self.settings.estimator.rate, self._publish)
         self._logger_of_findings = FindingLogger(self._write_log)
         self.black_boxes = BlackBoxes(self, self.identifier.state())
-        self.reader = OutsideReader(self._take_description, self._report_failure)
-        self._inputs = Inputs(self, self.settings, self.identifier, self.reader.take_description,
-                              self.black_boxes)
         self._payload_watch = PayloadWatch(self, self.findings)
+        self.reader = OutsideReader(self._take_description, self._report_failure)
         shapes = RequestedShapes(self)
         Services(self, shapes)
         self._identify = IdentifyAction(self, shapes)
+        managed = not self.settings.lifecycle.autostart
+        self._bond = Bond(self, managed * self.settings.lifecycle.bond_period, self.findings)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(_HOUSEKEEPING, self._do_housekeeping, clock=steady)
         self.create_timer(_REPORT, self._request_report, clock=steady)
-        self._timer = SolveTimer(self, self.settings.estimator.rate, self._request_solve)
         self.worker.start()
         self.reader.start()
+
+    def activate(self) -> None:
+        """Listen and estimate."""
+        self._started = time.monotonic()
+        self._inputs = Inputs(self, self.settings, self.identifier, self.reader.take_description,
+                              self.black_boxes)
+        self._timer = SolveTimer(self, self.settings.estimator.rate, self._request_solve)
         self.watchdog.start()
+        self._bond.start()
         self.get_logger().info(
             f"{self.settings.estimator.method} at {self.settings.estimator.rate:g} Hz from "
             f"{self.resolve_topic_name(_load_topic(self.settings))}")
 
+    def deactivate(self) -> None:
+        """Forget the data, so that nothing old is taken for new later, and say so in a last message
+        (raises Busy, and goes on, where the worker cannot do that in time)."""
+        self.worker.call(self._end_estimates, _STOP_TIME)
+        self._identify.close()
+        self._timer.stop()
+        self.watchdog.stop()
+        self._payload_watch.stop()
+        self._bond.stop()
+
+    def _end_estimates(self) -> None:
+        """Forget the data, and show that there is no estimate any more; in the worker, which makes
+        no other from then on."""
+        self.is_active = False
+        self.black_boxes.note_command("the node was deactivated")
+        self.identifier.reset("the node was deactivated")
+        shown = self.watchdog.outcome
+        self.watchdog.take(NoEstimate(shown.stamp_ns, shown.frame_id, "the node is inactive"))
+
+    def clean_up(self) -> None:
+        """End the threads (raises Busy where one cannot end in time)."""
+        if not all([self.reader.stop(_STOP_TIME), self.worker.stop(_STOP_TIME)]):
+            raise Busy(f"an estimate is still being made after {_STOP_TIME:g} s; try again")
+        self.write_payload(self.watchdog.outcome)
+        self._identify.destroy()
+        self._bond.close()
+
+    @property
+    def _rates(self) -> dict[str, TopicRate]:
+        """Messages by input; none while the node is inactive."""
+        return self._inputs.rates if self.is_active else {}
+
     def end_goal(self, executor: Any) -> None:
         """Abort a goal that runs, and give its client the time to receive the result."""
-        if self._identify.close():
+        if self.is_active and self._identify.close():
             end = time.monotonic() + _RESULT_TIME
             while (left := end - time.monotonic()) > 0.0:
                 executor.spin_once(timeout_sec=left)
 
     def stop(self) -> bool:
         """End the threads; False where one could not end in time."""
+        if not self.is_configured:
+            return True
         self.watchdog.stop()
         return all([self.reader.stop(_READER_TIME), self.worker.stop(_STOP_TIME)])
 
@@ -154,8 +202,10 @@ class InertialIdNode(SettingsNode):
             self.worker.request("describe")
         self.reader.look()
         self._rounds += 1
-        self._inputs.look_at_publishers()
-        if self._rounds % _ROUNDS_UNSUBSCRIBED == 0 or self._out.compensated_is_subscribed:
+        if self.is_active:
+            self._inputs.look_at_publishers()
+        if self.is_active and (self._rounds % _ROUNDS_UNSUBSCRIBED == 0
+                               or self._out.compensated_is_subscribed):
             self.worker.request("advance")
         self._identify.step()
         self._set_or_clear("forgotten_too_often", "warning", self.flush_limit.warning())
@@ -172,14 +222,15 @@ class InertialIdNode(SettingsNode):
 
     def _request_report(self) -> None:
         self._report_due = True
-        self._payload_watch.look(self.settings)
+        if self.is_active:
+            self._payload_watch.look(self.settings)
 
     def _report(self) -> None:
         """Publish diagnostics."""
         now = time.monotonic()
         counters = NodeCounters(
-            {name: rate.per_second(now) for name, rate in self._inputs.rates.items()},
-            {name: rate.count for name, rate in self._inputs.rates.items()}, self._skipped,
+            {name: rate.per_second(now) for name, rate in self._rates.items()},
+            {name: rate.count for name, rate in self._rates.items()}, self._skipped,
             self._longest)
         self._set_or_clear("settings_changed", "info", self.changes_since_start())
         self._out.publish_diagnostics(
@@ -189,6 +240,8 @@ class InertialIdNode(SettingsNode):
 
     def _advance(self) -> None:
         """Process new samples, and publish at once that they have ended an estimate."""
+        if not self.is_active:
+            return
         self._process_samples()
         self.publish_if_forgotten()
 
@@ -211,6 +264,8 @@ class InertialIdNode(SettingsNode):
 
     def _solve(self) -> None:
         """Process new samples, solve and publish, and measure how long that takes."""
+        if not self.is_active:
+            return
         started = time.monotonic()
         self._process_samples()
         self.solve_now()
@@ -312,6 +367,8 @@ class InertialIdNode(SettingsNode):
     def check_settings(self, settings: Settings) -> None:
         """Raise an InertialIdError where these settings could not be used, as that of an estimator
         which needs a shape where none is given."""
+        if not self.is_configured:
+            return
         self.identifier.check_settings(settings)
         if settings.precompensated != self.settings.precompensated:
             self.flush_limit.admit()
@@ -324,10 +381,12 @@ class InertialIdNode(SettingsNode):
 
     def on_settings(self, before: Settings, after: Settings) -> None:
         """Hand changed settings to the worker; another rate needs another timer."""
+        if not self.is_configured:
+            return
         self.black_boxes.note_command("settings were changed")
         self._newest_settings = after
         self._request_configuration()
-        if after.estimator.rate != before.estimator.rate:
+        if self.is_active and after.estimator.rate != before.estimator.rate:
             self._timer.set_rate(after.estimator.rate)
 
 
@@ -358,6 +417,11 @@ def run(words: list[str]) -> int:
         node = InertialIdNode(_init(words))
         executor = compat.make_executor()
         executor.add_node(node)
+        if node.settings.lifecycle.autostart:
+            node.start_by_itself()
+        else:
+            node.get_logger().info("unconfigured: waiting for a lifecycle manager, because "
+                                   "lifecycle.autostart is false")
         compat.spin(executor, stop)
     except ParameterException as error:
         raise InvalidSetting(str(error)) from error

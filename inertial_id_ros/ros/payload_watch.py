@@ -45,10 +45,15 @@ class PayloadWatch:
         else:
             self._findings.clear(NOT_ADDED)
         if self._subscription is not None and (self._stated is not None or self._seen >= _ENOUGH):
-            self._node.destroy_subscription(self._subscription)
-            self._subscription = None
+            self.stop()
         if self._subscription is None and self._stated is None and may_be_not_added(settings):
             self._listen(settings)
+
+    def stop(self) -> None:
+        """Listen no more."""
+        if self._subscription is not None:
+            self._node.destroy_subscription(self._subscription)
+            self._subscription = None
 
     def _listen(self, settings: Settings) -> None:
         """Subscribe to the next topic of a type that may state a payload."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
-from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from visualization_msgs.msg import MarkerArray
 
@@ -18,6 +17,7 @@ from ..identification.compensated_wrenches import CompensatedWrenches
 from .client.contract import published_qos
 from .conversions import inertia_message, parameters_message, time_message, wrench_message
 from .markers import payload_markers
+from .services.lifecycle import ManagedNode
 
 # Late joiners get the last estimate.
 _LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
@@ -25,15 +25,17 @@ _LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
 
 
 class Publishing:
-    """Publishers of a node; may be used from any thread."""
+    """Publishers of a node, silent while it is inactive but for the diagnostics; may be used from
+    any thread."""
 
-    def __init__(self, node: Node) -> None:
-        self._parameters = node.create_publisher(
+    def __init__(self, node: ManagedNode) -> None:
+        self._parameters = node.create_lifecycle_publisher(
             InertialParameters, "~/inertial_parameters", published_qos())
         # Not latched: without verdict and stale mark, an old one would be taken for a new one.
-        self._inertia = node.create_publisher(InertiaStamped, "~/inertia", 10)
-        self._markers = node.create_publisher(MarkerArray, "~/markers", _LATCHED)
-        self._compensated = node.create_publisher(WrenchStamped, "~/wrench_compensated", 100)
+        self._inertia = node.create_lifecycle_publisher(InertiaStamped, "~/inertia", 10)
+        self._markers = node.create_lifecycle_publisher(MarkerArray, "~/markers", _LATCHED)
+        self._compensated = node.create_lifecycle_publisher(
+            WrenchStamped, "~/wrench_compensated", 100)
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._clock = node.get_clock()
         self._sequence = 0  # of the last message with parameters

@@ -30,8 +30,8 @@ from .motion import (
     GravitySettings,
     KinematicsSettings,
 )
+from .node import LifecycleSettings, SecuritySettings
 from .payload import PrecompensatedSettings, ShapeSettings, ToolSettings
-from .security import SecuritySettings
 from .sensors import SENSORS
 from .spec import Spec, check, coerce, iter_group, unknown_setting
 from .window import BufferSettings, ChangeSettings, ContactSettings
@@ -72,12 +72,16 @@ class Settings:
     state: StateSettings = field(default_factory=StateSettings)
     resources: ResourcesSettings = field(default_factory=ResourcesSettings)
     security: SecuritySettings = field(default_factory=SecuritySettings)
+    lifecycle: LifecycleSettings = field(default_factory=LifecycleSettings)
     black_box: BlackBoxSettings = field(default_factory=BlackBoxSettings)
 
     def __post_init__(self) -> None:
         for name, value, spec in iter_settings(self):
             check(name, value, spec)
-        _ = self.security.locked_services  # raises where it names what there is not
+        if "change_state" in self.security.locked_services and not self.lifecycle.autostart:
+            raise InvalidSetting(
+                f"lifecycle.autostart is false, and security.lock_services "
+                f"'{self.security.lock_services}' locks change_state: the node could never start")
         if self.contact.leave > self.contact.enter:
             raise InvalidSetting(f"contact.leave is {self.contact.leave:g}; allowed: up to "
                                  f"contact.enter, which is {self.contact.enter:g}")

@@ -27,7 +27,7 @@ from inertial_id_ros.action import Identify  # noqa: E402
 from inertial_id_ros.errors import InvalidSetting  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
 from inertial_id_ros.settings import Settings, iter_settings  # noqa: E402
-from inertial_id_ros.settings.security import LOCKABLE, is_belief  # noqa: E402
+from inertial_id_ros.settings.node import LOCKABLE, is_belief  # noqa: E402
 from inertial_id_ros.srv import Save, SetShape, SetTool  # noqa: E402
 
 KINDS = {"set_shape": SetShape, "set_tool": SetTool, "save": Save}
@@ -94,7 +94,7 @@ def test_locked_services_refuse_in_one_sentence_and_change_nothing(tmp_path):
         robot.publish_description()
         robot.play(4.0)
         wait_for_valid(stage)
-        for name in sorted(set(LOCKABLE) - {"identify"}):
+        for name in sorted(set(LOCKABLE) - {"identify", "change_state"}):
             answer = stage.client.call(KINDS.get(name, Trigger), f"{NODE}/{name}")
             assert not answer.success
             assert answer.message == f"{name} is locked, because security.lock_services is 'all'"

@@ -41,16 +41,18 @@ class Watchdog:
         self._published = time.monotonic()
         self._lock = threading.Lock()
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="watchdog", daemon=True)
+        self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Start the thread."""
+        """Start the thread, which may have been stopped before."""
+        self._stop.clear()
+        self._thread = threading.Thread(target=self._run, name="watchdog", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
         """End the thread: nothing is published by it any more."""
         self._stop.set()
-        if self._thread.ident is not None:  # started
+        if self._thread is not None:
             self._thread.join(_END)
 
     def age(self, outcome: Outcome) -> float:

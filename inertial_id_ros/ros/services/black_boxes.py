@@ -61,9 +61,10 @@ class BlackBoxes:
         it, and its bytes; None where nothing is kept."""
         if not self._is_on:
             return None
-        number = len(self._topics)
-        self._topics.append(LoggedTopic(self._node.resolve_topic_name(name), topic.type,
-                                        topic.latched))
+        logged = LoggedTopic(self._node.resolve_topic_name(name), topic.type, topic.latched)
+        if logged not in self._topics:  # it is where the node was activated before
+            self._topics.append(logged)
+        number = self._topics.index(logged)
         add = self._log.add_latched if topic.latched else self._log.add
 
         def record(place: int, data: bytes) -> None:

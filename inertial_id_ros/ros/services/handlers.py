@@ -58,7 +58,7 @@ class Services:
 
         def handle(request: Any, response: Any) -> Any:
             try:
-                require_unlocked_service(self._node.settings, name)
+                self._require_allowed(name)
                 response.message = answer(request, response)
                 response.success = True
                 if name in _CHANGING:
@@ -73,6 +73,13 @@ class Services:
             return response
 
         return handle
+
+    def _require_allowed(self, name: str) -> None:
+        """Raise Locked or NotActive where nobody may ask for that now. Whoever reads is always
+        answered, if only that the node is inactive."""
+        require_unlocked_service(self._node.settings, name)
+        if name != "get_inertial_parameters":
+            self._node.require_active()
 
     def _get_parameters(self, request: GetInertialParameters.Request,
                         response: GetInertialParameters.Response) -> str:
@@ -112,7 +119,7 @@ class Services:
         """The response, as soon as the worker uses the shape."""
         answered: Future[Any] = Future()
         try:
-            require_unlocked_service(self._node.settings, "set_shape")
+            self._require_allowed("set_shape")
             used = self._shapes.hand_over(self._shapes.read(request), self._use_shape)
         except Exception as error:
             used = Future()

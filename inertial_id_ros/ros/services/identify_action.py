@@ -117,6 +117,7 @@ class IdentifyAction:
     def _check(self, request: Identify.Goal) -> _Goal:
         """The goal of a request (raises InertialIdError where it is refused)."""
         require_unlocked_service(self._node.settings, "identify")
+        self._node.require_active()
         if self._run is not None:
             left = self._run.goal.timeout - (time.monotonic() - self._run.since)
             raise InvalidData(f"another goal runs (for {max(left, 0.0):.0f} s more at most); "
@@ -199,6 +200,10 @@ class IdentifyAction:
                          f"{run.goal.wanted.describe_reached(newest)} after {elapsed:.1f} s")
         elif elapsed > run.goal.timeout:
             self._finish(_ABORTED, f"timeout of {run.goal.timeout:g} s" + _because(missing))
+
+    def destroy(self) -> None:
+        """Offer the action no more."""
+        self._server.destroy()
 
     def close(self) -> bool:
         """Abort the goal that runs, because the node stops; False where there is none.

@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Settings of authority: what nobody may change while the node runs."""
+"""Settings of the node: its life cycle, and what nobody may change while it runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..errors import InvalidSetting
 from .spec import setting
 
 # Services and the action of the node that can be locked. A reader needs get_inertial_parameters.
-LOCKABLE = ("identify", "reset", "save", "set_shape", "set_tool", "tare", "untare")
+LOCKABLE = ("change_state", "identify", "reset", "save", "set_shape", "set_tool", "tare", "untare")
 GROUPS = {
     "all": LOCKABLE,
     "beliefs": ("identify", "set_shape", "set_tool", "tare", "untare"),
@@ -23,6 +23,18 @@ _BELIEFS_OF_ESTIMATOR = ("estimator.max_mass", "estimator.estimate_bias",
 
 
 @dataclass(frozen=True)
+class LifecycleSettings:
+    """The life cycle of a managed node."""
+
+    autostart: bool = setting(
+        True, "Configure and activate the node when it starts; false: a lifecycle manager, or ros2 "
+        "lifecycle set, does so.")
+    bond_period: float = setting(
+        0.1, "Time between two heartbeats of the bond with a lifecycle manager, where autostart is "
+        "false; 0: no bond.", unit="s", low=0.0, high=10.0)
+
+
+@dataclass(frozen=True)
 class SecuritySettings:
     """What is locked from the start on; other nodes then cannot change it."""
 
@@ -32,7 +44,8 @@ class SecuritySettings:
         "estimator.max_mass, .estimate_bias, .estimate_noise), but not how the estimate is "
         "computed; all: every one.", choices=("none", "beliefs", "all"))
     lock_services: str = setting(
-        "", "Services, and the action identify, that refuse every request, separated by commas: "
+        "", "Services, and the action identify, that refuse every request (change_state: the node "
+        "has none of the life cycle), separated by commas: "
         f"{', '.join(LOCKABLE)}; or groups of them: beliefs ({', '.join(GROUPS['beliefs'])}), "
         f"files ({', '.join(GROUPS['files'])}), all. Empty: none.")
 

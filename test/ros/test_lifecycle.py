@@ -1,0 +1,174 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The node as a managed one: what each state of its life cycle does, and what it does not."""
+
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("tf2_msgs.msg")
+pytest.importorskip("inertial_id_ros.msg")
+pytest.importorskip("lifecycle_msgs.msg")
+from geometry_msgs.msg import InertiaStamped, WrenchStamped  # noqa: E402
+from lifecycle_msgs.msg import State, Transition  # noqa: E402
+from lifecycle_msgs.srv import ChangeState, GetState  # noqa: E402
+from node_client import (  # noqa: E402
+    NODE,
+    PARAMETERS,
+    get_estimate,
+    get_parameters,
+    set_parameter,
+    wait_for_finding,
+    wait_for_valid,
+)
+from ros_process import Robot, Stage, wait_until  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
+from visualization_msgs.msg import MarkerArray  # noqa: E402
+
+from inertial_id_ros.errors import InvalidSetting  # noqa: E402
+from inertial_id_ros.msg import InertialParameters  # noqa: E402
+from inertial_id_ros.settings import Settings  # noqa: E402
+
+WAITING = "waiting for a lifecycle manager"
+CONFIGURE, CLEAN_UP = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_CLEANUP
+ACTIVATE, DEACTIVATE = Transition.TRANSITION_ACTIVATE, Transition.TRANSITION_DEACTIVATE
+
+
+def change(stage, transition):
+    request = ChangeState.Request()
+    request.transition.id = transition
+    return stage.client.call(ChangeState, f"{NODE}/change_state", request).success
+
+
+def state(stage):
+    return stage.client.call(GetState, f"{NODE}/get_state").current_state.id
+
+
+def subscribed(stage):
+    """Whether the node listens to the wrench."""
+    return stage.client.node.count_subscribers("/wrench") > 0
+
+
+def publishers(stage):
+    """Topics of its own that the node publishes."""
+    topics = stage.client.node.get_publisher_names_and_types_by_node(NODE[1:], "/")
+    return {name for name, _ in topics if name.startswith(NODE) and "transition" not in name
+            and "_action" not in name}
+
+
+def start(stage, **settings):
+    return stage.start_node(lifecycle__autostart=False, estimator__rate=4.0, **settings)
+
+
+def test_by_default_the_node_starts_by_itself():
+    with Stage() as stage:
+        stage.start_node()
+        stage.client.spin_until(lambda: state(stage) == State.PRIMARY_STATE_ACTIVE)
+        assert get_parameters(stage, "lifecycle.autostart")[0].bool_value
+
+
+def test_each_state_has_what_it_needs_and_no_more():
+    with Stage() as stage:
+        node = start(stage)
+        node.wait_for_text(WAITING)
+        assert state(stage) == State.PRIMARY_STATE_UNCONFIGURED
+        assert not publishers(stage) and not subscribed(stage)
+        assert not change(stage, ACTIVATE)  # not from here
+        for _ in range(2):
+            assert change(stage, CONFIGURE) and state(stage) == State.PRIMARY_STATE_INACTIVE
+            stage.client.spin_until(lambda: f"{NODE}/inertial_parameters" in publishers(stage))
+            assert not subscribed(stage)
+            assert change(stage, ACTIVATE) and state(stage) == State.PRIMARY_STATE_ACTIVE
+            stage.client.spin_until(lambda: subscribed(stage))
+            assert change(stage, DEACTIVATE) and state(stage) == State.PRIMARY_STATE_INACTIVE
+            stage.client.spin_until(lambda: not subscribed(stage))
+            assert change(stage, CLEAN_UP) and state(stage) == State.PRIMARY_STATE_UNCONFIGURED
+            stage.client.spin_until(lambda: not publishers(stage))
+        assert change(stage, Transition.TRANSITION_UNCONFIGURED_SHUTDOWN)
+        assert state(stage) == State.PRIMARY_STATE_FINALIZED
+        status, text = node.stop()
+        assert status == 0 and "Traceback" not in text and "ERROR" not in text, text
+
+
+def test_an_inactive_node_is_silent_and_shows_no_old_estimate():
+    with Stage() as stage:
+        node = start(stage)
+        assert change(stage, CONFIGURE)
+        robot = Robot(stage.client)
+        refused = stage.client.call(Trigger, f"{NODE}/tare")
+        assert not refused.success and "the node is inactive; activate it" in refused.message
+        assert change(stage, ACTIVATE)
+        robot.publish_description()
+        robot.play(4.0)
+        first = wait_for_valid(stage)
+        assert change(stage, DEACTIVATE)
+        got = stage.client.listen(InertialParameters, PARAMETERS)
+        stage.client.spin_until(lambda: not got[-1].valid)
+        assert "the node is inactive" in got[-1].status
+        wait_until(lambda: not get_parameters(stage, "payload.valid")[0].bool_value)
+        answer = get_estimate(stage)
+        assert not answer.success and not answer.parameters.valid
+        others = [stage.client.listen(kind, f"{NODE}/{name}") for kind, name in (
+            (InertiaStamped, "inertia"), (MarkerArray, "markers"),
+            (WrenchStamped, "wrench_compensated"))]
+        counts = [len(x) for x in (got, *others)]
+        assert set_parameter(stage, "estimator.method", "lmi").successful
+        for _ in range(2):  # diagnostics go on, and show that time has passed
+            wait_for_finding(stage, "settings_changed", "estimator.method is lmi")
+        assert [len(x) for x in (got, *others)] == counts and not got[-1].valid
+        assert change(stage, ACTIVATE)
+        stage.client.spin_until(lambda: len(got) > counts[0])
+        assert not any(m.valid for m in got[counts[0]:])  # all of it was forgotten
+        robot.play(4.0)
+        again = wait_for_valid(stage)
+        assert again.method == "lmi"
+        assert again.inertia.m == pytest.approx(first.inertia.m, rel=0.03)
+        status, text = node.stop()
+        assert status == 0 and "Traceback" not in text
+
+
+def test_what_cannot_be_configured_is_said_and_leaves_the_node_unconfigured(tmp_path):
+    with Stage() as stage:
+        node = start(stage, tool__file=str(tmp_path / "gripper.json"))
+        assert not change(stage, CONFIGURE)
+        node.wait_for_text("cannot configure: tool file")
+        assert state(stage) == State.PRIMARY_STATE_UNCONFIGURED and not publishers(stage)
+        (tmp_path / "gripper.json").write_text(
+            '{"format": "inertial_id_ros tool", "version": 1, "content": {"frame_id": "ft_sensor",'
+            '"stamp_ns": 1, "phi": [1, 0, 0, 0, 0.1, 0, 0, 0.1, 0, 0.1], "covariance": ['
+            + ", ".join(str([float(i == j) for j in range(10)]) for i in range(10)) + "]}}")
+        assert change(stage, CONFIGURE) and state(stage) == State.PRIMARY_STATE_INACTIVE
+        status, text = node.stop()
+        assert status == 0 and "Traceback" not in text
+
+
+def test_parameters_of_an_unconfigured_node_are_used_when_it_is_configured():
+    with Stage() as stage:
+        start(stage)
+        assert set_parameter(stage, "estimator.method", "lmi").successful
+        assert change(stage, CONFIGURE) and change(stage, ACTIVATE)
+        robot = Robot(stage.client)
+        robot.publish_description()
+        robot.play(4.0)
+        assert wait_for_valid(stage).method == "lmi"
+
+
+def test_without_bond_messages_the_node_says_that_there_is_no_bond():
+    try:
+        import bond.msg  # noqa: F401
+    except ImportError:
+        pass
+    else:
+        return  # installed: there is one
+    with Stage() as stage:
+        start(stage)
+        assert change(stage, CONFIGURE)
+        wait_for_finding(stage, "bond_off", "the package 'bond' is not installed")
+
+
+def test_a_locked_life_cycle_has_no_services():
+    with Stage() as stage:
+        stage.start_node(security__lock_services="change_state")
+        names = {name for name, _ in stage.client.node.get_service_names_and_types_by_node(
+            NODE[1:], "/")}
+        assert f"{NODE}/tare" in names and f"{NODE}/change_state" not in names
+    with pytest.raises(InvalidSetting, match="could never start"):
+        Settings().replace({"security.lock_services": "all", "lifecycle.autostart": False})
