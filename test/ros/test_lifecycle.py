@@ -13,6 +13,7 @@ from lifecycle_msgs.srv import ChangeState, GetState  # noqa: E402
 from node_client import (  # noqa: E402
     NODE,
     PARAMETERS,
+    current_findings,
     get_estimate,
     get_parameters,
     set_parameter,
@@ -99,16 +100,17 @@ def test_an_inactive_node_is_silent_and_shows_no_old_estimate():
         robot.publish_description()
         robot.play(4.0)
         first = wait_for_valid(stage)
-        assert change(stage, DEACTIVATE)
         got = stage.client.listen(InertialParameters, PARAMETERS)
+        others = [stage.client.listen(kind, f"{NODE}/{name}", 10) for kind, name in (
+            (InertiaStamped, "inertia"), (MarkerArray, "markers"),
+            (WrenchStamped, "wrench_compensated"))]
+        assert change(stage, DEACTIVATE)
         stage.client.spin_until(lambda: not got[-1].valid)
         assert "the node is inactive" in got[-1].status
         wait_until(lambda: not get_parameters(stage, "payload.valid")[0].bool_value)
         answer = get_estimate(stage)
         assert not answer.success and not answer.parameters.valid
-        others = [stage.client.listen(kind, f"{NODE}/{name}") for kind, name in (
-            (InertiaStamped, "inertia"), (MarkerArray, "markers"),
-            (WrenchStamped, "wrench_compensated"))]
+        current_findings(stage)  # what was on its way has arrived
         counts = [len(x) for x in (got, *others)]
         assert set_parameter(stage, "estimator.method", "lmi").successful
         for _ in range(2):  # diagnostics go on, and show that time has passed
@@ -167,7 +169,10 @@ def test_without_bond_messages_the_node_says_that_there_is_no_bond():
 def test_a_locked_life_cycle_has_no_services():
     with Stage() as stage:
         stage.start_node(security__lock_services="change_state")
-        names = {name for name, _ in stage.client.node.get_service_names_and_types_by_node(
+        graph = stage.client.node
+        stage.client.spin_until(lambda: NODE[1:] in graph.get_node_names())
+        stage.client.call(Trigger, f"{NODE}/reset")  # services are known
+        names = {name for name, _ in graph.get_service_names_and_types_by_node(
             NODE[1:], "/")}
         assert f"{NODE}/tare" in names and f"{NODE}/change_state" not in names
     with pytest.raises(InvalidSetting, match="could never start"):

@@ -22,6 +22,7 @@ from ...identification.state import State
 from ...io.files import user_path
 from ...io.message_log import MessageLog
 from ...signals.input_topics import InputTopic
+from ..settings.authority import require_unlocked_service
 from .saving import check_plain_name
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ class BlackBoxes:
     def _save(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         """The service: says where the black box will be."""
         try:
+            require_unlocked_service(self._node.settings, "save_black_box")
             response.message = self.save(time.strftime("%Y%m%d-%H%M%S"), "asked for")
             response.success = True
         except InertialIdError as error:
