@@ -17,6 +17,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
+from inertial_id_ros.action import Identify
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.settings import Settings, iter_settings
 from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
@@ -202,5 +203,20 @@ def services(hands: Hands, rng: Rng) -> None:
         hands.call(Trigger, f"{NODE}/untare", Trigger.Request())
 
 
+def goals(hands: Hands, rng: Rng) -> None:
+    """A goal of the action, with any shape and any numbers; afterwards all goals are cancelled."""
+    given = shape_request(rng)
+    goal = Identify.Goal(
+        method=str(rng.choice(["", "", "lmi", "x", "a" * 1000])), keep_data=bool(rng.integers(2)),
+        mass_accuracy=float(rng.choice(_FLOATS)), timeout=float(rng.choice([0.0, 2.0, -1.0, 1e9])))
+    for name in goal.shape.get_fields_and_field_types():
+        setattr(goal.shape, name, getattr(given, name))
+    request = Identify.Impl.SendGoalService.Request(goal=goal)
+    request.goal_id.uuid = rng.integers(0, 256, 16).astype(np.uint8)
+    hands.call(Identify.Impl.SendGoalService, f"{NODE}/identify/_action/send_goal", request)
+    hands.call(Identify.Impl.CancelGoalService, f"{NODE}/identify/_action/cancel_goal",
+               Identify.Impl.CancelGoalService.Request())
+
+
 KINDS: dict[str, Send] = {"description": description, "shape": shape, "transforms": transforms,
-                          "parameters": parameters, "services": services}
+                          "parameters": parameters, "services": services, "goals": goals}
