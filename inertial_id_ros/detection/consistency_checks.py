@@ -19,8 +19,10 @@ from ..settings import Settings, WrenchSettings
 _SIGNIFICANT = 5.0  # standard deviations
 _UNEXPLAINED = 0.2  # share of the force that a correct set-up may leave unexplained
 _RELIEF = 0.1  # largest share of a residual that is left where its cause is taken away
-# Residual over the errors of the sensor from which the set-up may be wrong; below which it fits.
-_MISFIT, _FITS = 5.0, 2.0
+# Residual over the errors of the sensor from which the set-up may be wrong.
+_MISFIT = 5.0
+# The same below which it may be that of the sensor, and from which something looks like a load.
+_FITS, _WRONG = 1.0, 3.0
 
 
 def sensor_errors(settings: WrenchSettings) -> Array:
@@ -50,7 +52,7 @@ def unexplained_share(problem: Problem, phi: Array, states: Array, noise: Array)
     residual = _without_constants(problem, _residual(problem, phi, states))
     load = _without_constants(problem, (problem.with_states[:, :PARAMETERS] @ phi).reshape(6, -1))
     left, of_load = (np.linalg.norm(part.reshape(2, -1), axis=1) for part in (residual, load))
-    is_wrong = (_misfit(_rms(problem, residual), noise) - _FITS) / (_MISFIT - _FITS)
+    is_wrong = (_misfit(_rms(problem, residual), noise) - _FITS) / (_WRONG - _FITS)
     return np.asarray(min(max(is_wrong, 0.0), 1.0) * left / np.maximum(of_load, 1e-12))
 
 
