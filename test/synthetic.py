@@ -308,7 +308,7 @@ def transform_messages(turn: Rotation, shift: np.ndarray, t: np.ndarray, parent:
 def settings(**changes: Any) -> Settings:
     """Settings for recordings of this module, with ``wls`` and a sensor that has noise and a bias
     but no other error; keyword ``wrench__topic`` is ``wrench.topic``."""
-    base = {"wrench.sensor": "ideal", "alignment.orientation_sd": 0.0,
+    base = {"wrench.sensor": "ideal", "alignment.orientation_sd": 0.0, "alignment.position_sd": 0.0,
             "estimator.method": "wls", "estimator.estimate_noise": False}
     return Settings().replace(base | {k.replace("__", "."): v for k, v in changes.items()})
 

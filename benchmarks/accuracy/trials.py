@@ -44,7 +44,7 @@ def identification_settings(scenario: Scenario, overrides: dict[str, Any]) -> Se
     """Settings of the scenario: the right data sheet, and what it says is known."""
     noise = sensors.NOISE[scenario.noise]
     changes = {"wrench.sensor": "ideal",  # white noise and a constant bias
-               "alignment.orientation_sd": 0.0,
+               "alignment.orientation_sd": 0.0, "alignment.position_sd": 0.0,
                "wrench.force_noise": noise.force, "wrench.torque_noise": noise.torque,
                "accelerations.linear_noise": noise.linear,
                "accelerations.angular_noise": noise.angular,

@@ -121,6 +121,11 @@ class EstimatedStates:
         """Number q of the values that are estimated."""
         return len(self._index)
 
+    def place(self, state: NuisanceState) -> slice:
+        """Where the values of a member are among those that are estimated."""
+        first = int(np.searchsorted(self._index, state.values.start))
+        return slice(first, first + len(state.components))
+
     def linearise(self, phi: Array) -> Array:
         """Matrix (48, 17 + q) from stored columns to ``[A | B | states (q) | y]`` at phi (10,)."""
         out = self._template.copy()

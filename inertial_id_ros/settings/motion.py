@@ -63,9 +63,9 @@ class AlignmentSettings:
         "the sensor's frame, about each axis (calibration of the arm), which no data tell; it "
         "widens the intervals. 0: exact.", unit="deg", low=0.0, high=10.0)
     position_sd: float = setting(
-        0.0, "Standard deviation of the position of the sensor's origin in its frame, along each "
-        "axis: a few millimetres where no drawing tells it; 0: taken as exact.", unit="m", low=0.0,
-        high=0.1)
+        0.002, "Standard deviation of the position of the sensor's origin in its frame, along each "
+        "axis; 0: taken as exact. It is estimated where the motion tells it, and widens the "
+        "interval of the centre of mass where not.", unit="m", low=0.0, high=0.1)
     delay_sd: float = setting(
         0.05, "Standard deviation of the offset between the clocks of wrench and motion; "
         "0: taken as exact.", unit="s", low=0.0, high=0.2)

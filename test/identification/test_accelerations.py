@@ -23,7 +23,7 @@ PHI_TRUE = SHAPE.uniform(1.2)
 NOISE = np.repeat([0.1, 0.005], 3)
 ACCELERATION = np.repeat([0.05, 0.5], 3)
 KNOWN = Settings().replace({
-    "wrench.sensor": "ideal", "alignment.orientation_sd": 0.0,
+    "wrench.sensor": "ideal", "alignment.orientation_sd": 0.0, "alignment.position_sd": 0.0,
     "estimator.method": "wls", "estimator.estimate_bias": False, "alignment.rotation_sd": 0.0,
     "alignment.tilt_sd": 0.0, "alignment.delay_sd": 0.0})
 

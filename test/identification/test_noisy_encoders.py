@@ -26,7 +26,7 @@ def _played(seconds: float, rate: float, step: int, turned: float = 0.0, **chang
         "rate": rate, "encoder_noise": 1e-3}), payload=PAYLOADS["hammer"])
     noise = changes["noise"]
     made = Identifier(Settings().replace({
-        "wrench.sensor": "ideal", "alignment.orientation_sd": 0.0,
+        "wrench.sensor": "ideal", "alignment.orientation_sd": 0.0, "alignment.position_sd": 0.0,
         "wrench.force_noise": noise[0], "wrench.torque_noise": noise[1]}))
     made.set_robot_description(cobot.urdf)
     c, s = np.cos(turned), np.sin(turned)

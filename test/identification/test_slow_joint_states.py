@@ -26,7 +26,8 @@ def _score(seed: int, step: int) -> np.ndarray:
         "seed": seed, "rate": RATE, "motion": "point_to_point", "speed": 2.5, "tool_speed": 0.8,
         "rest": 0.3, "noise": [0.02, 0.001]}), payload=payload)
     made = Identifier(Settings().replace({"estimator.method": "wls", "wrench.sensor": "ideal",
-                                           "alignment.orientation_sd": 0.0}))
+                                           "alignment.orientation_sd": 0.0,
+                                           "alignment.position_sd": 0.0}))
     made.set_robot_description(cobot.urdf)
     samples = cobot.run(10.0)
     for k, (t, q, w) in enumerate(zip(samples.t, samples.q, samples.wrench, strict=True)):

@@ -71,7 +71,8 @@ class Goals:
 def goals():
     with Stage() as stage:
         stage.node = stage.start_node(wrench__gain_error=0.0, wrench__cross_talk=0.0,
-                                      estimator__rate=8.0, alignment__orientation_sd=0.0)
+                                      estimator__rate=8.0, alignment__orientation_sd=0.0,
+                                      alignment__position_sd=0.0)
         goals = Goals(stage)
         goals.robot.publish_description()
         yield goals

@@ -97,8 +97,9 @@ _GOOD = (gain(0.01), cross_talk(0.003))
 
 SOURCES = {source.name: source for source in (
     Source("white"),
-    # White noise and an arm without errors, and the user says so.
-    Source("ideal", settings={"wrench.sensor": "ideal", "alignment.orientation_sd": 0.0}),
+    # White noise, and neither arm nor mounting has errors, and the user says so.
+    Source("ideal", settings={"wrench.sensor": "ideal", "alignment.orientation_sd": 0.0,
+                              "alignment.position_sd": 0.0}),
     # one thing wrong with the sensor
     Source("gain", (gain(0.01),)),
     Source("cross-talk-0.3", (cross_talk(0.003),)),

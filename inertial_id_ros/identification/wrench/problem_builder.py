@@ -11,6 +11,7 @@ import numpy as np
 
 from ...detection.residual_shape import SliceMeans, is_clear
 from ...inertia import PARAMETERS, Array
+from ...regression.alignment import SENSOR_POSITION
 from ...regression.problem import COLUMNS, Marginal, Problem, state_prior, whiten
 from ...regression.regressor_window import DYNAMIC, STATIC, WindowContent
 from ...regression.row_layout import (
@@ -30,6 +31,7 @@ from ...regression.uncertainty.encoder_noise import (
 from ...regression.uncertainty.errors_in_variables import linearise, residual_covariance
 from ...regression.uncertainty.noise import correct_noise, datasheet_noise, degrees_of_freedom
 from ...regression.uncertainty.sensor_errors import ErrorStrengths, SensorErrors, WeighedRows
+from ...regression.uncertainty.shifted_origin import BEFORE_DATA, Origin, look_for_shift
 from ...regression.unconstrained_fit import vague_information
 from ...settings import Settings
 from ...signals.bins import BIN_NS
@@ -100,7 +102,7 @@ class ProblemBuilder:
         if self._start is None:
             rounds, steady = _FIRST_ROUNDS, _FIRST_STEADY
             self._start = _Start(np.zeros(PARAMETERS), np.zeros(len(self.states)),
-                                 self._errors.before_data(), -1)
+                                 self._errors.before_data(), BEFORE_DATA, -1)
         now_ns = (window.last + 1) * BIN_NS
         # The strengths hardly change with a few more samples, and cost a third of an estimate.
         renewed = (window.last - self._start.end
@@ -112,7 +114,7 @@ class ProblemBuilder:
             weighed = self._errors.weigh(window, matrix, self.total_payload(start.phi),
                                          start.strengths)
             linearised = _Linearised(weighed, matrix,
-                                     self._state_prior(removed, start.nuisance, now_ns))
+                                     self._state_prior(removed, start, now_ns))
             if acceleration_covariance.any():
                 # It averages out within slices, and counts as little as all else does there.
                 noise = start.strengths.noise * np.sqrt(weighed.products.within)
@@ -126,12 +128,15 @@ class ProblemBuilder:
             linearised = linearise_at(start)
             phi, _ = linearised.marginal.unconstrained_fit
             states = linearised.marginal.unconstrained_states
-            strengths, end = start.strengths, start.end
+            strengths, origin, end = start.strengths, start.origin, start.end
             if renewed:
+                covariance = linearised.covariance
                 end, strengths = window.last, self._errors.update(
-                    linearised.weighed, window, linearised.covariance,
+                    linearised.weighed, window, covariance,
                     np.concatenate([phi, states, [-1.0]]), linearised.prior.products)
-            self._start = _Start(phi, self.nuisance_values(states), strengths, end)
+                if SENSOR_POSITION in self.states.members:
+                    origin = self._look_for_shift(covariance, states, linearised.prior)
+            self._start = _Start(phi, self.nuisance_values(states), strengths, origin, end)
             moved = float(np.linalg.norm(linearised.marginal.matrix @ (phi - start.phi)))
             changed = (np.abs(strengths.noise / start.strengths.noise - 1.0).max() if renewed
                        else 0.0)
@@ -213,17 +218,40 @@ class ProblemBuilder:
         matrix = self.states.linearise(self.total_payload(phi))
         return matrix if self.tool is None else add_tool_states(matrix, self.tool)
 
-    def _state_prior(self, removed: Array, nuisance: Array, now_ns: int) -> _Prior:
+    def _look_for_shift(self, covariance: Array, states: Array, prior: _Prior) -> Origin:
+        """What a fit tells of a shifted origin.
+
+        Args:
+            covariance: (n, n) of parameters and states; states: (6 + q,).
+        """
+        place = self.states.place(SENSOR_POSITION)
+        values = self.nuisance_values(states)[place]
+        first = PARAMETERS + BIASES + place.start
+        return look_for_shift(covariance, values, slice(first, first + len(values)),
+                              float(self.states.prior_sd[place][0]),
+                              float(prior.state_sd[place][0]))
+
+    @property
+    def unseen_shift(self) -> Array:
+        """Covariance (10, 10) of phi by what the last problem leaves out of a shifted origin."""
+        return BEFORE_DATA.unseen if self._start is None else self._start.origin.unseen
+
+    def _state_prior(self, removed: Array, start: _Start, now_ns: int) -> _Prior:
         """What the settings, the tare and the tool tell of the states before the data; computed
         anew where one of them is another.
 
         Args:
             removed: (n,) values of the nuisance states that were removed from the samples;
-                nuisance: (q,) what remained of them last, which corrects the tare.
+                start: what remained of them last, which corrects the tare.
             now_ns: last stamp of the data, which tells the age of the tare.
         """
         sources = self.bias.tare, self.bias.is_old, self.tool
+        nuisance = start.nuisance
         others = self.states.widened_prior_sd(removed, nuisance)
+        if SENSOR_POSITION in self.states.members:
+            place = self.states.place(SENSOR_POSITION)
+            others = others.copy()
+            others[place] = start.origin.scale * self.states.prior_sd[place]
         if (self._prior is None or self.bias.tare is not None
                 or any(map(is_not, self._prior.sources, sources))
                 or (self._prior.state_sd[:len(others)] != others).any()):
@@ -261,12 +289,14 @@ class _Start(NamedTuple):
 
     Attributes:
         phi: (10,) payload; nuisance: (q,) values of the nuisance states.
-        strengths: of the sensor's errors; end: bin number up to which data told them.
+        strengths: of the sensor's errors; origin: what is known of its shift; end: bin number up to
+            which data told them.
     """
 
     phi: Array
     nuisance: Array
     strengths: ErrorStrengths
+    origin: Origin
     end: int
 
 

@@ -235,7 +235,8 @@ class Solver:
             turning: as in `solve`.
         """
         total, settings = self.problems.total_payload(phi), self._settings
-        return (unknown_acceleration_covariance(phi, turning, settings.gravity.acceleration)
+        return (self.problems.unseen_shift
+                + unknown_acceleration_covariance(phi, turning, settings.gravity.acceleration)
                 + common_gain_covariance(total, settings.wrench.gain_error)
                 + orientation_covariance(phi, np.deg2rad(settings.alignment.orientation_sd)))
 

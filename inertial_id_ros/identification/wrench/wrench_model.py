@@ -98,7 +98,8 @@ def _with_large_angles(settings: Settings) -> Settings:
     known = settings.alignment
     return replace(settings, alignment=replace(
         known, rotation_sd=min(_LARGE_ANGLES * known.rotation_sd, 10.0),
-        tilt_sd=min(_LARGE_ANGLES * known.tilt_sd, 10.0)))
+        tilt_sd=min(_LARGE_ANGLES * known.tilt_sd, 10.0),
+        position_sd=0.0))  # a few millimetres never look like contact
 
 
 def unknown_acceleration_covariance(phi: Array, turning: float, gravity: float) -> Array:
