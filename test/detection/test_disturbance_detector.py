@@ -167,7 +167,8 @@ def _real(folder: Path, name: str) -> tuple[Identifier, np.ndarray, np.ndarray]:
     still poses give, seconds (n,) and what else acts on the tool (n, 3) [N], means of 0.1 s."""
     from rosbags.highlevel import AnyReader
 
-    made = Identifier(Settings().replace({"wrench.sensor": "ati_gamma"}))
+    made = Identifier(Settings().replace({
+        "wrench.sensor": "ati_gamma", "alignment.position_sd": 0.0}))  # its drawing tells that
     wrenches, turns = [], []
     with AnyReader([folder / "kuka_ati_gamma" / name]) as reader:
         for connection, _, raw in reader.messages():

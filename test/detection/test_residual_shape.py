@@ -121,6 +121,15 @@ def test_a_cable_that_is_taken_off_is_forgotten() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
+def test_hysteresis_is_not_taken_for_a_wrong_clock(seed: int) -> None:
+    made = identify(wrench__sensor="unknown")
+    _recording(seed, 2.0, _hysteresis(0.005)).feed(made, 0.1)
+    made.solve()
+    assert "hysteresis" in texts(made) and "clock_offset" not in texts(made)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("change", [lambda reading, rng: reading, _wander, _gain])
 def test_noise_and_gains_have_no_such_shape(change: Change, seed: int) -> None:
     made = identify(wrench__sensor="unknown")

@@ -25,7 +25,8 @@ from inertial_id_ros.settings import Settings
 ACCELERATION = np.repeat([0.1, 1.0], 3)
 SAMPLES = 120
 EXACT_SET_UP = EstimatedStates(Settings().replace({
-    "alignment.rotation_sd": 0.0, "alignment.tilt_sd": 0.0, "alignment.delay_sd": 0.0}))
+    "alignment.rotation_sd": 0.0, "alignment.tilt_sd": 0.0, "alignment.delay_sd": 0.0,
+    "alignment.position_sd": 0.0}))
 
 
 class Case:
