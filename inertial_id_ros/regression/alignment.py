@@ -140,7 +140,8 @@ class SensorPosition(NuisanceState):
 
     def prior_sd(self, settings: Settings) -> Array:
         """Prior standard deviation of the position (3,), the same along each axis [m]."""
-        return np.full(3, settings.alignment.position_sd)
+        known = settings.alignment
+        return np.full(3, known.position_sd if known.estimate_position else 0.0)
 
     def channel_columns(self, channel: int) -> list[int]:
         """None in forces; in a torque those of the two axes across it."""

@@ -64,8 +64,11 @@ class AlignmentSettings:
         "widens the intervals. 0: exact.", unit="deg", low=0.0, high=10.0)
     position_sd: float = setting(
         0.002, "Standard deviation of the position of the sensor's origin in its frame, along each "
-        "axis; 0: taken as exact. It is estimated where the motion tells it, and widens the "
-        "interval of the centre of mass where not.", unit="m", low=0.0, high=0.1)
+        "axis, which widens the interval of the centre of mass; 0: taken as exact.", unit="m",
+        low=0.0, high=0.1)
+    estimate_position: bool = setting(
+        False, "Estimate the position of the sensor's origin from the motion: for fast motions and "
+        "sensors without hysteresis, which looks like a displaced origin.")
     delay_sd: float = setting(
         0.05, "Standard deviation of the offset between the clocks of wrench and motion; "
         "0: taken as exact.", unit="s", low=0.0, high=0.2)

@@ -77,7 +77,8 @@ def test_each_error_is_found_within_a_few_sigma_and_the_others_stay_zero(
         state: int, value: float) -> None:
     errors = np.zeros(9)
     errors[state] = value
-    found, _ = _solved(tuple(errors), alignment__position_sd=0.003)
+    found, _ = _solved(tuple(errors), alignment__position_sd=0.003,
+        alignment__estimate_position=True)
     assert found.alignment_sigma.shape == (9,) and (found.alignment_sigma > 0.0).all()
     assert found.alignment_sigma[state] < 0.2 * abs(value)
     assert (np.abs(found.alignment - errors) < 4.0 * found.alignment_sigma).all()
@@ -89,7 +90,8 @@ def test_all_errors_at_once_are_found_in_both_sign_conventions(sign: float) -> N
               0.003, -0.002, 0.004)
     convention = "on_sensor" if sign < 0.0 else "on_environment"
     found, said = _solved(errors, sign, wrench__convention=convention,
-                          alignment__position_sd=0.003)
+                          alignment__position_sd=0.003,
+        alignment__estimate_position=True)
     assert (np.abs(found.alignment - errors) < 4.0 * found.alignment_sigma).all()
     assert (np.abs(found.report - BODY.report) < 4.0 * found.sigma).all()
     assert (np.abs(found.bias - BIAS) < np.repeat([0.05, 0.005], 3)).all()
@@ -189,7 +191,8 @@ def test_the_compensated_wrench_of_a_turned_sensor_is_zero_in_the_axes_of_its_fr
 def test_prior_deviations_are_in_radians_and_seconds() -> None:
     settings = Settings().replace({
         "alignment.rotation_sd": 1.0, "alignment.tilt_sd": 0.5, "alignment.delay_sd": 0.03,
-        "alignment.position_sd": 0.002})
+        "alignment.position_sd": 0.002,
+        "alignment.estimate_position": True})
     np.testing.assert_allclose(EstimatedStates(settings).prior_sd,
                                [*[np.pi / 180.0] * 3, *[np.pi / 360.0] * 2, 0.03, *[0.002] * 3])
 

@@ -37,14 +37,15 @@ ERRORS = np.r_[np.deg2rad([1.0, -0.7, 0.8, 0.5, -0.6]), 0.01, 0.004, -0.003, 0.0
 NAMES = [f"{state.name}.{part}" for state in NUISANCE_STATES for part in state.components]
 
 
-def _states(**sd: float) -> EstimatedStates:
+def _states(**sd: float | bool) -> EstimatedStates:
     """Those of these standard deviations; the others are switched off."""
     off = {"rotation_sd": 0.0, "tilt_sd": 0.0, "delay_sd": 0.0, "position_sd": 0.0}
     return EstimatedStates(Settings().replace(
         {f"alignment.{name}": value for name, value in (off | sd).items()}))
 
 
-ALL, NONE = _states(rotation_sd=1.0, tilt_sd=1.0, delay_sd=0.1, position_sd=0.01), _states()
+ALL, NONE = _states(rotation_sd=1.0, tilt_sd=1.0, delay_sd=0.1, position_sd=0.01,
+                    estimate_position=True), _states()
 
 
 def _nominal(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -124,7 +124,8 @@ SOURCES = {source.name: source for source in (
     Source("turned-5", turned=5.0),
     Source("turned-10", turned=10.0),
     Source("moved", moved=0.003),  # nobody mentioned it
-    Source("moved-told", moved=0.003, settings={"alignment.position_sd": 0.003}),
+    Source("moved-told", moved=0.003, settings={"alignment.position_sd": 0.003,
+                                                  "alignment.estimate_position": True}),
     Source("arrival-jitter", stamps="jitter"),
     Source("arrival-bursts", stamps="bursts"),
     # a box given by eye

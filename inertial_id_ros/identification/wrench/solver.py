@@ -39,6 +39,7 @@ from .problem_builder import ProblemBuilder
 from .wrench_model import (
     WrenchModel,
     orientation_covariance,
+    position_covariance,
     unknown_acceleration_covariance,
 )
 
@@ -235,7 +236,10 @@ class Solver:
             turning: as in `solve`.
         """
         total, settings = self.problems.total_payload(phi), self._settings
-        return (self.problems.unseen_shift
+        known = settings.alignment
+        shift = (self.problems.unseen_shift if known.estimate_position
+                 else position_covariance(phi, known.position_sd))
+        return (shift
                 + unknown_acceleration_covariance(phi, turning, settings.gravity.acceleration)
                 + common_gain_covariance(total, settings.wrench.gain_error)
                 + orientation_covariance(phi, np.deg2rad(settings.alignment.orientation_sd)))

@@ -99,7 +99,7 @@ def _with_large_angles(settings: Settings) -> Settings:
     return replace(settings, alignment=replace(
         known, rotation_sd=min(_LARGE_ANGLES * known.rotation_sd, 10.0),
         tilt_sd=min(_LARGE_ANGLES * known.tilt_sd, 10.0),
-        position_sd=0.0))  # a few millimetres never look like contact
+        estimate_position=False))  # a few millimetres never look like contact
 
 
 def unknown_acceleration_covariance(phi: Array, turning: float, gravity: float) -> Array:
@@ -130,6 +130,22 @@ def orientation_covariance(phi: Array, sd: float) -> Array:
     return np.asarray(changes.T @ changes)
 
 
+def position_covariance(phi: Array, sd: float) -> Array:
+    """Covariance (10, 10) of phi (10,) where the origin of its frame is not known exactly.
+
+    Args:
+        sd: standard deviation of its position along each axis [m].
+    """
+    changes = sd * (_SHIFTS @ phi)
+    return np.asarray(changes.T @ changes)
+
+
+def _shift(axis: Array) -> Array:
+    """Matrix (10, 10) from phi to its change per distance, moved along an axis (3,)."""
+    ahead, back = (transform_matrix(np.eye(3), sign * axis) for sign in (1.0, -1.0))
+    return 0.5 * (ahead - back)  # what is quadratic is in neither
+
+
 def _turn(axis: Array) -> Array:
     """Matrix (10, 10) from phi to its change per angle, turned about an axis (3,)."""
     ahead, back = (transform_matrix(np.eye(3) + sign * skew(axis), np.zeros(3))
@@ -138,3 +154,4 @@ def _turn(axis: Array) -> Array:
 
 
 _TURNS = np.stack([_turn(axis) for axis in np.eye(3)])
+_SHIFTS = np.stack([_shift(axis) for axis in np.eye(3)])
