@@ -26,11 +26,9 @@ from ...kinematics.motion import Motion
 from ...kinematics.motion_statistics import MotionStatistics
 from ...regression.regressor_window import Rows, WindowContent, make_regressor_window
 from ...regression.rows import make_bin_columns, unpack_bins
-from ...regression.uncertainty.noise import datasheet_noise
 from ...settings import Settings
 from ...signals import inbox
 from ...signals.bins import BIN_NS, BinColumns, Bins
-from ...signals.noise_level import NoiseLevel
 from ...signals.precompensation import Removed, RemovedPayload
 from ...signals.ring_buffer import JUMPED
 from ..compensated_wrenches import CompensatedWrenches, join_wrenches, no_wrenches
@@ -38,6 +36,7 @@ from ..pipeline import Pipeline
 from ..state import Keep, State, keep_nothing
 from .compensation import Compensation
 from .input_watch import InputFault, InputWatch
+from .measured_noise import MeasuredNoise
 from .provisional_rows import UnsettledBins, find_unsettled_bins
 from .sensor_bias import measure_tare
 from .setup_correction import SetupCorrection
@@ -59,7 +58,7 @@ class Identifier(Pipeline[WindowContent]):
     def __init__(self, settings: Settings, shape: Shape | None = None) -> None:
         super().__init__(settings)
         self._stream = WrenchStream(settings, self._log)
-        self._measured = settings, settings  # in use; and with the noise that was measured
+        self._noise = MeasuredNoise(settings, self._log)
         model = WrenchModel(settings)
         self._segments = Segments(settings, model, settings.kinematics.filter_window, self._log)
         self._disturbances = DisturbanceFindings(self._log, model.texts)
@@ -84,7 +83,7 @@ class Identifier(Pipeline[WindowContent]):
         """Set what depends on the wrenches so far to its start."""
         self._stream.next_bin = 0
         self._setup.restart()
-        self._noise = NoiseLevel(datasheet_noise(self.settings.wrench)[[0, 3]])
+        self._noise.restart()
         self._row_count = 0
         self._units = UnitCheck()
         self._watch.restart()
@@ -258,21 +257,9 @@ class Identifier(Pipeline[WindowContent]):
 
     def _use_noise(self) -> None:
         """Judge and weigh by the noise that was measured."""
-        self._noise.report(self._log)
-        self._segments.use_model(WrenchModel(self._measured_settings))
-        self._solver.configure(self._measured_settings)
-
-    @property
-    def _measured_settings(self) -> Settings:
-        """The settings, with the noise of the sensor where it was measured."""
-        force, torque = self._noise.used.tolist()
-        settings, measured = self._measured
-        if settings is not self.settings or (
-                (measured.wrench.force_noise, measured.wrench.torque_noise) != (force, torque)):
-            measured = self.settings.replace(
-                {"wrench.force_noise": force, "wrench.torque_noise": torque})
-            self._measured = self.settings, measured
-        return measured
+        self._noise.report()
+        self._segments.use_model(WrenchModel(self._noise.settings))
+        self._solver.configure(self._noise.settings)
 
     def _add_rows(self, rows: Rows) -> None:
         """Add rows to the window."""
@@ -338,7 +325,7 @@ class Identifier(Pipeline[WindowContent]):
         which is then used."""
         source = self._unsettled and self._unsettled.source
         if source is None or not self._setup.search(
-                self._measured_settings, self._stream.ring, source, isinstance(outcome, Estimate)):
+                self._noise.settings, self._stream.ring, source, isinstance(outcome, Estimate)):
             return False
         self._disturbances.withdraw()  # events that the wrong set-up made
         self._begin_bin, self._flush_reason = 0, None
@@ -355,7 +342,7 @@ class Identifier(Pipeline[WindowContent]):
         self._disturbances.withdraw()
         self._solver.reset()
         self._setup.restart()
-        self._noise = NoiseLevel(datasheet_noise(self.settings.wrench)[[0, 3]])
+        self._noise.restart()
         self._units = UnitCheck()
         self._use_noise()
 
@@ -450,7 +437,7 @@ class Identifier(Pipeline[WindowContent]):
             if not len(self._stream.ring):
                 raise NotEnoughData("tare needs a second of wrench data; none was received")
             tare, text = measure_tare(self._stream.last_second(), self._stream.newest,
-                                      self.sensor_frame, self._measured_settings)
+                                      self.sensor_frame, self._noise.settings)
             keep(replace(self._state(), tare=tare, estimate=None))
             self._solver.bias.use(tare)
             self._log.clear("tare_suspected", "tare_not_used")
@@ -510,10 +497,10 @@ class Identifier(Pipeline[WindowContent]):
         """
         with self._lock:
             before, self.settings = self.settings, settings
-            self._noise.declare(datasheet_noise(settings.wrench)[[0, 3]])
-            self._solver.configure(self._measured_settings)
+            self._noise.declare(settings)
+            self._solver.configure(self._noise.settings)
             if settings.wrench != before.wrench:
-                self._segments.use_model(WrenchModel(self._measured_settings))
+                self._segments.use_model(WrenchModel(self._noise.settings))
             if settings.precompensated != before.precompensated:
                 self._setup.removed = RemovedPayload(settings)
                 self._take_zeroing("the payload that the driver removes is set to "
