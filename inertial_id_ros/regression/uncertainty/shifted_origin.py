@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A sensor whose origin does not lie where its frame says: how far, by the evidence in the data.
 
 Gravity tells where the centre of mass is seen from the sensor, and accelerations where it is seen

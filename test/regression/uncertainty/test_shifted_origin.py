@@ -1,3 +1,4 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What data tell of a shifted origin, against dense least squares."""
 
 from __future__ import annotations
