@@ -27,6 +27,8 @@ OVERRIDES = {
     "gravity_frame": ("gravity.frame", "Frame whose z axis points up."),
     "method": ("estimator.method", "Estimator."),
     "state_directory": ("state.directory", "Folder under which the node writes."),
+    "lock_parameters": ("security.lock_parameters", "What nobody may set: none, beliefs or all."),
+    "lock_services": ("security.lock_services", "Services that refuse, e.g. tare,set_tool."),
 }
 
 
@@ -48,8 +50,10 @@ def make_node(context: LaunchContext) -> list[Node]:
     overrides: dict[str, object] = {
         setting: value(argument) for argument, (setting, _) in OVERRIDES.items()
         if value(argument)}
-    if value("use_sim_time"):
-        overrides["use_sim_time"] = value("use_sim_time").lower() in ("true", "1", "yes")
+    for argument, setting in (("use_sim_time", "use_sim_time"),
+                              ("autostart", "lifecycle.autostart")):
+        if value(argument):
+            overrides[setting] = value(argument).lower() in ("true", "1", "yes")
     logger = ".".join([*filter(None, value("namespace").split("/")), "inertial_id_node"])
     return [Node(
         package="inertial_id_ros", executable="inertial_id_node", name="inertial_id_node",
@@ -68,6 +72,10 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument("namespace", default_value="", description="Namespace of the node."),
         DeclareLaunchArgument(
             "use_sim_time", default_value="", description="true: time comes from /clock."),
+        DeclareLaunchArgument(
+            "autostart", default_value="",
+            description="false: a lifecycle manager starts the node. Empty: as in the parameter "
+            "file."),
         DeclareLaunchArgument(
             "log_level", default_value="info", description="debug, info, warn, error or fatal."),
     ]

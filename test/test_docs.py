@@ -26,7 +26,8 @@ def ends_of(path: Path) -> list[str]:
 
 def test_every_python_file_that_a_page_names_exists() -> None:
     pages = [*(ROOT / "docs").glob("*.md"), ROOT / "benchmarks" / "README.md",
-             ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "QUALITY_DECLARATION.md"]
+             ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "QUALITY_DECLARATION.md",
+             ROOT / "SECURITY.md"]
     folders = ("inertial_id_ros", "test", "benchmarks", "docs", "examples", "launch", "scripts")
     paths = [*ROOT.glob("*.py"), *(p for name in folders for p in (ROOT / name).rglob("*.py"))]
     files = {part for path in paths for part in ends_of(path.relative_to(ROOT))}
@@ -37,7 +38,8 @@ def test_every_python_file_that_a_page_names_exists() -> None:
 
 
 def test_every_link_between_pages_leads_to_a_file_and_a_heading() -> None:
-    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "QUALITY_DECLARATION.md"]
+    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "QUALITY_DECLARATION.md",
+             ROOT / "SECURITY.md"]
     for page in pages:
         for target in re.findall(r"\]\((?!http)([^)]+)\)", page.read_text()):
             name, _, anchor = target.partition("#")

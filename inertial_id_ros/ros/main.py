@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if {"-h", "--help"} & set(takewhile(lambda word: word != "--ros-args", words)):
         print(HELP)
         return 0
-    from .node import run
+    from .run_node import run
 
     return exit_status(lambda: run(words))
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from rclpy.clock import Clock, ClockType
-from rclpy.exceptions import ParameterException
 
 from ..apps.bag.black_box import ADVANCE, DESCRIBE, SOLVE
 from ..errors import InertialIdError, InvalidSetting, InvalidShape
@@ -25,7 +24,6 @@ from ..geometry.resources import package_roots
 from ..geometry.shape import Shape, shape_from_settings
 from ..identification.make_identifier import make_identifier
 from ..settings import Settings
-from . import compat
 from .clocks.freshness import Freshness
 from .clocks.solve_timer import SolveTimer
 from .clocks.watchdog import Watchdog
@@ -43,13 +41,11 @@ from .services.lifecycle import ManagedNode
 from .services.outside_reader import OutsideReader
 from .services.requested_shapes import RequestedShapes
 from .services.state_keeper import StateKeeper
-from .settings.arguments import start_ros, without_ros_arguments
 from .settings.configuration import Configuration
-from .settings.parameter_files import Section, read_parameter_files
-from .signals import ignore_signals, stop_flag
+from .settings.parameter_files import Section
 from .worker import Busy, Worker
 
-_NAME = "inertial_id_node"
+NAME = "inertial_id_node"
 _HOUSEKEEPING = 0.05  # s between two rounds, in which new samples become compensated wrenches
 # While nobody subscribes to those, samples are processed in every n-th round: at half the cost.
 _ROUNDS_UNSUBSCRIBED = 4
@@ -71,7 +67,7 @@ class InertialIdNode(ManagedNode):
     """
 
     def __init__(self, files: Sequence[Sequence[Section]] | None = None) -> None:
-        super().__init__(_NAME, files)
+        super().__init__(NAME, files)
         self.flush_limit = flush_limit()
         self.findings = FindingLog()  # of the node itself
 
@@ -403,48 +399,3 @@ def _load_topic(settings: Settings) -> str:
     if settings.load.source == "joint_torque":
         return settings.joint_states.topic
     return settings.dynamic_joint_states.topic or settings.wrench.topic
-
-
-def run(words: list[str]) -> int:
-    """Run the node with these arguments until SIGINT or SIGTERM; returns the exit status.
-
-    Raises:
-        InertialIdError: a setting or an argument that cannot be used.
-    """
-    stop = stop_flag()
-    node, executor, ended = None, None, True
-    try:
-        node = InertialIdNode(_init(words))
-        executor = compat.make_executor()
-        executor.add_node(node)
-        if node.settings.lifecycle.autostart:
-            node.start_by_itself()
-        else:
-            node.get_logger().info("unconfigured: waiting for a lifecycle manager, because "
-                                   "lifecycle.autostart is false")
-        compat.spin(executor, stop)
-    except ParameterException as error:
-        raise InvalidSetting(str(error)) from error
-    finally:
-        if stop.is_set():
-            ignore_signals()
-        if node is not None:
-            if executor is not None and compat.is_running():
-                node.end_goal(executor)
-            ended = node.stop()
-            node.destroy_node()
-        compat.shutdown()
-    if not ended:  # a solver that does not return must not keep the process
-        compat.exit_process(0)
-    return 0
-
-
-def _init(words: list[str]) -> list[list[Section]]:
-    """Start ROS; returns the parameter files of the command line (raises InvalidSetting)."""
-    files = read_parameter_files(words)
-    rest = without_ros_arguments(_NAME, words)
-    if rest:
-        raise InvalidSetting(f"unknown argument '{rest[0]}'; settings are given as "
-                             "--ros-args -p <name>:=<value> (see --help)")
-    start_ros(_NAME, words)
-    return files

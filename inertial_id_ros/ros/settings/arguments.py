@@ -34,7 +34,13 @@ def without_ros_arguments(program: str, words: Sequence[str]) -> list[str]:
 
 
 # What failed within ROS, and lines of its sources.
-_NOISE = re.compile(r"^(failed to initialize rcl|Failed to parse ROS arguments): |,? at \S+\.c:\d+")
+_NOISE = re.compile(
+    r"^(failed to initialize rcl|Failed to parse ROS arguments): |,? at \S+\.c(pp)?:\d+")
+
+
+def without_sources(text: str) -> str:
+    """A message of rcl as one line that names no lines of its sources."""
+    return _NOISE.sub("", " ".join(text.split()))
 
 
 @contextmanager
@@ -43,5 +49,4 @@ def _explain_refusal() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # rclpy has no public base class for bad ROS arguments
-        text = _NOISE.sub("", " ".join(str(error).split()))
-        raise InvalidSetting(f"ROS arguments: {text}") from error
+        raise InvalidSetting(f"ROS arguments: {without_sources(str(error))}") from error

@@ -1,0 +1,69 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Runs the node as a program: from its arguments to a clean end."""
+
+from __future__ import annotations
+
+from rclpy.exceptions import ParameterException
+
+from ..errors import InvalidSetting
+from . import compat
+from .node import NAME, InertialIdNode
+from .settings.arguments import start_ros, without_ros_arguments, without_sources
+from .settings.parameter_files import Section, read_parameter_files
+from .signals import ignore_signals, stop_flag
+
+
+def run(words: list[str]) -> int:
+    """Run the node with these arguments until SIGINT or SIGTERM; returns the exit status.
+
+    Raises:
+        InertialIdError: a setting or an argument that cannot be used.
+    """
+    stop = stop_flag()
+    node, executor, ended = None, None, True
+    try:
+        node = _make_node(_init(words))
+        executor = compat.make_executor()
+        executor.add_node(node)
+        if node.settings.lifecycle.autostart:
+            node.start_by_itself()
+        else:
+            node.get_logger().info("unconfigured: waiting for a lifecycle manager, because "
+                                   "lifecycle.autostart is false")
+        compat.spin(executor, stop)
+    finally:
+        if stop.is_set():
+            ignore_signals()
+        if node is not None:
+            if executor is not None and compat.is_running():
+                node.end_goal(executor)
+            ended = node.stop()
+            node.destroy_node()
+        compat.shutdown()
+    if not ended:  # a solver that does not return must not keep the process
+        compat.exit_process(0)
+    return 0
+
+
+def _make_node(files: list[list[Section]]) -> InertialIdNode:
+    """The node (raises InvalidSetting where a setting, or a middleware without the security that is
+    asked for, prevents that)."""
+    try:
+        return InertialIdNode(files)
+    except ParameterException as error:
+        raise InvalidSetting(str(error)) from error
+    except RuntimeError as error:  # what rclpy raises has no other public class
+        if "creating node" not in str(error):
+            raise
+        raise InvalidSetting(without_sources(str(error))) from error
+
+
+def _init(words: list[str]) -> list[list[Section]]:
+    """Start ROS; returns the parameter files of the command line (raises InvalidSetting)."""
+    files = read_parameter_files(words)
+    rest = without_ros_arguments(NAME, words)
+    if rest:
+        raise InvalidSetting(f"unknown argument '{rest[0]}'; settings are given as "
+                             "--ros-args -p <name>:=<value> (see --help)")
+    start_ros(NAME, words)
+    return files
