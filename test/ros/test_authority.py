@@ -24,46 +24,12 @@ from ros_process import Robot, Stage  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
 from inertial_id_ros.action import Identify  # noqa: E402
-from inertial_id_ros.errors import InvalidSetting  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.settings import Settings, iter_settings  # noqa: E402
-from inertial_id_ros.settings.node import LOCKABLE, is_belief  # noqa: E402
+from inertial_id_ros.settings import Settings  # noqa: E402
+from inertial_id_ros.settings.node import LOCKABLE  # noqa: E402
 from inertial_id_ros.srv import Save, SetShape, SetTool  # noqa: E402
 
 KINDS = {"set_shape": SetShape, "set_tool": SetTool, "save": Save}
-
-
-def locked(services="", parameters="none"):
-    return Settings().replace({"security.lock_services": services,
-                               "security.lock_parameters": parameters}).security
-
-
-def test_without_locks_nothing_is_locked():
-    assert not locked().locked_services
-    assert not any(locked().locks_parameter(name) for name, _, _ in iter_settings(Settings()))
-
-
-@pytest.mark.parametrize(("given", "names"), [
-    ("tare", {"tare"}), (" tare,reset ", {"tare", "reset"}),
-    ("files", {"save", "save_black_box", "set_tool"}),
-    ("beliefs reset", {"identify", "set_shape", "set_tool", "tare", "untare", "reset"}),
-    ("all", set(LOCKABLE))])
-def test_services_are_locked_by_name_or_group(given, names):
-    assert locked(given).locked_services == names
-
-
-def test_a_service_that_there_is_not_is_refused_by_its_name():
-    with pytest.raises(InvalidSetting, match=r"security\.lock_services holds 'tere'; allowed: all"):
-        locked("tare, tere")
-
-
-def test_beliefs_are_all_but_how_the_estimate_is_computed():
-    free = {name for name, _, spec in iter_settings(Settings())
-            if spec.runtime and not is_belief(name)}
-    assert {"estimator.method", "estimator.rate", "lmi.support", "entropic.gamma"} <= free
-    assert not free & {"precompensated.mass", "wrench.force_noise", "estimator.max_mass",
-                       "estimator.estimate_bias", "tare.force_drift"}
-    assert is_belief("use_sim_time") and is_belief("gravity.acceleration")
 
 
 def test_locked_parameters_are_refused_in_one_sentence_and_stay():

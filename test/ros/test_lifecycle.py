@@ -24,9 +24,7 @@ from ros_process import Robot, Stage, wait_until  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from visualization_msgs.msg import MarkerArray  # noqa: E402
 
-from inertial_id_ros.errors import InvalidSetting  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.settings import Settings  # noqa: E402
 
 WAITING = "waiting for a lifecycle manager"
 CONFIGURE, CLEAN_UP = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_CLEANUP
@@ -175,5 +173,3 @@ def test_a_locked_life_cycle_has_no_services():
         names = {name for name, _ in graph.get_service_names_and_types_by_node(
             NODE[1:], "/")}
         assert f"{NODE}/tare" in names and f"{NODE}/change_state" not in names
-    with pytest.raises(InvalidSetting, match="could never start"):
-        Settings().replace({"security.lock_services": "all", "lifecycle.autostart": False})
