@@ -15,7 +15,7 @@ from ..limits import MAX_FRAMES, MAX_MOVING_FRAMES
 from ..signals.ring_buffer import SampleRing
 
 _MANY, _FEW = 16_384, 64  # stamped poses kept of an edge, and of one that nobody needs
-_ORDINARY = 32  # moving frames of a robot; with so many or fewer, each keeps many poses
+_ORDINARY = 32  # moving frames of a robot; with so many or fewer, each may keep many poses
 _ROTATING = MAX_FRAMES // 5  # places of fixed edges that the later ones share
 V = TypeVar("V")
 
@@ -115,13 +115,16 @@ class MovingEdges(Edges[SampleRing]):
         if child not in self and len(self) == _ORDINARY:
             for other in self:
                 self._resize(other)
-        ring = SampleRing(7, self._capacity(child))
+        ring = SampleRing(7, _MANY if child in self._wide else _FEW)
         self.put(child, parent, ring)
         return ring
 
-    def touch(self, child: str) -> None:
-        """Note that a pose of this child has come."""
+    def touch(self, child: str, count: int = 1) -> None:
+        """Note that poses of this child come, and make room for them if it deserves that."""
         self._edges.move_to_end(child)
+        ring = self._edges[child][1]
+        if ring.capacity == _FEW and len(ring) + count > _FEW:
+            self._resize(child)
 
     def need(self, children: Sequence[str]) -> None:
         """Keep these edges, the first ones with many poses, and no others where there are many."""

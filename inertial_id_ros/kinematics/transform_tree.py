@@ -139,7 +139,7 @@ class TransformTree:
         """Add stamped poses that fit (see `fits`)."""
         rows = edges.rows.copy()
         rows[:, 3:] /= _length(rows)[:, None]
-        self._moving.touch(edges.child)
+        self._moving.touch(edges.child, len(edges.stamps))
         self.ring(edges.child).extend(edges.stamps, rows)
 
     def forget_motion(self) -> None:

@@ -42,6 +42,7 @@ class SampleRing:
     the ring starts anew. Otherwise the sample held was a stray.
 
     Attributes:
+        capacity: rows that are kept.
         newest: newest stamp [ns]; without meaning while the ring is empty.
         strays: samples dropped as strays.
     """
@@ -66,7 +67,7 @@ class SampleRing:
 
     def resize(self, capacity: int) -> None:
         """Keep this many rows from now on, and the newest of those that are there."""
-        if capacity == self._capacity:
+        if capacity == self.capacity:
             return
         stamps, rows = self.stamps[-capacity:], self.rows[-capacity:]
         self._allocate(capacity, rows.shape[1])
@@ -76,7 +77,7 @@ class SampleRing:
     def _allocate(self, capacity: int, width: int) -> None:
         """Make the arrays. Filled, so that all memory is taken now: a long run must not look like a
         leak."""
-        self._capacity = capacity
+        self.capacity = capacity
         self._stamps = np.full(2 * capacity, 0, dtype=np.int64)
         self._rows = np.full((2 * capacity, width), 0.0)
 
@@ -105,14 +106,14 @@ class SampleRing:
 
     def extend(self, stamps: np.ndarray, rows: Array) -> None:
         """Add samples (n, width) for which `would_store_all` holds."""
-        stamps, rows = stamps[-self._capacity:], rows[-self._capacity:]
+        stamps, rows = stamps[-self.capacity:], rows[-self.capacity:]
         end = self._end + len(stamps)
-        if end > 2 * self._capacity:
+        if end > 2 * self.capacity:
             self._compact()
             end = self._end + len(stamps)
         self._stamps[self._end:end], self._rows[self._end:end] = stamps, rows
         self._end, self.newest = end, int(stamps[-1])
-        self._begin = max(self._begin, end - self._capacity)
+        self._begin = max(self._begin, end - self.capacity)
 
     def _append_far_off(self, stamp_ns: int, row: Sequence[float] | Array) -> Arrival:
         """Hold a sample with a stamp far from the newest one, or confirm the one that is held."""
@@ -136,13 +137,13 @@ class SampleRing:
 
     def _add(self, stamp_ns: int, row: Sequence[float] | Array) -> Arrival:
         """Store a sample with a stamp near the others', as the newest or where it belongs."""
-        if self._end == 2 * self._capacity:
+        if self._end == 2 * self.capacity:
             self._compact()
         if self._end == self._begin or stamp_ns > self.newest:
             self._stamps[self._end] = self.newest = int(stamp_ns)
             self._rows[self._end] = row
             self._end += 1
-            self._begin = max(self._begin, self._end - self._capacity)
+            self._begin = max(self._begin, self._end - self.capacity)
             return STORED
         return self._insert(stamp_ns, row)
 
@@ -160,7 +161,7 @@ class SampleRing:
         self._rows[at + 1:self._end + 1] = self._rows[at:self._end].copy()
         self._stamps[at], self._rows[at] = stamp_ns, row
         self._end += 1
-        self._begin = max(self._begin, self._end - self._capacity)
+        self._begin = max(self._begin, self._end - self.capacity)
         return REORDERED
 
     def _compact(self) -> None:

@@ -120,7 +120,7 @@ def test_frames_without_end_cost_little_and_the_robot_is_still_known():
             stage.client.publish("/tf", message, 10)
             stage.client.publish("/tf_static", message, LATCHED)
             wait_for_valid(stage, 2)
-        assert memory(node.process.pid) - before < 60.0  # it was 1000
+        assert memory(node.process.pid) - before < 30.0  # it was 1000
         robot.play(2.0)
         wait_for_valid(stage, 2)
         assert "transform_invalid" not in current_findings(stage)
