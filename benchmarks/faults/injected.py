@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from .fault import Fault, Inject
 from .stream import (
     JOINTS,
     SECOND,
@@ -22,27 +21,7 @@ from .stream import (
     with_wrench,
     wrench_of,
 )
-
-Inject = Callable[[Stream, float, np.random.Generator], Stream]
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A fault.
-
-    Attributes:
-        name: for the table; finding: that names it.
-        inject: changes a stream from a second on; `lasts`: for how long [s], infinite if for good.
-        on: methods that the stream must hold.
-        changes: of the settings.
-    """
-
-    name: str
-    finding: str
-    inject: Inject
-    lasts: float = 1.0
-    on: tuple[str, ...] = ()
-    changes: tuple[tuple[str, object], ...] = ()
+from .talkers import TALKERS, second_wrench
 
 
 def not_finite(stream: Stream, at: float, rng: np.random.Generator) -> Stream:
@@ -188,6 +167,11 @@ def transposed(stream: Stream, at: float, rng: np.random.Generator) -> Stream:
     return stream.rewritten(TRANSFORM, change)
 
 
+def always(inject: Inject) -> Inject:
+    """The fault is there from the beginning."""
+    return lambda stream, at, rng: inject(stream, 0.0, rng)
+
+
 def _direction(rng: np.random.Generator) -> np.ndarray:
     vector = rng.normal(size=3)
     return vector / np.linalg.norm(vector)
@@ -211,11 +195,14 @@ FAULTS = (
     Fault("contact", "contact", contact, 3.0),
     Fault("sensor zeroed", "sensor_zeroed", zeroed, 0.0),
     Fault("driver restarted", "sensor_zeroed", restarted, 2.0),
+    *TALKERS,
 )
 # These last from the beginning to the end: there must be no estimate, and a reason.
 SETUP_FAULTS = (
     Fault("wrong sign", "sign_wrong", wrong_sign, math.inf),
     Fault("wrong sensor axes", "frame_wrong", wrong_frame, math.inf),
+    Fault("two publishers of the wrench, always", "wrench_mixed", always(second_wrench(99.0, 0.0)),
+          math.inf),
     Fault("rotation transposed", "frame_wrong", transposed, math.inf, on=(TRANSFORM,)),
 )
 

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from .stream import JOINTS, SECOND, WRENCH, Message, Stream, restamped, seconds
+from .fault import Fault, Inject
+from .stream import JOINTS, SECOND, WRENCH, Message, Stream, moved, restamped, seconds
 
-Inject = Callable[[Stream, float, np.random.Generator], Stream]
+_MOVES = 0.05  # rad
 _SPREAD = 60_000_000  # ns by which joint states overtake each other
 
 
@@ -29,13 +28,24 @@ def second_wrench(lasts: float, size: float) -> Inject:
     return inject
 
 
+def moving_from(stream: Stream, at: float, lasts: float) -> float:
+    """The first second from then on within which the arm moves, for as long as a fault lasts."""
+    some = [(seconds(m), m.arguments[2]) for m in stream.messages
+            if m.method == JOINTS and seconds(m) >= at]
+    times, positions = np.array([t for t, _ in some]), np.array([q for _, q in some])
+    later = np.minimum(np.searchsorted(times, times + lasts), len(times) - 1)
+    moved = np.abs(positions[later] - positions).max(axis=1)
+    return float(times[np.argmax(moved > _MOVES)])
+
+
 def frozen(lasts: float) -> Inject:
     """Joint states repeat one position with fresh stamps, while the arm moves on."""
     def inject(stream: Stream, at: float, rng: np.random.Generator) -> Stream:
         held: list[float] = []
+        begin = moving_from(stream, at, lasts)
 
         def change(t: float, m: Message) -> list[Message]:
-            if not at <= t < at + lasts:
+            if not begin <= t < begin + lasts:
                 return [m]
             stamp, names, positions = m.arguments
             held[:] = held or positions
@@ -47,15 +57,17 @@ def frozen(lasts: float) -> Inject:
 def stamps_moved(by: float, lasts: float) -> Inject:
     """The stamps of the joint states are off for some seconds."""
     def inject(stream: Stream, at: float, rng: np.random.Generator) -> Stream:
+        begin = moving_from(stream, at, abs(by))
         return stream.rewritten(JOINTS, lambda t, m: [
-            restamped(m, int(by * SECOND)) if at <= t < at + lasts else m])
+            restamped(m, int(by * SECOND)) if begin <= t < begin + lasts else m])
     return inject
 
 
 def reordered(stream: Stream, at: float, rng: np.random.Generator) -> Stream:
     """Joint states are stamped in the order in which they arrive, which is not that of the arm."""
+    begin = moving_from(stream, at, 0.1)
     hits = [k for k, m in enumerate(stream.messages)
-            if m.method == JOINTS and at <= seconds(m) < at + 1.0]
+            if m.method == JOINTS and begin <= seconds(m) < begin + 1.0]
     order = np.argsort([stream.messages[k].arrival + int(rng.integers(0, _SPREAD)) for k in hits])
     messages = list(stream.messages)
     for hit, other in zip(hits, order.tolist(), strict=True):
@@ -64,27 +76,33 @@ def reordered(stream: Stream, at: float, rng: np.random.Generator) -> Stream:
     return stream.sorted(messages)
 
 
-def late(stream: Stream, at: float, rng: np.random.Generator) -> Stream:
-    """Joint states overtake each other by up to 60 ms, with their own stamps."""
-    def change(t: float, m: Message) -> list[Message]:
-        delay = int(rng.integers(0, _SPREAD)) if at <= t < at + 1.0 else 0
-        return [m._replace(arrival=m.arrival + delay)]
-    return stream.rewritten(JOINTS, change)
-
-
 def second_robot(lasts: float, back: float) -> Inject:
     """Another arm in another place publishes on both topics, then nobody, then the first again."""
     def inject(stream: Stream, at: float, rng: np.random.Generator) -> Stream:
         shift, late = int(7.31 * SECOND), int(rng.integers(100_000, 4_900_000))
-        begin, out = stream.messages[0].arrival, []
+        out = []
         for m in stream.messages:
             t = seconds(m)
             if at + lasts <= t < at + lasts + back:
                 continue
             out.append(m)
-            stamp = m.arguments[0] - shift
-            moved = m.arrival - shift
-            if at <= (moved - begin) / SECOND < at + lasts:
-                out.append(Message(moved + late, m.method, (stamp + late, *m.arguments[1:])))
+            if at <= t - shift / SECOND < at + lasts:
+                out.append(moved(m, late - shift))
         return stream.sorted(out)
     return inject
+
+
+TALKERS = (
+    Fault("second publisher of the wrench, zeros", "wrench_mixed", second_wrench(3.0, 0.0), 4.5),
+    Fault("second publisher of the wrench, constant", "wrench_mixed", second_wrench(3.0, 5.0), 4.5),
+    Fault("joint states frozen for 0.2 s", "joint_states_frozen", frozen(0.2), 1.2, on=(JOINTS,)),
+    Fault("joint states frozen for 5 s", "joint_states_frozen", frozen(5.0), 6.0, on=(JOINTS,)),
+    Fault("stamps of joint states 0.4 s ahead", "joint_states_mixed", stamps_moved(0.4, 3.0), 4.0,
+          on=(JOINTS,)),
+    Fault("stamps of joint states 0.4 s behind", "joint_states_mixed", stamps_moved(-0.4, 3.0),
+          4.0, on=(JOINTS,)),
+    Fault("joint states with each other's stamps", "joint_states_mixed", reordered, 2.0,
+          on=(JOINTS,)),
+    Fault("second robot on all topics, then silence", "joint_states_mixed",
+          second_robot(3.0, 1.0), 5.5, on=(JOINTS,)),
+)
