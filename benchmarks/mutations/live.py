@@ -290,6 +290,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--show", action="store_true", help="print every case")
     args = parser.parse_args(arguments)
     environment = private_environment()
+    environment.pop("ROS_PYTHON_CHECK_FIELDS", None)  # as users run it
+    os.environ.clear()
     os.environ.update(environment)
     compat.init([])
     with tempfile.TemporaryDirectory() as folder, Children(environment) as children:

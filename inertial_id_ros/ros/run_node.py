@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from rclpy.exceptions import ParameterException
 
 from ..errors import InvalidSetting
@@ -10,7 +12,12 @@ from . import compat
 from .node import NAME, InertialIdNode
 from .settings.arguments import start_ros, without_ros_arguments, without_sources
 from .settings.parameter_files import Section, read_parameter_files
-from .signals import ignore_signals, stop_flag
+from .signals import ignore_signals, leave_in_time, stop_flag
+
+_LONGEST_END = 1.5  # s from a signal to the end, whatever goes on: state files are replaced whole
+# s between threads that run Python code. With the usual 5 ms, a solve that releases the lock a
+# hundred times takes half a second longer while another thread reads a large request.
+_SWITCH = 0.001
 
 
 def run(words: list[str]) -> int:
@@ -20,6 +27,8 @@ def run(words: list[str]) -> int:
         InertialIdError: a setting or an argument that cannot be used.
     """
     stop = stop_flag()
+    leave_in_time(stop, _LONGEST_END, lambda: compat.exit_process(0))
+    sys.setswitchinterval(_SWITCH)
     node, executor, ended = None, None, True
     try:
         node = _make_node(_init(words))

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
+from collections.abc import Callable
 from types import FrameType
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -25,6 +27,18 @@ def stop_flag() -> threading.Event:
     for number in _SIGNALS:
         signal.signal(number, ask)
     return stop
+
+
+def leave_in_time(stop: threading.Event, patience: float, leave: Callable[[], object]) -> None:
+    """Call `leave` this long [s] after a stop, wherever the other threads are by then; a process
+    that has ended before is not affected."""
+
+    def wait() -> None:
+        stop.wait()
+        time.sleep(patience)
+        leave()
+
+    threading.Thread(target=wait, name="end", daemon=True).start()
 
 
 def ignore_signals() -> None:
