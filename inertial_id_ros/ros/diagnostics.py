@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Container, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 
@@ -107,11 +107,11 @@ class FindingLogger:
     """Logs each finding when it comes up or gets worse, and its changes at most every 10 s.
 
     Args:
-        write: takes level (`info`, `warning`, `error`) and text.
+        logger: of the node.
     """
 
-    def __init__(self, write: Callable[[str, str], None]) -> None:
-        self._write = write
+    def __init__(self, logger: Any) -> None:
+        self._logger = logger
         self._logged: dict[str, tuple[Finding, float]] = {}
         self._present: dict[str, str] = {}
 
@@ -128,6 +128,15 @@ class FindingLogger:
             del self._logged[name]
         changed, self._present = present != self._present, present
         return changed
+
+    def _write(self, level: str, text: str) -> None:
+        # rclpy knows a call by its line and refuses another severity from the same line.
+        if level == "error":
+            self._logger.error(text)
+        elif level == "warning":
+            self._logger.warning(text)
+        else:
+            self._logger.info(text)
 
     def _is_due(self, finding: Finding, now: float) -> bool:
         """Whether to log a finding: it is new, it got worse, or it changed some time ago."""

@@ -11,17 +11,13 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 from rclpy.clock import Clock, ClockType
 
 from ..apps.bag.black_box import ADVANCE, DESCRIBE, SOLVE
-from ..errors import InertialIdError, InvalidSetting, InvalidShape
+from ..errors import InertialIdError
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..findings import Finding, FindingLog
-from ..geometry.resources import package_roots
-from ..geometry.shape import Shape, shape_from_settings
 from ..identification.make_identifier import make_identifier
 from ..settings import Settings
 from .clocks.freshness import Freshness
@@ -41,7 +37,7 @@ from .services.lifecycle import ManagedNode
 from .services.outside_reader import OutsideReader
 from .services.requested_shapes import RequestedShapes
 from .services.state_keeper import StateKeeper
-from .settings.configuration import Configuration
+from .settings.configuration import Configuration, described_shape
 from .settings.parameter_files import Section
 from .worker import Busy, Worker
 
@@ -52,7 +48,6 @@ _ROUNDS_UNSUBSCRIBED = 4
 _REPORT = 1.0  # s between diagnostics
 _PATIENCE = 3.0  # s after the start before missing data, or a missing /clock, are reported
 _BETWEEN_SETTINGS = 0.5  # s between two changes of settings
-_RESULT_TIME = 0.2  # s to deliver the result of a goal that is aborted because the node stops
 _STOP_TIME, _READER_TIME = 0.8, 0.3  # s that the last solve, and what is read, may take
 
 
@@ -76,7 +71,7 @@ class InertialIdNode(ManagedNode):
     def configure(self) -> None:
         """Make the identifier, the thread that owns it, and what clients and listeners see."""
         self.findings.clear_all()
-        shape = _shape_from_settings(self.settings)
+        shape = described_shape(self.settings)
         self.identifier = make_identifier(self.settings, shape)
         self.configuration = Configuration(self.identifier, self.settings, shape)
         self.state = StateKeeper(self.settings, self.get_fully_qualified_name(), self.findings)
@@ -98,7 +93,7 @@ class InertialIdNode(ManagedNode):
         self._freshness = Freshness(time.monotonic())
         self.watchdog = Watchdog(self, self._freshness, self.findings, _PATIENCE,
                                  lambda: self.settings.estimator.rate, self._publish)
-        self._logger_of_findings = FindingLogger(self._write_log)
+        self._logger_of_findings = FindingLogger(self.get_logger())
         self.black_boxes = BlackBoxes(self, self.identifier.state())
         self._payload_watch = PayloadWatch(self, self.findings)
         self.reader = OutsideReader(self._take_description, self._report_failure)
@@ -157,12 +152,9 @@ class InertialIdNode(ManagedNode):
         """Messages by input; none while the node is inactive."""
         return self._inputs.rates if self.is_active else {}
 
-    def end_goal(self, executor: Any) -> None:
-        """Abort a goal that runs, and give its client the time to receive the result."""
-        if self.is_active and self._identify.close():
-            end = time.monotonic() + _RESULT_TIME
-            while (left := end - time.monotonic()) > 0.0:
-                executor.spin_once(timeout_sec=left)
+    def end_goal(self) -> bool:
+        """Abort a goal that runs; False where there is none."""
+        return self.is_active and self._identify.close()
 
     def stop(self) -> bool:
         """End the threads; False where one could not end in time."""
@@ -349,15 +341,6 @@ class InertialIdNode(ManagedNode):
         else:
             self.findings.clear(name)
 
-    def _write_log(self, level: str, text: str) -> None:
-        # rclpy knows a call by its line and refuses another severity from the same line.
-        if level == "error":
-            self.get_logger().error(text)
-        elif level == "warning":
-            self.get_logger().warning(text)
-        else:
-            self.get_logger().info(text)
-
     # ---- for services and parameters -------------------------------------------------------------
 
     def check_settings(self, settings: Settings) -> None:
@@ -369,12 +352,6 @@ class InertialIdNode(ManagedNode):
         if settings.precompensated != self.settings.precompensated:
             self.flush_limit.admit()
 
-    @property
-    def mesh_folders(self) -> tuple[Path, ...]:
-        """Folders that file:// resources may lie in."""
-        names = [n for n in self.settings.resources.folders.split(":") if n]
-        return tuple(Path(n) for n in [*names, self.settings.state.directory])
-
     def on_settings(self, before: Settings, after: Settings) -> None:
         """Hand changed settings to the worker; another rate needs another timer."""
         if not self.is_configured:
@@ -384,14 +361,6 @@ class InertialIdNode(ManagedNode):
         self._request_configuration()
         if self.is_active and after.estimator.rate != before.estimator.rate:
             self._timer.set_rate(after.estimator.rate)
-
-
-def _shape_from_settings(settings: Settings) -> Shape | None:
-    """The shape that the settings describe (raises InvalidSetting, which names it)."""
-    try:
-        return shape_from_settings(settings.shape, package_roots())
-    except InvalidShape as error:
-        raise InvalidSetting(f"shape.type is '{settings.shape.type}', but {error}") from error
 
 
 def _load_topic(settings: Settings) -> str:

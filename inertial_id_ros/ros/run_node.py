@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import sys
+import time
+from typing import Any
 
 from rclpy.exceptions import ParameterException
 
@@ -18,6 +20,7 @@ _LONGEST_END = 1.5  # s from a signal to the end, whatever goes on: state files 
 # s between threads that run Python code. With the usual 5 ms, a solve that releases the lock a
 # hundred times takes half a second longer while another thread reads a large request.
 _SWITCH = 0.001
+_RESULT_TIME = 0.2  # s to deliver the result of a goal that is aborted because the node stops
 
 
 def run(words: list[str]) -> int:
@@ -45,7 +48,7 @@ def run(words: list[str]) -> int:
             ignore_signals()
         if node is not None:
             if executor is not None and compat.is_running():
-                node.end_goal(executor)
+                _end_goal(node, executor)
             ended = node.stop()
             node.destroy_node()
         compat.shutdown()
@@ -65,6 +68,14 @@ def _make_node(files: list[list[Section]]) -> InertialIdNode:
         if "creating node" not in str(error):
             raise
         raise InvalidSetting(without_sources(str(error))) from error
+
+
+def _end_goal(node: InertialIdNode, executor: Any) -> None:
+    """Abort a goal that runs, and give its client the time to receive the result."""
+    if node.end_goal():
+        end = time.monotonic() + _RESULT_TIME
+        while (left := end - time.monotonic()) > 0.0:
+            executor.spin_once(timeout_sec=left)
 
 
 def _init(words: list[str]) -> list[list[Section]]:

@@ -104,7 +104,7 @@ def test_three_thousand_parameter_calls_do_not_starve_the_estimate_and_are_named
         client = stage.client.node.create_client(SetParameters, f"{NODE}/set_parameters")
         assert client.wait_for_service(20.0)
         got = stage.client.listen(InertialParameters, f"{NODE}/inertial_parameters")
-        before, answers = len(got), []
+        answers = []
 
         def call(_stamp):
             for _ in range(2):
@@ -117,12 +117,14 @@ def test_three_thousand_parameter_calls_do_not_starve_the_estimate_and_are_named
         robot.play(6.0, each=call)
         warning = ("parameters_set_too_often" if "max" in name else "forgotten_too_often")
         wait_for_finding(stage, warning, "were refused")
-        robot.play(2.0)
+        before = len(got)
+        for _ in range(20):  # seconds, while the calls go on
+            robot.play(1.0, each=call)
+            if any(m.valid and not m.stale for m in got[before:]):
+                break
+        else:
+            pytest.fail(f"no fresh estimate in {len(got) - before} messages")
         done = [f.result().results[0] for f in answers if f.done()]
         refused = [r for r in done if not r.successful]
-        assert len(answers) == 3000 and len(refused) > 50  # the client misses most answers
+        assert len(answers) >= 3000 and len(refused) > 50  # the client misses most answers
         assert all("more is refused" in r.reason for r in refused)
-        fresh = [m for m in got[before:] if m.valid and not m.stale]
-        print(f"{len(done)} answers, {len(refused)} refused, {len(fresh)} fresh of "
-              f"{len(got) - before}")
-        assert len(fresh) >= (0.5 if "max" in name else 0.1) * (len(got) - before)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from ...errors import InertialIdError, UnknownFrame
 from ...geometry.resources import package_roots
 from ...geometry.shape import Shape
 from ...inertia import Array
+from ...settings import Settings
 from ..worker import Busy
 from .shape_request import RequestedShape, read_request
 
@@ -31,7 +33,7 @@ class RequestedShapes:
     def read(self, request: Any) -> RequestedShape | None:
         """What a `SetShape` request, or a `Shape`, describes; None: no shape (raises
         InertialIdError)."""
-        return read_request(request, package_roots(), self._node.mesh_folders)
+        return read_request(request, package_roots(), _mesh_folders(self._node.settings))
 
     def make(self, wanted: RequestedShape) -> Shape:
         """A small shape in the sensor frame; in the worker (raises InertialIdError)."""
@@ -90,3 +92,9 @@ def result_of(future: Future[T]) -> T:
         return future.result()
     except CancelledError:
         raise Busy("the node is shutting down") from None
+
+
+def _mesh_folders(settings: Settings) -> tuple[Path, ...]:
+    """Folders that file:// resources may lie in."""
+    names = [n for n in settings.resources.folders.split(":") if n]
+    return tuple(Path(n) for n in [*names, settings.state.directory])

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from ...errors import InvalidShape
-from ...geometry.shape import Shape
+from ...errors import InvalidSetting, InvalidShape
+from ...geometry.resources import package_roots
+from ...geometry.shape import Shape, shape_from_settings
 from ...identification.make_identifier import AnyIdentifier
 from ...settings import Settings
 
@@ -65,3 +66,11 @@ class Configuration:
 def _with_method(settings: Settings, method: str) -> Settings:
     """The settings with a method; empty: their own."""
     return settings.replace({"estimator.method": method}) if method else settings
+
+
+def described_shape(settings: Settings) -> Shape | None:
+    """The shape that the settings describe (raises InvalidSetting, which names it)."""
+    try:
+        return shape_from_settings(settings.shape, package_roots())
+    except InvalidShape as error:
+        raise InvalidSetting(f"shape.type is '{settings.shape.type}', but {error}") from error
