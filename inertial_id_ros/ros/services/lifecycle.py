@@ -119,13 +119,13 @@ class ManagedNode(LifecycleNodeMixin, SettingsNode):  # type: ignore[misc]
         return self._carry_out("clean up", self._end_configuration)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        def shut_down() -> None:
-            if self.is_active:
-                self._end_activity()
-            if self.is_configured:
-                self._end_configuration()
-
-        return self._carry_out("shut down", shut_down)
+        """End the activity, which nothing can prevent. Publishers stay, silent, until the process
+        ends: destroyed at once, they would take their last message with them."""
+        if self.is_active and self._carry_out("end in order", self._end_activity) != _SUCCESS:
+            self._destroy("activate")
+            self.is_active = False
+        super().on_deactivate(state)
+        return _SUCCESS
 
     def _carry_out(self, name: str, action: Callable[[], None]) -> TransitionCallbackReturn:
         """Run an action; what it raises is logged, and is a failure of the transition."""
