@@ -31,7 +31,7 @@ SETTINGS = {"buffer.window": WINDOW}
 @dataclass(frozen=True)
 class Row:
     """One run: its faults, the input, which of them left a trace in the messages and were found
-    when, and errors with and without fault."""
+    when, errors with and without fault, new estimates that were wrong, and held ones."""
 
     faults: tuple[str, ...]
     source: str
@@ -41,6 +41,7 @@ class Row:
     errors: tuple[float, float] | None
     without: tuple[float, float] | None
     wrong: tuple[str, ...]
+    held: int
     said: str
 
     @property
@@ -108,7 +109,7 @@ def trial(source: Source, faults: tuple[Fault, ...], without: dict[bool, Report]
     return Row(tuple(f.name for f in faults), source.name, source.seed, traces, found,
                report.errors,
                None if setup else without[other].errors,
-               tuple(f"{t:.2f} s: {text}" for t, text in report.wrong),
+               tuple(f"{t:.2f} s: {text}" for t, text in report.wrong), report.held,
                getattr(report.last, "reason", ""))
 
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 HEADER = """\
 | fault | input | runs | found | seconds to find (median, largest) | mass error after, without [%] \
-| COM error after, without [mm] | recovered | wrong estimates |
-|---|---|---|---|---|---|---|---|---|
+| COM error after, without [mm] | recovered | wrong new estimates | wrong held ones |
+|---|---|---|---|---|---|---|---|---|---|
 """
 
 
@@ -49,7 +49,7 @@ def _line(name: str, source: str, rows: list[Row]) -> str:
     return (f"| {name} | {source} | {len(rows)} | {len(times)}/{looked} | {found} "
             f"| {_errors(rows, 0, 100.0)} | {_errors(rows, 1, 1000.0)} "
             f"| {sum(row.recovered for row in rows)}/{len(rows)} "
-            f"| {sum(len(row.wrong) for row in rows)} |\n")
+            f"| {sum(len(row.wrong) for row in rows)} | {sum(row.held for row in rows)} |\n")
 
 
 def _errors(rows: list[Row], k: int, scale: float) -> str:

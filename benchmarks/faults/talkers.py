@@ -28,14 +28,17 @@ def second_wrench(lasts: float, size: float) -> Inject:
     return inject
 
 
-def moving_from(stream: Stream, at: float, lasts: float) -> float:
-    """The first second from then on within which the arm moves, for as long as a fault lasts."""
+def moving_from(stream: Stream, at: float, lasts: float, again: float = 0.0) -> float:
+    """The first second from then on at which the arm begins to be elsewhere `lasts` seconds later,
+    and also `again` seconds later: what happens while it rests leaves no trace."""
+    names = next(m.arguments[1] for m in stream.messages if m.method == JOINTS)
     some = [(seconds(m), m.arguments[2]) for m in stream.messages
-            if m.method == JOINTS and seconds(m) >= at]
+            if m.method == JOINTS and seconds(m) >= at and m.arguments[1] == names]
     times, positions = np.array([t for t, _ in some]), np.array([q for _, q in some])
     later = np.minimum(np.searchsorted(times, times + lasts), len(times) - 1)
     moved = np.abs(positions[later] - positions).max(axis=1)
-    return float(times[np.argmax(moved > _MOVES)])
+    back = np.minimum(np.searchsorted(times, times + again), len(times) - 1)
+    return float(times[np.argmax((moved > _MOVES) & (moved[back] > _MOVES))])
 
 
 def frozen(lasts: float) -> Inject:
@@ -57,7 +60,7 @@ def frozen(lasts: float) -> Inject:
 def stamps_moved(by: float, lasts: float) -> Inject:
     """The stamps of the joint states are off for some seconds."""
     def inject(stream: Stream, at: float, rng: np.random.Generator) -> Stream:
-        begin = moving_from(stream, at, abs(by))
+        begin = moving_from(stream, at, abs(by), lasts)
         return stream.rewritten(JOINTS, lambda t, m: [
             restamped(m, int(by * SECOND)) if begin <= t < begin + lasts else m])
     return inject

@@ -27,7 +27,8 @@ class Report:
 
     Attributes:
         texts: of the findings now; news: (seconds of arrival, name) of each new text of a finding.
-        wrong: (seconds, sentence) of every estimate that was wrong or inconsistent.
+        wrong: (seconds, sentence) of every new estimate that was wrong or inconsistent.
+        held: number of wrong ones that were held and marked as stale.
         estimates: number of estimates that were published as valid.
         last: the last outcome; truth: at that time.
     """
@@ -35,6 +36,7 @@ class Report:
     texts: dict[str, str] = field(default_factory=dict)
     news: list[tuple[float, str]] = field(default_factory=list)
     wrong: list[tuple[float, str]] = field(default_factory=list)
+    held: int = 0
     estimates: int = 0
     last: Any = None
     truth: Truth | None = None
@@ -89,7 +91,11 @@ def _check(report: Report, stream: Stream, now: float, nothing_is_right: bool) -
     truths = [stream.truth_at(now), stream.truth_at(max(now - REACTION, 0.0))]
     faults = ["it should not be there"] if nothing_is_right else [
         sentence(report.last, truth) for truth in truths]
-    if all(faults):
+    if not all(faults):
+        return
+    if report.last.stale:
+        report.held += 1
+    else:
         report.wrong.append((now, faults[0]))
 
 

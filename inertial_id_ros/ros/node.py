@@ -126,6 +126,7 @@ class InertialIdNode(ManagedNode):
         self.worker.call(self._end_estimates, _STOP_TIME)
         self._identify.close()
         self._timer.stop()
+        self._inputs.close()
         self.watchdog.stop()
         self._payload_watch.stop()
         self._bond.stop()

@@ -45,9 +45,8 @@ class PublisherWatch:
         count = self._subscription.get_publisher_count()
         if count > 1 and self._probe is None:
             self._probe = _Probe(self._node, self._subscription)
-        elif count < 2 and self._probe is not None:
-            self._probe.close()
-            self._probe = None
+        elif count < 2:
+            self.close()
         text = ""
         if self._probe is not None and self._probe.hears_several():
             unnamed = not self._text or _NAMELESS in self._text
@@ -55,6 +54,12 @@ class PublisherWatch:
         if text != self._text:
             self._text = text
             self._report(text)
+
+    def close(self) -> None:
+        """Stop listening to the publishers."""
+        if self._probe is not None:
+            self._probe.close()
+            self._probe = None
 
     def _describe(self, count: int) -> str:
         """Which nodes publish, in a sentence."""

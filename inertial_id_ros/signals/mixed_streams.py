@@ -22,6 +22,7 @@ MIXED = "wrench_mixed"
 _BLOCK = 25  # bins that are judged together
 _BEGINS, _ENDS = 2, 4  # successive blocks that begin and end it
 _FEWEST = 12  # samples in a block
+_PIECE, _MOST = 24, 0.75  # samples in a piece of a block, and share of the pieces that show it
 _STEP = 12.0  # noises of a sample; smaller steps may be noise
 # Of the large steps: from this share of theirs on a step is large, and this far down none lies;
 # how few there may be, how many must alternate, and by which share they may vary.
@@ -85,12 +86,20 @@ class MixedStreams:
 
 def level_step(rows: Array, least: float) -> float:
     """How far the two levels of samples (n, 3) lie apart, if by more than `least`; 0: there are no
-    two."""
+    two in most pieces of them, within which an arm hardly turns."""
     if len(rows) < _FEWEST:
         return 0.0
+    largest = np.abs(np.diff(rows, axis=0)).max(axis=1)
+    if np.sort(largest)[-max(len(largest) // 10, 1)] < 0.5 * least:
+        return 0.0  # next to always
+    pieces = np.array_split(rows, max(len(rows) // _PIECE, 1))
+    steps = np.array([_step_of_piece(piece, least) for piece in pieces])
+    return float(np.median(steps)) if (steps > 0.0).mean() >= _MOST else 0.0
+
+
+def _step_of_piece(rows: Array, least: float) -> float:
+    """The same for a few samples."""
     step = np.diff(rows, axis=0)
-    if np.sort(np.abs(step).max(axis=1))[-max(len(step) // 10, 1)] < 0.5 * least:
-        return 0.0
     along = step @ np.linalg.eigh(step.T @ step)[1][:, -1]
     size = np.abs(along)
     full = float(np.quantile(size, 1.0 - 0.5 * _SHARE))

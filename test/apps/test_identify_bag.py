@@ -224,6 +224,22 @@ def test_the_wrong_convention_gives_no_estimate_and_says_why(folder, capsys):
     assert status == 1 and "wrench.convention" in out
 
 
+def test_a_recording_of_two_publishers_gives_no_estimate_and_says_why(tmp_path, capsys):
+    """Half of the mass, without any residual, used to come out."""
+    true, joints = bags.wrench_stream(4.0, TRUTH), bags.joint_stream(4.0)
+    stamped = type(true.samples[0][1])
+    nothing = type(true.samples[0][1].wrench)(*(
+        type(true.samples[0][1].wrench.force)(0.0, 0.0, 0.0) for _ in range(2)))
+    both = [sample for stamp, message in true.samples for sample in (
+        (stamp, message), (stamp + 1_700_000, stamped(
+            header=bags.header(stamp + 1_700_000, "sensor"), wrench=nothing)))]
+    bags.write_bag(tmp_path / "both", [
+        bags.Stream("/wrench", bags.WRENCH, both), joints,
+        bags.text_stream("/robot_description", bags.URDF)])
+    status, out, _ = run(tmp_path / "both", capsys=capsys)
+    assert status == 1 and "two publishers" in " ".join(out.split())
+
+
 @pytest.mark.slow
 def test_the_plot_is_a_picture_of_1200_by_900(folder, tmp_path, capsys):
     run(folder / "tf", "--plot", tmp_path / "o.png", "--quiet", capsys=capsys)
