@@ -12,7 +12,7 @@ from ..errors import InertialIdError, InvalidData, UnknownFrame
 from ..findings import FindingLog, Missing
 from ..inertia import Array
 from ..io.sample_blocks import Block, Edges
-from ..limits import MAX_MOVING_FRAMES
+from ..limits import MAX_MOVING_FRAMES, MAX_NAME
 from ..settings import Settings
 from ..signals.drop_counters import LEVELS, DropCounters
 from ..signals.ring_buffer import LATE, MISSING_JOINT, NOT_FINITE, REPEATED, SampleRing
@@ -31,6 +31,7 @@ SLOW, UNITS = "motion_slow", "joint_units"
 _RECENT = 100  # joint states whose unit is judged
 _OTHER_POSITION = 0.3  # rad or m; frames whose relative pose stays when joints move are fixed
 _PENDING = 4096  # joint states kept until the sensor frame is known
+_PENDING_VALUES = 200_000  # positions of theirs
 _JOINT_LEVELS = {REPEATED: LEVELS[REPEATED], LATE: LEVELS[LATE]}
 _SPAN_LEVELS = {FROZEN: "warning", JUMPED: "warning", MIXED: "error"}
 _TRANSFORM_LEVELS = {LATE: "info"}
@@ -47,7 +48,8 @@ class MotionSelector:
         self._model = None
         self._joint: JointMotion | None = None
         self._tf: TfMotion | None = None
-        self._pending: deque[tuple[int, Sequence[str], Sequence[float]]] = deque(maxlen=_PENDING)
+        self._pending: deque[tuple[int, tuple[str, ...], Sequence[float]]] = deque()
+        self._waiting_values = 0
         self._joints_seen: tuple[str, ...] | None = None
         self._outdated = False
         self._version = self.tree.version
@@ -76,9 +78,15 @@ class MotionSelector:
         if stamp_ns <= 0:
             self._note_missing_stamp("joint", "joint states")
             return
-        self._joints_seen = tuple(names)
+        key = tuple(names)
+        if key != self._joints_seen:
+            if max(map(len, key)) > MAX_NAME:
+                self._findings.count("joint_names_long", "joint states with names of more than "
+                                     f"{MAX_NAME} characters dropped")
+                return
+            self._joints_seen = key
         if self._joint is None:
-            self._pending.append((stamp_ns, names, positions))
+            self._wait(stamp_ns, self._joints_seen, positions)
             return
         result = self._joint.add(stamp_ns, names, positions)
         if result == MISSING_JOINT:
@@ -89,6 +97,13 @@ class MotionSelector:
         elif result == NOT_FINITE:
             self._findings.count("joint_not_finite", "joint states with NaN or infinity dropped")
         self._joint_drops.count(result, self._joint.ring.strays)
+
+    def _wait(self, stamp_ns: int, names: tuple[str, ...], positions: Sequence[float]) -> None:
+        """Keep a joint state until the sensor frame is known; the oldest go where they are many."""
+        self._pending.append((stamp_ns, names, positions))
+        self._waiting_values += len(names)
+        while len(self._pending) > _PENDING or self._waiting_values > _PENDING_VALUES:
+            self._waiting_values -= len(self._pending.popleft()[1])
 
     def take_transform(self, stamp_ns: int, parent: str, child: str,
                        translation: Sequence[float], quaternion: Sequence[float]) -> None:
@@ -143,13 +158,18 @@ class MotionSelector:
         for edges in _strip_slashes(block.transforms):
             self.tree.add_block(edges)
 
+    def _forget_waiting(self) -> None:
+        """Forget the joint states that wait for the sensor frame."""
+        self._pending.clear()
+        self._waiting_values = 0
+
     def reset(self) -> None:
         """Forget samples; keep robot description and fixed transforms."""
         self.tree.forget_motion()
-        self._pending.clear()
+        self._forget_waiting()
         if self._joint is not None and self._joint.ring.held is not None:
             stamp, positions = self._joint.ring.held  # perhaps the first after a clock that jumped
-            self._pending.append((stamp, self._joint.robot.joint_names, positions.tolist()))
+            self._wait(stamp, tuple(self._joint.robot.joint_names), positions.tolist())
         self._joint = self._tf = None
         self._joint_drops.restart()
         self._transform_drops.clear()
@@ -243,7 +263,7 @@ class MotionSelector:
         self._tf = None
         for sample in self._pending:
             self.take_joint_state(*sample)
-        self._pending.clear()
+        self._forget_waiting()
         self._explain_joint_states()
         return self._joint
 

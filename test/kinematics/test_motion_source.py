@@ -320,3 +320,22 @@ def test_frames_are_looked_up_on_the_newest_pose(urdf: str | None) -> None:
     np.testing.assert_allclose(back @ translation + offset, 0.0, atol=1e-12)
     with pytest.raises(UnknownFrame, match="'camera'"):
         selector.lookup("camera", "sensor")
+
+
+def test_joint_states_that_wait_are_few_where_each_is_large() -> None:
+    selector = _selector(None)
+    positions = [0.0] * 1000
+    for k in range(500):
+        selector.take_joint_state(START + k, [f"j{k}_{n}" for n in range(1000)], positions)
+    waiting = selector._pending
+    assert len(waiting) == 200 and waiting[-1][0] == START + 499
+    for k in range(5000):
+        selector.take_joint_state(START + k, ["a", "b"], positions)
+    assert len(waiting) == 4096
+
+
+def test_names_of_joints_that_are_texts_are_refused_by_name() -> None:
+    selector = _selector()
+    selector.take_joint_state(START, ["x" * 256], [0.0])
+    assert "more than 255 characters" in _findings(selector)["joint_names_long"]
+    assert not selector._pending
