@@ -327,5 +327,5 @@ def test_what_ends_an_estimate_is_published_at_once_and_not_at_the_next_tick():
         began = time.monotonic()
         assert set_parameter(stage, "precompensated.mass", 0.4).successful
         stage.client.spin_until(lambda: not got[-1].valid)
-        assert time.monotonic() - began < 5.0  # and not 100 s
+        assert time.monotonic() - began < LATEST + NOISE  # and not 100 s
         assert not get_estimate(stage).success
