@@ -73,6 +73,12 @@ def clock_back(stream: Stream, at: float, rng: np.random.Generator) -> Stream:
                           for m in stream.messages])
 
 
+def clock_ahead(stream: Stream, at: float, rng: np.random.Generator) -> Stream:
+    """All stamps jump ahead by an hour: the system clock is set."""
+    return stream.sorted([restamped(m, 3600 * SECOND) if seconds(m) >= at else m
+                          for m in stream.messages])
+
+
 def stray(method: str) -> Inject:
     """One stamp is 100 s ahead, one 100 s behind."""
     def inject(stream: Stream, at: float, rng: np.random.Generator) -> Stream:
@@ -186,6 +192,7 @@ FAULTS = (
     Fault("wrench late", "wrench_late", late, 1.6),
     Fault("wrench out of order", "wrench_reordered", out_of_order),
     Fault("clock jumps back", "reset", clock_back, 0.0),
+    Fault("clock jumps ahead", "wrench_gap", clock_ahead, 0.0),
     Fault("stray stamps of the wrench", "wrench_stamp_stray", stray(WRENCH)),
     Fault("stray stamps of joint states", "joint_stamp_stray", stray(JOINTS), on=(JOINTS,)),
     Fault("stray stamps of transforms", "transform_stamp_stray", stray(TRANSFORM),
