@@ -42,6 +42,7 @@ from .sensor_bias import measure_tare
 from .setup_correction import SetupCorrection
 from .solver import Solver
 from .stream import WrenchStream
+from .vibration_watch import VibrationWatch
 from .wrench_model import WrenchModel
 
 
@@ -86,6 +87,7 @@ class Identifier(Pipeline[WindowContent]):
         self._noise.restart()
         self._row_count = 0
         self._units = UnitCheck()
+        self._vibration = VibrationWatch(self._log)
         self._watch.restart()
 
     # ---- from the inbox to the streams ---------------------------------------------------------
@@ -233,6 +235,7 @@ class Identifier(Pipeline[WindowContent]):
                                       self.settings.estimator.dynamism_c1)
         valid = motion.valid
         self._units.add(*unpack_bins(columns[valid]))
+        self._vibration.add(bins.number[valid], y[valid])
         self._motion_statistics.add(motion)
         self._motion.report_coverage(valid)
         self._segments.set_acceleration_noise(
@@ -344,6 +347,7 @@ class Identifier(Pipeline[WindowContent]):
         self._setup.restart()
         self._noise.restart()
         self._units = UnitCheck()
+        self._vibration.restart()
         self._use_noise()
 
     def _replay_window(self) -> None:
