@@ -125,7 +125,13 @@ class Services:
             used = Future()
             used.set_exception(error)
         finish = self._report_errors("set_shape", lambda *_: result_of(used))
-        used.add_done_callback(lambda _: answered.set_result(finish(None, response)))
+
+        def answer(_: Future[str]) -> None:
+            answered.set_result(finish(None, response))
+            if not used.cancelled() and (error := used.exception()) is not None:
+                error.__traceback__ = None  # its frames hold the request, which may be large
+
+        used.add_done_callback(answer)
         return answered
 
     def _use_shape(self, shape: Shape | None) -> str:

@@ -38,6 +38,7 @@ class OutsideReader:
                                "return memory": _return_memory}, failed)
         self._newest: str | None = None
         self._waiting: list[Future[object]] = []
+        self._large_came = False
 
     def start(self) -> None:
         """Start the thread."""
@@ -57,10 +58,15 @@ class OutsideReader:
         """Begin with a description that came while another was read; forget what is done."""
         before = len(self._waiting)
         self._waiting = [future for future in self._waiting if not future.done()]
-        if len(self._waiting) < before:
+        if self._large_came or len(self._waiting) < before:
+            self._large_came = False
             self._thread.request("return memory")
         if self._newest is not None:
             self._thread.request("read a description")
+
+    def note_large(self) -> None:
+        """Note that a large message came, whose memory is free when its callback has ended."""
+        self._large_came = True
 
     def post(self, read: Callable[[ChildProcess], T]) -> Future[T]:
         """Have the thread read something; in the executor's thread (raises Busy)."""
