@@ -23,12 +23,16 @@ from .polynomial import Spacing
 FROZEN, JUMPED, MIXED = "joint_states_frozen", "joint_states_jumped", "joint_states_mixed"
 # A step below this [rad or m], and that of an arm that starts within a period [rad/s^2], is none.
 _FLOOR, _START = 0.01, 10.0
-_MARGIN = 5.0  # times the speed of the steps before and after
+_MARGIN = 8.0  # times the speed of the steps before and after
 _BEYOND_LIMIT = 2.0  # times the velocity limit of the robot description
 _FASTEST = 100.0  # rad/s or m/s; limits beyond that say nothing
 _GAP, _GAP_PERIODS = 0.1, 4.0  # s, and times the usual step: longer ones are gaps
 _STILL = 3  # samples at least for which a joint stands still before it counts as frozen
 _ZIGZAG = 4  # successive steps back and forth that no arm makes
+# Time before [ns] of which the lower quartile of second differences tells the noise, steps that
+# exceed it by this factor, and the largest step that may be noise [rad or m].
+_ROUGH_NS, _ROUGH, _ROUGHEST = 2_000_000_000, 12.0, 0.05
+_ENOUGH = 20  # second differences that tell the noise
 _PAIR_NS = 10_000_000_000  # between two gaps or jumps all positions may be those of other times
 _MIXED_NS = 500_000_000  # of positions that contradict each other, until none is used at all
 _KEPT_NS = 4_000_000_000_000  # spans older than that are forgotten
@@ -102,7 +106,7 @@ class PositionJumps:
             if k < ready:
                 self._note_still(steps, int(steps.stamps[k]))
                 self._add_contradictions(int(steps.stamps[k]), context_ns)
-                self._add(self._judge_step(steps, k, spacing, context_ns), context_ns)
+                self._add(self._judge_step(ring, steps, k, spacing, context_ns), context_ns)
         if ready > 0:
             self._note_still(steps, int(steps.stamps[ready]))
         self._add_contradictions(ring.newest, context_ns)
@@ -157,7 +161,7 @@ class PositionJumps:
         steps, new = self._steps(ring, self._judged, context_ns, end_ns)
         return [Span(int(steps.stamps[k]), int(steps.stamps[k + 1]), 0, JUMPED, 0, 0.0)
                 for k in _candidates(steps, new, spacing)
-                if self._is_doubtful(steps, k, spacing, context_ns)]
+                if self._is_doubtful(ring, steps, k, spacing, context_ns)]
 
     def mask(self, times: np.ndarray, half_ns: int, tail: list[Span]) -> np.ndarray:
         """Which of these times (k,) [ns] have such positions within half a window around them.
@@ -201,18 +205,32 @@ class PositionJumps:
             self._still_since[joint] = steps.stamps[last + 1]
         self._judged = until
 
-    def _is_doubtful(self, steps: _Steps, k: int, spacing: Spacing, context_ns: int) -> bool:
+    def _goes_to_and_fro(self, ring: SampleRing, steps: _Steps, k: int) -> np.ndarray:
+        """Which joints go back and forth in the steps from k on, as many as there are of those that
+        count, by more than their noise in the seconds before."""
+        turning = _zigzag(steps.change[k:k + _ZIGZAG], np.full(len(self._turning), _FLOOR))
+        if not turning.any():
+            return turning
+        now = int(steps.stamps[k])
+        rough = np.abs(np.diff(ring.rows[ring.between(now - _ROUGH_NS, now)], 2, axis=0))
+        floor = (np.clip(_ROUGH * np.quantile(rough, 0.25, axis=0), _FLOOR, _ROUGHEST)
+                 if len(rough) >= _ENOUGH else np.full(len(turning), _ROUGHEST))
+        return _zigzag(steps.change[k:k + _ZIGZAG], floor)
+
+    def _is_doubtful(self, ring: SampleRing, steps: _Steps, k: int, spacing: Spacing,
+                     context_ns: int) -> bool:
         """Whether step k may be a jump or part of a zigzag, by what is known by now."""
         if _is_gap(steps.time[k], spacing):
             return bool(self._beyond_limit(steps, k, spacing).any())
         before = _speed(steps, k, spacing, context_ns, ahead=False)
         size = np.abs(steps.change[k])
-        later = steps.change[k:k + _ZIGZAG]
-        turns = len(later) < _ZIGZAG and len(later) > 1 and bool(_zigzag(later).any())
+        turns = (1 < len(steps.change[k:]) < _ZIGZAG
+                 and bool(self._goes_to_and_fro(ring, steps, k).any()))
         allowed = _allowed(np.nan_to_num(before), steps.time[k], spacing)
         return bool((size > allowed).any()) or turns
 
-    def _judge_step(self, steps: _Steps, k: int, spacing: Spacing, context_ns: int) -> list[Span]:
+    def _judge_step(self, ring: SampleRing, steps: _Steps, k: int, spacing: Spacing,
+                    context_ns: int) -> list[Span]:
         """The span that ends with step k, if it is a jump; its end, if it is a gap."""
         stamp, after = int(steps.stamps[k]), int(steps.stamps[k + 1])
         beyond = self._beyond_limit(steps, k, spacing)
@@ -222,8 +240,8 @@ class PositionJumps:
             if before is None or not before[2] or stamp - before[1] > _PAIR_NS:
                 return []
             return [Span(before[0], after, after, JUMPED, 0, 0.0)]
-        later = steps.change[k:k + _ZIGZAG]
-        turns = _zigzag(later) if len(later) == _ZIGZAG else np.zeros(len(beyond), dtype=bool)
+        turns = (self._goes_to_and_fro(ring, steps, k) if len(steps.change[k:]) >= _ZIGZAG
+                 else np.zeros(len(beyond), dtype=bool))
         speed = np.fmax(_speed(steps, k, spacing, context_ns, ahead=False),
                         _speed(steps, k, spacing, context_ns, ahead=True))
         size = np.abs(steps.change[k])
@@ -246,7 +264,8 @@ class PositionJumps:
     def _beyond_limit(self, steps: _Steps, k: int, spacing: Spacing) -> np.ndarray:
         """Which joints (joints,) would have moved faster in step k than the robot can."""
         time = steps.time[k] + 2.0 * max(spacing)  # stamps jitter, and come in bursts
-        return np.asarray(np.abs(steps.change[k]) > _FLOOR + _BEYOND_LIMIT * self._limits * time)
+        return np.asarray(
+            np.abs(steps.change[k]) > _ROUGHEST + _BEYOND_LIMIT * self._limits * time)
 
 
 def _candidates(steps: _Steps, first: int, spacing: Spacing) -> list[int]:
@@ -281,7 +300,8 @@ def _speed(steps: _Steps, k: int, spacing: Spacing, context_ns: int, ahead: bool
     return np.asarray(np.median(np.abs(steps.change[low:high]) / time, axis=0))
 
 
-def _zigzag(change: Array) -> np.ndarray:
-    """Which joints go back and forth in all of these steps (n, joints)."""
-    signs = np.where(np.abs(change) > _FLOOR, np.sign(change), 0.0)
+def _zigzag(change: Array, floor: Array) -> np.ndarray:
+    """Which joints go back and forth in all of these steps (n, joints), by more than `floor`
+    (joints,)."""
+    signs = np.where(np.abs(change) > floor, np.sign(change), 0.0)
     return np.asarray((signs[1:] * signs[:-1] < 0.0).all(axis=0))

@@ -52,7 +52,8 @@ def bursts(t: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("rate", [12.0, 50.0, 125.0, 500.0, 1000.0])
-@pytest.mark.parametrize("kind", ["plain", "jitter", "bursts", "lost", "noise", "coarse"])
+@pytest.mark.parametrize("kind", ["plain", "jitter", "bursts", "lost", "noise", "bad encoders",
+                                  "coarse"])
 def test_an_arm_that_moves_is_never_said_to_jump(rate: float, kind: str,
                                                  rng: np.random.Generator) -> None:
     t = np.arange(0.0, 12.0, 1.0 / rate)
@@ -66,6 +67,8 @@ def test_an_arm_that_moves_is_never_said_to_jump(rate: float, kind: str,
         t, q = t[kept], q[kept]
     elif kind == "noise":
         q = q + 1e-3 * rng.normal(size=q.shape)
+    elif kind == "bad encoders":
+        q = q + 5e-3 * rng.normal(size=q.shape)
     elif kind == "coarse":
         q = np.round(q / 1e-3) * 1e-3
     assert found(t, q) == []
