@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 FOLDER = "recordings"  # in state.directory
 _BY_ERROR = "error-"  # how the names of those begin that nobody asked for
 _BETWEEN = 300.0  # s between two of them
+_BETWEEN_SAVES = 10.0  # s between two that were asked for: each takes half a second of work
 _AFTERMATH = 2.0  # s of data behind an error that belong to it
 _MOST_COMMANDS = 200
 
@@ -52,7 +53,7 @@ class BlackBoxes:
         self._epoch_ns = time.time_ns() - time.monotonic_ns()
         self._errors: set[str] = set()
         self._due: tuple[float, str] | None = None  # when to write because of which error
-        self._written = -_BETWEEN
+        self._written = self._saved = -_BETWEEN
         self._writer: threading.Thread | None = None
         if self._is_on:
             node.create_service(Trigger, "~/save_black_box", self._save)
@@ -121,8 +122,10 @@ class BlackBoxes:
             raise InvalidData("black_box.duration is 0, so no inputs are kept")
         if not self._log.has_messages:
             raise InvalidData("no message has arrived yet")
-        if self._is_writing:
-            raise InvalidData("another black box is being written; try again")
+        now = time.monotonic()
+        if self._is_writing or now - self._saved < _BETWEEN_SAVES:
+            raise InvalidData("a black box was written less than ten seconds ago; try again")
+        self._saved = now
         return f"the inputs are being written to {self.write(name, reason)}"
 
     # ---- writing, in a thread of its own ---------------------------------------------------------
