@@ -1,12 +1,14 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What tests ask a running node, and what they make of its answers."""
 
+import contextlib
 import math
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import GetParameters, SetParameters
+from ros_process import PATIENCE
 
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.srv import GetInertialParameters
@@ -83,11 +85,17 @@ def get_estimate(stage, frame=""):
 
 
 def set_parameter(stage, name, value):
+    """What the node answers; asked again where that was lost, since a service that has just been
+    found may not know the client yet."""
     kind = {bool: "bool", int: "integer", float: "double", str: "string"}[type(value)]
     number = {"bool": 1, "integer": 2, "double": 3, "string": 4}[kind]
     message = Parameter(name=name, value=ParameterValue(type=number, **{f"{kind}_value": value}))
-    return stage.client.call(SetParameters, f"{NODE}/set_parameters",
-                             SetParameters.Request(parameters=[message])).results[0]
+    request = SetParameters.Request(parameters=[message])
+    for _ in range(2):
+        with contextlib.suppress(AssertionError):
+            return stage.client.call(SetParameters, f"{NODE}/set_parameters", request,
+                                     0.3 * PATIENCE).results[0]
+    return stage.client.call(SetParameters, f"{NODE}/set_parameters", request).results[0]
 
 
 def get_parameters(stage, *names):

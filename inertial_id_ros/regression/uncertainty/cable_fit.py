@@ -253,7 +253,8 @@ def _climb(weighed: _Weighed, places: Places, law: Array, surprise: float) -> _F
     of_law = inverse(information + np.diag(precision))
     turn = weighed.covariance @ cross
     covariance = turn @ of_law @ turn.T
-    sigma = np.sqrt((weighed.covariance + covariance).diagonal())
+    # Rounding may leave less than nothing of a state that is known exactly.
+    sigma = np.sqrt(np.maximum((weighed.covariance + covariance).diagonal(), 0.0))
     evidence = (weighed.log - 0.5 * now + 0.5 * float(np.linalg.slogdet(of_law)[1])
                 - float(np.log(PRIOR_SD).sum()) - surprise)
     shift = weighed.columns.T @ (wrench * weighed.root).ravel()
