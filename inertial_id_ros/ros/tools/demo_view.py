@@ -115,7 +115,8 @@ def _draw_parameters(ax: Any, record: Record, label: str, factor: float,
         draw_band(ax, times, values[:, k], 2.0 * sigmas[:, k], color=f"C{k}", lw=1.6,
                   label=PARAMETER_NAMES[column].replace("com.", ""))
         ax.axhline(truth[k], color=f"C{k}", ls="--", lw=1.0)
-    settled = np.concatenate([values[len(values) // 5:].ravel(), truth])
+    band = np.stack([values - 2.0 * sigmas, values + 2.0 * sigmas])[:, len(values) // 5:]
+    settled = np.concatenate([band.ravel(), truth])
     _set_limits(ax, settled[np.isfinite(settled)])
     ax.set_ylabel(label)
     ax.grid(alpha=0.3)
@@ -124,7 +125,7 @@ def _draw_parameters(ax: Any, record: Record, label: str, factor: float,
 
 
 def _set_limits(ax: Any, values: np.ndarray) -> None:
-    """Limits that show how the estimate settles, not the wide band of the first second."""
+    """Limits that show the settled estimate with its band, not the wide one of the beginning."""
     low, high = float(values.min()), float(values.max())
-    margin = max(0.5 * (high - low), 0.002 * max(abs(low), abs(high)), 1e-6)
+    margin = max(0.1 * (high - low), 0.002 * max(abs(low), abs(high)), 1e-6)
     ax.set_ylim(low - margin, high + margin)
