@@ -52,8 +52,15 @@ def subscribed(stage):
     return stage.client.node.count_subscribers("/wrench") > 0
 
 
+def wait_for_node(stage):
+    """The graph of its own process must know the node."""
+    graph = stage.client.node
+    stage.client.spin_until(lambda: (NODE[1:], "/") in graph.get_node_names_and_namespaces())
+
+
 def publishers(stage):
-    """Topics of its own that the node publishes."""
+    """Topics of its own that the node publishes; services may be found before the node is."""
+    wait_for_node(stage)
     topics = stage.client.node.get_publisher_names_and_types_by_node(NODE[1:], "/")
     return {name for name, _ in topics if name.startswith(NODE) and "transition" not in name
             and "_action" not in name}
@@ -244,9 +251,8 @@ def test_without_bond_messages_the_node_says_that_there_is_no_bond():
 def test_a_locked_life_cycle_has_no_services():
     with Stage() as stage:
         stage.start_node(security__lock_services="change_state")
-        graph = stage.client.node
-        stage.client.spin_until(lambda: NODE[1:] in graph.get_node_names())
+        wait_for_node(stage)
         stage.client.call(Trigger, f"{NODE}/reset")  # services are known
-        names = {name for name, _ in graph.get_service_names_and_types_by_node(
+        names = {name for name, _ in stage.client.node.get_service_names_and_types_by_node(
             NODE[1:], "/")}
         assert f"{NODE}/tare" in names and f"{NODE}/change_state" not in names
