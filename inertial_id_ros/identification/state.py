@@ -129,14 +129,22 @@ class StateFile:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self.path, format_document(FORMAT, VERSION, _to_content(state)))
 
+    def read(self) -> State:
+        """The state; the file is left as it is.
+
+        Raises:
+            DamagedFile: it cannot be used, and why; OSError: it cannot be read.
+        """
+        return _from_content(read_document(self.path, FORMAT, VERSION, _UPGRADES,
+                                           checksum_required=True))
+
     def load(self) -> tuple[State, str]:
         """The state, empty where there is none, and a sentence about what was wrong, if anything.
 
         A file that cannot be used is set aside under another name, never used in part.
         """
         try:
-            return _from_content(read_document(self.path, FORMAT, VERSION, _UPGRADES,
-                                               checksum_required=True)), ""
+            return self.read(), ""
         except FileNotFoundError:
             return State(), ""
         except OSError as error:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from inertial_id_ros.apps.bag.reader import standard_types  # noqa: E402
 from inertial_id_ros.cli import USER_ERROR  # noqa: E402
 from inertial_id_ros.errors import RecordingError  # noqa: E402
 from inertial_id_ros.identification.state import State  # noqa: E402
+from inertial_id_ros.io.files import format_document  # noqa: E402
 from inertial_id_ros.io.message_log import MARK, LoggedMessage  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
 
@@ -91,6 +93,22 @@ def test_a_changed_file_is_refused(tmp_path: Path, name: str,
         read_black_box(box)
     assert identify_bag([str(box)]) == USER_ERROR
     assert "cannot be read" in capsys.readouterr().err
+
+
+def test_a_state_of_another_version_is_named_and_the_evidence_stays_as_it_was(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By a program that is newer than this one."""
+    box = write(tmp_path / "box")
+    state, report = box / "state.json", box / "report.json"
+    state.write_text(state.read_text().replace('"version": 2', '"version": 99'))
+    text = json.loads(report.read_text())["content"]
+    text["sha256"]["state.json"] = hashlib.sha256(state.read_bytes()).hexdigest()
+    report.write_text(format_document(black_box.FORMAT, black_box.VERSION, text))
+    before = {file.name: file.read_bytes() for file in box.iterdir()}
+    assert identify_bag([str(box)]) == USER_ERROR
+    message, = capsys.readouterr().err.strip().splitlines()
+    assert "state.json" in message and "version 99" in message and "set aside" not in message
+    assert {file.name: file.read_bytes() for file in box.iterdir()} == before
 
 
 def test_other_recordings_are_no_black_boxes(tmp_path: Path) -> None:

@@ -207,9 +207,7 @@ def read_black_box(recording: str | Path) -> BlackBox | None:
         for name, digest in dict(content.get("sha256", {})).items():
             if _sha256(folder / Path(name).name) != digest:
                 raise DamagedFile(f"{name} does not match its checksum")
-        state, complaint = StateFile(folder / _STATE).load()
-        if complaint:
-            raise DamagedFile(complaint)
+        state = _read_state(folder / _STATE)
     except (OSError, DamagedFile, ValueError) as error:
         raise RecordingError(f"black box {folder} cannot be read: {error}") from error
     settings, asked = content.get("settings"), content.get("commands")
@@ -218,6 +216,15 @@ def read_black_box(recording: str | Path) -> BlackBox | None:
                              "commands")
     return BlackBox(settings, state, content.get("complete") is True,
                     tuple(str(command) for command in asked))
+
+
+def _read_state(file: Path) -> State:
+    """The state of a black box, which is evidence: unlike a node's own file, it is never set aside
+    (raises DamagedFile, OSError)."""
+    try:
+        return StateFile(file).read()
+    except DamagedFile as error:
+        raise DamagedFile(f"{file.name}: {error}") from error
 
 
 def settings_to_keep(settings: Settings) -> dict[str, Any]:
