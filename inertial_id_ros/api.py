@@ -20,6 +20,9 @@ from numpy.typing import ArrayLike
 
 from .errors import InertialIdError, InvalidData, InvalidModel, InvalidSetting, NotEnoughData
 from .estimate import Estimate, NoEstimate, ParameterVerdict
+from .export.formats import ExportedPayload, export
+from .export.payload import DEFAULT_LINK, payload_from_estimate
+from .export.saved_estimate import read_saved_estimate
 from .findings import Finding
 from .identification import accelerations
 from .identification.make_identifier import identifier_from_settings, required_shape
@@ -32,6 +35,7 @@ from .io.arrays import (
     as_stamps,
     check_name,
 )
+from .io.child_process import ChildProcess
 from .io.sample_blocks import Edges, JointStates, Samples, Wrenches
 from .regression.tool import Tool, load_tool, save_tool, tool_from_estimate
 from .robot.joint_terms import JointTerms
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PARAMETER_NAMES",
     "Body",
+    "ExportedPayload",
     "Estimate",
     "Finding",
     "Identifier",
@@ -53,6 +58,7 @@ __all__ = [
     "ParameterVerdict",
     "Settings",
     "Tool",
+    "export_payload",
     "identify_accelerations",
     "identify_recording",
     "identify_robot",
@@ -338,6 +344,33 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         gravity=as_finite_rows("gravity", gravity, (3,)))
     result.check_explained()
     return result
+
+
+def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,
+                   robot_description: str = "", parent: str = "", link: str = DEFAULT_LINK
+                   ) -> ExportedPayload:
+    """Write a payload for planners, simulators and controllers, as `export_payload` does.
+
+    Args:
+        estimate: or the path of a saved one.
+        format: urdf, urdf_robot, sdf, mjcf, yaml or franka_desk.
+        robot_description: text of a URDF; needed for urdf_robot and for a parent other than the
+            frame of the estimate.
+        parent: link that carries the payload, fixed to that frame; empty: that frame.
+        link: name of the payload in the document.
+
+    Returns:
+        Text, and notes on what its user must know.
+
+    Raises:
+        NotEnoughData: there is no estimate, or its data do not tell mass or centre of mass.
+        InertialIdError: a name is not allowed, or the file or the description cannot be used.
+    """
+    payload = (payload_from_estimate(estimate, link)
+               if isinstance(estimate, Estimate | NoEstimate)
+               else read_saved_estimate(Path(estimate), link))
+    urdf = _urdf_text(robot_description) if robot_description else ""
+    return export(payload, format, parent, urdf, ChildProcess())
 
 
 def _urdf_text(urdf: str) -> str:

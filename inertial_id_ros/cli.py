@@ -25,6 +25,11 @@ _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _ROS_MODULES = ("rclpy", "rpyutils", "tf_transformations", "ament_index_python")
 
 
+def export_payload() -> int:
+    """Write a saved estimate for planners and simulators; returns the exit status."""
+    return _run_tool("inertial_id_ros.apps.robot.export_payload")
+
+
 def identify_bag() -> int:
     """Identify the payload of a recording; returns the exit status."""
     compute_in_one_thread()

@@ -152,7 +152,8 @@ class Estimate:
         return {
             "mass": body.mass, "com": body.com.tolist(), "inertia_com": body.inertia_com.tolist(),
             "frame_id": self.frame_id, "covariance": self.covariance.tolist(),
-            "valid": True, "stale": self.stale, "tool_apart": self.tool_apart,
+            "valid": True, "stale": self.stale, "stale_reason": self.stale_reason,
+            "restored": self.restored, "tool_apart": self.tool_apart,
             "method": self.method, "weighting": self.weighting, "samples": self.samples,
             "stamp_ns": self.stamp_ns, "verdict": [VERDICT_WORDS[v] for v in self.verdict],
             "condition_number": self.condition_number,

@@ -90,6 +90,15 @@ def body_from_phi(phi: ArrayLike) -> Body:
     return Body(float(p[0]), com, tensor_from_six(p[4:]) - parallel_axis(p[0], com))
 
 
+def move_body(body: Body, rotation: ArrayLike, translation: ArrayLike) -> Body:
+    """The body in frame A from that in frame B, where ``x_A = rotation x_B + translation``; without
+    the rounding of large lever arms that phi has."""
+    turn = np.asarray(rotation, dtype=float)
+    inertia = turn @ body.inertia_com @ turn.T
+    shift = np.asarray(translation, dtype=float)
+    return Body(body.mass, turn @ body.com + shift, 0.5 * (inertia + inertia.T))
+
+
 def as_phi(phi: ArrayLike) -> Array:
     """phi as a float vector (10,), checked for shape and finiteness (raises InvalidData)."""
     p = np.asarray(phi, dtype=float)

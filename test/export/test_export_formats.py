@@ -1,0 +1,253 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Every format is read back to the same body by a parser that the package does not use for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+import payload_documents as read
+import pinocchio as pin
+import pytest
+
+from inertial_id_ros.apps.simulation.description import load_description
+from inertial_id_ros.errors import InertialIdError, InvalidModel, InvalidSetting, UnknownFrame
+from inertial_id_ros.export.formats import FORMATS, ExportedPayload, export
+from inertial_id_ros.export.payload import Payload
+from inertial_id_ros.inertia import Body
+from inertial_id_ros.io.child_process import ChildProcess
+
+BODY = Body(1.3, np.array([0.01, -0.02, 0.09]),
+            np.array([[4e-3, 2e-4, -1e-4], [2e-4, 3e-3, 3e-4], [-1e-4, 3e-4, 2e-3]]))
+# Quotes, markup, a comment's end, letters beyond ASCII; all printable.
+ODD = "a<b>&\"c'--> größe 工具 {x} ]]>"
+URDF = load_description().urdf
+
+
+def payload(body: Body = BODY, link: str = "payload", parent: str = "tool0",
+            notes: tuple[str, ...] = ()) -> Payload:
+    return Payload(link, parent, body, "wls on 10 samples", notes)
+
+
+def write(name: str, what: Payload, urdf: str = URDF, parent: str = "") -> ExportedPayload:
+    return export(what, name, parent, urdf, ChildProcess())
+
+
+def bodies_in(name: str, text: str, link: str) -> list[Body]:
+    """The payload of a document, by each reader that knows its format."""
+    readers: dict[str, list[Callable[[str], Body]]] = {
+        "urdf": [read.pinocchio_on_parent, partial(read.pinocchio_link, link=link),
+                 partial(read.mujoco_body, name=link)],
+        "urdf_robot": [partial(read.pinocchio_link, link=link),
+                       partial(read.mujoco_body, name=link)],
+        "sdf": [partial(read.sdf_link, name=link)],
+        "mjcf": [partial(read.mujoco_body, name=link)],
+        "yaml": [lambda t: read.yaml_bodies(t)[1], lambda t: read.yaml_bodies(t)[2]],
+        "franka_desk": [read.franka_body]}
+    return [reader(text) for reader in readers[name]]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_any_body_comes_back_to_1e_9(name: str) -> None:
+    rng = np.random.default_rng(0)
+    for body in [BODY, *(read.random_body(rng) for _ in range(15 if "robot" in name else 150))]:
+        for found in bodies_in(name, write(name, payload(body)).text, "payload"):
+            read.assert_same(found, body)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_names_with_any_printable_character_come_back(name: str) -> None:
+    odd = URDF.replace('"tool0"', '"' + ODD.replace("&", "&amp;").replace("<", "&lt;").replace(
+        '"', "&quot;") + '"')
+    text = write(name, payload(link=ODD + "2", parent=ODD, notes=("a -- note --",)), odd).text
+    for found in bodies_in(name, text, ODD + "2"):
+        read.assert_same(found, BODY)
+    if name == "yaml":
+        assert read.yaml_bodies(text)[0] == ODD
+
+
+@pytest.mark.parametrize("name", [n for n in FORMATS if n != "franka_desk"])
+def test_notes_stand_in_the_document_where_its_format_has_comments(name: str) -> None:
+    text = write(name, payload(notes=("not told by the data: izz",))).text
+    assert "not told by the data: izz" in text and "wls on 10 samples" in text
+
+
+def test_a_document_of_desk_says_in_its_answer_what_is_not_known() -> None:
+    notes = write("franka_desk", payload(notes=("not told by the data: izz",))).notes
+    assert notes[0] == "not told by the data: izz" and "tool centre point" in notes[1]
+
+
+# Parents
+
+
+def test_a_parent_that_is_fixed_to_the_sensor_gets_the_same_body_in_its_axes() -> None:
+    """The pose is that of Pinocchio's frames; so is what hangs on the wrist."""
+    urdf = with_turned_sensor()
+    model = pin.buildModelFromXML(urdf)
+    pose = (model.frames[model.getFrameId("wrist_3_link")].placement.inverse()
+            * model.frames[model.getFrameId("turned")].placement)
+    truth = read.from_pinocchio(pose.act(pin.Inertia(BODY.mass, BODY.com, BODY.inertia_com)))
+    assert np.abs(truth.com - BODY.com).max() > 0.05
+    for name in FORMATS:
+        text = write(name, payload(parent="turned"), urdf, "wrist_3_link").text
+        for found in bodies_in(name, text, "payload"):
+            read.assert_same(found, truth)
+
+
+def with_turned_sensor() -> str:
+    return URDF.replace("</robot>", """<link name="turned"/><joint name="turn" type="fixed">
+        <parent link="tool0"/><child link="turned"/>
+        <origin xyz="0.1 0.2 -0.3" rpy="0.4 1.5707963267948966 -0.7"/></joint></robot>""")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize(("parent", "kind", "said"), [
+    ("forearm_link", InvalidModel, "moves against 'tool0', .*joint 'wrist_3_joint'"),
+    ("nowhere", UnknownFrame, "'nowhere' is no link of the robot description; links: "),
+    ("base_link", InvalidModel, "must be fixed to it")])
+def test_a_parent_that_moves_or_is_missing_is_refused(
+        name: str, parent: str, kind: type[InertialIdError], said: str) -> None:
+    with pytest.raises(kind, match=said):
+        write(name, payload(), parent=parent)
+
+
+@pytest.mark.parametrize(("name", "parent", "said"), [
+    ("urdf_robot", "", "needs a robot description"),
+    ("sdf", "flange", "is not 'tool0', the frame of the estimate, and there is no robot")])
+def test_what_needs_a_description_says_so(name: str, parent: str, said: str) -> None:
+    with pytest.raises(InvalidModel, match=said):
+        write(name, payload(), "", parent)
+
+
+def test_unknown_formats_and_impossible_names_are_refused() -> None:
+    with pytest.raises(InvalidSetting, match="format is 'stl'; allowed: urdf, urdf_robot, sdf"):
+        write("stl", payload())
+    for link in ("", "a\nb", "a\0b", "\x1b[31m", "x" * 300, "\ud800"):
+        with pytest.raises(InvalidSetting, match="printable characters"):
+            payload(link=link)
+    for link, said in (("tool0", "is the parent itself"), ("world", "surroundings")):
+        with pytest.raises(InvalidSetting, match=said):
+            payload(link=link)
+    for link in ("a::b", "__model__"):
+        with pytest.raises(InvalidSetting, match="no name in SDF"):
+            write("sdf", payload(link=link))
+
+
+# Whole robots
+
+RICH = """<?xml version="1.0" encoding="utf-8"?>\r
+<!-- made by xacro; größe -->
+<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:macro name="left"/><link name="base"><inertial><mass value="1"/><inertia ixx="1"
+     ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+  <link name='hand'>\t<visual><geometry><mesh filename="package://a/b.dae"/></geometry></visual></link>
+  <joint name="turn" type="revolute"><parent link="base"/><child link="hand"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+  <link name="finger"><inertial><mass value=".2"/><inertia ixx="1e-4" ixy="0" ixz="0" iyy="1e-4"
+    iyz="0" izz="1e-4"/></inertial></link><link name="finger2"/>
+  <joint name="slide" type="prismatic"><parent link="hand"/><child link="finger"/>
+    <limit lower="0" upper="1" effort="1" velocity="1"/></joint>
+  <joint name="slide2" type="prismatic"><parent link="hand"/><child link="finger2"/>
+    <mimic joint="slide" multiplier="-1"/>
+    <limit lower="0" upper="1" effort="1" velocity="1"/></joint>
+  <transmission name="t"><type>transmission_interface/SimpleTransmission</type></transmission>
+  <ros2_control name="c" type="system"><hardware><plugin>x/Y</plugin></hardware></ros2_control>
+  <!-- </robot> is not the end -->
+</robot > <!-- after the end --> \n"""
+
+
+def test_all_else_of_a_robot_description_stays_byte_for_byte() -> None:
+    text = write("urdf_robot", payload(parent="hand"), RICH).text
+    begin = text.index("<!-- inertial_id_ros payload begins -->")
+    last = "<!-- inertial_id_ros payload ends -->\n"
+    end = text.index(last) + len(last)
+    assert text[:begin] + text[end:] == RICH
+    assert text[end:] == "</robot > <!-- after the end --> \n"
+    read.assert_same(read.pinocchio_link(text, "payload"), BODY)
+
+
+def test_a_second_export_replaces_the_first_and_only_that() -> None:
+    first = write("urdf_robot", payload(parent="hand"), RICH).text
+    both = write("urdf_robot", payload(parent="hand", link="other"), first).text
+    light = Body(0.1, BODY.com, 0.1 * BODY.inertia_com)
+    again = write("urdf_robot", payload(light, parent="hand"), both).text
+    assert again.count("payload begins") == 2
+    read.assert_same(read.pinocchio_link(again, "payload"), light)
+    read.assert_same(read.pinocchio_link(again, "other"), BODY)
+
+
+def test_torques_of_the_robot_with_the_payload_are_those_of_robot_and_payload() -> None:
+    """By Pinocchio, with the payload appended to the joint that carries it."""
+    text = write("urdf_robot", payload()).text
+    plain, merged = pin.buildModelFromXML(URDF), pin.buildModelFromXML(text)
+    tool = plain.frames[plain.getFrameId("tool0")]
+    inertia = pin.Inertia(BODY.mass, BODY.com, BODY.inertia_com)
+    plain.appendBodyToJoint(tool.parentJoint, inertia, tool.placement)
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        state = rng.normal(size=(3, plain.nv))
+        np.testing.assert_allclose(pin.rnea(merged, merged.createData(), *state),
+                                   pin.rnea(plain, plain.createData(), *state), rtol=1e-9)
+
+
+def test_names_that_are_taken_are_refused() -> None:
+    with pytest.raises(InvalidModel, match="has a link 'finger' already; give the payload's link"):
+        write("urdf_robot", payload(parent="hand", link="finger"), RICH)
+    taken = RICH.replace('"slide2"', '"payload_joint"')
+    with pytest.raises(InvalidModel, match="has a joint 'payload_joint' already"):
+        write("urdf_robot", payload(parent="hand"), taken)
+
+
+def test_masses_that_would_count_twice_are_noted() -> None:
+    assert any("finger 0.2 kg" in note and "count twice" in note
+               for note in write("urdf_robot", payload(parent="hand"), RICH).notes)
+    apart = Payload("payload", "hand", BODY, "", (), tool_apart=True)
+    assert write("urdf_robot", apart, RICH).notes == ()
+    assert write("urdf_robot", payload(parent="finger"), RICH).notes == ()
+
+
+@pytest.mark.parametrize("broken", ["<robot", "no XML", "<a/>", "<robot name='x'/>",
+                                    '<!DOCTYPE a [<!ENTITY b "c">]><robot name="x"/>',
+                                    "<robot>" + "<x>" * 200 + "</x>" * 200 + "</robot>"])
+def test_a_description_that_is_none_is_refused(broken: str) -> None:
+    with pytest.raises(InertialIdError, match="robot description"):
+        write("urdf_robot", payload(), broken)
+
+
+@pytest.mark.slow
+def test_a_large_description_is_merged_within_its_limits() -> None:
+    """Of two megabytes another process parses what the writer then only scans."""
+    looks = '<visual><origin xyz="0 0 0"/><geometry><box size="1 1 1"/></geometry></visual>'
+    large = URDF.replace('<link name="tool0"/>', f'<link name="tool0">{looks * 25_000}</link>', 1)
+    assert len(large) > 1_900_000
+    text = write("urdf_robot", payload(), large).text
+    assert len(text) - len(large) < 2000
+    with pytest.raises(InvalidModel, match="at most 20000000"):
+        write("urdf_robot", payload(), large.replace("<!--", "<!--" + "x" * 19_000_000, 1))
+
+
+# Simulators
+
+
+def test_the_mjcf_is_attached_to_a_robot_as_its_comment_says() -> None:
+    """MuJoCo attaches the model to a body of another; the arm then feels its weight."""
+    robot = mujoco.MjSpec.from_string(
+        '<mujoco><worldbody><body name="tool0"><joint name="lift" type="slide" axis="0 0 1"/>'
+        '<geom size=".1" mass="2"/></body></worldbody></mujoco>')
+    part = mujoco.MjSpec.from_string(write("mjcf", payload()).text)
+    robot.body("tool0").add_frame().attach_body(part.body("payload"), "held_", "")
+    model = robot.compile()
+    read.assert_same(read.body_of(model, "held_payload"), BODY)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    np.testing.assert_allclose(data.qfrc_bias, [(2.0 + BODY.mass) * 9.81], rtol=1e-9)
+
+
+def test_an_xml_document_is_valid_with_every_note() -> None:
+    """A comment may hold no two hyphens, and not end with one."""
+    for note in ("--", "-", "a-", "--->", "x\x00y\x1b", "<a>&", "\ud800", "--" * 50):
+        for name in ("urdf", "sdf", "mjcf"):
+            ElementTree.fromstring(write(name, payload(notes=(note,))).text)

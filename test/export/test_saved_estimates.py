@@ -1,0 +1,183 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What may be exported of an estimate, from the object and from the JSON that it is saved as."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import payload_documents as read
+import pytest
+
+from inertial_id_ros import api
+from inertial_id_ros.apps.robot.export_payload import main
+from inertial_id_ros.apps.simulation.description import load_description
+from inertial_id_ros.cli import NO_ESTIMATE, OK, USER_ERROR
+from inertial_id_ros.errors import InertialIdError, InvalidData, InvalidSetting, NotEnoughData
+from inertial_id_ros.estimate import (
+    IDENTIFIED,
+    PRIOR_DOMINATED,
+    UNOBSERVED,
+    Estimate,
+    NoEstimate,
+)
+from inertial_id_ros.export.formats import FORMATS
+from inertial_id_ros.export.payload import Payload, payload_from_estimate
+from inertial_id_ros.export.saved_estimate import read_saved_estimate
+from inertial_id_ros.inertia import Body, phi_from_body
+
+BODY = Body(0.8, np.array([0.02, -0.01, 0.07]),
+            np.array([[3e-3, 1e-4, 0.0], [1e-4, 2e-3, 2e-4], [0.0, 2e-4, 1.5e-3]]))
+
+
+def estimate(**changes: Any) -> Estimate:
+    made = Estimate(
+        stamp_ns=1_234_000_000_567, frame_id="tool0",
+        phi=phi_from_body(*BODY), phi_covariance=1e-6 * np.eye(10), bias=np.zeros(6),
+        method="lmi", weighting="none", data_share=np.ones(10), verdict=(IDENTIFIED,) * 10,
+        alignment=np.zeros(6), alignment_sigma=np.zeros(6), residual_rms=np.zeros(6), samples=500,
+        window=5.0, condition_number=10.0, min_eigenvalue=1e-4, solve_time=0.01)
+    return replace(made, **changes)
+
+
+def saved(folder: Path, outcome: Estimate | NoEstimate, **changes: Any) -> Path:
+    """The file of an estimate, with other values in its tree."""
+    path = folder / "saved.json"
+    path.write_text(json.dumps({**outcome.to_json(), **changes}))
+    return path
+
+
+def both(folder: Path, outcome: Estimate | NoEstimate) -> tuple[Payload, Payload]:
+    return payload_from_estimate(outcome), read_saved_estimate(saved(folder, outcome))
+
+
+def test_the_estimate_and_its_file_give_the_same_payload(tmp_path: Path) -> None:
+    for payload in both(tmp_path, estimate()):
+        read.assert_same(payload.body, BODY)
+        assert payload.parent == "tool0" and payload.link == "payload" and payload.notes == ()
+        assert payload.source == "lmi on 500 samples, stamp 1234.000000567 s"
+
+
+@pytest.mark.parametrize(("changes", "said"), [
+    ({"stale": True, "stale_reason": "no wrench came"}, "stale.*: no wrench came"),
+    ({"stale": True}, "stale"), ({"restored": True, "stale": True}, "of an earlier run"),
+    ({"tool_apart": True}, "object alone, without the tool"),
+    ({"verdict": (IDENTIFIED,) * 7 + (UNOBSERVED, PRIOR_DOMINATED, UNOBSERVED)},
+     r"not told by the data, the prior's value is written: iyy, izz \(axes of 'tool0'\)"),
+    ({"verdict": (PRIOR_DOMINATED,) * 10}, "mostly from the prior: mass, com.x")])
+def test_what_a_user_must_know_is_noted(tmp_path: Path, changes: dict[str, Any], said: str
+                                        ) -> None:
+    for payload in both(tmp_path, estimate(**changes)):
+        assert any(re.search(said, note) for note in payload.notes), payload.notes
+
+
+@pytest.mark.parametrize("entry", range(4))
+def test_without_mass_or_centre_of_mass_nothing_is_exported(tmp_path: Path, entry: int) -> None:
+    verdict = [IDENTIFIED] * 10
+    verdict[entry] = UNOBSERVED
+    unknown = estimate(verdict=tuple(verdict))
+    with pytest.raises(NotEnoughData, match="do not tell (mass|com)"):
+        payload_from_estimate(unknown)
+    with pytest.raises(NotEnoughData, match="do not tell (mass|com)"):
+        read_saved_estimate(saved(tmp_path, unknown))
+
+
+def test_no_estimate_says_why_there_is_none(tmp_path: Path) -> None:
+    none = NoEstimate(5, "tool0", "the arm did not move")
+    with pytest.raises(NotEnoughData, match="no estimate to export: the arm did not move"):
+        payload_from_estimate(none)
+    with pytest.raises(NotEnoughData, match="the arm did not move"):
+        read_saved_estimate(saved(tmp_path, none))
+
+
+@pytest.mark.parametrize(("changes", "said"), [
+    ({"mass": None}, "'mass' has not 1 finite"), ({"mass": "heavy"}, "'mass' has not"),
+    ({"com": [1.0, 2.0]}, "'com' has not 3"), ({"com": {}}, "'com' has not 3"),
+    ({"inertia_com": [[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]}, "not symmetric"),
+    ({"inertia_com": np.diag([1.0, 1.0, 5.0]).tolist()}, "parameters that no rigid body has"),
+    ({"mass": -1.0}, "parameters that no rigid body has"), ({"verdict": None}, "'verdict' has not"),
+    ({"verdict": ["sure"] * 10}, "'verdict' has not 10 words"), ({"valid": 1}, "no estimate"),
+    ({"verdict": [[]] * 10}, "'verdict' has not 10 words"),
+    ({"samples": None}, "whole numbers"), ({"stamp_ns": 1.5}, "whole numbers")])
+def test_a_damaged_file_is_named_with_what_is_wrong(tmp_path: Path, changes: dict[str, Any],
+                                                    said: str) -> None:
+    with pytest.raises(InvalidData, match=f"saved.json cannot be used: .*{said}"):
+        read_saved_estimate(saved(tmp_path, estimate(), **changes))
+
+
+@pytest.mark.parametrize("text", [
+    "", "{", "[]", "null", '{"valid": true}', "[" * 100_000, '{"valid": true, "mass": NaN}'])
+def test_a_file_that_is_no_estimate_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(InvalidData, match="a.json cannot be used"):
+        read_saved_estimate(tmp_path / "a.json")
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InvalidData, match="no regular file"):
+        read_saved_estimate(tmp_path / "pipe")
+    with pytest.raises(InvalidSetting, match="cannot be read: No such file"):
+        read_saved_estimate(tmp_path / "nothing")
+
+
+# The command
+
+ROBOT = load_description().urdf
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_command_writes_what_the_library_gives(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    source, robot = saved(tmp_path, estimate()), tmp_path / "arm.urdf"
+    robot.write_text(ROBOT)
+    arguments = [str(source), "--format", name, "--robot", str(robot), "--parent", "wrist_3_link",
+                 "--link", "box"]
+    assert main([*arguments, "--output", str(tmp_path / "out")]) == OK
+    assert main(arguments) == OK
+    document = api.export_payload(estimate(), name, ROBOT, "wrist_3_link", "box")
+    printed = capsys.readouterr()
+    # The file gives phi back from mass and centre of mass: the last digits may differ.
+    assert len(printed.out) > 100 and (tmp_path / "out").read_text() == printed.out
+    assert printed.err.count("note: ") == 2 * len(document.notes)
+    assert document.text.count("\n") == printed.out.count("\n")
+    assert api.export_payload(source, name, ROBOT, "wrist_3_link", "box").text == printed.out
+
+
+def test_the_command_says_in_one_line_what_is_wrong(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = saved(tmp_path, estimate())
+    blind = tmp_path / "blind.json"
+    blind.write_text(json.dumps(NoEstimate(0, "", "no wrench").to_json()))
+    broken = tmp_path / "broken.urdf"
+    broken.write_text("<robot")
+    for arguments, status, said in (
+            ([str(source), "--format", "step"], USER_ERROR, "format is 'step'; allowed: urdf"),
+            ([str(source)], USER_ERROR, "--format"),
+            ([str(source), "--format", "urdf_robot"], USER_ERROR, "needs a robot description"),
+            ([str(source), "--format", "urdf_robot", "--robot", str(broken)], USER_ERROR,
+             "robot description is not a usable URDF"),
+            ([str(source), "--format", "sdf", "--parent", "x"], USER_ERROR, "parent 'x' is not"),
+            ([str(source), "--format", "sdf", "--link", "a\n"], USER_ERROR, "printable"),
+            ([str(source), "--format", "sdf", "--output", str(source)], USER_ERROR, "overwrite"),
+            ([str(blind), "--format", "sdf"], NO_ESTIMATE, "no wrench"),
+            ([str(tmp_path / "none"), "--format", "sdf"], USER_ERROR, "cannot be read")):
+        assert main(arguments) == status
+        printed = capsys.readouterr()
+        assert printed.out == "" and printed.err.startswith("error: ") and said in printed.err
+        assert printed.err.count("\n") == 1
+    assert json.loads(source.read_text())["mass"] == pytest.approx(0.8)
+
+
+def test_the_python_interface_raises_errors_of_the_package(tmp_path: Path) -> None:
+    for wrong in (lambda: api.export_payload(estimate(), "step"),
+                  lambda: api.export_payload(NoEstimate(0, "", "no wrench"), "urdf"),
+                  lambda: api.export_payload(tmp_path / "none", "urdf"),
+                  lambda: api.export_payload(estimate(), "urdf_robot", "arm.urdf")):
+        with pytest.raises(InertialIdError):
+            wrong()

@@ -1,0 +1,116 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Bodies to export, and readers of what was exported that share nothing with the writers.
+
+They are Pinocchio, MuJoCo, PyYAML, json, and one for SDF that follows its specification
+(sdformat.org/spec, 1.7)."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+import yaml
+
+from inertial_id_ros.inertia import Body
+
+TOLERANCE = 1e-9
+
+
+def random_body(rng: np.random.Generator) -> Body:
+    """A body of any size and flatness, turned anyhow, up to a metre from the frame."""
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    lengths = 10.0 ** rng.uniform(-4.0, 0.0, size=3)
+    mass = 10.0 ** rng.uniform(-3.0, 2.0)
+    second = mass * turn @ np.diag(lengths**2 / 12.0) @ turn.T
+    tensor = np.trace(second) * np.eye(3) - second
+    return Body(mass, rng.uniform(-1.0, 1.0, size=3), 0.5 * (tensor + tensor.T))
+
+
+def assert_same(found: Body, truth: Body) -> None:
+    """Mass, centre of mass and tensor agree to 1e-9 of their size."""
+    np.testing.assert_allclose(found.mass, truth.mass, rtol=TOLERANCE)
+    for one, other in ((found.com, truth.com), (found.inertia_com, truth.inertia_com)):
+        np.testing.assert_allclose(one, other, rtol=0.0, atol=TOLERANCE * np.abs(other).max())
+
+
+def from_pinocchio(inertia: pin.Inertia) -> Body:
+    return Body(inertia.mass, np.array(inertia.lever), np.array(inertia.inertia))
+
+
+def pinocchio_link(urdf: str, link: str) -> Body:
+    """A link that is fixed to its parent, in its own frame, as Pinocchio reads a URDF."""
+    model = pin.buildModelFromXML(urdf, pin.JointModelFreeFlyer())
+    frame = model.frames[model.getFrameId(link, pin.FrameType.BODY)]
+    joint = model.frames[frame.parentFrame]  # of a fixed joint, it keeps the inertia of its link
+    assert joint.type == pin.FrameType.FIXED_JOINT and frame.inertia.mass == 0.0
+    assert frame.placement == joint.placement
+    return from_pinocchio(joint.inertia)
+
+
+def pinocchio_on_parent(urdf: str) -> Body:
+    """All that hangs on the root link without joints, in its frame, as Pinocchio reads a URDF."""
+    return from_pinocchio(pin.buildModelFromXML(urdf, pin.JointModelFreeFlyer()).inertias[1])
+
+
+def mujoco_body(xml: str, name: str) -> Body:
+    """A body in its own frame, as MuJoCo reads MJCF or a URDF."""
+    spec = mujoco.MjSpec.from_string(xml)
+    spec.compiler.fusestatic = False
+    model = spec.compile()
+    return body_of(model, name)
+
+
+def body_of(model: mujoco.MjModel, name: str) -> Body:
+    body = model.body(name)
+    turn = np.empty(9)
+    mujoco.mju_quat2Mat(turn, body.iquat)
+    axes = turn.reshape(3, 3)
+    return Body(float(body.mass[0]), np.array(body.ipos), axes @ np.diag(body.inertia) @ axes.T)
+
+
+def sdf_link(sdf: str, name: str) -> Body:
+    """The only link of the only model of an SDF document; fails where the document holds anything
+    that the specification does not know, or lacks what it requires."""
+    root = ElementTree.fromstring(sdf)
+    assert root.tag == "sdf" and root.attrib == {"version": "1.7"}
+    (model,) = root
+    assert model.tag == "model" and model.attrib == {"name": name}
+    (link,) = model
+    assert link.tag == "link" and link.attrib == {"name": name}
+    (inertial,) = link
+    assert inertial.tag == "inertial" and not inertial.attrib
+    parts = {part.tag: part for part in inertial}
+    assert list(parts) == ["pose", "mass", "inertia"] and len(inertial) == 3
+    pose = [float(x) for x in str(parts["pose"].text).split()]
+    assert len(pose) == 6 and not parts["pose"].attrib
+    turn = pin.rpy.rpyToMatrix(*pose[3:])  # about fixed axes: roll, pitch, yaw
+    entries = {part.tag: float(str(part.text)) for part in parts["inertia"]}
+    assert sorted(entries) == ["ixx", "ixy", "ixz", "iyy", "iyz", "izz"]
+    tensor = symmetric(entries)
+    return Body(float(str(parts["mass"].text)), np.array(pose[:3]), turn @ tensor @ turn.T)
+
+
+def symmetric(entries: dict[str, float]) -> np.ndarray:
+    return np.array([[entries["i" + "".join(sorted(a + b))] for b in "xyz"] for a in "xyz"])
+
+
+def yaml_bodies(text: str) -> tuple[str, Body, Body]:
+    """Frame, the body of the tensor, and that of the principal moments."""
+    load = yaml.safe_load(text)["load"]
+    assert load["units"] == {"mass": "kg", "length": "m", "inertia": "kg m^2"}
+    mass, com = load["mass"], np.array(load["center_of_mass"])
+    axes = np.array(load["rotation"])
+    assert np.linalg.det(axes) > 0.0
+    return (load["frame"], Body(mass, com, symmetric(load["inertia"])),
+            Body(mass, com, axes @ np.diag(load["principal_moments"]) @ axes.T))
+
+
+def franka_body(text: str) -> Body:
+    tree = json.loads(text)
+    assert sorted(tree) == ["centerOfMass", "inertia", "mass", "transformation"]
+    assert tree["transformation"] == np.eye(4).ravel().tolist()
+    return Body(tree["mass"], np.array(tree["centerOfMass"]),
+                np.array(tree["inertia"]).reshape(3, 3, order="F"))
