@@ -19,6 +19,7 @@ from inertial_id_ros.robot.fitting.consistent_fit import (
     identify,
 )
 from inertial_id_ros.robot.fitting.constraints import consistent_body, consistent_robot
+from inertial_id_ros.robot.fitting.described_fit import identify_described
 from inertial_id_ros.robot.fitting.entropic_fit import identify_entropic
 from inertial_id_ros.robot.fitting.feasibility import check_feasibility
 from inertial_id_ros.robot.joint_terms import JointTerms
@@ -82,7 +83,9 @@ def panda_errors(torques: Torques, low_pass: float, entropic: bool = True) -> To
               "weighted least squares": error(weighted.free.beta),
               "FBPE, weighted": error(weighted.beta)}
     robots = {"null-space prior": identify(data, base, limits, Prior(scale, acts=NULL_SPACE)),
-              "prior everywhere": identify(data, base, limits, Prior(scale))}
+              "prior everywhere": identify(data, base, limits, Prior(scale)),
+              "prior by body": identify_described(data, base, limits, scale, len(model.bodies),
+                                                  noise).identified}
     if entropic:
         robots["entropic prior"] = identify_entropic(data, base, model, scale, 1.0)
     for name, robot in robots.items():

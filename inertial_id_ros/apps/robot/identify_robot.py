@@ -34,8 +34,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="identify_robot",
         description="Identify bodies and joint friction of a robot from joint positions and "
-        "torques: every link physically consistent, the description as a prior only where the "
-        "recording says nothing.",
+        "torques: every link physically consistent, the description as a prior as far as the "
+        "recording does not contradict it.",
         epilog="Exit status: 0 identified, 1 the recording is not enough, 2 the request cannot be "
         "carried out.")
     add = parser.add_argument

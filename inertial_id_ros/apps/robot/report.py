@@ -120,6 +120,8 @@ def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
             result.base.expressions(), result.beta.tolist(), result.beta_sigma.tolist(),
             strict=True)],
         "consistent": result.consistent.tolist(),
+        "description": [{"body": b, "factor": f, "differs": bool(d)} for b, f, d in zip(
+            model.bodies, result.doubt.factors.tolist(), result.doubt.differs, strict=True)],
         "torque_rms": result.prediction.torque.tolist(),
         "error_rms": result.prediction.error.tolist(),
         "relative_error": result.prediction.relative,

@@ -13,14 +13,17 @@ from ...inertia import Array, Body, body_from_phi
 from ...robot.base_parameters import BaseParameters, structural_base_parameters
 from ...robot.compression import Compressed
 from ...robot.correlated_noise import equivalent_white_noise
-from ...robot.fitting.consistent_fit import NULL_SPACE, Identified, Prior, identify
+from ...robot.fitting.consistent_fit import Identified, Prior
 from ...robot.fitting.constraints import consistent_robot
+from ...robot.fitting.described_fit import Described, identify_described
+from ...robot.fitting.description_doubt import Doubt
 from ...robot.joint_terms import JointTerms
 from ...robot.model import RobotModel
 from ...robot.recording import LOW_PASS, WINDOW, FilteredRecording, JointRecording, filter_recording
 from ...robot.reference_robot import Reference, description_reference
 from ...robot.robot_file import IdentifiedRobot, robot_model
 from ...robot.tilt_and_delay import Alignment, align_recording
+from .description_notes import compare_with_description
 from .recording_files import NamedRecording
 
 FADINGS = (0.0, 0.003, 0.01, 0.03, 0.1)  # rad/s that `find_coulomb_velocity` tries
@@ -54,6 +57,7 @@ class RobotResult:
     Attributes:
         model: with the gravity that was found; robot: what is kept in a file.
         identified: parameters, sigma and shares; consistent: (bodies,) whether each body can exist.
+        doubt: where the data contradict the description.
         base: base parameters of the level robot; beta: (nb,) and beta_sigma: (nb,) their values.
         prediction: on all the recording; validation: of the last part, by a robot identified from
         the rest; None if no part was held back.
@@ -65,6 +69,7 @@ class RobotResult:
     robot: IdentifiedRobot
     identified: Identified
     consistent: np.ndarray
+    doubt: Doubt
     base: BaseParameters
     beta: Array
     beta_sigma: Array
@@ -130,12 +135,12 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
                    prior_weight: float = 1.0) -> RobotResult:
     """Identify, and test on a part that was held back.
 
-    The prior is the description. It acts only where the data say nothing.
+    The prior is the description, as far as the data do not contradict it.
 
     Args:
         low_pass: length of the filter [s]; aligned: find tilt and delay first.
         held_back: part of the time at the end for the test; 0: none.
-        prior_weight: see `Prior`.
+        prior_weight: of the description, see `identify_described`.
 
     Raises:
         NotEnoughData: too short. InvalidData: see `align_recording` and `filter_recording`.
@@ -154,8 +159,6 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
     delay = 0.0 if found is None else found.delay
     level = model
     model = model if found is None else model.with_gravity(found.gravity)
-    scale = description_reference(model)
-    prior = Prior(scale, prior_weight, acts=NULL_SPACE)
 
     def rows_of(part: JointRecording) -> FilteredRecording:
         return filter_recording(model, part, delay, WINDOW, low_pass)
@@ -163,16 +166,19 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
     validation = None
     if held_back > 0.0:
         first, rest = recording.split(1.0 - held_back)
-        trained, _ = _fit(model, rows_of(first), level, prior)
+        trained = _fit(model, rows_of(first), level, prior_weight).identified
         validation = predict(rows_of(rest), trained.phi)
     rows = rows_of(recording)
-    identified, covariance = _fit(model, rows, level, prior)
+    fitted = _fit(model, rows, level, prior_weight)
+    identified = fitted.identified
+    covariance = _covariance(rows.compress(), identified.noise, fitted.prior)
+    notes += compare_with_description(model, fitted, covariance)
     base = structural_base_parameters(level)
     robot = IdentifiedRobot(model.joint_names, model.bodies, model.terms, model.gravity, delay,
                             low_pass, identified.phi, covariance, identified.noise)
     spread = base.matrix @ covariance @ base.matrix.T
     return RobotResult(
-        model, robot, identified, identified.consistent(len(model.bodies)), base,
+        model, robot, identified, identified.consistent(len(model.bodies)), fitted.doubt, base,
         base.matrix @ identified.phi, np.sqrt(np.maximum(np.diag(spread), 0.0)),
         predict(rows, identified.phi), validation, found, tuple(notes))
 
@@ -217,18 +223,18 @@ def predict(rows: FilteredRecording, phi: Array) -> Prediction:
     return Prediction(np.sqrt(np.mean(rows.effort**2, axis=0)), np.sqrt(np.mean(error**2, axis=0)))
 
 
-def _fit(model: RobotModel, rows: FilteredRecording, level: RobotModel, prior: Prior
-         ) -> tuple[Identified, Array]:
-    """The robot of filtered rows, and its covariance (p, p)."""
+def _fit(model: RobotModel, rows: FilteredRecording, level: RobotModel, weight: float
+         ) -> Described:
+    """The robot of filtered rows."""
     data = rows.compress()
-    base = structural_base_parameters(level)
+    base, design = structural_base_parameters(level), description_reference(model)
     least = np.maximum(_SMALLEST * np.sqrt(np.mean(rows.effort**2, axis=0)), 1e-9)
     noise = np.maximum(np.std(rows.effort, axis=0), least)
     for _ in range(_ROUNDS):
-        phi = _fit_unconstrained(data, noise, prior.reference)
+        phi = _fit_unconstrained(data, noise, design)
         noise = equivalent_white_noise(rows.effort - rows.regressor @ phi, least)
-    limits = consistent_robot(model, like=prior.reference)
-    return identify(data, base, limits, prior, noise), _covariance(data, noise, prior)
+    return identify_described(data, base, consistent_robot(model, like=design), design,
+                              len(model.bodies), noise, weight)
 
 
 def _fit_unconstrained(data: Compressed, noise: Array, scale: Reference) -> Array:
@@ -247,7 +253,7 @@ def _fit_unconstrained(data: Compressed, noise: Array, scale: Reference) -> Arra
 def _covariance(data: Compressed, noise: Array, prior: Prior) -> Array:
     """Covariance (p, p) of what data and prior know, constraints not counted."""
     rows = data.stack(noise)[:, :-1]
-    unit = prior.reference.unit
+    unit = prior.scale.unit
     stacked = np.concatenate([rows, prior.rows(rows)[0]]) @ unit
     information = stacked.T @ stacked
     spread = unit @ np.linalg.pinv(information, hermitian=True) @ unit.T

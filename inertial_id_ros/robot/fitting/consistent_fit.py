@@ -81,12 +81,14 @@ class Prior:
         acts: ``everywhere``: an ordinary prior; ``null_space``: only on what the data know to worse
             than `excited`, so that it does not pull on the rest.
         excited: standard deviation, in units of the reference, that tells the two apart.
+        spread: (p,) factors on the units of the reference; None: 1.
     """
 
     reference: Reference
     weight: float = 1.0
     acts: str = EVERYWHERE
     excited: float = 1.0
+    spread: Array | None = None
 
     def __post_init__(self) -> None:
         if self.acts not in (EVERYWHERE, NULL_SPACE):
@@ -95,16 +97,27 @@ class Prior:
             if not value > 0.0:
                 raise InvalidData(f"{name} of the prior is {value:g}; it must be positive")
 
+    @property
+    def scale(self) -> Reference:
+        """A robot of the size that the prior allows, for units: bodies are their reference times
+        their spread."""
+        ref = self.reference
+        if self.spread is None:
+            return ref
+        return Reference(ref.phi * self.spread, ref.unit * self.spread,
+                         ref.inverse / self.spread[:, None])
+
     def rows(self, matrix: Array) -> tuple[Array, Array]:
         """Rows (r, p) and target (r,) of the prior beside whitened data rows."""
-        scaled = matrix @ self.reference.unit
+        scale = self.scale
+        scaled = matrix @ scale.unit
         directions = np.eye(matrix.shape[1])
         if self.acts == NULL_SPACE:
             values, right = np.linalg.svd(scaled, full_matrices=True)[1:]
             known = np.zeros(matrix.shape[1], dtype=bool)
             known[:len(values)] = values * self.excited > 1.0
             directions = right[~known]
-        rows = np.sqrt(self.weight) * directions @ self.reference.inverse
+        rows = np.sqrt(self.weight) * directions @ scale.inverse
         return rows, rows @ self.reference.phi
 
 
@@ -152,8 +165,7 @@ def identify(data: Compressed, base: BaseParameters, constraints: Sequence[Const
     rows, target = factor[:, :-1], factor[:, -1]
     prior_rows, prior_target = prior.rows(rows)
     found = constrained_least_squares(np.concatenate([rows, prior_rows]),
-                                      np.append(target, prior_target), constraints,
-                                      prior.reference)
+                                      np.append(target, prior_target), constraints, prior.scale)
     return summarise(data, found, rows, prior_rows, prior, sd)
 
 
@@ -164,7 +176,7 @@ def summarise(data: Compressed, found: Optimum, rows: Array, prior_rows: Array, 
     Args:
         rows, prior_rows: whitened, of the data and of the prior.
     """
-    unit = prior.reference.unit
+    unit = prior.scale.unit
     information = (rows @ unit).T @ (rows @ unit) + (prior_rows @ unit).T @ (prior_rows @ unit)
     spread = unit @ np.linalg.pinv(information, hermitian=True) @ unit.T
     before = unit @ unit.T / prior.weight
