@@ -31,6 +31,7 @@ from ..regression.tool import Tool
 from ..settings import Settings
 from ..signals import inbox
 from .compensated_wrenches import CompensatedWrenches, join_wrenches
+from .compensation.load_in_use import LoadInUse, Mode
 from .monotonic_stamps import MonotonicStamps
 from .recovery import Recovery
 from .state import Keep, State, keep_nothing
@@ -269,6 +270,10 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         with self._lock:
             self._hand_over(min(self._waiting, _BATCH), self._handlers)
             return self._motion.lookup(target_frame.lstrip("/"), source_frame.lstrip("/"))
+
+    def load_in_use(self) -> LoadInUse:
+        """What may be removed from the wrenches that come, or why nothing."""
+        return LoadInUse(Mode.SILENT, "there is no wrench to compensate")
 
     def _restart(self, reason: str) -> None:
         """Forget all but the samples of what measures the load."""

@@ -63,6 +63,12 @@ class RobotFrame:
             what lies above it by fixed transforms.
         gravity: magnitude [m/s^2].
 
+    Attributes:
+        model: the joints between base and sensor; frame: the sensor's number in it.
+        gravity_axes: axes of the gravity frame, in rows (3, 3), along those of the robot's root.
+        joint_names: of these joints; revolute, circular: (joints,) whether they turn, and whether
+            without limits.
+
     Raises:
         UnknownFrame: a frame cannot be tied to the robot by fixed transforms.
         InvalidModel: no joint moves the sensor frame.
@@ -77,37 +83,37 @@ class RobotFrame:
         if len(chain) > MAX_ARM_JOINTS:
             raise InvalidModel(f"{len(chain)} joints of the robot description move frame "
                                f"'{sensor_frame}'; at most {MAX_ARM_JOINTS} are allowed")
-        self._gravity = gravity
-        self._gravity_axes = _gravity_axes_in_root(model, tree, gravity_frame)
+        self.gravity = gravity
+        self.gravity_axes = _gravity_axes_in_root(model, tree, gravity_frame)
         locked = [j for j in range(1, model.njoints) if j not in chain]
-        self._model = pin.buildReducedModel(model, locked, pin.neutral(model))
-        at = _link(self._model, link)
-        self._frame = self._model.addFrame(pin.Frame(
+        self.model = pin.buildReducedModel(model, locked, pin.neutral(model))
+        at = _link(self.model, link)
+        self.frame = self.model.addFrame(pin.Frame(
             "wrench sensor", at.parentJoint, at.placement * pin.SE3(*offset), pin.OP_FRAME))
-        self._data = self._model.createData()
-        names = list(self._model.names)[1:]
+        self._data = self.model.createData()
+        names = list(self.model.names)[1:]
         self.joint_names: list[str] = [name.removeprefix(SAME_NAME) for name in names]
-        joints = list(self._model.joints)[1:]
+        joints = list(self.model.joints)[1:]
         for name, joint in zip(self.joint_names, joints, strict=True):
             if joint.nv != 1:
                 raise InvalidModel(f"joint '{name}' has {joint.nv} degrees of freedom; "
                                    "only joints with one are read from joint states")
-        self._circular = np.array([j.nq == 2 for j in joints])
+        self.circular = np.array([j.nq == 2 for j in joints])
         # Largest |position| that is plausible [rad]: infinite for a joint without limits. A whole
         # turn always is, since drivers count them differently.
-        limits = np.maximum(np.abs(self._model.lowerPositionLimit),
-                            np.abs(self._model.upperPositionLimit))
+        limits = np.maximum(np.abs(self.model.lowerPositionLimit),
+                            np.abs(self.model.upperPositionLimit))
         self._farthest = np.array([
             np.inf if circular else max(_BEYOND_LIMIT * limits[j.idx_q], _TURN)
-            for j, circular in zip(joints, self._circular, strict=True)])
+            for j, circular in zip(joints, self.circular, strict=True)])
         self.revolute = np.array([not j.shortname().startswith("JointModelP") for j in joints])
         self.velocity_limits: Array = np.array(
-            [self._model.velocityLimit[j.idx_v] for j in joints])
+            [self.model.velocityLimit[j.idx_v] for j in joints])
 
     def _configuration(self, positions: Array) -> Array:
         """Pinocchio's q (n, nq): continuous joints as cosine and sine."""
         columns: list[Array] = []
-        for k, circular in enumerate(self._circular):
+        for k, circular in enumerate(self.circular):
             columns += ([np.cos(positions[:, k]), np.sin(positions[:, k])] if circular
                         else [positions[:, k]])
         return np.stack(columns, axis=1)
@@ -130,8 +136,8 @@ class RobotFrame:
 
     def same_geometry(self, other: RobotFrame) -> bool:
         """Whether joints, links, sensor offset and gravity are those of another robot frame."""
-        return (self._model == other._model
-                and np.allclose(self._gravity_axes, other._gravity_axes, rtol=0.0, atol=1e-9))
+        return (self.model == other.model
+                and np.allclose(self.gravity_axes, other.gravity_axes, rtol=0.0, atol=1e-9))
 
     def pose(self, frame: str, tree: TransformTree, positions: Array) -> Pose:
         """Pose in the robot's root of a frame tied to the robot, at joint positions (joints,).
@@ -139,20 +145,20 @@ class RobotFrame:
         Raises:
             UnknownFrame: neither in the robot description nor fixed to it, above or below.
         """
-        above = tree.static_pose(_root(self._model), frame)
+        above = tree.static_pose(_root(self.model), frame)
         if above is not None:
             return above
-        link, offset = _attach(self._model, tree, frame)
-        pin.forwardKinematics(self._model, self._data, self._configuration(positions[None])[0])
+        link, offset = _attach(self.model, tree, frame)
+        pin.forwardKinematics(self.model, self._data, self._configuration(positions[None])[0])
         at = pin.updateFramePlacement(
-            self._model, self._data, self._model.getFrameId(link, pin.FrameType.BODY))
+            self.model, self._data, self.model.getFrameId(link, pin.FrameType.BODY))
         return Pose(at.rotation.copy(), at.translation.copy()) @ offset
 
     def sensor_pose_covariance(self, positions: Array, variance: Array) -> Array:
         """Covariance (6, 6) of position and orientation of the sensor, in its axes, from the
         variance (joints,) of joint positions (joints,)."""
         columns = pin.computeFrameJacobian(
-            self._model, self._data, self._configuration(positions[None])[0], self._frame,
+            self.model, self._data, self._configuration(positions[None])[0], self.frame,
             pin.LOCAL)
         return np.asarray(columns * variance @ columns.T)
 
@@ -161,10 +167,10 @@ class RobotFrame:
         """Sensor motion from joint motions (n, joints) [rad, rad/s, rad/s^2 or m, ...]."""
         velocity, change = np.zeros((2, len(positions), 6))
         rotation = np.empty((len(positions), 3, 3))
-        rotation[:] = self._gravity_axes.T  # no motion: unit axes
+        rotation[:] = self.gravity_axes.T  # no motion: unit axes
         position = np.zeros((len(positions), 3))
         configuration = self._configuration(positions)
-        model, data, frame, local = self._model, self._data, self._frame, pin.LOCAL
+        model, data, frame, local = self.model, self._data, self.frame, pin.LOCAL
         move, place = pin.forwardKinematics, pin.updateFramePlacement
         get_velocity, get_change = pin.getFrameVelocity, pin.getFrameClassicalAcceleration
         for i in np.flatnonzero(valid).tolist():
@@ -173,8 +179,8 @@ class RobotFrame:
             rotation[i], position[i] = at.rotation, at.translation
             velocity[i] = get_velocity(model, data, frame, local).vector
             change[i] = get_change(model, data, frame, local).vector
-        return Motion(self._gravity_axes @ rotation, self._gravity, change[:, :3],
-                      velocity[:, 3:], change[:, 3:], valid, position @ self._gravity_axes.T)
+        return Motion(self.gravity_axes @ rotation, self.gravity, change[:, :3],
+                      velocity[:, 3:], change[:, 3:], valid, position @ self.gravity_axes.T)
 
 
 class JointMotion:

@@ -18,7 +18,8 @@ from ..signals.drop_counters import LEVELS, DropCounters
 from ..signals.ring_buffer import LATE, MISSING_JOINT, NOT_FINITE, REPEATED, SampleRing
 from ..signals.sample_checks import STAMPS_HINT
 from ..signals.stream_watch import StreamWatch
-from .frame_shift import FrameShift
+from .causal.transform_chain import TransformChain
+from .frame_shift import FrameShift, find_fixed_pose
 from .joint_motion import JointMotion, RobotFrame
 from .motion import MotionSource
 from .polynomial import Spacing
@@ -176,6 +177,19 @@ class MotionSelector:
         self._joints_seen = None
         self._moving_seen = False
         self._watch.reset()
+
+    @property
+    def live(self) -> RobotFrame | TransformChain | None:
+        """What gives the motion of the sensor now: joint states of a robot, or transforms; None
+        while it is not known."""
+        if self._joint is not None:
+            return self._joint.robot
+        return self._tf.chain if self._tf is not None else None
+
+    def fixed_pose(self, frame: str, other: str) -> Pose | None:
+        """Pose of a frame in another that is fixed to it; None where it is not, or not known."""
+        self.tree.want(frame, other)
+        return find_fixed_pose(frame, other, self._joint, self.tree)
 
     # ---- choice --------------------------------------------------------------------------------
 

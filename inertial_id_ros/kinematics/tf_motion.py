@@ -7,6 +7,7 @@ import numpy as np
 
 from ..errors import UnknownFrame
 from ..inertia import Array
+from .causal.transform_chain import chain_of
 from .motion import Motion
 from .polynomial import (
     FEW,
@@ -33,7 +34,8 @@ class TfMotion:
         gravity: magnitude [m/s^2]; window: requested length of the quartics [s].
 
     Attributes:
-        edges: child frames of the moving transforms between world and sensor.
+        edges: child frames of the moving transforms between world and sensor; chain: all edges
+            between them.
         window: length of the quartics [s]; None until the rate of the transforms is known.
     """
 
@@ -47,6 +49,7 @@ class TfMotion:
         self._fixed = tree.static_edges(self._world, sensor_frame)
         self._gravity = gravity
         self._requested_window = window
+        self.chain = chain_of(tree, self._world, sensor_frame, gravity)
         self.window: float | None = None
         self._spacing: Spacing | None = None
         self._turned = self._shifted = False

@@ -99,8 +99,7 @@ class TransformTree:
         Raises:
             InvalidData: values not finite, a zero quaternion, or a frame that is its own parent.
         """
-        row = np.array(_checked(parent, child, translation, quaternion))
-        pose = Pose(_matrices(row[3:]), row[:3])
+        pose = pose_from(parent, child, translation, quaternion)
         known = self._static.get(child)
         if known is not None and known[0] == parent and known[1].equals(pose):
             return
@@ -192,6 +191,13 @@ class TransformTree:
         """Child, parent and pose of the fixed edges between two frames (raises UnknownFrame)."""
         up, down = self.path(target, source)
         return [(f, *self._static[f]) for f in up + down if f in self._static]
+
+    def edge(self, child: str) -> tuple[str, str, Pose | None]:
+        """Parent and child of the edge above a frame, and its pose if it is fixed."""
+        if child in self._static:
+            parent, pose = self._static[child]
+            return parent, child, pose
+        return self._moving[child][0], child, None
 
     def static_pose(self, target: str, source: str) -> Pose | None:
         """Pose of source in target if only static edges lie between them, else None."""
@@ -299,6 +305,13 @@ def _matrices(quaternions: Array) -> Array:
     outer = 2.0 * vector[..., :, None] * vector[..., None, :]
     square = w * w - (vector * vector).sum(axis=-1)[..., None, None]
     return square * np.eye(3) + outer + 2.0 * w * skew(vector)
+
+
+def pose_from(parent: str, child: str, translation: Sequence[float],
+              quaternion: Sequence[float]) -> Pose:
+    """Pose of child in parent (quaternion x, y, z, w; raises InvalidData as `set_static` does)."""
+    row = np.array(_checked(parent, child, translation, quaternion))
+    return Pose(_matrices(row[3:]), row[:3])
 
 
 def _length(rows: Array) -> Array:

@@ -7,7 +7,7 @@ objects of them costs more than all the rest, and the worker decodes them faster
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -29,6 +29,8 @@ from .diagnostics import TopicRate, load_topic
 from .publisher_watch import PublisherWatch
 from .services.black_boxes import BlackBoxes
 
+Taps = Mapping[InputTopic, Callable[[bytes], Any]]
+
 
 class Inputs:
     """Subscriptions of a node that feed an identifier.
@@ -36,6 +38,7 @@ class Inputs:
     Args:
         on_description: called with every robot description (its parsing takes time).
         black_boxes: keep every message.
+        taps: are given the serialised messages of a topic before all else.
 
     Attributes:
         rates: messages by the name of the setting that names their topic.
@@ -46,8 +49,10 @@ class Inputs:
     """
 
     def __init__(self, node: Node, settings: Settings, identifier: AnyIdentifier,
-                 on_description: Callable[[str], None], black_boxes: BlackBoxes) -> None:
+                 on_description: Callable[[str], None], black_boxes: BlackBoxes,
+                 taps: Taps) -> None:
         self._node, self._identifier, self._black_boxes = node, identifier, black_boxes
+        self._taps = taps
         self._adapter = MessageAdapter(identifier, settings, on_description)
         self.rates: dict[str, TopicRate] = {}
         self._watches: list[PublisherWatch] = []
@@ -59,6 +64,7 @@ class Inputs:
     def _subscribe(self, topic: InputTopic, name: str) -> None:
         """Subscribe to a topic and count its messages."""
         rate = self.rates[topic.setting.removesuffix(".topic")] = TopicRate()
+        tap = self._taps.get(topic)
         message_class = message_type(topic.type, topic.required_by)
         take: Callable[[bytes], Any] = (
             partial(self._identifier.add_serialized, topic.kind) if topic.kind is not None
@@ -67,6 +73,8 @@ class Inputs:
         def receive(data: bytes) -> None:
             rate.count += 1
             rate.arrived = monotonic()
+            if tap is not None:
+                tap(data)
             if record is not None:
                 record(self._identifier.entered, data)
             take(data)

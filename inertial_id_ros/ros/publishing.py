@@ -6,16 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from geometry_msgs.msg import InertiaStamped, WrenchStamped
+from geometry_msgs.msg import InertiaStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from visualization_msgs.msg import MarkerArray
 
 from inertial_id_ros.msg import InertialParameters
 
 from ..estimate import Estimate, Outcome
-from ..identification.compensated_wrenches import CompensatedWrenches
 from .client.contract import published_qos
-from .conversions import inertia_message, parameters_message, time_message, wrench_message
+from .conversions import inertia_message, parameters_message, time_message
 from .markers import payload_markers
 from .services.lifecycle import ManagedNode
 
@@ -34,8 +33,6 @@ class Publishing:
         # Not latched: without verdict and stale mark, an old one would be taken for a new one.
         self._inertia = node.create_lifecycle_publisher(InertiaStamped, "~/inertia", 10)
         self._markers = node.create_lifecycle_publisher(MarkerArray, "~/markers", _LATCHED)
-        self._compensated = node.create_lifecycle_publisher(
-            WrenchStamped, "~/wrench_compensated", 100)
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._clock = node.get_clock()
         self._sequence = 0  # of the last message with parameters
@@ -58,23 +55,6 @@ class Publishing:
             message.header.frame_id = outcome.frame_id
             message.header.stamp = time_message(outcome.stamp_ns)
             self._inertia.publish(message)
-
-    @property
-    def compensated_is_subscribed(self) -> bool:
-        """Whether anybody subscribes to the compensated wrenches."""
-        return self._compensated.get_subscription_count() > 0
-
-    def publish_compensated(self, wrenches: CompensatedWrenches) -> None:
-        """Publish wrenches without bias and payload, one message for each stamp."""
-        if not len(wrenches.stamps_ns) or not self.compensated_is_subscribed:
-            return
-        message = WrenchStamped()
-        message.header.frame_id = wrenches.frame_id
-        for stamp, wrench in zip(wrenches.stamps_ns.tolist(), wrenches.wrench.tolist(),
-                                 strict=True):
-            message.header.stamp = time_message(stamp)
-            message.wrench = wrench_message(wrench)
-            self._compensated.publish(message)
 
     def publish_diagnostics(self, statuses: Sequence[DiagnosticStatus]) -> None:
         """Publish diagnostic statuses, stamped with the present time."""

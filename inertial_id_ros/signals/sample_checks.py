@@ -22,26 +22,38 @@ STAMPS_HINT = ("their driver must fill header.stamp; of a recording, identify_ba
 _IMPOSSIBLE = 1e6  # N, N m: no wrist sensor reads this, uninitialised memory does
 
 
+def plausible_limits(settings: WrenchSettings) -> tuple[float, float]:
+    """Size below which a force [N] and a torque [N m] are plausible."""
+    # A channel within one part in a thousand of full scale is clipped.
+    force, torque = (0.999 * full if full > 0.0 else _IMPOSSIBLE
+                     for full in (settings.force_range, settings.torque_range))
+    return force, torque
+
+
+def is_plausible(wrench: Sequence[float], limits: tuple[float, float]) -> bool:
+    """Whether a wrench (6,) is finite and within the limits."""
+    (fx, fy, fz, tx, ty, tz), (f, t) = wrench, limits
+    # Plain comparisons, which NaN fails: this runs for each sample.
+    return (-f < fx < f and -f < fy < f and -f < fz < f
+            and -t < tx < t and -t < ty < t and -t < tz < t)
+
+
 class WrenchChecks:
     """Checks wrench samples; counts what it refuses."""
 
     def __init__(self, settings: WrenchSettings, findings: FindingLog) -> None:
         self._findings = findings
-        # A channel within one part in a thousand of full scale is clipped.
-        self._ceilings = tuple(0.999 * full if full > 0.0 else _IMPOSSIBLE
-                               for full in (settings.force_range, settings.torque_range))
+        self._ceilings = plausible_limits(settings)
         self._refused: str | None = None  # what is wrong with the last sample
 
     def check(self, stamp_ns: int, force: Sequence[float],
               torque: Sequence[float]) -> tuple[float, ...] | None:
         """The sample as 6 numbers [N, N m]; None where it is refused."""
-        (fx, fy, fz), (tx, ty, tz), (f, t) = force, torque, self._ceilings
-        # Plain comparisons, which NaN fails: this runs for each sample.
-        if (stamp_ns > 0 and -f < fx < f and -f < fy < f and -f < fz < f
-                and -t < tx < t and -t < ty < t and -t < tz < t):
+        sample = (*force, *torque)
+        if stamp_ns > 0 and is_plausible(sample, self._ceilings):
             self._refused = None
-            return fx, fy, fz, tx, ty, tz
-        self._refuse(stamp_ns, (fx, fy, fz, tx, ty, tz))
+            return sample
+        self._refuse(stamp_ns, sample)
         return None
 
     def _refuse(self, stamp_ns: int, sample: Sequence[float]) -> None:

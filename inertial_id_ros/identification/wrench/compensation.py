@@ -14,7 +14,7 @@ from ...regression.rows import regressor_of, tilt_gravity
 from ...settings import Settings
 from ..compensated_wrenches import CompensatedWrenches, no_wrenches
 
-_SILENT = "compensation_silent"  # finding
+_SILENT = "smoothed_compensation_silent"  # finding
 
 
 class Compensation:
@@ -66,9 +66,9 @@ def why_not_compensated(estimate: Estimate, age_ns: int, window: float) -> str |
     """
     if UNOBSERVED in estimate.verdict[:4]:
         what = "mass" if estimate.verdict[0] == UNOBSERVED else "centre of mass"
-        return f"the compensated wrench is silent: the {what} is not identified yet"
+        return f"the smoothed compensated wrench is silent: the {what} is not identified yet"
     if age_ns > int(window * 1e9):
-        return ("the compensated wrench is silent: the estimate is held for longer than "
+        return ("the smoothed compensated wrench is silent: the estimate is held for longer than "
                 f"buffer.window, {window:g} s")
     return None
 

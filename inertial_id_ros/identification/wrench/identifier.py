@@ -14,6 +14,7 @@ from typing import TypeGuard
 
 import numpy as np
 
+from ...detection.disturbance_detector import Event, EventKind
 from ...detection.disturbance_findings import DisturbanceFindings
 from ...detection.segments import Segments
 from ...detection.unit_check import UnitCheck
@@ -26,12 +27,17 @@ from ...kinematics.motion import Motion
 from ...kinematics.motion_statistics import MotionStatistics
 from ...regression.regressor_window import Rows, WindowContent, make_regressor_window
 from ...regression.rows import make_bin_columns, unpack_bins
+from ...regression.tool import Tool
+from ...regression.uncertainty.noise import datasheet_noise
 from ...settings import Settings
 from ...signals import inbox
 from ...signals.bins import BIN_NS, BinColumns, Bins
 from ...signals.precompensation import Removed, RemovedPayload
 from ...signals.ring_buffer import JUMPED
 from ..compensated_wrenches import CompensatedWrenches, join_wrenches, no_wrenches
+from ..compensation.load_in_use import LoadInUse
+from ..compensation.load_latch import LoadLatch
+from ..compensation.target_frame import TargetFrame
 from ..pipeline import Pipeline
 from ..state import Keep, State, keep_nothing
 from .compensation import Compensation
@@ -69,6 +75,7 @@ class Identifier(Pipeline[WindowContent]):
         self._solver = Solver(settings, shape, self._segments.filter)
         self._compensation = Compensation(settings, self._log)
         self._watch = InputWatch(settings.wrench, self._motion, self._log)
+        self._latch, self._target = LoadLatch(), TargetFrame()
         self._unsettled: UnsettledBins | None = None
         self._motion_statistics = MotionStatistics()
         self._begin()
@@ -177,6 +184,7 @@ class Identifier(Pipeline[WindowContent]):
         if self._motion.mounting_changed:
             self._motion.mounting_changed = False
             self._flush()
+            self._latch.forget("the mounting of the robot or of the sensor changed")
             self._log.count("mounting_changed", "buffers flushed: the mounting of the robot or of "
                             "the sensor changed", "info")
         removed = self._setup.removed.in_sensor(self.sensor_frame, self._motion.lookup)
@@ -215,7 +223,7 @@ class Identifier(Pipeline[WindowContent]):
         them."""
         if fault.first is None:
             self._watch.use_change(fault)
-            self._forget_learnt()
+            self._forget_learnt("the inputs contradict each other")
         elif fault.first < self._stream.next_bin and self._watch.conflict is None:
             self._forget_events(fault.first)
             now = self._stream.next_bin
@@ -270,6 +278,18 @@ class Identifier(Pipeline[WindowContent]):
         self._setup.add_rows(rows)
         self._row_count += len(rows.number)
 
+    def _handle_event(self, event: Event) -> None:
+        """Record an event of the detector, and what it means for the load that may be removed."""
+        if event.kind.ends_payload:
+            text = self._disturbances.describe(event)
+            if event.kind is EventKind.PAYLOAD_CHANGED:
+                self._latch.end_payload(text, self._carried(None))
+            elif event.kind is EventKind.ZERO_MOVED:
+                self._latch.forget(text)
+            else:
+                self._latch.doubt(text)
+        super()._handle_event(event)
+
     def _handle_moved_zero(self) -> None:
         """Forget the tare, which belongs to the old zero."""
         self._solver.bias.forget()
@@ -298,7 +318,10 @@ class Identifier(Pipeline[WindowContent]):
                 outcome = self._solve_window()
             if _is_new(outcome):
                 self._compensation.begin_with(outcome)
-            return self._conclude(self._recover(outcome))
+            outcome = self._conclude(self._recover(outcome))
+            if _is_new(outcome):
+                self._latch.take(outcome, self._carried(outcome))
+            return outcome
 
     def _recover(self, outcome: Outcome) -> Outcome:
         """Forget everything learnt where it has explained nothing for long; the outcome then is
@@ -313,7 +336,7 @@ class Identifier(Pipeline[WindowContent]):
         text = ("nothing has explained the wrench for long: everything that was learnt is "
                 "forgotten")
         self._log.clear("frame_wrong", "sign_wrong", "residual_large")
-        self._forget_learnt()
+        self._forget_learnt(text)
         self._log.count("estimate_lost", f"{text}; buffers flushed")
         self._flush_reason = text
         return NoEstimate(self.newest_ns, self.sensor_frame, text)
@@ -339,8 +362,9 @@ class Identifier(Pipeline[WindowContent]):
         return self._solver.problems.total_payload(
             np.zeros(PARAMETERS) if estimate is None else estimate.phi)
 
-    def _forget_learnt(self) -> None:
+    def _forget_learnt(self, reason: str) -> None:
         """Forget what was learnt from the samples so far; keep the tare and the tool."""
+        self._latch.forget(reason)
         self._flush()
         self._disturbances.withdraw()
         self._solver.reset()
@@ -423,6 +447,7 @@ class Identifier(Pipeline[WindowContent]):
     def _restart(self, reason: str) -> None:
         """Forget all but the samples of the wrench."""
         super()._restart(reason)
+        self._latch.forget(reason)
         self._begin()
         self._use_noise()  # that of the settings again
 
@@ -446,6 +471,7 @@ class Identifier(Pipeline[WindowContent]):
             self._solver.bias.use(tare)
             self._log.clear("tare_suspected", "tare_not_used")
             self._flush()
+            self._latch.use_tare(tare.reading, self._carried(None))
             return text
 
     def untare(self, keep: Keep = keep_nothing) -> str:
@@ -454,7 +480,37 @@ class Identifier(Pipeline[WindowContent]):
             keep(replace(self._state(), tare=None))
             self._log.clear("tare_suspected")
             self._force_solve()
+            self._latch.drop_tare()
             return self._solver.bias.drop()
+
+    def set_tool(self, tool: Tool | None, keep: Keep = keep_nothing) -> None:
+        """As `Pipeline.set_tool`; what is carried beside the tool is not known yet."""
+        super().set_tool(tool, keep)
+        with self._lock:
+            self._latch.end_payload("another tool was set", self._carried(None))
+
+    def load_in_use(self) -> LoadInUse:
+        """What may be removed from the wrenches that come, or why nothing."""
+        with self._lock:
+            settings, latch = self.settings, self._latch
+            removed, source = self._setup.taken_out, self._motion.live
+            frame = settings.compensation.frame.lstrip("/")
+            use = LoadInUse(
+                latch.mode, latch.reason, latch.load, self.sensor_frame,
+                bool(settings.wrench.sensor_frame), latch.estimate_ns, removed.phi,
+                removed.weight_only, datasheet_noise(self._noise.settings.wrench), source,
+                latch.epoch, None, frame)
+            if frame and frame != self.sensor_frame:
+                pose = self._motion.fixed_pose(self.sensor_frame, frame)
+                if pose is None:
+                    return use.silenced(f"compensation.frame is '{frame}', which is not known to "
+                                        f"be fixed to the sensor frame '{self.sensor_frame}'")
+                use = replace(use, target=self._target.matrix(pose))
+            if self._watch.conflict is not None:
+                return use.silenced(self._watch.conflict)
+            if self._motion.missing is not None:
+                return use.silenced(self._motion.missing.text)
+            return use
 
     def _state(self) -> State:
         return State(self._solver.tool, self._solver.bias.tare, self._last or self._restored)

@@ -1,0 +1,90 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Which load may be removed from the wrench: kept through contact, given up when it ends.
+
+An estimate is held in contact, forgotten when nothing explains the wrench, made anew when the
+set-up is corrected. None of that changes what the sensor carries. Here the last estimate stays in
+use until something says that it is no longer true.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...estimate import IDENTIFIED, UNOBSERVED, Estimate
+from ...inertia import Array
+from .load_in_use import NO_LOAD, Load, Mode
+
+_WAITING = "waiting for the first estimate"
+
+
+class LoadLatch:
+    """Holds what is known of the load.
+
+    Attributes:
+        mode: what may be removed; reason: why no more, or why so much; in one sentence.
+        load: that is known; estimate_ns: stamp of the estimate it comes from; 0 without one.
+        epoch: another number after each `forget`.
+    """
+
+    def __init__(self) -> None:
+        self.epoch = 0
+        self.forget(_WAITING)
+
+    def forget(self, reason: str) -> None:
+        """Nothing is known any more, not even the bias."""
+        self.mode, self.reason = Mode.SILENT, f"{reason}; waiting for an estimate"
+        if reason == _WAITING:
+            self.reason = reason
+        self.load, self.estimate_ns, self._doubted = NO_LOAD, 0, ""
+        self.epoch += 1
+
+    def take(self, estimate: Estimate, carried: Array) -> None:
+        """Use a new estimate, if it knows enough.
+
+        Unknown inertia is no reason not to: motion that does not identify it hardly depends on it.
+
+        Args:
+            carried: phi (10,) of all that the sensor carries by it.
+        """
+        verdict = estimate.verdict[:4]
+        if self._doubted and any(v != IDENTIFIED for v in verdict):
+            return
+        if UNOBSERVED in verdict:
+            if self.mode is Mode.SILENT:
+                what = "mass" if verdict[0] == UNOBSERVED else "centre of mass"
+                self.reason = f"the {what} is not identified yet"
+            return
+        self.mode, self._doubted = Mode.PAYLOAD, ""
+        self.load = Load(carried, estimate.bias, estimate.alignment)
+        self.estimate_ns = estimate.stamp_ns
+        self.reason = "the payload is known"
+
+    def doubt(self, reason: str) -> None:
+        """The data say that the estimate, or a contact, has lasted too long to judge it; only an
+        estimate that is identified in full replaces it."""
+        if self.mode is Mode.PAYLOAD:
+            self._doubted = reason
+            self.reason = f"{reason}; the payload known before is held"
+
+    def end_payload(self, reason: str, tool: Array) -> None:
+        """Another payload is there, or none; the zero is as before.
+
+        Args:
+            tool: phi (10,) of what stays.
+        """
+        if self.mode is Mode.SILENT:
+            return
+        self.mode, self.reason = Mode.TOOL, f"{reason}; what is carried now is not known yet"
+        self.load = Load(tool, self.load.bias, self.load.alignment)
+        self.estimate_ns, self._doubted = 0, ""
+
+    def use_tare(self, bias: Array, tool: Array) -> None:
+        """The sensor was read without payload: bias (6,), sign of the topic."""
+        self.forget("the sensor was tared")
+        self.mode, self.reason = Mode.TOOL, "the sensor was tared; no payload is known yet"
+        self.load = Load(tool, np.asarray(bias, dtype=float), NO_LOAD.alignment)
+
+    def drop_tare(self) -> None:
+        """The user does not trust the tare any more."""
+        if self.mode is Mode.TOOL:
+            self.forget("the tare was dropped")

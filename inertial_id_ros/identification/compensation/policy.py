@@ -1,0 +1,25 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What the settings make of the load that is known: what is removed, and why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...settings.output import CompensationSettings
+from .load_in_use import LoadInUse, Mode
+
+
+def apply_policy(settings: CompensationSettings, use: LoadInUse) -> LoadInUse:
+    """The load in use where the settings say what to do about an unknown payload."""
+    if use.mode is Mode.TOOL and settings.unknown_payload == "silent":
+        return use.silenced(use.reason)
+    return use
+
+
+def apply_age(settings: CompensationSettings, use: LoadInUse, age: float) -> LoadInUse:
+    """The load in use at an age of its estimate [s]; NaN: it has none."""
+    if not age > settings.max_age or use.mode is not Mode.PAYLOAD:
+        return use
+    text = (f"the estimate in use is {age:.0f} s old, more than compensation.max_age, "
+            f"{settings.max_age:g} s")
+    return use.silenced(text) if settings.when_old == "stop" else replace(use, reason=text)

@@ -1,0 +1,76 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""A load as three matrices, so that removing it from a wrench is two small products."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...inertia import Array
+from ...kinematics.causal.features import ACCELERATION, ALPHA, AXES, FEATURES, PRODUCTS
+from ...linalg import identity
+from ...regression.alignment import CLOCK_OFFSET, GRAVITY_TILT, gravity_turn
+from ...regression.newton_euler import regressor
+from ...regression.row_layout import BIASES, correct_wrench
+from .load_in_use import Load, LoadInUse
+
+_PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # of the products of angular velocities
+
+
+def _unit_regressors() -> tuple[Array, Array, Array]:
+    """Regressors of unit accelerations, angular accelerations (3, 6, 10), and products (6, 6, 10).
+
+    The rates enter as squares: that of a pair is what both have beyond what each has.
+    """
+    none, unit = np.zeros((3, 3)), np.eye(3)
+    square = regressor(none, unit, none)
+    products = [square[i] if i == j else
+                regressor(np.zeros(3), unit[i] + unit[j], np.zeros(3)) - square[i] - square[j]
+                for i, j in _PAIRS]
+    return regressor(unit, none, none), regressor(none, none, unit), np.array(products)
+
+
+_LINEAR, _ANGULAR, _SQUARES = _unit_regressors()
+
+
+def load_matrix(phi: Array, up: Array, weight_only: bool = False) -> Array:
+    """Matrix (6, 21) from the features of a motion to the wrench on a body phi (10,).
+
+    Args:
+        up: (3,) the true upward axis along the axes of the gravity frame.
+    """
+    out = np.zeros((BIASES, FEATURES))
+    linear = (_LINEAR @ phi).T
+    out[:, AXES] = np.concatenate([u * linear for u in up.tolist()], axis=1)
+    if not weight_only:
+        out[:, ACCELERATION] = linear
+        out[:, ALPHA], out[:, PRODUCTS] = (_ANGULAR @ phi).T, (_SQUARES @ phi).T
+    return out
+
+
+class PreparedLoad:
+    """Removes one load from wrenches.
+
+    Attributes:
+        load: that is removed; early_ns: by how much the stamps of the wrench are early [ns].
+    """
+
+    def __init__(self, load: Load, use: LoadInUse, sign: float) -> None:
+        self.load = load
+        self.early_ns = round(float(load.alignment[CLOCK_OFFSET.values][0]) * 1e9)
+        up = gravity_turn(load.alignment[GRAVITY_TILT.values]).T[2]
+        correction = correct_wrench(identity(BIASES), load.alignment).T
+        matrix = -sign * load_matrix(load.phi, up)
+        if use.removed.any():
+            taken_out = load_matrix(use.removed, np.array([0.0, 0.0, 1.0]), use.weight_only)
+            matrix += sign * correction @ taken_out
+        if use.target is not None:
+            correction, matrix = use.target @ correction, use.target @ matrix
+        self._matrix, self._offset = matrix, -correction @ load.bias
+        self._correction = None if np.array_equal(correction, identity(BIASES)) else correction
+
+    def remove(self, wrench: Array, features: Array) -> Array:
+        """The wrench (6,) without the load, from that of the topic and the motion (21,)."""
+        corrected = wrench if self._correction is None else self._correction @ wrench
+        return np.asarray(corrected + self._offset + self._matrix @ features)
+
+

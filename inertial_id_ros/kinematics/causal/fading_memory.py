@@ -1,0 +1,82 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Causal smoothing: a cubic through the past with exponentially fading weights gives value,
+velocity and acceleration now.
+
+The discounted least-squares fit of degree three (Morrison, Introduction to Sequential Smoothing and
+Prediction, 1969, ch. 13) as a recursion of four numbers a channel. In continuous time its four
+poles lie at -1/tau, and with ``u = tau s``::
+
+    value         (4 u^3 + 6 u^2 + 4 u + 1) / (1 + u)^4
+    velocity    s (6 u^2 + 4 u + 1) / (1 + u)^4
+    acceleration s^2 (4 u + 1) / (1 + u)^4
+
+so that none of them lags behind a motion of constant jerk.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...inertia import Array
+
+STATES = 4  # value and three derivatives
+SETTLED = 12.0  # time constants after which less than 0.3 % of the first error is left
+# Power of white noise in value, velocity and acceleration, by tau and the period T: the integrals
+# of the squared transfer functions, times T / tau, T / tau^3, T / tau^5.
+_NOISE = (93.0 / 32.0, 185.0 / 32.0, 81.0 / 32.0)
+
+
+class FadingMemory:
+    """The filter of n channels, for samples at any increasing times.
+
+    Args:
+        first: sample (n,) to begin with, at rest.
+        tau: time constant [s].
+
+    Attributes:
+        state: (4, n) value and derivatives at the time of the newest sample.
+    """
+
+    def __init__(self, first: Array, tau: float) -> None:
+        self.tau = tau
+        self.state: Array = np.zeros((STATES, len(first)))
+        self.state[0] = first
+
+    def predict(self, ahead: float) -> Array:
+        """Value and derivatives (4, n) some time [s] after the newest sample."""
+        half = 0.5 * ahead * ahead
+        return np.asarray(np.array(
+            ((1.0, ahead, half, half * ahead / 3.0), (0.0, 1.0, ahead, half),
+             (0.0, 0.0, 1.0, ahead), (0.0, 0.0, 0.0, 1.0))) @ self.state)
+
+    def correct(self, predicted: Array, error: Array, step: float) -> None:
+        """Take a sample in.
+
+        Args:
+            predicted: (4, n) as `predict` gives it; error: (n,) of it against the sample.
+            step: time since the sample before [s], positive.
+        """
+        gain = np.array(gains(step, self.tau))
+        self.state = predicted + gain[:, None] * error
+
+
+def gains(step: float, tau: float) -> tuple[float, float, float, float]:
+    """What value and derivatives take of the error of a prediction over a step [s]."""
+    theta, rest = math.exp(-step / tau), -math.expm1(-step / tau)
+    square = rest * rest
+    return (1.0 - theta**4, square * (11.0 + 14.0 * theta + 11.0 * theta * theta) / (6.0 * step),
+            2.0 * square * rest * (1.0 + theta) / step**2, square * square / step**3)
+
+
+def noise_gain(derivative: int, period: float, tau: float) -> float:
+    """Standard deviation of value (0), velocity (1) or acceleration (2) per unit of white noise in
+    samples with this period [s], which is short against tau [s]."""
+    return math.sqrt(_NOISE[derivative] * period / tau) / tau**derivative
+
+
+def group_delay(frequency: float, tau: float) -> float:
+    """Group delay [s] of the acceleration at a frequency [Hz]: none at 0, at most 2.4 tau."""
+    x = (2.0 * math.pi * frequency * tau)**2
+    return 4.0 * tau * (1.0 / (1.0 + x) - 1.0 / (1.0 + 16.0 * x))

@@ -1,0 +1,87 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Motion of the sensor now, from joint states."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...inertia import Array
+from ..joint_motion import RobotFrame
+from .fading_memory import FadingMemory
+from .features import MotionNow
+from .prepared_arm import PreparedArm
+from .sample_clock import SampleClock
+
+_FASTEST, _JUMP = 20.0, 0.05  # rad/s, rad (or m): a larger error of a prediction is no motion
+_ORDERS = 100  # kept; a publisher that invents names must not grow memory
+
+
+class JointFilter:
+    """Filters the joint states of a robot frame and predicts the motion at the stamps of wrenches.
+
+    Args:
+        terms: of `features.TERMS`.
+        tau: time constant of the filter [s]; longer by itself for slow joint states.
+    """
+
+    def __init__(self, robot: RobotFrame, terms: str, tau: float) -> None:
+        self._robot, self._tau = robot, tau
+        self._arm = PreparedArm(robot, terms)
+        self._orders: dict[tuple[str, ...], list[int] | None] = {}
+        self._filter: FadingMemory | None = None
+        self._clock = SampleClock("joint state", tau)
+
+    def add(self, stamp_ns: int, names: tuple[str, ...], positions: Sequence[float]) -> None:
+        """Take a joint state in; what cannot be used is ignored."""
+        order = self._order(names)
+        if order is None or len(positions) < len(names) or stamp_ns <= 0:
+            return
+        row = np.array([positions[k] for k in order])
+        if not math.isfinite(row.sum()):
+            return
+        step = self._clock.step_to(stamp_ns)
+        if self._filter is None or step is None:
+            self._begin(stamp_ns, row)
+        elif step > 0.0:
+            self._correct(stamp_ns, row, step)
+
+    def _correct(self, stamp_ns: int, row: Array, step: float) -> None:
+        """Take the next row (joints,) in."""
+        assert self._filter is not None
+        predicted = self._filter.predict(step)
+        error = row - predicted[0]
+        largest = np.abs(error).max()
+        if largest > math.pi:  # some drivers wrap to +-pi
+            error -= self._robot.revolute * 2.0 * math.pi * np.round(error / (2.0 * math.pi))
+            largest = np.abs(error).max()
+        if largest > _JUMP + _FASTEST * step:
+            self._begin(stamp_ns, row)
+            return
+        self._filter.tau = self._clock.advance(stamp_ns, step)
+        self._filter.correct(predicted, error, step)
+
+    def _begin(self, stamp_ns: int, row: Array) -> None:
+        """Begin with this row (joints,), at rest."""
+        self._filter = FadingMemory(row, self._tau)
+        self._clock.begin(stamp_ns)
+
+    def _order(self, names: tuple[str, ...]) -> list[int] | None:
+        """Where the robot's joints are among these names; None where one is missing."""
+        if names not in self._orders:
+            if len(self._orders) > _ORDERS:
+                self._orders.clear()
+            index = {name: k for k, name in enumerate(names)}
+            wanted = self._robot.joint_names
+            self._orders[names] = ([index[j] for j in wanted]
+                                   if all(j in index for j in wanted) else None)
+        return self._orders[names]
+
+    def motion_at(self, stamp_ns: int) -> MotionNow:
+        """Motion of the sensor at a stamp [ns]; its features hold until the next call."""
+        ahead, reason = self._clock.ahead(stamp_ns)
+        if reason or self._filter is None:
+            return MotionNow(None, reason)
+        return MotionNow(self._arm.features(self._filter.predict(ahead)))

@@ -1,0 +1,80 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""All that the node publishes of wrenches without their payload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...findings import FindingLog
+from ...identification.compensated_wrenches import CompensatedWrenches
+from ...identification.compensation.live_compensation import LiveCompensation
+from ...identification.compensation.load_in_use import LoadInUse, Mode
+from ...settings import Settings
+from ...signals.input_topics import JOINT_STATES, TRANSFORMS, WRENCH, InputTopic
+from ..services.lifecycle import ManagedNode
+from .live_topic import LiveTopic
+from .smoothed_topic import SmoothedTopic
+from .state_topic import StateTopic
+
+_SILENT, _OLD = "compensation_silent", "compensation_old"  # findings
+
+
+class CompensationTopics:
+    """The topics of the compensated wrench.
+
+    Attributes:
+        taps: what takes the serialised messages of a topic, before all else does.
+    """
+
+    def __init__(self, node: ManagedNode, settings: Settings, findings: FindingLog) -> None:
+        self._live, self._findings = LiveCompensation(settings), findings
+        self.live = LiveTopic(node, self._live)
+        self._smoothed, self._state = SmoothedTopic(node), StateTopic(node)
+        self._when_old = settings.compensation.when_old
+        self.taps: dict[InputTopic, Callable[[bytes], Any]] = {
+            WRENCH: self.live.take_wrench, JOINT_STATES: self.live.take_joint_state,
+            TRANSFORMS: self.live.take_transforms}
+
+    @property
+    def are_subscribed(self) -> bool:
+        """Whether anybody subscribes to compensated wrenches."""
+        return self._live.is_on or self._smoothed.is_subscribed
+
+    def use(self, use: LoadInUse) -> None:
+        """Remove this load from now on; from any thread."""
+        self._live.use(use)
+
+    def publish(self, wrenches: CompensatedWrenches) -> None:
+        """Publish smoothed wrenches; from any thread."""
+        self._smoothed.publish(wrenches)
+
+    def configure(self, settings: Settings) -> None:
+        """Use changed settings."""
+        self._live.configure(settings.compensation)
+        self._when_old = settings.compensation.when_old
+
+    def look(self) -> None:
+        """Begin or stop with the subscribers, show what is removed, and report it; in the
+        executor's thread."""
+        self.live.look()
+        status = self._live.status()
+        self._state.show(status)
+        if status.mode is Mode.SILENT and self._live.is_on:
+            self._findings.set(_SILENT, "info",
+                               f"the compensated wrench is silent: {status.reason}")
+        else:
+            self._findings.clear(_SILENT)
+        if status.old and self._when_old == "warn":
+            self._findings.set(_OLD, "warning", f"the compensated wrench: {status.reason}")
+        else:
+            self._findings.clear(_OLD)
+
+    def end(self, reason: str) -> None:
+        """Publish nothing any more, and say why."""
+        self._live.use(LoadInUse(Mode.SILENT, reason))
+        self._state.show(self._live.status())
+
+    def stop(self) -> None:
+        """Stop computing; in the executor's thread."""
+        self._live.end()
