@@ -23,6 +23,7 @@ ARGUMENTS = (
     ("speed", "1.0", float, "Angular speed of the tool [rad/s]."),
     ("convention", "on_sensor", str, "Sign of the wrench: on_sensor or on_environment."),
     ("seed", "0", int, "Seed of the noise."),
+    ("prefix", "", str, "Put before the names of all joints and links."),
 )
 
 
@@ -30,15 +31,17 @@ def generate_launch_description() -> LaunchDescription:
     """Arguments, cobot and node."""
     arguments = [DeclareLaunchArgument(name, default_value=default, description=text)
                  for name, default, _, text in ARGUMENTS]
+    namespace = DeclareLaunchArgument(
+        "namespace", default_value="", description="Namespace of both nodes.")
     method = DeclareLaunchArgument("method", default_value="", description="Estimator.")
     cobot = Node(
         package="inertial_id_ros", executable="simulate_cobot", name="simulate_cobot",
-        output="screen", emulate_tty=True,
+        namespace=LaunchConfiguration("namespace"), output="screen", emulate_tty=True,
         parameters=[{name: ParameterValue(LaunchConfiguration(name), value_type=kind)
                      for name, _, kind, _ in ARGUMENTS}])
     identify = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(Path(__file__).parent / "identify.launch.py")),
-        launch_arguments={"config": "simulation",
-                          "convention": LaunchConfiguration("convention"),
-                          "method": LaunchConfiguration("method")}.items())
-    return LaunchDescription([*arguments, method, cobot, identify])
+        launch_arguments={"config": "simulation", **{
+            name: LaunchConfiguration(name)
+            for name in ("convention", "method", "namespace", "prefix")}}.items())
+    return LaunchDescription([*arguments, namespace, method, cobot, identify])

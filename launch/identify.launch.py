@@ -2,13 +2,19 @@
 """Starts inertial_id_node for a robot.
 
     ros2 launch inertial_id_ros identify.launch.py config:=ur
+    ros2 launch inertial_id_ros identify.launch.py config:=ur namespace:=left prefix:=left_
 
 ``config`` is the name of a file in this package's config folder, or a path. Every other argument
 overrides one setting of that file; an argument that is not given leaves the file's value.
+The second line is for one of several arms, whose topics are in a namespace, and whose joints, links
+and sensors have a prefix (tf_prefix of a driver). Where the arms share a topic, name it:
+joint_states_topic:=/joint_states.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import yaml
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
@@ -30,6 +36,11 @@ OVERRIDES = {
     "lock_parameters": ("security.lock_parameters", "What nobody may set: none, beliefs or all."),
     "lock_services": ("security.lock_services", "Services that refuse, e.g. tare,set_tool."),
 }
+# Settings that name what an arm's description gives a prefix, with their default.
+PREFIXED = {
+    "wrench.sensor_frame": "", "precompensated.frame": "", "compensation.frame": "",
+    "dynamic_joint_states.sensor": "tcp_fts_sensor", "dynamic_joint_states.payload": "payload",
+}
 
 
 def config_file(name: str) -> Path:
@@ -41,13 +52,33 @@ def config_file(name: str) -> Path:
     raise FileNotFoundError(f"config is '{name}'; it must be a file, or one of: {known}")
 
 
+def flatten(branch: dict, name: str = "") -> Iterator[tuple[str, object]]:
+    """Dotted names and values in a tree."""
+    for key, value in branch.items():
+        if isinstance(value, dict):
+            yield from flatten(value, f"{name}{key}.")
+        else:
+            yield f"{name}{key}", value
+
+
+def prefixed(tree: dict, prefix: str) -> dict[str, str]:
+    """The settings of a parameter file that name frames or sensors of the arm, with a prefix."""
+    given = {name.partition("ros__parameters.")[2]: value for name, value in flatten(tree)}
+    names = {name: str(given.get(name, default)) for name, default in PREFIXED.items()}
+    return {name: prefix + value for name, value in names.items() if value}
+
+
 def make_node(context: LaunchContext) -> list[Node]:
     """The node with the arguments that were given."""
 
     def value(argument: str) -> str:
         return LaunchConfiguration(argument).perform(context)
 
-    overrides: dict[str, object] = {
+    config = config_file(value("config"))
+    overrides: dict[str, object] = {}
+    if value("prefix"):
+        overrides |= prefixed(yaml.safe_load(config.read_text()), value("prefix"))
+    overrides |= {
         setting: value(argument) for argument, (setting, _) in OVERRIDES.items()
         if value(argument)}
     for argument, setting in (("use_sim_time", "use_sim_time"),
@@ -58,7 +89,7 @@ def make_node(context: LaunchContext) -> list[Node]:
     return [Node(
         package="inertial_id_ros", executable="inertial_id_node", name="inertial_id_node",
         namespace=value("namespace"), output="screen", emulate_tty=True,
-        parameters=[str(config_file(value("config"))), overrides],
+        parameters=[str(config), overrides],
         arguments=["--ros-args", "--log-level", f"{logger}:={value('log_level')}"])]
 
 
@@ -70,6 +101,9 @@ def generate_launch_description() -> LaunchDescription:
             "config", default_value="default",
             description=f"Parameter file: a path, or one of {names}."),
         DeclareLaunchArgument("namespace", default_value="", description="Namespace of the node."),
+        DeclareLaunchArgument(
+            "prefix", default_value="",
+            description="Put before the frames and sensors that the parameter file names."),
         DeclareLaunchArgument(
             "use_sim_time", default_value="", description="true: time comes from /clock."),
         DeclareLaunchArgument(

@@ -228,7 +228,8 @@ class InertialIdNode(ManagedNode):
             self._longest)
         self._set_or_clear("settings_changed", "info", self.changes_since_start())
         self._out.publish_diagnostics(
-            statuses(self.get_name(), self.all_findings(), self.watchdog.outcome, counters))
+            statuses(self.get_fully_qualified_name().lstrip("/"), self.all_findings(),
+                     self.watchdog.outcome, counters))
 
     # ---- the worker ------------------------------------------------------------------------------
 

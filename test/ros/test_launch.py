@@ -28,7 +28,8 @@ DRIVERS = {"ur", "franka", "xarm", "kuka_lbr", "kinova", "ros2_control", "simula
 
 def test_there_is_a_file_for_every_driver():
     assert {path.stem for path in CONFIGS} == DRIVERS | {"default"}
-    assert {path.name for path in LAUNCHES} == {"identify.launch.py", "demo.launch.py"}
+    assert {path.name for path in LAUNCHES} == {
+        "identify.launch.py", "demo.launch.py", "two_arms.launch.py"}
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
@@ -55,6 +56,17 @@ def test_the_default_file_is_made_from_the_settings_table():
         if value != () and n not in SENSORS["unknown"].defaults()}
     for name, _, spec in iter_settings(Settings()):
         assert spec.description.split()[0] in made and f"{name.split('.')[1]}: " in made
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
+def test_topics_of_a_parameter_file_are_relative_to_the_namespace(path):
+    """But for those of transforms, which all arms share."""
+    given = flatten(yaml.safe_load(path.read_text()))
+    topics = {name: value for name, value in given.items() if name.endswith("topic")}
+    shared = {"tf.topic": "/tf", "tf.static_topic": "/tf_static"}
+    assert topics
+    assert {n: v for n, v in topics.items() if v.startswith("/")} == (
+        shared if path.stem == "default" else {})
 
 
 @pytest.mark.parametrize("name", sorted(DRIVERS - {"simulation"}))
@@ -124,3 +136,43 @@ def test_an_unknown_config_is_refused_with_those_that_exist():
         capture_output=True, text=True, timeout=60.0)
     assert "config is 'nope'" in done.stdout + done.stderr
     assert "kinova" in done.stdout + done.stderr
+
+
+def test_a_prefix_stands_before_the_frames_and_sensors_of_the_parameter_file():
+    _needs_launch()
+    import ros_process
+    from rcl_interfaces.srv import GetParameters
+
+    wanted = {
+        "wrench.topic": "force_torque_sensor_broadcaster/wrench",
+        "wrench.sensor_frame": "left_tool0", "precompensated.frame": "left_tool0",
+        "dynamic_joint_states.sensor": "left_tcp_fts_sensor",
+        "dynamic_joint_states.payload": "left_payload", "gravity.frame": ""}
+    with ros_process.Stage() as stage:
+        process = ros_process.RosProcess(
+            stage.domain, "ros2", "launch", str(ROOT / "launch" / "identify.launch.py"),
+            f"config:={ROOT / 'config' / 'ur.yaml'}", "namespace:=left", "prefix:=left_")
+        try:
+            process.wait_for_text("from /left/force_torque_sensor_broadcaster/wrench")
+            answer = stage.client.call(GetParameters, "/left/inertial_id_node/get_parameters",
+                                       GetParameters.Request(names=list(wanted)))
+            assert [v.string_value for v in answer.values] == list(wanted.values())
+        finally:
+            os.killpg(process.process.pid, signal.SIGINT)
+        process.finish()
+
+
+@pytest.mark.slow
+def test_a_launch_file_starts_two_arms_and_identifies_both_payloads():
+    _needs_launch()
+    import ros_process
+
+    process = ros_process.RosProcess(
+        ros_process.own_domain(), "ros2", "launch", str(ROOT / "launch" / "two_arms.launch.py"))
+    try:
+        for name in ("left", "right"):
+            process.wait_for_text(f"[{name}.inertial_id_node]: mass is identified")
+    finally:
+        os.killpg(process.process.pid, signal.SIGINT)
+    _, text = process.finish()
+    assert "has died" not in text and "Traceback" not in text, text

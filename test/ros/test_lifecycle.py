@@ -196,7 +196,7 @@ class NodeWithBond:
         self.sent, self.ticks = [], []
 
     def create_publisher(self, kind, topic, qos):
-        assert kind is Sent and topic == "/bond"
+        assert kind is Sent and topic == "bond"
         return SimpleNamespace(publish=self.sent.append)
 
     def create_timer(self, period, tick, clock):

@@ -12,8 +12,6 @@ from scipy.spatial.transform import Rotation
 from ...errors import InvalidSetting
 from ...inertia import Array
 from .description import (
-    BASE_FRAME,
-    SENSOR_FRAME,
     WORLD_FRAME,
     ArmDescription,
     Transform,
@@ -94,13 +92,13 @@ class SimulatedCobot:
     def __init__(self, settings: CobotSettings | None = None, *, payload: Payload | None = None,
                  motion: Motion | None = None) -> None:
         self.settings = settings = CobotSettings() if settings is None else settings
-        self.description: ArmDescription = load_description()
+        self.description: ArmDescription = load_description(settings.prefix)
         self.payload = load_payload(settings.payload) if payload is None else payload
         self.motion = make_motion(self.description, settings) if motion is None else motion
         self._declared = _tilt(settings.tilt)
         self._world_base = (_tilt(settings.tilt_error) * self._declared).as_matrix()
         self.engine = ArmEngine(
-            self.description.urdf, self.payload, self._world_base.T @ GRAVITY)
+            load_description().urdf, self.payload, self._world_base.T @ GRAVITY)
         self._sensor, self._encoders = WristSensor(settings), Encoders(settings)
         self._noise = NoiseStream(settings.seed, block=max(1, round(settings.rate)))
 
@@ -117,7 +115,7 @@ class SimulatedCobot:
     @property
     def sensor_frame(self) -> str:
         """Frame of the wrench."""
-        return SENSOR_FRAME
+        return self.description.chain[-1].child
 
     @property
     def tf_step(self) -> int:
@@ -126,7 +124,8 @@ class SimulatedCobot:
 
     def static_transforms(self) -> list[Transform]:
         """world -> base_link with the declared tilt, then the fixed joints down to ft_sensor."""
-        base = Transform(WORLD_FRAME, BASE_FRAME, np.zeros(3), self._declared.as_quat())
+        base = Transform(WORLD_FRAME, self.description.chain[0].parent, np.zeros(3),
+                         self._declared.as_quat())
         return [base, *self.description.fixed_transforms()]
 
     def run(self, duration: float) -> Recording:

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 from ...errors import InvalidModel
 from ...inertia import Array
 
-WORLD_FRAME, BASE_FRAME, TOOL_FRAME, SENSOR_FRAME = "world", "base_link", "tool0", "ft_sensor"
+WORLD_FRAME, SENSOR_FRAME = "world", "ft_sensor"
 MODEL_FILE = "models/ur5_class_arm.urdf"
 
 
@@ -125,10 +125,25 @@ class ArmDescription:
         return ToolVelocity(linear, angular)
 
 
-def load_description() -> ArmDescription:
-    """The packaged UR5-class arm, from base_link to ft_sensor."""
+def load_description(prefix: str = "") -> ArmDescription:
+    """The packaged UR5-class arm, from base_link to ft_sensor.
+
+    Args:
+        prefix: put before the names of all joints and links.
+    """
     file = resources.files("inertial_id_ros.apps.simulation").joinpath(MODEL_FILE)
-    return ArmDescription(file.read_text(encoding="utf-8"))
+    urdf = file.read_text(encoding="utf-8")
+    return ArmDescription(_prefix_names(urdf, prefix) if prefix else urdf)
+
+
+def _prefix_names(urdf: str, prefix: str) -> str:
+    """A URDF with a prefix before the names of all joints and links."""
+    root = ElementTree.fromstring(urdf)
+    for tag, key in (("link", "name"), ("joint", "name"), ("joint/parent", "link"),
+                     ("joint/child", "link")):
+        for element in root.findall(tag):
+            element.set(key, prefix + element.get(key, ""))
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def _read_chain(urdf: str) -> tuple[Joint, ...]:

@@ -63,6 +63,8 @@ class CobotSettings:
     velocity_noise: float = setting(
         1e-3, "Standard deviation of the white noise of one joint velocity.", unit="rad/s",
         low=0.0, high=1.0)
+    prefix: str = setting(
+        "", "Put before the names of all joints and links (left_), for several arms.")
     velocities: bool = setting(True, "Whether joint states hold velocities.")
     tilt: Vector = setting(
         (0.0, 0.0), "Roll and pitch of the robot base against the world, declared in TF.",

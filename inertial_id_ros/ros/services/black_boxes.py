@@ -23,7 +23,7 @@ from ...io.files import user_path
 from ...io.message_log import MessageLog
 from ...signals.input_topics import InputTopic
 from ..settings.authority import require_unlocked_service
-from .saving import check_plain_name
+from .saving import check_plain_name, own_name
 
 if TYPE_CHECKING:
     from ..node import InertialIdNode
@@ -98,13 +98,19 @@ class BlackBoxes:
             self._written = now
             if self._log.has_messages and not self._is_writing:
                 self._remove_old()
-                self.write(f"{_BY_ERROR}{time.strftime('%Y%m%d-%H%M%S')}-{name}", name)
+                stamp = time.strftime("%Y%m%d-%H%M%S")
+                self.write(self._own_name(f"{_BY_ERROR}{stamp}-{name}"), name)
+
+    def _own_name(self, name: str) -> str:
+        """The name of a black box that nobody has named."""
+        return own_name(self._node.get_fully_qualified_name(), name)
 
     def _save(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         """The service: says where the black box will be."""
         try:
             require_unlocked_service(self._node.settings, "save_black_box")
-            response.message = self.save(time.strftime("%Y%m%d-%H%M%S"), "asked for")
+            response.message = self.save(
+                self._own_name(time.strftime("%Y%m%d-%H%M%S")), "asked for")
             response.success = True
         except InertialIdError as error:
             response.message, response.success = str(error), False
@@ -167,6 +173,6 @@ class BlackBoxes:
 
     def _remove_old(self) -> None:
         """Make room for one more of those that errors cause."""
-        old = sorted(self._folder.glob(f"{_BY_ERROR}*"))
+        old = sorted(self._folder.glob(self._own_name(f"{_BY_ERROR}*")))
         for folder in old[:max(0, len(old) + 1 - self._node.settings.black_box.keep)]:
             shutil.rmtree(folder, ignore_errors=True)

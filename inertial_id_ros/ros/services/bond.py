@@ -15,7 +15,7 @@ from rclpy.qos import QoSProfile
 from ...findings import FindingLog
 from ..compat import message_type
 
-_TOPIC, _KEPT = "/bond", 100
+_TOPIC, _KEPT = "bond", 100
 _MISSED = 40.0  # periods without a heartbeat, after which the bond is broken: 4 s of those of 0.1 s
 
 

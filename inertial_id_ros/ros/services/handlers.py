@@ -26,6 +26,7 @@ from .saving import (
     TOOLS,
     CannotSave,
     check_plain_name,
+    own_name,
     save_json,
     tool_path,
     write_in_folder,
@@ -178,11 +179,12 @@ class Services:
         return self._node.worker.call(reset, _WAIT)
 
     def _save(self, request: Save.Request, response: Save.Response) -> str:
-        check_plain_name(request.name or DEFAULT_NAME)
+        name = check_plain_name(
+            request.name or own_name(self._node.get_fully_qualified_name(), DEFAULT_NAME))
         outcome = self._node.watchdog.outcome
         if not isinstance(outcome, Estimate):
             raise NotEnoughData(f"nothing to save: {outcome.reason}")
-        path = save_json(self._node.settings.state.directory, request.name, outcome.to_json())
+        path = save_json(self._node.settings.state.directory, name, outcome.to_json())
         response.path = str(path)
         try:
             self._node.worker.call(

@@ -28,16 +28,26 @@ class CannotSave(InertialIdError):
     """The file name is not allowed, or the file cannot be written."""
 
 
+def own_name(node: str, name: str) -> str:
+    """The file name that a node gives by itself: behind its namespace, so that nodes of several
+    arms that share state.directory do not replace each other's files.
+
+    Args:
+        node: name of the node with its namespace.
+    """
+    return ".".join([*filter(None, node.split("/")[:-1]), name])
+
+
 def save_json(directory: str, name: str, report: dict[str, Any]) -> Path:
     """Write a report among the saved estimates; returns the file's path.
 
     Args:
-        directory: state.directory; name: plain file name, empty for `DEFAULT_NAME`.
+        directory: state.directory; name: plain file name.
 
     Raises:
         CannotSave: the name is no plain file name, or the system refuses.
     """
-    return write_in_folder(directory, SAVES, name or DEFAULT_NAME,
+    return write_in_folder(directory, SAVES, name,
                            lambda path: write_atomically(path, strict_json(report, indent=2)))
 
 
