@@ -31,5 +31,5 @@ MAX_OVERLAPPING_BYTES = 1024 * MEGABYTE  # of chunks of which each begins before
 MAX_UNPACKED_BYTES = 20_000 * MEGABYTE  # of a compressed file of a recording, on disk
 MAX_METADATA_BYTES = 20 * MEGABYTE
 MAX_BAG_BYTES = 200_000 * MEGABYTE
-MAX_SAVED_FILES = 1000  # of tools, and of saved estimates
+MAX_SAVED_FILES = 1000  # of tools, of saved estimates, and of exports
 FARTHEST, THINNEST = 100.0, 1e-5  # m: of a shape, from the sensor, and along any axis of it

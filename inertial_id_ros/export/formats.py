@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..errors import InvalidModel, InvalidSetting
+from ..errors import InvalidModel, InvalidSetting, UnknownFrame
 from ..io.child_process import ChildProcess
 from ..kinematics.robot_description import parse_urdf, simplify
 from .data_files import payload_franka_desk, payload_yaml
@@ -51,14 +51,14 @@ def export(payload: Payload, name: str, parent: str, urdf: str, child: ChildProc
 
     Raises:
         InvalidSetting: no such format. InvalidModel: the description is missing or cannot be used.
-        UnknownFrame: no such link.
+        UnknownFrame: no such link, or no description that holds it.
     """
     check_format(name)
     parent = parent or payload.parent
     if not urdf and name == ROBOT:
         raise InvalidModel(f"format {ROBOT} needs a robot description, and there is none")
     if not urdf and parent != payload.parent:
-        raise InvalidModel(f"parent '{parent}' is not '{payload.parent}', the frame of the "
+        raise UnknownFrame(f"parent '{parent}' is not '{payload.parent}', the frame of the "
                            "estimate, and there is no robot description that relates them")
     if name == ROBOT:
         return _into_robot(payload, parent, urdf, child)

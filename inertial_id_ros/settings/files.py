@@ -11,8 +11,8 @@ from .spec import setting
 @dataclass(frozen=True)
 class StateSettings:
     directory: str = setting(
-        "~/.ros/inertial_id_ros", "The only folder in which files are written: estimates and tools "
-        "that services save, and the state that outlives a run.")
+        "~/.ros/inertial_id_ros", "The only folder in which files are written: estimates, exports "
+        "and tools that services write, and the state that outlives a run.")
     restore: bool = setting(
         True, "Begin with the tool, the bias and the estimate that an earlier run kept in "
         "state.directory.")

@@ -10,12 +10,12 @@ from ..errors import InvalidSetting
 from .spec import setting
 
 # Services and the action of the node that can be locked. A reader needs get_inertial_parameters.
-LOCKABLE = ("change_state", "identify", "reset", "save", "save_black_box", "set_shape",
+LOCKABLE = ("change_state", "export", "identify", "reset", "save", "save_black_box", "set_shape",
             "set_tool", "tare", "untare")
 GROUPS = {
     "all": LOCKABLE,
     "beliefs": ("identify", "set_shape", "set_tool", "tare", "untare"),
-    "files": ("save", "save_black_box", "set_tool"),
+    "files": ("export", "save", "save_black_box", "set_tool"),
 }
 # Settings in other groups say what the world is like, or how it is measured.
 _COMPUTATION = ("estimator", "pmd", "lmi", "manifold", "entropic")

@@ -118,7 +118,7 @@ def test_a_parent_that_moves_or_is_missing_is_refused(
     ("urdf_robot", "", "needs a robot description"),
     ("sdf", "flange", "is not 'tool0', the frame of the estimate, and there is no robot")])
 def test_what_needs_a_description_says_so(name: str, parent: str, said: str) -> None:
-    with pytest.raises(InvalidModel, match=said):
+    with pytest.raises(InertialIdError, match=said):
         write(name, payload(), "", parent)
 
 

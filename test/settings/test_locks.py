@@ -31,7 +31,7 @@ def test_without_locks_nothing_is_locked() -> None:
 
 @pytest.mark.parametrize(("given", "names"), [
     ("tare", {"tare"}), (" tare,reset ", {"tare", "reset"}),
-    ("files", {"save", "save_black_box", "set_tool"}),
+    ("files", {"export", "save", "save_black_box", "set_tool"}),
     ("beliefs reset", {"identify", "set_shape", "set_tool", "tare", "untare", "reset"}),
     ("all", set(LOCKABLE))])
 def test_services_are_locked_by_name_or_group(given: str, names: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from std_srvs.srv import Trigger
 
-from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
+from inertial_id_ros.srv import Export, GetInertialParameters, Save, SetShape, SetTool
 
 from ...errors import InertialIdError, InvalidData, NotEnoughData, UnknownFrame, printable
 from ...estimate import Estimate, NoEstimate
@@ -19,6 +19,7 @@ from ...inertia import Array
 from ...regression.tool import load_tool, save_tool, tool_from_estimate
 from ..conversions import in_frame, parameters_message
 from ..settings.authority import require_unlocked_service
+from .exporting import Exports
 from .late_answers import create_late_service
 from .requested_shapes import RequestedShapes, result_of
 from .saving import (
@@ -51,7 +52,9 @@ class Services:
                 (SetTool, "set_tool", self._set_tool), (Trigger, "reset", self._reset),
                 (Save, "save", self._save)):
             node.create_service(kind, f"~/{name}", self._report_errors(name, answer))
-        create_late_service(node, SetShape, "~/set_shape", self._set_shape)
+        for kind, name, begin in ((SetShape, "set_shape", self._set_shape),
+                                  (Export, "export", Exports(node).begin)):
+            create_late_service(node, kind, f"~/{name}", self._answer_later(name, begin))
 
     def _report_errors(self, name: str,
                        answer: Callable[[Any, Any], str]) -> Callable[[Any, Any], Any]:
@@ -116,24 +119,33 @@ class Services:
             text = str(error)
             raise UnknownFrame(text if target in text else f"frame '{target}': {text}") from error
 
-    def _set_shape(self, request: SetShape.Request, response: SetShape.Response) -> Future[Any]:
-        """The response, as soon as the worker uses the shape."""
-        answered: Future[Any] = Future()
-        try:
-            self._require_allowed("set_shape")
-            used = self._shapes.hand_over(self._shapes.read(request), self._use_shape)
-        except Exception as error:
-            used = Future()
-            used.set_exception(error)
-        finish = self._report_errors("set_shape", lambda *_: result_of(used))
+    def _answer_later(self, name: str, begin: Callable[[Any, Any], Future[str]]
+                      ) -> Callable[[Any, Any], Future[Any]]:
+        """Wrap a handler whose sentence comes later: so does the response."""
 
-        def answer(_: Future[str]) -> None:
-            answered.set_result(finish(None, response))
-            if not used.cancelled() and (error := used.exception()) is not None:
-                error.__traceback__ = None  # its frames hold the request, which may be large
+        def handle(request: Any, response: Any) -> Future[Any]:
+            answered: Future[Any] = Future()
+            try:
+                self._require_allowed(name)
+                said = begin(request, response)
+            except Exception as error:
+                said = Future()
+                said.set_exception(error)
+            finish = self._report_errors(name, lambda *_: result_of(said))
 
-        used.add_done_callback(answer)
-        return answered
+            def answer(_: Future[str]) -> None:
+                answered.set_result(finish(None, response))
+                if not said.cancelled() and (error := said.exception()) is not None:
+                    error.__traceback__ = None  # its frames hold the request, which may be large
+
+            said.add_done_callback(answer)
+            return answered
+
+        return handle
+
+    def _set_shape(self, request: SetShape.Request, response: SetShape.Response) -> Future[str]:
+        """What is said as soon as the worker uses the shape."""
+        return self._shapes.hand_over(self._shapes.read(request), self._use_shape)
 
     def _use_shape(self, shape: Shape | None) -> str:
         """Use a shape from now on; in the worker. Returns a description of it."""

@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from typing import TypeVar
 
 from ...errors import InertialIdError
+from ...export.urdf import without_payloads
 from ...io.child_process import ChildProcess
 from ...kinematics.robot_description import simplify
 from ..worker import Busy, Worker
@@ -28,6 +29,9 @@ class OutsideReader:
         on_description: gets, in the reader's thread, a description that can be parsed at once, or
             why there is none.
         failed: called with the name of a routine and what it raised.
+
+    Attributes:
+        description: the newest robot description that could be read, as it came; empty: none.
     """
 
     def __init__(self, on_description: Callable[[str | InertialIdError], None],
@@ -37,6 +41,7 @@ class OutsideReader:
         self._thread = Worker({"read a description": self._read_description,
                                "return memory": _return_memory}, failed)
         self._newest: str | None = None
+        self.description = ""
         self._waiting: list[Future[object]] = []
         self._large_came = False
 
@@ -72,7 +77,7 @@ class OutsideReader:
         """Have the thread read something; in the executor's thread (raises Busy)."""
         self.look()
         if len(self._waiting) >= _MOST_WAITING:
-            raise Busy(f"{_MOST_WAITING} shapes wait to be read already; try again later")
+            raise Busy(f"{_MOST_WAITING} requests wait to be read already; try again later")
         future = self._thread.post(lambda: read(self.child))
         self._waiting.append(future)  # type: ignore[arg-type]
         return future
@@ -81,9 +86,14 @@ class OutsideReader:
         urdf, self._newest = self._newest, None
         if urdf is None:
             return
+        before, self.description = self.description, urdf
+        plain = without_payloads(urdf)
+        if (before != urdf or plain != urdf) and plain == without_payloads(before):
+            return  # what an export has published: the robot is as it was, and so are the data
         try:
             self._on_description(simplify(urdf, self.child))
         except InertialIdError as error:
+            self.description = before
             self._on_description(error)
 
 

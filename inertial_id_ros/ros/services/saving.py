@@ -1,9 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Files that a node writes: only in one folder, and never in part.
 
-Tools and saved estimates have folders of their own in it, so that neither replaces the other. Names
-that services give are plain file names; whatever they lead to, as a symbolic link may, must lie in
-the folder too.
+Tools, saved estimates and exports have folders of their own in it, so that none replaces another.
+Names that services give are plain file names; whatever they lead to, as a symbolic link may, must
+lie in the folder too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...io.files import strict_json, user_path, write_atomically
 from ...limits import MAX_SAVED_FILES
 
 DEFAULT_NAME = "inertial_parameters.json"
-TOOLS, SAVES = "tools", "saves"  # folders in state.directory
+TOOLS, SAVES, EXPORTS = "tools", "saves", "exports"  # folders in state.directory
 STATE_ENDING = ".state.json"  # of the names that the node keeps for itself
 _LONGEST = 200  # leaves room for the temporary name
 
@@ -55,7 +55,7 @@ def write_in_folder(directory: str, kind: str, name: str, write: Callable[[Path]
     """Write a file in a folder, which is made if missing; returns the file's path.
 
     Args:
-        directory: state.directory; kind: `TOOLS` or `SAVES`.
+        directory: state.directory; kind: `TOOLS`, `SAVES` or `EXPORTS`.
         write: writes the file at a path, whole or not at all (raises OSError).
 
     Raises:
@@ -92,6 +92,21 @@ def tool_path(directory: str, name: str) -> Path:
     path, early = (f / check_plain_name(name) for f in (folder / TOOLS, folder))
     if early.exists() and not path.exists():
         path = early
+    return _inside(folder, path)
+
+
+def saved_path(directory: str, name: str) -> Path:
+    """The path of a saved estimate, for reading.
+
+    Raises:
+        CannotSave: the name is no plain file name, or the file lies elsewhere.
+    """
+    folder = user_path(directory).absolute()
+    return _inside(folder, folder / SAVES / check_plain_name(name))
+
+
+def _inside(folder: Path, path: Path) -> Path:
+    """The path, if what it leads to lies in the folder (raises CannotSave)."""
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         raise CannotSave(f"{path} is a link to a place outside of {folder}")
     return path
@@ -100,7 +115,7 @@ def tool_path(directory: str, name: str) -> Path:
 def written_folders(directory: str) -> tuple[Path, ...]:
     """The folders in which files are written (raises InvalidSetting)."""
     folder = _state_folder(directory)
-    return folder, folder / TOOLS, folder / SAVES
+    return folder, *(folder / kind for kind in (TOOLS, SAVES, EXPORTS))
 
 
 def state_path(directory: str, node: str) -> Path:

@@ -1,0 +1,148 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The service `~/export`: the payload as a document, in a file, or published with the robot."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from typing import TYPE_CHECKING
+
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
+from rclpy.client import Client
+
+from inertial_id_ros.srv import Export
+
+from ...errors import InertialIdError, InvalidSetting, UnknownFrame
+from ...export.formats import ROBOT, ExportedPayload, check_format, export
+from ...export.payload import Payload, payload_from_estimate
+from ...export.placement import moves_against
+from ...export.saved_estimate import read_saved_estimate
+from ...io.child_process import ChildProcess
+from ...io.files import user_path, write_atomically
+from ...kinematics.robot_description import read_description
+from .saving import EXPORTS, check_plain_name, saved_path, write_in_folder
+
+if TYPE_CHECKING:
+    from ..node import InertialIdNode
+
+PARAMETER = "robot_description"
+_WAIT = 2.0  # s that the worker may take
+_FOUND, _ANSWERED = 2.0, 5.0  # s until a service must be found, and must have answered
+
+
+class CannotPublish(InertialIdError):
+    """The robot description with the payload could not be published."""
+
+
+class Exports:
+    """Makes documents in the thread of the outside reader, one after the other."""
+
+    def __init__(self, node: InertialIdNode) -> None:
+        self._node = node
+        self._clients: dict[str, Client] = {}  # to set parameters, by the name of the other node
+
+    def begin(self, request: Export.Request, response: Export.Response) -> Future[str]:
+        """What is said as soon as the response holds the document; in the executor's thread.
+
+        Raises:
+            InertialIdError: the request cannot be carried out.
+        """
+        check_format(request.format)
+        if request.name:
+            check_plain_name(request.name)
+        if request.publish and request.format != ROBOT:
+            raise InvalidSetting(f"format is '{request.format}'; only {ROBOT} can be published")
+        publisher = self._description_publisher() if request.publish else ""
+        payload = None if request.estimate else payload_from_estimate(self._node.watchdog.outcome)
+        return self._node.reader.post(
+            lambda child: self._carry_out(request, response, payload, publisher, child))
+
+    def _carry_out(self, request: Export.Request, response: Export.Response,
+                   payload: Payload | None, publisher: str, child: ChildProcess) -> str:
+        """Fill the response; what was done, in one sentence. In the reader's thread."""
+        directory = self._node.settings.state.directory
+        if payload is None:
+            payload = read_saved_estimate(saved_path(directory, request.estimate))
+        document = self._make(payload, request, child)
+        response.text = document.text
+        done = [f"{request.format} of a payload of {payload.body.mass:.4g} kg"]
+        if request.name:
+            path = write_in_folder(directory, EXPORTS, request.name,
+                                   lambda path: write_atomically(path, document.text))
+            response.path = str(path)
+            done.append(f"written to {path}")
+        if publisher:
+            self._publish(publisher, document.text)
+            done.append(f"set as {PARAMETER} of {publisher}")
+        return "; ".join([", ".join(done), *document.notes])
+
+    def _make(self, payload: Payload, request: Export.Request, child: ChildProcess
+              ) -> ExportedPayload:
+        """The document; a parent that the description does not know may be known from transforms.
+
+        Raises:
+            InertialIdError: what `export` raises.
+        """
+        parent, urdf = request.parent.lstrip("/"), self._description()
+        try:
+            return export(payload, request.format, parent, urdf, child)
+        except UnknownFrame:
+            if parent in ("", payload.parent):
+                raise
+            try:
+                rotation, translation, moment = self._node.worker.call(
+                    lambda: self._node.identifier.lookup(parent, payload.parent), _WAIT)
+            except UnknownFrame:
+                rotation = None
+            if rotation is None:
+                raise
+        if moment is not None:
+            raise moves_against(parent, payload.parent)
+        return export(payload.on(parent, rotation, translation), request.format, parent, urdf,
+                      child)
+
+    def _description(self) -> str:
+        """The robot description as it came; empty where there is none (raises InertialIdError)."""
+        file = self._node.settings.robot_description.file
+        return read_description(user_path(file)) if file else self._node.reader.description
+
+    def _description_publisher(self) -> str:
+        """The node that publishes the robot description; in the executor's thread.
+
+        Raises:
+            CannotPublish: none does, or several do.
+        """
+        topic = self._node.resolve_topic_name(self._node.settings.robot_description.topic)
+        names = sorted({f"{info.node_namespace.rstrip('/')}/{info.node_name}"
+                        for info in self._node.get_publishers_info_by_topic(topic)})
+        if len(names) != 1:
+            raise CannotPublish(f"nothing was published: '{topic}' must have one publisher, and "
+                                f"has {', '.join(names) or 'none'}")
+        if names[0] not in self._clients:
+            self._clients[names[0]] = self._node.create_client(
+                SetParameters, f"{names[0]}/set_parameters")
+        return names[0]
+
+    def _publish(self, publisher: str, urdf: str) -> None:
+        """Set the description as the parameter of the node that publishes it.
+
+        Raises:
+            CannotPublish: it has no parameters, refuses, or does not answer.
+        """
+        client, answered = self._clients[publisher], threading.Event()
+        if not client.wait_for_service(_FOUND):
+            raise CannotPublish(f"nothing was published: {publisher} has no service to set its "
+                                f"parameter {PARAMETER}")
+        value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=urdf)
+        future = client.call_async(SetParameters.Request(
+            parameters=[Parameter(name=PARAMETER, value=value)]))
+        future.add_done_callback(lambda _: answered.set())
+        if not answered.wait(_ANSWERED):
+            client.remove_pending_request(future)
+            raise CannotPublish(f"{publisher} has not answered within {_ANSWERED:g} s whether it "
+                                f"takes the parameter {PARAMETER}")
+        (result,) = future.result().results
+        if not result.successful:
+            raise CannotPublish(f"nothing was published: {publisher} refuses the parameter "
+                                f"{PARAMETER}: {result.reason or 'no reason is given'}")
