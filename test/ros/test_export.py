@@ -225,6 +225,7 @@ def test_a_publisher_that_refuses_or_is_not_alone_is_named(stage):
     stage.publisher.accepts = True
 
 
+@pytest.mark.slow
 def test_a_publisher_without_parameters_or_answers_is_named():
     """Nobody runs the callbacks of the second one."""
     for options, said in (({"start_parameter_services": False}, "/state has no service to set"),
@@ -244,6 +245,7 @@ def test_a_publisher_without_parameters_or_answers_is_named():
             publisher.node.destroy_node()
 
 
+@pytest.mark.slow
 def test_a_locked_service_refuses():
     with Stage() as stage:
         stage.start_node(security__lock_services="export")
