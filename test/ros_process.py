@@ -223,6 +223,11 @@ class Robot:
         self._stamp = time.time_ns() if start_ns is None else start_ns
         self._next = 0  # sample of the motion
 
+    @property
+    def next_sample(self) -> int:
+        """Number of the sample of the motion that comes next, and at which the arm rests."""
+        return self._next
+
     def publish_description(self) -> None:
         """Publish the robot description and the fixed transforms."""
         self.client.publish("/robot_description", String(data=self.cobot.urdf), LATCHED)

@@ -177,6 +177,14 @@ def read_document(path: Path, kind: str, version: int, upgrades: Upgrades | None
     return content
 
 
+def read_report(path: Path) -> Content:
+    """The mapping in a JSON file without version and checksum (raises DamagedFile, OSError)."""
+    tree = _parse(path)
+    if not isinstance(tree, dict):
+        raise DamagedFile("it holds no mapping")
+    return tree
+
+
 def _parse(path: Path) -> Any:
     """The tree of a JSON file (raises DamagedFile, OSError)."""
     try:

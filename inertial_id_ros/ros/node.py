@@ -20,6 +20,7 @@ from ..estimate import Estimate, NoEstimate, Outcome
 from ..findings import Finding, FindingLog
 from ..identification.make_identifier import make_identifier
 from ..settings import Settings
+from .apply.apply_service import ApplyService
 from .clocks.freshness import Freshness
 from .clocks.solve_timer import SolveTimer
 from .clocks.watchdog import Watchdog
@@ -101,6 +102,7 @@ class InertialIdNode(ManagedNode):
         self.reader = OutsideReader(self._take_description, self._report_failure)
         shapes = RequestedShapes(self)
         Services(self, shapes)
+        self._apply = ApplyService(self)
         self._identify = IdentifyAction(self, shapes)
         managed = not self.settings.lifecycle.autostart
         self._bond = Bond(self, managed * self.settings.lifecycle.bond_period, self.findings)
@@ -109,6 +111,7 @@ class InertialIdNode(ManagedNode):
         self.create_timer(_REPORT, self._request_report, clock=steady)
         self.worker.start()
         self.reader.start()
+        self._apply.start()
 
     def activate(self) -> None:
         """Listen and estimate."""
@@ -146,6 +149,7 @@ class InertialIdNode(ManagedNode):
 
     def clean_up(self) -> None:
         """End the threads (raises Busy where one cannot end in time)."""
+        self._apply.stop(0.0)  # it may wait for somebody's answer
         if not all([self.reader.stop(_STOP_TIME), self.worker.stop(_STOP_TIME)]):
             raise Busy(f"an estimate is still being made after {_STOP_TIME:g} s; try again")
         self.write_payload(self.watchdog.outcome)
@@ -166,6 +170,7 @@ class InertialIdNode(ManagedNode):
         if not self.is_configured:
             return True
         self.watchdog.stop()
+        self._apply.stop(0.0)
         return all([self.reader.stop(_READER_TIME), self.worker.stop(_STOP_TIME)])
 
     # ---- timers: in the executor's thread --------------------------------------------------------
@@ -202,6 +207,7 @@ class InertialIdNode(ManagedNode):
                                or self._compensation.are_subscribed):
             self.worker.request("advance")
         self._identify.step()
+        self._apply.step()
         self._set_or_clear("forgotten_too_often", "warning", self.flush_limit.warning())
         self._set_or_clear("parameters_set_too_often", "warning", self.parameter_limit.warning())
         if self._outbox:

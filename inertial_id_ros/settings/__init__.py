@@ -8,6 +8,7 @@ documentation page is made from it, so that a setting means the same everywhere.
 from .estimators import ESTIMATORS
 from .inputs import DynamicJointStatesSettings
 from .mapping import flatten, settings_from_mapping
+from .output import ApplySettings
 from .payload import PrecompensatedSettings, ShapeSettings
 from .sensors import SENSORS
 from .table import Settings, iter_settings
@@ -17,6 +18,7 @@ from .wrench import WrenchSettings
 __all__ = [
     "ESTIMATORS",
     "SENSORS",
+    "ApplySettings",
     "ChangeSettings",
     "ContactSettings",
     "DynamicJointStatesSettings",

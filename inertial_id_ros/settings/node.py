@@ -10,8 +10,8 @@ from ..errors import InvalidSetting
 from .spec import setting
 
 # Services and the action of the node that can be locked. A reader needs get_inertial_parameters.
-LOCKABLE = ("change_state", "export", "identify", "reset", "save", "save_black_box", "set_shape",
-            "set_tool", "tare", "untare")
+LOCKABLE = ("apply", "change_state", "export", "identify", "reset", "save", "save_black_box",
+            "set_shape", "set_tool", "tare", "untare")
 GROUPS = {
     "all": LOCKABLE,
     "beliefs": ("identify", "set_shape", "set_tool", "tare", "untare"),

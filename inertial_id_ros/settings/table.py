@@ -31,7 +31,7 @@ from .motion import (
     KinematicsSettings,
 )
 from .node import LifecycleSettings, SecuritySettings
-from .output import CompensationSettings
+from .output import ApplySettings, CompensationSettings
 from .payload import PrecompensatedSettings, ShapeSettings, ToolSettings
 from .sensors import SENSORS
 from .spec import Spec, check, coerce, iter_group, unknown_setting
@@ -71,6 +71,7 @@ class Settings:
     shape: ShapeSettings = field(default_factory=ShapeSettings)
     tool: ToolSettings = field(default_factory=ToolSettings)
     compensation: CompensationSettings = field(default_factory=CompensationSettings)
+    apply: ApplySettings = field(default_factory=ApplySettings)
     state: StateSettings = field(default_factory=StateSettings)
     resources: ResourcesSettings = field(default_factory=ResourcesSettings)
     security: SecuritySettings = field(default_factory=SecuritySettings)

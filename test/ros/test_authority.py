@@ -27,9 +27,10 @@ from inertial_id_ros.action import Identify  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
 from inertial_id_ros.settings.node import LOCKABLE  # noqa: E402
-from inertial_id_ros.srv import Save, SetShape, SetTool  # noqa: E402
+from inertial_id_ros.srv import Apply, Export, Save, SetShape, SetTool  # noqa: E402
 
-KINDS = {"set_shape": SetShape, "set_tool": SetTool, "save": Save}
+KINDS = {"apply": Apply, "export": Export, "set_shape": SetShape, "set_tool": SetTool,
+         "save": Save}
 
 
 def test_locked_parameters_are_refused_in_one_sentence_and_stay():

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ...errors import InertialIdError, InvalidSetting
-from ...io.files import strict_json, user_path, write_atomically
+from ...errors import DamagedFile, InertialIdError, InvalidSetting
+from ...io.files import read_report, strict_json, user_path, write_atomically
 from ...limits import MAX_SAVED_FILES
 
 DEFAULT_NAME = "inertial_parameters.json"
@@ -110,6 +110,24 @@ def _inside(folder: Path, path: Path) -> Path:
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         raise CannotSave(f"{path} is a link to a place outside of {folder}")
     return path
+
+
+def read_saved(directory: str, name: str) -> dict[str, Any]:
+    """The report among the saved estimates that has this name.
+
+    Raises:
+        CannotSave: the name is no plain file name, or the file lies elsewhere or cannot be read.
+    """
+    folder = user_path(directory).absolute()
+    path = folder / SAVES / check_plain_name(name)
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+        raise CannotSave(f"{path} is a link to a place outside of {folder}")
+    try:
+        return read_report(path)
+    except FileNotFoundError:
+        raise CannotSave(f"there is no saved estimate '{name}' in {path.parent}") from None
+    except (DamagedFile, OSError) as error:
+        raise CannotSave(f"{path} cannot be used: {error}") from error
 
 
 def written_folders(directory: str) -> tuple[Path, ...]:

@@ -1,0 +1,230 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""One application of a payload: look, plan, check, send, read back, record."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from ...errors import InertialIdError, printable
+from ...settings import Settings
+from ...targets.calls import Call, ParameterCall, ServiceCall
+from ...targets.gates import Gate, closed_gates, gates_of_payload
+from ...targets.payload import Payload
+from ...targets.readings import Reading, difference
+from ...targets.registry import load_target
+from ...targets.target import Plan, Target
+from ..compat import message_type
+from .arm_state import contact_gate, rest_gate
+from .asking import Asking, NoResponse
+from .automatic import automatic_gate, is_news
+from .consequences import begin_anew, consequences, removal_gate
+from .evidence import find_evidence, place
+from .graph import Graph, Look
+from .history import History, undo_calls
+from .parameter_clients import ParameterClient
+from .requests import fill, refusal
+
+if TYPE_CHECKING:
+    from ..node import InertialIdNode
+
+_POLL = 0.1  # s between two looks at what the target tells
+
+
+@dataclass
+class Answer:
+    """What is answered, as `Apply.Response` has it."""
+
+    success: bool = False
+    message: str = ""
+    calls: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+
+class NotTaken(InertialIdError):
+    """The target refuses, or tells another payload than was sent."""
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A planned application: what is told, in words, and all that it was planned from."""
+
+    name: str
+    target: Target
+    settings: Settings
+    look: Look
+    plan: Plan
+    gates: list[Gate]
+    what: str
+    payload: Payload | None
+    record: dict[str, Any]
+
+
+class Applications:
+    """Applies payloads for a node; all methods wait, and none belongs into the executor's thread.
+    """
+
+    def __init__(self, node: InertialIdNode, asking: Asking) -> None:
+        self._node, self._asking = node, asking
+        self._graph = Graph(node, asking)
+
+    @property
+    def history(self) -> History:
+        """The record of all applications."""
+        return History(self._node.settings.state.directory)
+
+    def carry_out(self, name: str, estimate: str, send: bool, undo: bool,
+                  by_itself: bool = False) -> Answer:
+        """Tell a target the payload of an estimate, or what it had before; see `Apply.srv`.
+
+        Args:
+            by_itself: nobody has asked for it, so that a target that was told the same, or has been
+                given back what it had, is left alone.
+
+        Raises:
+            InertialIdError: it cannot even be planned.
+        """
+        step = self._plan(name, estimate, undo)
+        if by_itself:
+            if not is_news(step.payload, self.history.newest(step.name)):
+                return Answer(True, f"{step.name} was told that already")
+            step.gates.append(automatic_gate(step.target, step.settings))
+        calls = tuple(self._resolved(call) for call in step.plan.calls)
+        answer = Answer(calls=[line for call in calls for line in call.commands],
+                        left_out=list(step.plan.left_out))
+        closed = closed_gates(step.gates)
+        if closed:
+            answer.message = f"nothing {'is' if send else 'would be'} sent: {'; '.join(closed)}"
+            return answer
+        notes = "".join(f"; {note}" for note in
+                        (*step.plan.notes, *consequences(step.target, step.settings)))
+        if not send:
+            answer.success = True
+            answer.message = f"{step.name} would be told {step.what} (send is false){notes}"
+            return answer
+        answer.message = self._send(step, calls) + notes
+        answer.success = True
+        return answer
+
+    # ---- planning ------------------------------------------------------------------------------
+
+    def _plan(self, name: str, estimate: str, undo: bool) -> _Step:
+        settings = self._node.settings
+        name = name or settings.apply.target
+        target = load_target(name)
+        if undo:
+            return self._plan_undo(name, target, settings)
+        evidence = find_evidence(self._node, estimate, target.takes_tool)
+        look = self._graph.look(target.sources(settings), settings)
+        payload = place(self._node, evidence.payload, target.placement(settings, look.seen))
+        plan = target.plan(payload, settings, look.seen)
+        told = target.read(settings, look.seen)
+        gates = [*gates_of_payload(payload, settings, target.needs_limits), *plan.gates,
+                 *look.gates, removal_gate(name, target, settings, told, self.history),
+                 *self._arm_gates(settings)]
+        return _Step(name, target, settings, look, plan, gates, payload.describe(), payload,
+                     evidence.record)
+
+    def _plan_undo(self, name: str, target: Target, settings: Settings) -> _Step:
+        entry = self.history.last(name)
+        calls = undo_calls(entry, name)
+        assert entry is not None
+        look = self._graph.look(target.sources(settings), settings)
+        sent = entry.get("before")
+        plan = Plan(calls, Reading(sent["values"], sent["tolerance"]) if sent else None)
+        return _Step(name, target, settings, look, plan,
+                     [*look.gates, *self._arm_gates(settings)],
+                     f"what it had before the application of {entry.get('time')}", None,
+                     {"undo_of": entry.get("time")})
+
+    def _arm_gates(self, settings: Settings) -> list[Gate]:
+        """Gates that do not depend on the target; the arm is watched for a moment."""
+        return [contact_gate(self._node.all_findings()), rest_gate(self._asking, settings)]
+
+    def _resolved(self, call: Call) -> Call:
+        """A call with the full name of its service or node."""
+        if isinstance(call, ServiceCall):
+            return replace(call, service=self._graph.resolve(call.service))
+        return replace(call, node=self._graph.resolve(call.node))
+
+    # ---- sending -------------------------------------------------------------------------------
+
+    def _send(self, step: _Step, calls: tuple[Call, ...]) -> str:
+        """Make the calls, read back, and record; says what was done.
+
+        Raises:
+            NotTaken: the target did not take it, or tells another payload; that is recorded, too.
+        """
+        changed, told, failure = False, None, ""
+        try:
+            for call in calls:
+                self._do(call, step.settings.apply.timeout)
+                changed = True
+            told = self._read_back(step)
+            failure = "" if told is None else difference(step.plan.sent, told)
+        except InertialIdError as error:
+            failure = str(error)
+            changed = changed or isinstance(error, NoResponse)  # it may have been taken
+        self._record(step, calls, told, changed, failure)
+        if changed:
+            begin_anew(self._node, step.name, step.target, step.settings)
+        if told is not None and failure:
+            failure = f"it tells another payload than was sent: {failure}"
+        if failure:
+            raise NotTaken(f"{step.name} was to be told {step.what}, but {failure}")
+        confirmed = ("; it tells the same" if told is not None
+                     else "; it does not tell what it has taken")
+        return f"{step.name} was told {step.what}{confirmed}"
+
+    def _do(self, call: Call, timeout: float) -> None:
+        """Make a call (raises NotTaken, NoAnswer, InvalidData where it has not succeeded)."""
+        if isinstance(call, ParameterCall):
+            ParameterClient(self._asking, call.node, timeout).set(call.values)
+            return
+        kind = message_type(call.type)
+        response = self._asking.call(kind, call.service, fill(kind.Request(), call.fields),
+                                     timeout)
+        reason = refusal(call, response)
+        if reason and not call.may_fail:
+            raise NotTaken(f"service '{call.service}' refuses: {reason}")
+
+    def _read_back(self, step: _Step) -> Reading | None:
+        """What the target tells once it tells what was sent, or at the end of the time for that;
+        None where it tells nothing."""
+        sent = step.plan.sent
+        if sent is None:
+            return None
+        sources = step.target.sources(step.settings)
+        end = time.monotonic() + step.settings.apply.timeout
+        while True:
+            told = step.target.read(step.settings, self._graph.look(sources, step.settings).seen)
+            if told is None or not difference(sent, told) or time.monotonic() > end:
+                return told
+            time.sleep(_POLL)
+
+    def _record(self, step: _Step, calls: tuple[Call, ...], told: Reading | None, changed: bool,
+                failure: str) -> None:
+        """Log an application with what was before, what is now, and what it stands on."""
+        before = step.target.read(step.settings, step.look.seen)
+        if step.plan.sent is not None:
+            before, told = (reading and reading.of(step.plan.sent.values)
+                            for reading in (before, told))
+        undo = [self._resolved(call).to_json() for call in step.plan.undo or ()]
+        text = f"{step.name}: {step.what}" + (f"; {failure}" if failure else "")
+        self._node.black_boxes.note_command(f"apply: {text}")
+        self._node.get_logger().info(printable(f"applied to {text}"))
+        self.history.append({
+            "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
+            "target": step.name, "sent": changed, "failure": failure,
+            "calls": [call.to_json() for call in calls], "undo": undo or None,
+            "mass": None if step.payload is None else step.payload.mass,
+            "com": None if step.payload is None else step.payload.com,
+            "before": _as_json(before), "after": _as_json(told), "evidence": step.record})
+
+
+def _as_json(reading: Reading | None) -> dict[str, Any] | None:
+    """A reading as data."""
+    return None if reading is None else {"values": dict(reading.values),
+                                         "tolerance": dict(reading.tolerance)}

@@ -1,0 +1,72 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Whether the arm is fit to be told another payload: at rest, and free of contact."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from sensor_msgs.msg import JointState
+
+from ...findings import Finding
+from ...io.dynamic_joint_state import DynamicJointStates
+from ...settings import Settings
+from ...targets.gates import Gate
+from ..compat import message_type
+from .asking import Asking
+
+_REST_TIME = 0.3  # s for which the joints are watched
+_SILENCE = 1.5  # s without joint states, after which it is not known whether they move
+# Findings of a contact that lasts, or of a wrench that nothing explains.
+_CONTACT = ("contact", "frame_wrong_suspected", "robot_wrong_suspected")
+
+
+def contact_gate(findings: Iterable[Finding]) -> Gate:
+    """Whether nothing touches the payload, by the findings."""
+    return Gate("contact", next((f.text for f in findings if f.name in _CONTACT
+                                 and f.level != "info"), ""))
+
+
+def rest_gate(asking: Asking, settings: Settings) -> Gate:
+    """Whether the joints are at rest, by what they say from now on."""
+    dynamic = settings.dynamic_joint_states
+    topic = dynamic.topic or settings.joint_states.topic
+    kind: Any = message_type("control_msgs/msg/DynamicJointState") if dynamic.topic else JointState
+    states = DynamicJointStates(dynamic)
+    begin: list[float] = []
+
+    def enough(messages: Sequence[Any]) -> bool:
+        if messages and not begin:
+            begin.append(time.monotonic())
+        return bool(begin) and time.monotonic() - begin[0] >= _REST_TIME and len(messages) > 2
+
+    messages = asking.listen(kind, topic, _SILENCE, enough)
+    if len(messages) < 3:
+        return Gate("rest", f"'{topic}' is silent, so that it is not known whether the arm is at "
+                    "rest")
+    names, positions = zip(*(
+        states.split(m.joint_names, m.interface_values)[1:3] if dynamic.topic
+        else (tuple(m.name), tuple(m.position)) for m in messages), strict=True)
+    return Gate("rest", _describe_motion(names, positions, settings.apply.rest_speed))
+
+
+def _describe_motion(names: Sequence[Sequence[str]], positions: Sequence[Sequence[float]],
+                     speed: float) -> str:
+    """Which joint moves, in words; empty where all are at rest.
+
+    Args:
+        names, positions: of each message [rad or m]; topics that several nodes share may carry
+            joints in turn.
+    """
+    ranges: dict[str, list[float]] = {}
+    for message_names, values in zip(names, positions, strict=True):
+        for name, value in zip(message_names, values, strict=False):
+            ranges.setdefault(name, []).append(value)
+    for name, values in ranges.items():
+        moved = float(np.ptp(values)) / _REST_TIME
+        if not moved <= speed:
+            return (f"the arm moves: joint '{name}' by {moved:.3g} per second; apply.rest_speed "
+                    f"allows {speed:g}")
+    return ""

@@ -1,0 +1,82 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What an application does to the node itself: its wrench may lack the payload from then on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...settings import Settings
+from ...targets.gates import Gate
+from ...targets.readings import Reading
+from ...targets.target import Target
+from .history import History
+
+if TYPE_CHECKING:
+    from ..node import InertialIdNode
+
+_LEAST = 1e-3  # kg; less is no payload
+_SHARE = 0.01  # by which two masses that are meant to be the same may differ
+_WAIT = 2.0  # s for the worker
+
+
+def removal_gate(name: str, target: Target, settings: Settings, told: Reading | None,
+                 history: History) -> Gate:
+    """Whether the estimate is of all that hangs on the arm: a driver that has a payload already
+    removes it from its wrench, and what is left of it must not replace the whole.
+
+    Args:
+        told: what the target has now, as far as it tells.
+    """
+    removed = settings.precompensated
+    if not removes_from_wrench(target, settings) or removed.source != "settings":
+        return Gate("removed_payload")
+    if told is not None:
+        mass, says = float(told.values["mass"]), "tells"
+    else:
+        last = history.last(name) or {}
+        mass, says = float(last.get("mass") or 0.0), "was told"
+    if abs(mass - removed.mass) <= max(_LEAST, _SHARE * mass):
+        return Gate("removed_payload")
+    return Gate("removed_payload",
+                f"the robot {says} a payload of {mass:.3f} kg, which its driver removes from its "
+                f"wrench, and precompensated.mass is {removed.mass:.3f} kg, so that the estimate "
+                "is not of the whole; set precompensated.source to read it back, or .mass, .com "
+                "and .inertia, or source 'none' for a sensor of its own")
+
+
+def consequences(target: Target, settings: Settings) -> list[str]:
+    """What the user must know of what follows, one sentence each."""
+    if not _changes_wrench(target, settings):
+        return []
+    notes = ["the node forgets its data, since its wrench changes with that"]
+    source = settings.precompensated.source
+    if target.needs_limits:
+        notes.append(
+            "the driver removes this payload from its wrench from now on, and the node does not "
+            "read that back: set precompensated.mass, .com and .inertia to it, or "
+            "precompensated.source, before the next estimate" if source == "settings" else
+            f"the payload that the driver removes is read back (precompensated.source '{source}') "
+            "and counted once")
+    return notes
+
+
+def begin_anew(node: InertialIdNode, name: str, target: Target, settings: Settings) -> None:
+    """Forget the data from before the wrench has changed."""
+    if _changes_wrench(target, settings):
+        def reset() -> None:
+            node.identifier.reset(f"a payload was applied to {name}")
+            node.solve_after_change()
+
+        node.worker.call(reset, _WAIT)
+
+
+def _changes_wrench(target: Target, settings: Settings) -> bool:
+    """Whether the wrench that the node receives changes with what the target is told."""
+    own_sensor = target.needs_limits and settings.precompensated.source == "none"
+    return target.changes_wrench and not own_sensor
+
+
+def removes_from_wrench(target: Target, settings: Settings) -> bool:
+    """Whether the target is a driver that removes the payload from the wrench that the node
+    receives."""
+    return target.needs_limits and _changes_wrench(target, settings)

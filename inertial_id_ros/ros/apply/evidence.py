@@ -1,0 +1,92 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The payload that is to be told: of the newest estimate, or of one that was saved."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...errors import DamagedFile, InvalidData, NotEnoughData
+from ...estimate import Estimate, Outcome
+from ...targets.payload import Payload, payload_of, payload_of_report
+from ...targets.target import Placement
+from ..services.saving import read_saved
+
+if TYPE_CHECKING:
+    from ..node import InertialIdNode
+
+_WAIT = 2.0  # s for the worker
+_FRESH_TIME, _POLL = 2.0, 0.05  # s for a fresh estimate, and between two looks
+
+
+class Evidence(NamedTuple):
+    """A payload, and the numbers that it stands on, for the record."""
+
+    payload: Payload
+    record: dict[str, Any]
+
+
+def find_evidence(node: InertialIdNode, name: str, takes_tool: bool) -> Evidence:
+    """The payload of a saved estimate, or, without a name, of the newest one.
+
+    Args:
+        takes_tool: the target takes tool and object together.
+
+    Raises:
+        NotEnoughData: there is no estimate, or it is old.
+        CannotSave: the saved estimate cannot be read; InvalidData: it is without its tool.
+    """
+    if name:
+        return _saved(node, name, takes_tool)
+    outcome = _newest_outcome(node)
+    if not isinstance(outcome, Estimate):
+        raise NotEnoughData(f"there is no estimate: {outcome.reason}")
+    if outcome.restored:
+        raise NotEnoughData("the estimate is of an earlier run; move the arm for a new one, or "
+                            "name a saved one")
+    if outcome.stale:
+        raise NotEnoughData("the estimate is stale"
+                            + (f": {outcome.stale_reason}" if outcome.stale_reason else ""))
+    tool = node.identifier.tool if takes_tool and outcome.tool_apart else None
+    record = {**outcome.to_json(), "sigma": outcome.sigma.tolist(),
+              "with_tool": tool.describe() if tool is not None else None}
+    return Evidence(payload_of(outcome, None if tool is None else tool.phi), record)
+
+
+def _newest_outcome(node: InertialIdNode) -> Outcome:
+    """The newest outcome; one that is stale only because a solver takes long is waited for."""
+    end = time.monotonic() + _FRESH_TIME
+    while (not isinstance(node.watchdog.outcome, Estimate) or node.watchdog.outcome.stale) and (
+            time.monotonic() < end):
+        time.sleep(_POLL)
+    return node.watchdog.outcome
+
+
+def _saved(node: InertialIdNode, name: str, takes_tool: bool) -> Evidence:
+    report = read_saved(node.settings.state.directory, name)
+    try:
+        payload, tool_apart = payload_of_report(report)
+    except DamagedFile as error:
+        raise InvalidData(f"saved estimate '{name}' cannot be used: {error}") from error
+    if tool_apart and takes_tool:
+        raise InvalidData(f"saved estimate '{name}' is of the object without its tool, and the "
+                          "target takes both")
+    return Evidence(payload, {**report, "saved_as": name})
+
+
+def place(node: InertialIdNode, payload: Payload, placement: Placement) -> Payload:
+    """A payload where a target wants it.
+
+    Raises:
+        UnknownFrame: that frame is not known; InvalidData: it moves against the sensor.
+    """
+    frame = placement.frame.lstrip("/")
+    if frame in ("", payload.frame_id):
+        return payload
+    rotation, translation, moment = node.worker.call(
+        lambda: node.identifier.lookup(frame, payload.frame_id), _WAIT)
+    if moment is not None:
+        raise InvalidData(f"frame '{frame}' moves against the sensor; a payload is told in one "
+                          "that does not")
+    return (payload.turned(frame, rotation) if placement.axes_only
+            else payload.placed(frame, rotation, translation))

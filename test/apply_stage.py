@@ -1,0 +1,83 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""A running node with an estimate and an arm at rest, to which payloads can be applied."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+from node_client import NODE, wait_for_valid
+from ros_process import LATCHED, Robot, RosProcess, Stage
+from scipy.spatial.transform import Rotation
+from std_msgs.msg import String
+
+from inertial_id_ros.apps.simulation.payload import load_payload
+from inertial_id_ros.srv import Apply
+
+# Pose of a frame 'tilted' on the flange: what is told in it is told neither along the axes of the
+# sensor nor about its origin, which lies 40 mm in front of the flange.
+TILT, SHIFT = Rotation.from_euler("xyz", [0.4, -0.7, 1.1]), np.array([0.02, -0.05, 0.03])
+SENSOR = np.array([0.0, 0.0, 0.04])  # origin of the sensor in the flange, whose axes it has
+_FRAME = """<joint name="tilted_joint" type="fixed"><parent link="tool0"/><child link="tilted"/>
+<origin xyz="{}" rpy="{}"/></joint><link name="tilted"/></robot>"""
+
+
+class ApplyStage(Stage):
+    """A stage with a node, and a robot that carries a hammer."""
+
+    def begin(self, **settings: object) -> None:
+        """Start the node, move the arm until there is an estimate, and let it rest."""
+        settings = {"apply__max_mass": 5.0, "apply__timeout": 20.0, "estimator__rate": 2.0, **settings}
+        self.node = self.start_node(**settings)
+        self.robot = Robot(self.client)
+        words = (" ".join(map(str, SHIFT)), " ".join(map(str, TILT.as_euler("xyz"))))
+        urdf = self.robot.cobot.urdf.replace("</robot>", _FRAME.format(*words))
+        self.robot.publish_description()
+        self.client.publish("/robot_description", String(data=urdf), LATCHED)
+        self.robot.play(8.0)
+        wait_for_valid(self)
+        self._ended = threading.Event()
+        self._rest = threading.Thread(target=self._play_rest, daemon=True)
+        self._rest.start()
+        wait_for_valid(self, 4)
+
+    def _play_rest(self) -> None:
+        """Publish the arm where it is, with the weight that the sensor then reads: the simulated
+        sample there is one in motion."""
+        sample = self.robot.cobot.samples(self.robot.next_sample, 1)
+        up = sample.truth.rotation[0].T @ np.array([0.0, 0.0, 9.81])
+        body = load_payload("hammer")
+        still = np.concatenate([body.mass * up, np.cross(body.com, body.mass * up)])
+        reading = sample.wrench[0] + sample.truth.wrench[0] - still
+        while not self._ended.is_set():
+            self.robot.play(0.1, reading, rest=True, speed=1.0)
+
+    def end_rest(self) -> None:
+        """Publish nothing any more."""
+        self._ended.set()
+        self._rest.join()
+
+    def stand_in(self, script: str, *words: str) -> RosProcess:
+        """Start a stand-in of a driver or controller."""
+        process = RosProcess(self.domain, sys.executable,
+                             str(Path(__file__).with_name(script)), *words)
+        self.processes.append(process)
+        process.wait_for_text("ready")
+        return process
+
+    def apply(self, target: str, **fields: object) -> Apply.Response:
+        """What ~/apply answers."""
+        return self.client.call(Apply, f"{NODE}/apply", Apply.Request(target=target, **fields))
+
+    def __exit__(self, *error: object) -> None:
+        if hasattr(self, "_rest"):
+            self.end_rest()
+        super().__exit__(*error)
+
+
+def told(process: RosProcess) -> list[dict]:
+    """What a stand-in was told, in order."""
+    return [json.loads(line) for line in process.text.splitlines() if line.startswith("{")]

@@ -1,0 +1,140 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Payloads reach controllers of ros2_control through their parameters, and come back by undo."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("tf2_msgs.msg")
+pytest.importorskip("inertial_id_ros.msg")
+from apply_stage import TILT, ApplyStage, told  # noqa: E402
+from node_client import set_parameter, wait_for_valid  # noqa: E402
+from stand_in_controllers import PARAMETERS, READ_ONLY, REFUSES  # noqa: E402
+
+from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
+
+pytestmark = pytest.mark.slow
+TRUE = load_payload("hammer")
+# Both filters take the centre of mass from the origin of the sensor, along the axes of their frame.
+COM = TILT.inv().apply(TRUE.com)
+MASS_TOLERANCE, COM_TOLERANCE = 0.02, 0.004  # kg, m
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory):
+    with ApplyStage() as stage:
+        stage.folder = tmp_path_factory.mktemp("state")
+        stage.begin(state__directory=str(stage.folder), apply__target="admittance_controller",
+                    wrench__topic="/wrench")
+        yield stage
+
+
+@pytest.fixture(scope="module")
+def admittance(stage):
+    return stage.stand_in("stand_in_controllers.py", "admittance_controller")
+
+
+@pytest.fixture(scope="module")
+def broadcaster(stage):
+    return stage.stand_in("stand_in_controllers.py", "force_torque_sensor_broadcaster")
+
+
+def entries(stage):
+    return [json.loads(line)
+            for line in (stage.folder / "applications.jsonl").read_text().splitlines()]
+
+
+def test_a_dry_run_names_the_call_and_sends_nothing(stage, admittance):
+    answer = stage.apply("")
+    assert answer.success, answer.message
+    position, force = answer.calls
+    assert position.startswith("ros2 param set /admittance_controller "
+                               "gravity_compensation.CoG.pos '[")
+    assert force.startswith("ros2 param set /admittance_controller gravity_compensation.CoG.force ")
+    assert "send is false" in answer.message and any("inertia" in t for t in answer.left_out)
+    assert not told(admittance) and not (stage.folder / "applications.jsonl").exists()
+
+
+def test_the_admittance_controller_takes_newtons_about_the_sensor_and_gives_them_back(
+        stage, admittance):
+    answer = stage.apply("", send=True)
+    assert answer.success, answer.message
+    assert "it tells the same" in answer.message
+    (got,) = told(admittance)
+    assert got["gravity_compensation.CoG.force"] == pytest.approx(
+        9.81 * TRUE.mass, abs=9.81 * MASS_TOLERANCE)
+    np.testing.assert_allclose(got["gravity_compensation.CoG.pos"], COM, atol=COM_TOLERANCE)
+    entry = entries(stage)[-1]
+    assert entry["sent"] and entry["before"]["values"]["gravity_compensation.CoG.force"] == 7.0
+    assert entry["after"]["values"]["gravity_compensation.CoG.force"] == pytest.approx(
+        got["gravity_compensation.CoG.force"])
+    assert entry["evidence"]["mass"] == pytest.approx(TRUE.mass, abs=MASS_TOLERANCE)
+    undone = stage.apply("", send=True, undo=True)
+    assert undone.success, undone.message
+    assert told(admittance)[-1] == {
+        name: PARAMETERS["admittance_controller"][name]
+        for name in ("gravity_compensation.CoG.pos", "gravity_compensation.CoG.force")}
+    again = stage.apply("", send=True, undo=True)
+    assert not again.success and "undone already" in again.message
+    assert len(told(admittance)) == 2
+
+
+def test_the_gravity_filter_is_found_in_the_chain_and_takes_kilograms(stage, broadcaster):
+    answer = stage.apply("gravity_compensation", send=True)
+    assert not answer.success and "apply.node is empty" in answer.message
+    use(stage, "apply.node", "force_torque_sensor_broadcaster")
+    count = len(told(broadcaster))
+    answer = stage.apply("gravity_compensation", send=True)
+    assert answer.success, answer.message
+    (got,) = told(broadcaster)[count:]
+    prefix = "sensor_filter_chain.filter2.params.tool."
+    assert set(got) == {f"{prefix}mass", f"{prefix}CoG"}
+    assert got[f"{prefix}mass"] == pytest.approx(TRUE.mass, abs=MASS_TOLERANCE)
+    np.testing.assert_allclose(got[f"{prefix}CoG"], COM, atol=COM_TOLERANCE)
+    assert stage.apply("gravity_compensation", send=True, undo=True).success
+    assert told(broadcaster)[-1] == {f"{prefix}mass": 0.5, f"{prefix}CoG": [0.0, 0.0, 0.0]}
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    (READ_ONLY, "parameter 'gravity_compensation.CoG.force' of node 'read_only' is read-only"),
+    (REFUSES, "node '/refuses' refuses gravity_compensation.CoG.pos, gravity_compensation.CoG.force"
+     ": not while I run"),
+    ("force_torque_sensor_broadcaster", "'gravity_compensation.frame.id' of node "
+     "'force_torque_sensor_broadcaster' names no frame"),
+    ("nobody", "there is no service '/nobody/list_parameters'")])
+def test_a_node_that_cannot_take_it_is_named_with_the_parameter(stage, broadcaster, name, words):
+    use(stage, "apply.node", name)
+    use(stage, "apply.timeout", 2.0 if name == "nobody" else 20.0)
+    stand_in = (stage.stand_in("stand_in_controllers.py", name)
+                if name in (READ_ONLY, REFUSES) else broadcaster)
+    count = len(told(stand_in))
+    answer = stage.apply("admittance_controller", send=True)
+    assert not answer.success and words in answer.message, answer.message
+    assert len(told(stand_in)) == count
+
+
+def test_the_offsets_take_the_bias_away_as_the_broadcaster_adds_them_before_its_gain(
+        stage, broadcaster):
+    """With an offset of 0.25 and a gain of 2, a bias b of what is published needs 0.25 - b/2.
+
+    The last test, since the node forgets its data then.
+    """
+    use(stage, "apply.node", "force_torque_sensor_broadcaster")
+    bias = wait_for_valid(stage, 1).bias
+    answer = stage.apply("force_torque_sensor_broadcaster", send=True)
+    assert answer.success, answer.message
+    assert "the node forgets its data" in answer.message
+    got = told(broadcaster)[-1]
+    for kind, vector, tolerance in (("force", bias.force, 0.05), ("torque", bias.torque, 0.005)):
+        for axis in "xyz":
+            assert got[f"offset.{kind}.{axis}"] == pytest.approx(
+                0.25 - getattr(vector, axis) / 2.0, abs=tolerance)
+
+
+def use(stage, name, value):
+    result = set_parameter(stage, name, value)
+    assert result.successful, result.reason

@@ -1,0 +1,54 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""A node that declares the parameters of a controller of ros2_control, as its public definition has
+them: ``python stand_in_controllers.py NODE``. It prints what it was told, a line of JSON each."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import rclpy
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+
+FRAME = "tilted"
+PARAMETERS = {
+    "admittance_controller": {
+        "gravity_compensation.frame.id": FRAME,
+        "gravity_compensation.CoG.pos": [0.1, 0.2, 0.3],
+        "gravity_compensation.CoG.force": 7.0,
+        "enable_parameter_update_without_reactivation": True},
+    "force_torque_sensor_broadcaster": {
+        **{f"offset.{kind}.{axis}": 0.25 for kind in ("force", "torque") for axis in "xyz"},
+        **{f"multiplier.{kind}.{axis}": 2.0 for kind in ("force", "torque") for axis in "xyz"},
+        "sensor_filter_chain.filter2.params.world_frame": "world",
+        "sensor_filter_chain.filter2.params.sensor_frame": FRAME,
+        "sensor_filter_chain.filter2.params.tool.mass": 0.5,
+        "sensor_filter_chain.filter2.params.tool.CoG": [0.0, 0.0, 0.0],
+        "sensor_filter_chain.filter2.params.tool.gravity_field": [0.0, 0.0, -9.81]},
+}
+READ_ONLY = "read_only"  # name of a node like the admittance_controller whose weight is read-only
+REFUSES = "refuses"  # name of one that refuses every change
+
+
+def main(name: str) -> None:
+    rclpy.init()
+    node = rclpy.create_node(name)
+    for parameter, value in PARAMETERS.get(name, PARAMETERS["admittance_controller"]).items():
+        node.declare_parameter(parameter, value, ParameterDescriptor(
+            read_only=name == READ_ONLY and parameter.endswith("force")))
+
+    def check(parameters: list) -> SetParametersResult:
+        if name == REFUSES:
+            return SetParametersResult(successful=False, reason="not while I run")
+        values = {p.name: list(p.value) if hasattr(p.value, "__len__") else p.value
+                  for p in parameters}
+        print(json.dumps(values), flush=True)
+        return SetParametersResult(successful=True)
+
+    node.add_on_set_parameters_callback(check)
+    print("ready", flush=True)
+    rclpy.spin(node)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
