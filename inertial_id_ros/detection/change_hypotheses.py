@@ -1,10 +1,13 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Hypotheses about rows that no longer fit: another payload, another zero, or no change.
+"""Hypotheses about rows that no longer fit: another payload, another zero, all of the set-up, or
+no change.
 
 Each hypothesis adds its own columns to the running fit and is judged by the residual that it
 leaves. The weight of a payload that was gripped or released follows gravity as the sensor turns;
 the offset of a sensor that was zeroed stays the same in its own axes; a push by the environment
-does neither for long.
+does neither for long. Where several of these changed at once, or the gain of the sensor, the
+wrench still follows the motion, in another way than before: what was learnt of it then foretells
+the rows to come, which it does not in a contact.
 """
 
 from __future__ import annotations
@@ -24,6 +27,9 @@ _GROWTH = 0.05  # share by which a complete change of mass may still seem to gro
 _ZERO = 4.0  # standard deviations of the noise within which a reading counts as zero, beside
 _MOTION = 0.05  # this share of the load, by which motion may change it in the meantime
 _SIGNIFICANT = 5.0  # standard deviations from which a change is significant
+_GAIN_SD = 1.0  # prior standard deviation of the entries of a change of gain
+_AMPLIFIED = 3.0  # times the noise that another gain may make of it at most
+_KNOWN = 0.02  # share of the squared residual that may be uncertain where rows are foretold
 
 
 class HypothesisFit(NamedTuple):
@@ -153,6 +159,100 @@ def reads_nothing_after(evidence: Evidence, jump: Array) -> bool:
 
 def load_rotation(evidence: Evidence) -> float:
     """Largest angle [rad] between the directions of the load in the first row and in any other."""
+    directions = _load_directions(evidence)
+    return _largest_angle(directions, directions[0])
+
+
+def _load_directions(evidence: Evidence) -> Array:
+    """Directions (n, c') of the load, of length 1."""
     weight = evidence.forecast.columns[:, evidence.model.weight_channels, 0]
-    unit = weight / np.linalg.norm(weight, axis=1, keepdims=True)
-    return float(np.arccos(np.clip(unit @ unit[0], -1.0, 1.0)).max())
+    return np.asarray(weight / np.linalg.norm(weight, axis=1, keepdims=True))
+
+
+def _largest_angle(directions: Array, first: Array) -> float:
+    """Largest angle [rad] of directions (n, c') from one (c',)."""
+    return float(np.arccos(np.clip(directions @ first, -1.0, 1.0)).max())
+
+
+class AnotherSetup:
+    """Another payload, zero and gain at once, learnt from successive rows of a disturbance, each of
+    which it must foretell from those before.
+
+    The gain maps the reading that was expected to another one, within each group of channels: what
+    a sensor does that was turned, whose amplifier was set anew, or that ceased to read.
+
+    Args:
+        evidence: of the disturbance, whose running fit it corrects.
+
+    Attributes:
+        last: bin number of the last row that it has learnt; foretold: number of bins whose rows it
+            has foretold; turned: angle [rad] by which the load turned in them.
+    """
+
+    def __init__(self, evidence: Evidence) -> None:
+        model = evidence.model
+        gains = sum((g.stop - g.start) ** 2 for g in model.groups)
+        sd = np.concatenate([_PAYLOAD_SD, model.zero_sd, np.full(gains, _GAIN_SD)])
+        k = len(evidence.mean)
+        self._information = np.diag(np.concatenate([np.zeros(k), sd**-2.0]))
+        self._information[:k, :k] = evidence.information
+        self._vector = np.zeros(len(self._information))
+        self._first: Array | None = None  # direction (c',) of the load when it began to foretell
+        self.last, self.foretold, self.turned = -1, 0, 0.0
+
+    def learn(self, evidence: Evidence, limit: float) -> bool:
+        """Learn from new rows; False, and nothing is learnt, where it foretells them to more than
+        this many standard deviations."""
+        forecast = evidence.forecast
+        weight = 1.0 / np.sqrt(forecast.noise)[..., None]
+        columns = weight * np.concatenate([forecast.columns, _setup_columns(evidence)], axis=2)
+        target = weight[..., 0] * forecast.residual
+        covariance = np.linalg.inv(self._information)
+        found = covariance @ self._vector
+        spread = np.einsum("nci,ij,ncj->nc", columns, covariance, columns, optimize=True)
+        gains = _gain_matrix(found, evidence.model.groups)
+        noise = np.clip(forecast.noise @ (gains**2).T / forecast.noise, 1.0, _AMPLIFIED**2)
+        left = (target - columns @ found) ** 2 / (noise + spread)
+        if np.sqrt(left.mean(axis=0).max()) > limit:
+            return False
+        if spread.mean() < _KNOWN * (target**2).mean():
+            self._note_foretold(evidence)
+        flat = columns.reshape(-1, columns.shape[2])
+        self._information += flat.T @ flat
+        self._vector += flat.T @ target.ravel()
+        self.last = int(evidence.number[-1])
+        return True
+
+    def _note_foretold(self, evidence: Evidence) -> None:
+        """Note that rows came as foretold, and how far the load has turned in them."""
+        directions = _load_directions(evidence)
+        if self._first is None:
+            self._first = directions[0]
+        self.turned = max(self.turned, _largest_angle(directions, self._first))
+        self.foretold += int(evidence.number[-1]) - max(self.last, int(evidence.number[0]))
+
+
+def _setup_columns(evidence: Evidence) -> Array:
+    """Columns (n, c, e) of payload, zeros and gain of each group."""
+    forecast, groups = evidence.forecast, evidence.model.groups
+    expected = evidence.measured - forecast.residual
+    columns = [forecast.columns[..., :PARAMETERS], evidence.zeros]
+    for group in groups:
+        size = group.stop - group.start
+        of_group = np.zeros((*expected.shape, size * size))
+        for k, channel in enumerate(range(group.start, group.stop)):
+            of_group[:, channel, k * size:(k + 1) * size] = expected[:, group]
+        columns.append(of_group)
+    return np.concatenate(columns, axis=2)
+
+
+def _gain_matrix(found: Array, groups: tuple[slice, ...]) -> Array:
+    """Matrix (c, c) from the reading that was expected to that of another set-up, whose gains are
+    the last of its parameters."""
+    channels = max(group.stop for group in groups)
+    matrix, at = np.eye(channels), len(found) - sum((g.stop - g.start) ** 2 for g in groups)
+    for group in groups:
+        size = group.stop - group.start
+        matrix[group, group] += found[at:at + size * size].reshape(size, size)
+        at += size * size
+    return matrix

@@ -20,6 +20,7 @@ from ..regression.regressor_window import Rows
 from ..settings import ChangeSettings, ContactSettings
 from ..signals.bins import BIN_NS
 from .change_hypotheses import (
+    AnotherSetup,
     Evidence,
     fit_no_change,
     fit_payload_change,
@@ -48,6 +49,8 @@ _SHOWS = 0.5  # share of the threshold that began a contact, by which it must sh
 _MOVED = 0.1  # rad; at rest a change shows even in an uncertain fit
 # Bins of a disturbance in motion after which a fit to fewer rows than this may itself be wrong.
 _DOUBT, _YOUNG = round(1.5e9 / BIN_NS), 250
+# Bins between two looks at whether all of the set-up has changed, and that this must have foretold.
+_SETUP_PERIOD, _FORETOLD = round(0.5e9 / BIN_NS), round(4e9 / BIN_NS)
 _ANGLE = 0.35  # rad by which the sensor turns before an offset in its axes counts as its zero
 
 
@@ -59,12 +62,14 @@ class EventKind(Enum):
     ENDED = auto()  # the rows fit again, as before the disturbance
     PAYLOAD_CHANGED = auto()
     ZERO_MOVED = auto()  # of what measures the load
+    SETUP_CHANGED = auto()  # the rows follow the motion in another way than before
     LOST = auto()  # the disturbance has lasted too long
 
     @property
     def ends_payload(self) -> bool:
         """Whether earlier data do not belong to the present payload or zero."""
-        return self in (EventKind.PAYLOAD_CHANGED, EventKind.ZERO_MOVED, EventKind.LOST)
+        return self in (EventKind.PAYLOAD_CHANGED, EventKind.ZERO_MOVED, EventKind.SETUP_CHANGED,
+                        EventKind.LOST)
 
 
 class Event(NamedTuple):
@@ -120,6 +125,8 @@ class DisturbanceDetector:
         self.began: int | None = None
         self._evidence: Evidence | None = None
         self._next_test, self._doubted = 0, False
+        self._next_setup_test = 0
+        self._setup: AnotherSetup | None = None  # that may have explained the disturbance
 
     def judge(self, rows: Rows, rotation_only: bool) -> Event | None:
         """Take rows up to the first event, which is returned; call again with the rows after
@@ -209,6 +216,7 @@ class DisturbanceDetector:
             self.began = max(self._far_since, number - EARLIEST)
             self._pending = [[]]
             self._evidence, self._next_test, self._doubted = None, 0, False
+            self._next_setup_test, self._setup = 0, None
             return Event(EventKind.BEGAN, number, self.began)
         if (self.began is not None and certain and self._calm_since is not None
                 and number - self._calm_since >= self._hold):
@@ -244,6 +252,8 @@ class DisturbanceDetector:
             event = self._find_change(number, settled)
             if event is not None:
                 return event
+        if number >= self._next_setup_test and self._has_another_setup(number):
+            return Event(EventKind.SETUP_CHANGED, number, self.began)
         if not self._doubted and self._is_doubtful(number):
             self._doubted = True
             return Event(EventKind.DOUBTED, number, self.began)
@@ -301,6 +311,22 @@ class DisturbanceDetector:
                 or (settled >= evidence.model.shortest_zero and load_rotation(evidence) > _ANGLE)):
             return EventKind.ZERO_MOVED
         return None
+
+    def _has_another_setup(self, number: int) -> bool:
+        """Whether rows are foretold by another set-up (payload, zero and gain at once) that was
+        learnt from rows before them, while the sensor turns."""
+        assert self.began is not None and self._evidence is not None
+        begin = self.began + 2 * self._reach
+        if self._setup is not None:
+            begin = max(begin, self._setup.last + 1)
+        if number - begin < _SETUP_PERIOD:
+            return False
+        self._next_setup_test = number + _SETUP_PERIOD
+        new = self._evidence.since(begin)
+        if self._setup is None or not self._setup.learn(new, self._change.fit):
+            self._setup = AnotherSetup(new)
+            self._setup.learn(new, np.inf)
+        return self._setup.foretold >= _FORETOLD and self._setup.turned > 2.0 * _ANGLE
 
     def _is_doubtful(self, number: int) -> bool:
         """Whether a young fit has failed in motion for so long that it may itself be wrong."""

@@ -40,6 +40,7 @@ class DisturbanceFindings:
         if event.kind.ends_payload:
             name, level = {EventKind.PAYLOAD_CHANGED: ("payload_changed", "info"),
                            EventKind.ZERO_MOVED: (self._texts.zeroed_name, "warning"),
+                           EventKind.SETUP_CHANGED: ("estimate_lost", "warning"),
                            EventKind.LOST: ("estimate_lost", "warning")}[event.kind]
             self._findings.count(name, f"{self.describe(event)}; buffers flushed", level)
 
@@ -49,6 +50,8 @@ class DisturbanceFindings:
             return _payload_text(event)
         if event.kind is EventKind.ZERO_MOVED:
             return self._texts.zeroed
+        if event.kind is EventKind.SETUP_CHANGED:
+            return self._texts.another_setup
         return f"{self._texts.lost} {(event.row - event.first) * BIN_NS * 1e-9:.0f} s"
 
     def withdraw(self) -> None:

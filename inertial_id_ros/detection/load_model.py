@@ -23,6 +23,7 @@ class DisturbanceTexts(NamedTuple):
     Attributes:
         contact: a contact lasts; doubted: nothing explains the load in motion.
         zeroed: the zero moved; lost: the load has not fitted for, followed by a time.
+        another_setup: the load follows the motion in another way than before.
         gap: samples are missing for more than, followed by a time.
         zeroed_name, gap_name, doubted_name: names of the findings.
     """
@@ -31,6 +32,7 @@ class DisturbanceTexts(NamedTuple):
     doubted: str
     zeroed: str
     lost: str
+    another_setup: str
     gap: str
     zeroed_name: str
     gap_name: str

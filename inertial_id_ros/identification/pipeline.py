@@ -42,6 +42,10 @@ _NOTHING = -1, -1  # extent of no window
 AnyWindow = TypeVar("AnyWindow")
 
 
+class _TooShort(NotEnoughData):
+    """The window holds too few data."""
+
+
 class PayloadSolver(Protocol):
     """What solvers for all kinds of load have in common."""
 
@@ -84,6 +88,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         self._flush_reason: str | None = None  # why rows were forgotten since the last estimate
         self._stamps = MonotonicStamps(self._log)
         self._solved = _NOTHING  # extent of the window that was solved last
+        self._lost_at: int | None = None  # bin at which nothing that was learnt counted any more
         self._is_refuted = False  # whether the data of that window contradict every payload
         self._recovery = Recovery()
 
@@ -196,6 +201,8 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         self._payload_ends.append((event.row, self._begin_bin))
         self._flush_reason, self._begin_bin = self._disturbances.describe(event), event.row
         self._clear_window()
+        if event.kind in (EventKind.SETUP_CHANGED, EventKind.LOST):
+            self._lost_at = event.row
 
     def _forget_events(self, first: int) -> None:
         """Forget the changes of payload since this bin: they were none."""
@@ -210,6 +217,8 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         try:
             window = self._require_window()
         except NotEnoughData as missing:
+            if isinstance(missing, _TooShort) and self._last is not None:
+                return self._last.as_stale()  # its rows have left the window during a contact
             if self._restored is not None and self.sensor_frame in ("", self._restored.frame_id):
                 return self._restored
             return NoEstimate(self.newest_ns, self.sensor_frame, str(missing))
@@ -238,15 +247,14 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         """A reason for no estimate, preceded by why rows were forgotten."""
         return text if self._flush_reason is None else f"{self._flush_reason}; {text}"
 
-    def _too_short_error(self, duration: float | None) -> NotEnoughData:
+    def _too_short_error(self, duration: float | None) -> _TooShort:
         """The error of a window of this length [s] that is too short; None: it has no rows."""
         if duration is None:
-            return NotEnoughData(self._flush_reason or "waiting for the first second of data")
+            return _TooShort(self._flush_reason or "waiting for the first second of data")
         needed = self._least_duration
         why = ("estimator.min_duration is" if needed == self.settings.estimator.min_duration
                else "after data that nothing explained, an estimate needs")
-        return NotEnoughData(self._with_flush_reason(f"{duration:.2f} s of data; {why} "
-                                                     f"{needed:g} s"))
+        return _TooShort(self._with_flush_reason(f"{duration:.2f} s of data; {why} {needed:g} s"))
 
     @property
     def _least_duration(self) -> float:

@@ -32,8 +32,9 @@ class ContactSettings:
         0.2, "Time for which the residual must have been that small.", unit="s", low=0.0,
         high=10.0)
     longest: float = setting(
-        30.0, "Time after which the estimate, not the contact, is taken to be wrong: the buffer is "
-        "flushed.", unit="s", low=1.0, high=3600.0)
+        120.0, "Time after which the estimate, not the contact, is taken to be wrong: all that was "
+        "learnt is forgotten. Where the wrench follows the motion in another way than before, that "
+        "is found within seconds of motion.", unit="s", low=1.0, high=3600.0)
 
 
 @dataclass(frozen=True)

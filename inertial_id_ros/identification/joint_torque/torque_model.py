@@ -27,6 +27,8 @@ _TEXTS = DisturbanceTexts(
     zeroed="the zero of the joint torques moved, or their driver restarted: offsets of the joints "
     "are estimated beside the payload from now on",
     lost="the joint torques did not fit the estimate for",
+    another_setup="the joint torques follow the motion in another way than before, which neither "
+    "another payload nor other zeros explain alone (both at once, or other gains of the drives)",
     gap="gaps in joint states of more than",
     zeroed_name="joint_torques_zeroed", gap_name="joint_gap", doubted_name="robot_wrong_suspected")
 

@@ -204,7 +204,22 @@ class Identifier(Pipeline[WindowContent]):
             parts.append(self._process_bins_before(fault.shown, unsettled))
             self._handle_fault(fault, unsettled)
         parts.append(self._process_bins_before(unsettled.first, unsettled))
+        self._forget_what_is_lost(unsettled)
         return join_wrenches(parts, self.sensor_frame)
+
+    def _forget_what_is_lost(self, unsettled: UnsettledBins) -> None:
+        """Forget everything learnt where the detector has given the payload up, and process the
+        bins since then anew: the result does not depend on how many came with them."""
+        while self._lost_at is not None:
+            reason, number, end = self._flush_reason, self._lost_at + 1, self._stream.next_bin
+            self._lost_at = None
+            self._flush()
+            self._forget_setup()
+            self._begin_bin = self._stream.next_bin = number
+            self._flush_reason = reason
+            self._motion.rewind()
+            self._process_bins_before(end, unsettled)
+            self._unsettled = unsettled
 
     def _process_bins_before(self, end: int, unsettled: UnsettledBins) -> CompensatedWrenches:
         """Turn the bins up to number `end` into rows; gives their compensated wrenches."""
@@ -367,6 +382,10 @@ class Identifier(Pipeline[WindowContent]):
         self._latch.forget(reason)
         self._flush()
         self._disturbances.withdraw()
+        self._forget_setup()
+
+    def _forget_setup(self) -> None:
+        """Forget what was learnt of sensor, stamps and driver."""
         self._solver.reset()
         self._setup.restart()
         self._noise.restart()

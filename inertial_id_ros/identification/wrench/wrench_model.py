@@ -34,6 +34,9 @@ _TEXTS = DisturbanceTexts(
     "sensor or gravity frame, whose rotation may be transposed",
     zeroed="the sensor was zeroed, or its driver restarted",
     lost="the wrench did not fit the estimate for",
+    another_setup="the wrench follows the motion in another way than before, which neither "
+    "another payload nor another zero explains alone (both at once, or the gain or mounting of the "
+    "sensor): everything that was learnt is forgotten",
     gap="gaps in wrench or motion of more than",
     zeroed_name="sensor_zeroed", gap_name="wrench_gap", doubted_name="frame_wrong_suspected")
 

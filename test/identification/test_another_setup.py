@@ -1,0 +1,92 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""A wrench that follows the motion in another way than before is found; a contact is not taken for
+it, however long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from disturbed import BIAS, assert_truth, between, clean, found_at, identify, pushed, scraping
+from synthetic import BODY, SECOND, START, Recording, texts
+
+from inertial_id_ros.estimate import Estimate, NoEstimate
+
+AT = 6.0  # s
+WORD = "follows the motion in another way"
+
+
+def read_by(gain: np.ndarray, seconds: float = 24.0) -> Recording:
+    """A recording whose sensor has another gain (6, 6) from AT on."""
+    def change(stamp: int, frame: str, force: list[float], torque: list[float]) -> tuple[Any, ...]:
+        read = np.r_[force, torque]
+        if stamp >= START + AT * 1e9:
+            read = gain @ read
+        return stamp, frame, read[:3].tolist(), read[3:].tolist()
+    return clean(seconds, "fast", BIAS).changed("add_wrench", change)
+
+
+def stuck(samples: Recording) -> Recording:
+    """The sensor repeats a reading with fresh stamps from AT on."""
+    held: list[Any] = []
+
+    def change(stamp: int, frame: str, force: list[float], torque: list[float]) -> tuple[Any, ...]:
+        if stamp >= START + AT * 1e9:
+            held[:] = held or [force, torque]
+            force, torque = held
+        return stamp, frame, force, torque
+    return samples.changed("add_wrench", change)
+
+
+@pytest.mark.slow
+def test_a_gain_that_doubles_ends_what_was_learnt_within_seconds() -> None:
+    """Nothing but twice the payload explains it, so that this is what comes after it."""
+    made, samples = identify(), read_by(2.0 * np.eye(6))
+    assert found_at(made, samples, "estimate_lost") < AT + 12.0
+    assert WORD in texts(made)["estimate_lost"]
+    last = [m for m in samples.messages if m[0] > made.newest_ns]
+    Recording(last).feed(made, 0.1)
+    outcome = made.solve()
+    assert isinstance(outcome, Estimate) and not outcome.stale
+    assert outcome.report[0] == pytest.approx(2.0 * BODY.report[0], rel=0.01)
+    np.testing.assert_allclose(outcome.report[1:4], BODY.report[1:4], atol=2e-3)
+
+
+@pytest.mark.slow
+def test_a_sensor_that_repeats_one_reading_ends_without_an_estimate() -> None:
+    made = identify()
+    stuck(clean(24.0, "fast", BIAS)).feed(made, 0.1)
+    assert isinstance(made.solve(), NoEstimate)
+    assert WORD in texts(made)["estimate_lost"]
+
+
+@pytest.mark.slow
+def test_the_result_is_the_same_however_the_stream_is_cut() -> None:
+    whole, cut, samples = identify(), identify(), read_by(2.0 * np.eye(6), 20.0)
+    samples.feed(whole, 5.0)
+    samples.feed(cut, 0.03)
+    one, other = whole.solve(), cut.solve()
+    assert isinstance(one, Estimate) and isinstance(other, Estimate)
+    np.testing.assert_allclose(one.phi, other.phi, rtol=1e-9)
+    assert WORD in texts(whole)["estimate_lost"] and WORD in texts(cut)["estimate_lost"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scene", ["slow", "fast"])
+def test_a_contact_of_a_minute_holds_the_estimate_throughout(scene: str) -> None:
+    made, held = identify(), []
+    samples = pushed(clean(74.0, scene), between(8.0, 68.0, scraping))
+    due = START
+    for stamp, method, arguments in samples.messages:
+        getattr(made, method)(*arguments)
+        if stamp >= due:
+            made.advance()
+            due = stamp + 500_000_000
+            outcome = made.solve()
+            if START + 9e9 < stamp < START + 68.2e9:
+                held.append(isinstance(outcome, Estimate) and outcome.stale)
+            assert stamp < START + 2e9 or isinstance(outcome, Estimate), outcome
+    assert len(held) > 100 and all(held)
+    assert assert_truth(made, BODY).stamp_ns > START + 70 * SECOND
+    assert "estimate_lost" not in texts(made)
