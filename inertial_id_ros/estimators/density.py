@@ -31,7 +31,7 @@ _BOUND_INFORMATION = 1e4  # of the largest mass, over that of the data
 
 
 # Modes of the last answer, by prior and width.
-Memory = dict[tuple[DensityPrior, float], Mode]
+Memory = dict[tuple[bytes, float], Mode]  # by the prior's fingerprint and the width
 
 
 class Density:
@@ -151,7 +151,7 @@ def posterior_over_sizes(information: Array, vector: Array, reach: float,
 
 def _last_evidence(memory: Memory, prior: DensityPrior) -> float:
     """Log evidence of a size at the last answer; minus infinity if it was not tried."""
-    mode = memory.get((prior, UNKNOWN_WIDTH))
+    mode = memory.get((prior.fingerprint, UNKNOWN_WIDTH))
     return -np.inf if mode is None else mode.evidence
 
 
@@ -180,11 +180,11 @@ def find_modes(information: Array, vector: Array, prior: DensityPrior,
     for width in widths:
         beside = slack.evidence - prior.width_penalty * np.log(width)
         mode = find_mode(slack.information, slack.vector, prior, width, mass,
-                         memory.get((prior, width)), best - _WEIGHTLESS - beside)
+                         memory.get((prior.fingerprint, width)), best - _WEIGHTLESS - beside)
         added = slack.add_to(mode)
         added = added._replace(evidence=added.evidence + beside)
         best = max(best, added.evidence)
-        memory[prior, width] = added
+        memory[prior.fingerprint, width] = added
         modes.append(added)
         bare.append(mode.phi)
     return modes, bare

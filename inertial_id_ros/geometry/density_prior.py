@@ -9,7 +9,8 @@ also covers sections in which mass may sit at any depth. An uncertain pose of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import hashlib
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -59,6 +60,16 @@ class DensityPrior:
     widths: tuple[float, ...]
     width_penalty: float
     error: ShapeError = field(default_factory=ShapeError)
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """The same for priors of the same content, in any process."""
+        digest = hashlib.blake2b(repr((self.widths, self.width_penalty)).encode(), digest_size=16)
+        error = self.error
+        for array in (self.columns, self.volumes, self.modes, self.slack, self.wide_slack,
+                      *(np.asarray(getattr(error, item.name)) for item in fields(error))):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.digest()
 
     @cached_property
     def moments(self) -> Array:

@@ -30,6 +30,7 @@ from ..regression.regressor_window import Rows
 from ..regression.tool import Tool
 from ..settings import Settings
 from ..signals import inbox
+from .commands import SET_SHAPE, SET_TOOL, nobody
 from .compensated_wrenches import CompensatedWrenches, join_wrenches
 from .compensation.load_in_use import LoadInUse, Mode
 from .monotonic_stamps import MonotonicStamps
@@ -63,6 +64,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
     Attributes:
         settings: in use. The identifier owns them; `set_settings` is the one place that hands
             changed ones to its parts.
+        on_command: hears of each command, in the thread that owns the identifier.
     """
 
     _handlers: inbox.Handlers
@@ -74,6 +76,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         self._log = FindingLog()
         super().__init__(self._log)
         self._lock = threading.Lock()
+        self.on_command = nobody
         self._motion = MotionSelector(settings, self._log)
         self._finished = False
         self._last: Estimate | None = None
@@ -312,12 +315,14 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
             keep(replace(self._state(), tool=tool, estimate=None))
             self._solver.tool = tool
             self._flush()
+            self.on_command(SET_TOOL, tool)
 
     def set_shape(self, shape: Shape | None) -> None:
         """Use another shape from the next estimate on; None forgets it."""
         with self._lock:
             self._solver.shape = shape
             self._force_solve()
+            self.on_command(SET_SHAPE, shape)
 
     def _force_solve(self) -> None:
         """Solve the window next time even if it has not grown."""

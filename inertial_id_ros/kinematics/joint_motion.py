@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -86,11 +87,8 @@ class RobotFrame:
         self.gravity = gravity
         self.gravity_axes = _gravity_axes_in_root(model, tree, gravity_frame)
         locked = [j for j in range(1, model.njoints) if j not in chain]
-        self.model = pin.buildReducedModel(model, locked, pin.neutral(model))
-        at = _link(self.model, link)
-        self.frame = self.model.addFrame(pin.Frame(
-            "wrench sensor", at.parentJoint, at.placement * pin.SE3(*offset), pin.OP_FRAME))
-        self._data = self.model.createData()
+        self._part = model, locked, link, offset
+        self._reduce_model()
         names = list(self.model.names)[1:]
         self.joint_names: list[str] = [name.removeprefix(SAME_NAME) for name in names]
         joints = list(self.model.joints)[1:]
@@ -109,6 +107,24 @@ class RobotFrame:
         self.revolute = np.array([not j.shortname().startswith("JointModelP") for j in joints])
         self.velocity_limits: Array = np.array(
             [self.model.velocityLimit[j.idx_v] for j in joints])
+
+    def _reduce_model(self) -> None:
+        """Make the model of the joints between base and sensor."""
+        model, locked, link, offset = self._part
+        self.model = pin.buildReducedModel(model, locked, pin.neutral(model))
+        at = _link(self.model, link)
+        self.frame = self.model.addFrame(pin.Frame(
+            "wrench sensor", at.parentJoint, at.placement * pin.SE3(*offset), pin.OP_FRAME))
+        self._data = self.model.createData()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the model, which follows from that of the whole robot."""
+        return {name: value for name, value in vars(self).items()
+                if name not in ("model", "_data")}
+
+    def __setstate__(self, content: dict[str, Any]) -> None:
+        vars(self).update(content)
+        self._reduce_model()
 
     def _configuration(self, positions: Array) -> Array:
         """Pinocchio's q (n, nq): continuous joints as cosine and sine."""

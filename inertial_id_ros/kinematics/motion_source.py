@@ -40,13 +40,18 @@ _PATIENCE_NS = 2_000_000_000  # wrench without joint states for this long: TF is
 
 
 class MotionSelector:
-    """Collects robot description, joint states and transforms, and makes a source of motion."""
+    """Collects robot description, joint states and transforms, and makes a source of motion.
+
+    Attributes:
+        urdf: the robot description in use; empty where there is none.
+    """
 
     def __init__(self, settings: Settings, findings: FindingLog) -> None:
         self._settings = settings
         self._findings = findings
         self.tree = TransformTree()
         self._model = None
+        self.urdf = ""
         self._joint: JointMotion | None = None
         self._tf: TfMotion | None = None
         self._pending: deque[tuple[int, tuple[str, ...], Sequence[float]]] = deque()
@@ -67,8 +72,12 @@ class MotionSelector:
 
     def set_robot_description(self, urdf: str) -> None:
         """Use this URDF (raises InvalidModel; the one before stays in use)."""
-        self._model = parse_urdf(urdf)
+        self._model, self.urdf = parse_urdf(urdf), urdf
         self._outdated = True
+
+    def urdf_of(self, model: object) -> str | None:
+        """The URDF from which a model of the robot was made; None where it is not the newest."""
+        return self.urdf if model is self._model else None
 
     def take_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
                          _efforts: Sequence[float] = ()) -> None:

@@ -88,6 +88,7 @@ class Inputs:
                                  f"{reason}") from error
         record = self._black_boxes.recorder(topic, name)  # its name is one, as was found out
         if topic is WRENCH:
+            self._black_boxes.mark_publishers("")
             self._identifier.add_publishers("")  # none is known yet, whatever was seen before
             self._watches.append(PublisherWatch(
                 self._node, subscription, topic.content, self._use_publishers))
@@ -95,6 +96,7 @@ class Inputs:
     def _use_publishers(self, text: str) -> None:
         """Hand on that several publishers send the wrench, as the text says; empty: one does."""
         self._black_boxes.note_command(text or "one publisher sends the wrench again")
+        self._black_boxes.mark_publishers(text)
         self._identifier.add_publishers(text)
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from rclpy.clock import Clock, ClockType
 
-from ..apps.bag.black_box import ADVANCE, DESCRIBE, SOLVE
+from ..apps.bag.black_box.marks import ADVANCE, DESCRIBE, SOLVE
 from ..errors import InertialIdError
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..findings import Finding, FindingLog

@@ -32,7 +32,7 @@ class BlackBoxSettings:
         "'identify_bag' replays: by ~/save, by ~/save_black_box, or at an error. 0: not at all.",
         unit="s", low=0.0, high=3600.0)
     size: int = setting(
-        32, "Most memory that they may need; the oldest are dropped.", unit="MB", low=1,
+        64, "Most memory that they may need; the oldest are dropped.", unit="MB", low=1,
         high=10000)
     on_error: bool = setting(
         True, "Write them when a finding of level error appears, at most once in five minutes.")

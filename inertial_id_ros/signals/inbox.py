@@ -51,6 +51,11 @@ class Inbox:
         """Number of samples in the queue."""
         return len(self._inbox)
 
+    def _drop_waiting(self) -> None:
+        """Forget the samples in the queue."""
+        self._inbox.clear()
+        self._bytes_out, self.taken = self._bytes_in, self.entered
+
     def take_block(self, block: Block) -> bool:
         """Take many samples at once, as if they had been added one by one.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum, auto
+from typing import Any
 
 import numpy as np
 
@@ -80,6 +81,16 @@ class SampleRing:
         self.capacity = capacity
         self._stamps = np.full(2 * capacity, 0, dtype=np.int64)
         self._rows = np.full((2 * capacity, width), 0.0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the rows that are not used."""
+        return {**vars(self), "_stamps": self.stamps.copy(), "_rows": self.rows.copy()}
+
+    def __setstate__(self, content: dict[str, Any]) -> None:
+        stamps, rows = content["_stamps"], content["_rows"]
+        vars(self).update(content)
+        self._allocate(self.capacity, rows.shape[1])
+        self._stamps[self._begin:self._end], self._rows[self._begin:self._end] = stamps, rows
 
     def clear(self) -> None:
         """Forget all rows."""

@@ -12,14 +12,14 @@ import pytest
 pytest.importorskip("rosbags")
 from rosbags.highlevel import AnyReader  # noqa: E402
 
-from inertial_id_ros.apps.bag import black_box  # noqa: E402
-from inertial_id_ros.apps.bag.black_box import (  # noqa: E402
+from inertial_id_ros.apps.bag.black_box import files, message_types  # noqa: E402
+from inertial_id_ros.apps.bag.black_box.files import (  # noqa: E402
     BlackBox,
-    LoggedTopic,
     read_black_box,
-    settings_to_keep,
     write_black_box,
 )
+from inertial_id_ros.apps.bag.black_box.marks import MARKS, settings_to_keep  # noqa: E402
+from inertial_id_ros.apps.bag.black_box.recording import LoggedTopic  # noqa: E402
 from inertial_id_ros.apps.bag.config import read_settings_file  # noqa: E402
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag  # noqa: E402
 from inertial_id_ros.apps.bag.reader import standard_types  # noqa: E402
@@ -54,7 +54,7 @@ def test_a_black_box_is_a_recording_that_other_tools_read(tmp_path: Path) -> Non
     with AnyReader([box]) as reader:
         got = [(c.topic, t, reader.deserialize(d, c.msgtype).data)
                for c, t, d in reader.messages()]
-    assert got == [("/text", 10, "hello"), (black_box.MARKS, 11, "solve")]
+    assert got == [("/text", 10, "hello"), (MARKS, 11, "solve")]
     assert [p.name for p in tmp_path.iterdir()] == ["box"]  # nothing half-written beside it
     report = json.loads((box / "report.json").read_text())["content"]
     assert report["reason"] == "a test" and report["residual"] is None
@@ -67,7 +67,7 @@ def test_settings_and_commands_come_back(tmp_path: Path) -> None:
     settings = Settings().replace(dict(read.settings))
     assert settings.wrench.topic == "/ft"
     assert tuple(settings.shape.size) == (0.1, 0.2, 0.3)
-    assert "reset" in read.notes[-1]
+    assert "reset" in read.notes(False)[-1]
 
 
 def test_the_settings_file_is_one_that_nodes_and_tools_read(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_state_of_another_version_is_named_and_the_evidence_stays_as_it_was(
     state.write_text(state.read_text().replace('"version": 2', '"version": 99'))
     text = json.loads(report.read_text())["content"]
     text["sha256"]["state.json"] = hashlib.sha256(state.read_bytes()).hexdigest()
-    report.write_text(format_document(black_box.FORMAT, black_box.VERSION, text))
+    report.write_text(format_document(files.FORMAT, files.VERSION, text))
     before = {file.name: file.read_bytes() for file in box.iterdir()}
     assert identify_bag([str(box)]) == USER_ERROR
     message, = capsys.readouterr().err.strip().splitlines()
@@ -123,9 +123,9 @@ def test_a_type_that_is_not_standard_is_written_with_its_definition(
     messages.mkdir(parents=True)
     (messages / "State.msg").write_text("std_msgs/Header header\nPart[] parts\n")
     (messages / "Part.msg").write_text("geometry_msgs/Point place\nfloat64 value\n")
-    monkeypatch.setattr(black_box, "package_roots", lambda: (tmp_path / "share",))
+    monkeypatch.setattr(message_types, "package_roots", lambda: (tmp_path / "share",))
     kind = "robot_msgs/msg/State"
-    store = black_box._types(kind)
+    store = message_types.type_definitions(kind)
     header = store.types["std_msgs/msg/Header"](
         store.types["builtin_interfaces/msg/Time"](1, 2), "base")
     part = store.types["robot_msgs/msg/Part"](store.types["geometry_msgs/msg/Point"](1, 2, 3), 4.0)

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from inertial_id_ros.apps.bag.identify_bag import main
-from inertial_id_ros.apps.bag.offline import ADVANCE_PERIOD, identify
+from inertial_id_ros.apps.bag.offline import identify
 from inertial_id_ros.apps.bag.output import replace_when_complete, write_json
 from inertial_id_ros.apps.bag.reader import Recording
+from inertial_id_ros.apps.bag.run import ADVANCE_PERIOD
 from inertial_id_ros.apps.bag.topics import select_topics
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import NoEstimate

@@ -9,14 +9,15 @@ import pytest
 pytest.importorskip("rclpy")
 pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
-from node_client import wait_for_valid, wait_until_all_is_used  # noqa: E402
+from node_client import set_parameter, wait_for_valid, wait_until_all_is_used  # noqa: E402
 from ros_process import LATCHED, Robot, Stage, wait_until  # noqa: E402
+from shape_msgs.msg import SolidPrimitive  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
-from inertial_id_ros.apps.bag.black_box import read_black_box  # noqa: E402
+from inertial_id_ros.apps.bag.black_box.files import read_black_box  # noqa: E402
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag  # noqa: E402
-from inertial_id_ros.srv import Save  # noqa: E402
+from inertial_id_ros.srv import Save, SetShape, SetTool  # noqa: E402
 
 NODE = "/inertial_id_node"
 
@@ -34,6 +35,78 @@ def wait_for_box(folder: Path) -> Path:
     return box
 
 
+def assert_replayed_to_the_bit(answer: Save.Response, box: Path, folder: Path) -> dict:
+    """The replayed box gives the estimate that was saved with it; gives the report."""
+    saved, report = json.loads(Path(answer.path).read_text()), replayed(box, folder)
+    for name in ("mass", "com", "inertia_com", "covariance", "bias", "verdict", "residual_rms"):
+        assert report[name] == saved[name], name
+    assert any("is to the bit" in text for text in report["diagnostics"])
+    return report
+
+
+def test_a_replay_goes_on_from_what_was_learnt_before_the_recording_begins(tmp_path: Path) -> None:
+    """To the bit, although the inputs before are lost."""
+    with Stage() as stage:
+        stage.start_node(state__directory=str(tmp_path), state__restore=False,
+                         black_box__duration=2.0)
+        robot = Robot(stage.client)
+        robot.publish_description()
+        robot.play(24.0)  # takes 4 s
+        wait_until_all_is_used(stage)
+        answer = stage.client.call(Save, f"{NODE}/save", Save.Request())
+        box = wait_for_box(tmp_path)
+    read = read_black_box(box)
+    assert read is not None and not read.complete and read.checkpoint
+    assert_replayed_to_the_bit(answer, box, tmp_path)
+    assert any("is to the bit: it goes on" in note for note in read.notes(False))
+    # With settings of one's own it is not.
+    other = tmp_path / "other"
+    other.mkdir()
+    assert identify_bag([str(box), "--method", "lmi", "--quiet", "--json",
+                         str(other / "out.json")]) == 0
+    text = (other / "out.json").read_text()
+    assert "not to the bit, because it has settings of its own" in text
+
+
+@pytest.mark.parametrize("duration", [120.0, 2.0])
+def test_what_the_node_was_told_is_repeated_to_the_bit(tmp_path: Path, duration: float) -> None:
+    """A tare, a tool, a shape, settings, and a reset; some of them before the recording begins."""
+    with Stage() as stage:
+        stage.start_node(state__directory=str(tmp_path), state__restore=False,
+                         black_box__duration=duration, black_box__on_error=False)
+        robot = Robot(stage.client)
+        robot.publish_description()
+        robot.play(2.0, rest=True)
+        assert stage.client.call(Trigger, f"{NODE}/tare").success
+        robot.play(9.0)
+        wait_for_valid(stage)
+        tool = stage.client.call(SetTool, f"{NODE}/set_tool",
+                                 SetTool.Request(action=SetTool.Request.STORE))
+        assert tool.success, tool.message
+        robot.play(2.0)
+        shape = SetShape.Request(bounding=True, primitive=SolidPrimitive(
+            type=SolidPrimitive.BOX, dimensions=[0.8, 0.8, 0.8]))
+        answer = stage.client.call(SetShape, f"{NODE}/set_shape", shape)
+        assert answer.success, answer.message
+        robot.play(2.0)
+        assert set_parameter(stage, "estimator.max_mass", 20.0).successful
+        assert set_parameter(stage, "wrench.force_noise", 0.1).successful
+        robot.play(3.0)
+        assert stage.client.call(Trigger, f"{NODE}/reset").success
+        cleared = stage.client.call(SetTool, f"{NODE}/set_tool",
+                                    SetTool.Request(action=SetTool.Request.CLEAR))
+        assert cleared.success
+        robot.play(8.0)
+        assert stage.client.call(Trigger, f"{NODE}/untare").success
+        robot.play(2.0)
+        wait_until_all_is_used(stage)
+        answer = stage.client.call(Save, f"{NODE}/save", Save.Request())
+        box = wait_for_box(tmp_path)
+    read = read_black_box(box)
+    assert read is not None and read.complete == (duration > 60.0)
+    assert_replayed_to_the_bit(answer, box, tmp_path)
+
+
 def test_a_replayed_black_box_gives_the_estimate_of_its_node_to_the_bit(tmp_path: Path) -> None:
     """With settings that are not the defaults, while the robot's data arrive faster than usual."""
     with Stage() as stage:
@@ -48,10 +121,7 @@ def test_a_replayed_black_box_gives_the_estimate_of_its_node_to_the_bit(tmp_path
         assert answer.success and str(tmp_path / "recordings" / "load") in answer.message
         box = wait_for_box(tmp_path)
         node.stop()
-    saved = json.loads(Path(answer.path).read_text())
-    report = replayed(box, tmp_path)
-    for name in ("mass", "com", "inertia_com", "covariance", "bias", "verdict", "residual_rms"):
-        assert report[name] == saved[name], name
+    report = assert_replayed_to_the_bit(answer, box, tmp_path)
     assert any("black box" in text for text in report["diagnostics"])
     read = read_black_box(box)
     assert read is not None and read.complete
@@ -73,7 +143,7 @@ def test_the_service_writes_and_a_command_is_noted(tmp_path: Path) -> None:
         box = wait_for_box(tmp_path)
     assert str(box) in answer.message
     read = read_black_box(box)
-    assert read is not None and "reset" in read.commands[0] and "reset" in read.notes[-1]
+    assert read is not None and "reset" in read.commands[0] and "reset" in read.notes(False)[-1]
 
 
 def test_an_error_writes_a_black_box_that_names_it(tmp_path: Path) -> None:

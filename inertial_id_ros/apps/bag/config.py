@@ -13,7 +13,7 @@ from ...arguments import Parser, numbers
 from ...errors import DamagedFile, InvalidSetting
 from ...io.files import user_path
 from ...settings import SENSORS, Settings, flatten
-from .black_box import BlackBox, read_black_box
+from .black_box.files import BlackBox, read_black_box
 
 # Parameters that every ROS node has; they mean nothing without ROS.
 _NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")

@@ -15,9 +15,10 @@ from ...errors import printable
 from ...estimate import Estimate
 from ...regression.tool import tool_from_estimate
 from .config import Options, parse_options
-from .offline import Identification, identify_recording
+from .offline import identify_recording
 from .output import check_outputs, result_json, write_json, write_tool
 from .report import print_report, summary
+from .run import Identification
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,107 +1,24 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Identification of a recording: the node's pipeline, driven by the recorded time.
-
-Messages are pushed in the order of their log times, and the pipeline is advanced and solved on the
-cadence of the node's timers in recorded time, so that the estimate over time is what the node would
-have published.
-"""
+"""Identification of a recording: selects its topics, and runs the node's pipeline over it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
-
-import numpy as np
 
 from ...errors import UnknownFrame
-from ...estimate import Estimate, Outcome
-from ...findings import Finding, sort_findings
+from ...estimate import Estimate
 from ...identification.make_identifier import AnyIdentifier, identifier_from_settings
-from ...inertia import Array
-from ...io.cdr import DECODERS
-from ...io.files import user_path
-from ...io.messages import stamp_ns
-from ...io.sample_blocks import Block
-from ...kinematics.robot_description import read_description
-from ...regression.tool import Tool
 from ...settings import Settings, iter_settings
-from ...signals.input_topics import (
-    DYNAMIC_JOINT_STATES,
-    FRANKA_STATE,
-    PAYLOAD_STATES,
-    STATIC_TRANSFORMS,
-    TRANSFORMS,
-    WRENCH,
-)
-from ...signals.message_adapter import MessageAdapter
-from .black_box import ADVANCE, DESCRIBE, MARKS, MARKS_TYPE, SOLVE, BlackBox
-from .message_batch import MessageBatch
-from .reader import Message, RawMessage, Recording
+from .black_box.files import BlackBox
+from .black_box.replay import MarkedRun
+from .reader import Recording
+from .run import Identification, Run, longest_window
 from .stated_payload import find_stated_payload
 from .topics import Selection, require_motion, select_topics
-
-ADVANCE_PERIOD = 1.0  # s of recorded time between two calls of advance; no influence on results
-_STATE_PERIOD_NS = 100_000_000  # between two looks at the driver's payload
-_UNUSED = 1.0  # s of a recording; more than that is worth a note
-_LONGEST_SILENCE = 10.0  # s of a gap without messages through which the timers keep ticking
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """What was known at one tick: seconds since the start of the recording, and the outcome."""
-
-    time: float
-    outcome: Outcome
-
-
-@dataclass
-class Trace:
-    """Wrenches over time, for the plot.
-
-    Attributes:
-        origin: stamp of the start of the recording [ns].
-        stamps: n stamps [ns] and measured: n wrenches as recorded [N, N m].
-        settled_stamps: arrays of stamps [ns] and compensated: arrays (k, 6) of wrenches, averaged
-            over the pipeline's bins, with the payload's part and the bias removed [N, N m].
-    """
-
-    origin: int = 0
-    stamps: list[int] = field(default_factory=list)
-    measured: list[tuple[float, ...]] = field(default_factory=list)
-    settled_stamps: list[np.ndarray] = field(default_factory=list)
-    compensated: list[Array] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Identification:
-    """The result of a run over a recording.
-
-    Attributes:
-        outcome: the last estimate, or why there is none.
-        history: the outcome at each tick of the timer, oldest first.
-        findings: of the recording, and of the pipeline at the end.
-        duration: length of the recording [s].
-        counts: messages read, by topic.
-        frames: names of all frames in the transforms and the robot description.
-        trace: wrenches over time; empty unless asked for.
-        notes: choices that were made for the user.
-        tool: that was taken out of the estimate; None: none.
-    """
-
-    outcome: Outcome
-    history: tuple[Snapshot, ...]
-    findings: tuple[Finding, ...]
-    duration: float
-    counts: dict[str, int]
-    frames: frozenset[str]
-    trace: Trace
-    notes: tuple[str, ...]
-    tool: Tool | None
-
 
 Progress = Callable[[float], AbstractContextManager[Callable[[float], None] | None]]
 
@@ -119,17 +36,19 @@ def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = f
         keep_trace: keep the wrenches for a plot.
         whole: make buffer.window as long as the recording.
         recorded_stamps: use the times of recording in place of the header stamps.
-        box: the black box that the recording is: go on from its state and, where it reaches back to
-            the start of its node, solve where the node did.
+        box: the black box that the recording is: go on from its state and, where that can be, do
+            what its node did.
 
     Raises:
         RecordingError: the recording cannot be read, or lacks a topic.
         UnknownFrame: the sensor or gravity frame is neither in TF nor in the robot description.
         InertialIdError: a setting, or what it names, cannot be used.
     """
+    changed = bool(asked) or whole or recorded_stamps
+    follows = box is not None and box.can_be_followed(changed)
     with Recording(path) as recording:
         if whole:
-            settings = settings.replace({"buffer.window": _longest_window(recording.duration)})
+            settings = settings.replace({"buffer.window": longest_window(recording.duration)})
         selection = select_topics(recording.topics, settings, asked)
         require_motion(selection, settings)
         selection = selection.with_findings(find_stated_payload(recording, settings))
@@ -137,16 +56,12 @@ def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = f
         if box is not None:
             identifier.restore(box.state)
         with progress(recording.duration) as on_progress:
+            values = {name: value for name, value, _ in iter_settings(settings) if name in asked}
             result = identify(recording, selection, identifier, settings, on_progress, keep_trace,
-                              recorded_stamps, box is not None and box.complete)
+                              recorded_stamps, box if follows else None, values)
     _check_frames(result, settings)
-    return result if box is None else replace(result, notes=(*box.notes, *result.notes))
-
-
-def _longest_window(duration: float) -> float:
-    """The window [s] for a whole recording of this length [s], or the longest that is allowed."""
-    spec = next(spec for name, _, spec in iter_settings(Settings()) if name == "buffer.window")
-    return float(min(max(np.ceil(duration) + 1.0, spec.low), spec.high))
+    return result if box is None else replace(
+        result, notes=(*box.notes(changed), *result.notes))
 
 
 def _check_frames(result: Identification, settings: Settings) -> None:
@@ -171,7 +86,8 @@ def _check_frames(result: Identification, settings: Settings) -> None:
 def identify(recording: Recording, selection: Selection, pipeline: AnyIdentifier,
              settings: Settings, on_progress: Callable[[float], None] | None = None,
              keep_trace: bool = False, recorded_stamps: bool = False,
-             follow_marks: bool = False) -> Identification:
+             followed: BlackBox | None = None, given: Mapping[str, Any] | None = None,
+             ) -> Identification:
     """Run the pipeline over a recording.
 
     Args:
@@ -180,14 +96,15 @@ def identify(recording: Recording, selection: Selection, pipeline: AnyIdentifier
         on_progress: called now and then with the recorded time reached [s].
         keep_trace: keep the wrenches for a plot.
         recorded_stamps: use the times of recording in place of the header stamps.
-        follow_marks: solve at the marks of a black box, in place of the timers.
+        followed: the black box whose marks are followed, in place of the timers.
+        given: settings that the user wants in place of those that the node was given meanwhile.
 
     Raises:
         RecordingError: the recording is damaged.
         InvalidModel: the robot description cannot be used.
     """
-    make = _MarkedRun if follow_marks else _Run
-    run = make(recording, selection, pipeline, settings, keep_trace, recorded_stamps)
+    of_run = recording, selection, pipeline, settings, keep_trace, recorded_stamps
+    run = Run(*of_run) if followed is None else MarkedRun(*of_run, box=followed, given=given or {})
     run.preload()
     for message in recording.raw_of(run.types):
         run.push(message)
@@ -195,268 +112,3 @@ def identify(recording: Recording, selection: Selection, pipeline: AnyIdentifier
             on_progress(run.seconds(message.log_time))
             run.ticked = False
     return run.result()
-
-
-class _Run:
-    """State of one pass over a recording."""
-
-    def __init__(self, recording: Recording, selection: Selection, pipeline: AnyIdentifier,
-                 settings: Settings, keep_trace: bool, recorded_stamps: bool) -> None:
-        self._recording = recording
-        self._selection = selection
-        self._pipeline = pipeline
-        self._settings = settings
-        self._trace = Trace() if keep_trace else None
-        self._history: list[Snapshot] = []
-        self._counts = dict.fromkeys(selection.topics, 0)
-        self._description = ""
-        self._frames: set[str] = set()
-        self._start = recording.start
-        self._end = recording.start
-        self._solve_period = round(1e9 / settings.estimator.rate)
-        self._advance_period = min(round(ADVANCE_PERIOD * 1e9), self._solve_period)
-        self._next_solve = self._start + self._solve_period
-        self._next_advance = self._start + self._advance_period
-        self._states = {selection.name_of(PAYLOAD_STATES), selection.name_of(FRANKA_STATE)}
-        self._next_state = self._start  # when the driver's payload is looked at again
-        self.ticked = False
-        self._batch = MessageBatch(selection, recorded_stamps)
-        self._now = self._start  # log time of the message that is handed over
-        self._adapter = MessageAdapter(pipeline, settings, self._use_new_description)
-
-    @property
-    def types(self) -> dict[str, str]:
-        """Types of the topics to read, by name."""
-        return dict(self._selection.types)
-
-    def seconds(self, time_ns: int) -> float:
-        """Time since the start of the recording [s] of a log time [ns]."""
-        return (time_ns - self._start) * 1e-9
-
-    def preload(self) -> None:
-        """Add robot description and static transforms first: live, they are latched, and there at
-        once."""
-        file = self._settings.robot_description.file
-        if file:
-            self._use_description(read_description(user_path(file)))
-        for message in self._recording.messages(self._selection.latched_types, DECODERS):
-            if (self._selection.topics[message.topic] is STATIC_TRANSFORMS
-                    or not self._description):
-                self._add(message)
-
-    def push(self, message: RawMessage) -> None:
-        """Take the next message, after all timers that are due before it was recorded."""
-        now = message.log_time
-        if message.topic in self._states:  # many a second, and all the same
-            if now < self._next_state:
-                return
-            self._next_state = now + _STATE_PERIOD_NS
-        self._tick(now)
-        self._end = now
-        self._counts[message.topic] += 1
-        if not self._batch.accepts(message):
-            self._forward()
-            self._add(self._decode(message))
-            return
-        if self._batch.add(message):
-            self._forward()
-            self._advance()
-
-    def _tick(self, now: int) -> None:
-        """Run the timers that are due before a message of this time [ns]."""
-        if min(self._next_advance, self._next_solve) <= now:
-            self._forward()
-            self._run_due_timers(now)
-
-    def _forward(self) -> None:
-        """Give the pipeline the batch: all at once if it can take that, else one by one."""
-        messages = self._batch.take()
-        block = self._batch.as_block(messages)
-        if block is not None and self._pipeline.take_block(block):
-            self._record_block(block, messages)
-            return
-        for message in messages:
-            self._add(self._decode(message))
-
-    def _decode(self, raw: RawMessage) -> Message:
-        """The message of serialised data, whose type its topic tells."""
-        return self._batch.decode(self._recording, raw, self._selection.topics[raw.topic].type)
-
-    def _add(self, message: Message) -> None:
-        """Add a message to the pipeline, and keep what report and plot show of it."""
-        self._now = message.log_time
-        topic, content = self._selection.topics[message.topic], message.content
-        if not self._adapter.add(topic, content):
-            return
-        if topic in (TRANSFORMS, STATIC_TRANSFORMS):
-            for edge in content:
-                self._frames.update((edge.parent, edge.child))
-        elif topic is WRENCH:
-            self._keep_wrench(content.stamp_ns, content.force + content.torque)
-        elif topic is DYNAMIC_JOINT_STATES and self._trace is not None:
-            wrench = self._adapter.wrench_of(content)
-            if wrench is not None:
-                self._keep_wrench(stamp_ns(content.header.stamp), wrench)
-
-    def _record_block(self, block: Block, messages: list[RawMessage]) -> None:
-        """Keep the frames and wrenches of a block, as `_add` does for single messages."""
-        for edges in block.transforms:
-            self._frames.update((edges.parent, edges.child))
-        if block.wrenches is not None and self._trace is not None:
-            wrench_topic = self._selection.name_of(WRENCH)
-            self._now = next(m.log_time for m in messages if m.topic == wrench_topic)
-            for stamp, row in zip(block.wrenches.stamps.tolist(), block.wrenches.rows.tolist(),
-                                  strict=True):
-                self._keep_wrench(stamp, tuple(row))
-
-    def _run_due_timers(self, now: int) -> None:
-        """Run all timers that are due by now, but in a long silence only those at its beginning."""
-        silence = round(_LONGEST_SILENCE * 1e9)
-        if now - self._end > silence:
-            self._run_timers_until(self._end + silence)
-            self._next_solve += _whole_periods(now - self._next_solve, self._solve_period)
-            self._next_advance += _whole_periods(now - self._next_advance, self._advance_period)
-        self._run_timers_until(now)
-
-    def _run_timers_until(self, now: int) -> None:
-        """Advance and solve at every tick up to a recorded time [ns]."""
-        while min(self._next_advance, self._next_solve) <= now:
-            due = min(self._next_advance, self._next_solve)
-            self._advance()
-            if self._next_advance == due:
-                self._next_advance += self._advance_period
-            if self._next_solve == due:
-                self._solve(due)
-                self._next_solve += self._solve_period
-            self.ticked = True
-
-    def _advance(self) -> None:
-        self._keep(self._pipeline.advance())
-
-    def _keep(self, settled: Any) -> None:
-        """Put compensated wrenches into the trace."""
-        if self._trace is not None and len(settled.stamps_ns):
-            self._trace.settled_stamps.append(np.asarray(settled.stamps_ns))
-            self._trace.compensated.append(np.asarray(settled.wrench))
-
-    def result(self) -> Identification:
-        """Process what is left, and put the result together."""
-        self._finish()
-        outcome = self._history[-1].outcome
-        return Identification(outcome, tuple(self._history), self._findings(),
-                              self._recording.duration, self._counts,
-                              frozenset(self._frames | link_names(self._description)),
-                              self._trace or Trace(),
-                              self._notes(outcome),
-                              self._pipeline.tool)
-
-    def _finish(self) -> None:
-        """Process what is left, and solve once more."""
-        self._forward()
-        self._keep(self._pipeline.finish())
-        self._solve(self._end)
-
-    def _solve(self, now: int) -> None:
-        """Solve, at a recorded time [ns]."""
-        self._history.append(Snapshot(self.seconds(now), self._pipeline.solve()))
-
-    def _findings(self) -> tuple[Finding, ...]:
-        """Those of the recording and of the pipeline, errors first."""
-        return sort_findings((*self._selection.findings, *self._pipeline.findings()))
-
-    def _notes(self, outcome: Outcome) -> tuple[str, ...]:
-        """Choices that were made, and how much of the recording is in the estimate."""
-        notes = [*self._recording.notes, *self._selection.notes]
-        window, duration = self._settings.buffer.window, self._recording.duration
-        if isinstance(outcome, Estimate) and window < duration - _UNUSED:
-            offer = ("--window all uses the whole recording"
-                     if window < _longest_window(duration) else "the most allowed")
-            notes.append(f"only the last {window:g} s of {duration:.0f} s are used "
-                         f"(buffer.window); {offer}")
-        return tuple(notes)
-
-    def _keep_wrench(self, stamp: int, wrench: tuple[float, ...]) -> None:
-        """Put a measured wrench into the trace."""
-        if self._trace is not None:
-            if not self._trace.stamps:
-                # Stamps and log times may come from different clocks.
-                self._trace.origin = stamp - (self._now - self._start)
-            self._trace.stamps.append(stamp)
-            self._trace.measured.append(wrench)
-
-    def _use_new_description(self, urdf: str) -> None:
-        if urdf != self._description:
-            self._use_description(urdf)
-
-    def _use_description(self, urdf: str) -> None:
-        self._description = urdf
-        self._pipeline.set_robot_description(urdf)
-
-
-class _MarkedRun(_Run):
-    """A pass over a black box, which solves where the node did and uses a robot description when
-    the node did."""
-
-    _new_description: str | None = None
-    _is_described = False  # by a mark for which no description has come yet
-
-    @property
-    def types(self) -> dict[str, str]:
-        return super().types | {MARKS: MARKS_TYPE}
-
-    def preload(self) -> None:
-        """Only a file: what was latched came in its turn."""
-        file = self._settings.robot_description.file
-        if file:
-            self._use_description(read_description(user_path(file)))
-
-    def push(self, message: RawMessage) -> None:
-        """Take the next message, or do what a mark says."""
-        if message.topic != MARKS:
-            super().push(message)
-            return
-        text = self._recording.decode(message, MARKS_TYPE, {}).content.data
-        self._forward()
-        if text == DESCRIBE:
-            self._describe()
-        elif text == ADVANCE:
-            self._advance()
-        elif text == SOLVE:
-            self._solve(message.log_time)
-            self.ticked = True
-
-    def _tick(self, now: int) -> None:
-        """Nothing: the marks are the timers."""
-
-    def _finish(self) -> None:
-        """End with the last mark; without any, as other recordings do."""
-        if not self._history:
-            super()._finish()
-
-    def _use_new_description(self, urdf: str) -> None:
-        self._new_description = urdf
-        if self._is_described:
-            self._describe()
-
-    def _describe(self) -> None:
-        """Use the newest description; the mark may come before its message, since both stand
-        between the same samples."""
-        self._is_described = self._new_description is None
-        if self._new_description is not None:
-            self._use_description(self._new_description)
-            self._new_description = None
-
-
-def link_names(urdf: str) -> set[str]:
-    """Names of the links in a URDF that was already accepted; none if it is empty."""
-    if not urdf:
-        return set()
-    try:
-        return {link.get("name", "") for link in ElementTree.fromstring(urdf).iter("link")}
-    except ElementTree.ParseError:
-        return set()
-
-
-def _whole_periods(gap: int, period: int) -> int:
-    """The largest multiple of period that is not above the gap; at least 0."""
-    return max(0, gap // period) * period

@@ -13,7 +13,7 @@ from ...errors import InvalidSetting
 from ...estimate import Estimate
 from ...io.files import replace_file, strict_json, user_path
 from ...regression.tool import Tool, save_tool
-from .offline import Identification, Snapshot
+from .run import Identification, Snapshot
 
 
 def check_outputs(wanted: Mapping[str, Path | None],

@@ -21,9 +21,9 @@ from ...errors import InvalidSetting  # noqa: E402
 from ...estimate import VERDICT_WORDS, Estimate  # noqa: E402
 from ...inertia import Array  # noqa: E402
 from ...signals.bins import BIN_NS  # noqa: E402
-from .offline import Identification, Trace  # noqa: E402
 from .output import replace_when_complete  # noqa: E402
 from .report import CONFIDENCE_95, NAMES, round_to_spread, summary  # noqa: E402
+from .run import Identification, Trace  # noqa: E402
 
 _SIZE, _DPI = (12.0, 9.0), 100
 _COLORS = ("tab:red", "tab:green", "tab:blue")

@@ -15,7 +15,7 @@ from ...estimate import VERDICT_WORDS, Estimate, NoEstimate
 from ...findings import Finding
 from ...identification.verdict import summarise_verdict
 from ...inertia import Array
-from .offline import Identification
+from .run import Identification
 
 CONFIDENCE_95 = 1.96  # standard deviations on either side that hold 95 % of a normal distribution
 

@@ -23,6 +23,7 @@ from ...signals import inbox
 from ...signals.bins import BIN_NS
 from ...signals.drop_counters import DropCounters
 from ...signals.ring_buffer import JUMPED
+from ..commands import RESET, SET_SETTINGS
 from ..compensated_wrenches import CompensatedWrenches, no_wrenches
 from ..pipeline import Pipeline
 from ..state import Keep, State, keep_nothing
@@ -177,6 +178,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
             if self._stream is not None:
                 self._stream.restart()
             self._restart(reason)
+            self.on_command(RESET, reason)
 
     def _flush(self) -> None:
         """Forget the window, its estimate, and the bins that wait in the filters."""
@@ -214,6 +216,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
             self._solver.configure(settings)
             self.settings = settings
             self._force_solve()
+            self.on_command(SET_SETTINGS, settings)
 
 
 def _ignore(*_: object) -> None:

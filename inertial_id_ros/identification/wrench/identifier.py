@@ -8,9 +8,9 @@ stages between them are described in `pipeline`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from ...signals import inbox
 from ...signals.bins import BIN_NS, BinColumns, Bins
 from ...signals.precompensation import Removed, RemovedPayload
 from ...signals.ring_buffer import JUMPED
+from ..commands import ADVANCE, RESET, SET_SETTINGS, TARE, UNTARE
 from ..compensated_wrenches import CompensatedWrenches, join_wrenches, no_wrenches
 from ..compensation.load_in_use import LoadInUse
 from ..compensation.load_latch import LoadLatch
@@ -50,6 +51,10 @@ from .solver import Solver
 from .stream import WrenchStream
 from .vibration_watch import VibrationWatch
 from .wrench_model import WrenchModel
+
+# What belongs to this process, not to what the samples have taught.
+_NOT_LEARNT = frozenset({"_handlers", "_lock", "on_command", "_inbox", "_bytes_in", "_bytes_out",
+                         "entered", "taken"})
 
 
 class Identifier(Pipeline[WindowContent]):
@@ -79,7 +84,11 @@ class Identifier(Pipeline[WindowContent]):
         self._unsettled: UnsettledBins | None = None
         self._motion_statistics = MotionStatistics()
         self._begin()
-        self._handlers: inbox.Handlers = {
+        self._handlers = self._make_handlers()
+
+    def _make_handlers(self) -> inbox.Handlers:
+        """What takes the samples of each kind out of the inbox."""
+        return {
             inbox.WRENCH: self._take_wrench,
             inbox.JOINT_STATE: self._motion.take_joint_state,
             inbox.TRANSFORM: self._motion.take_transform,
@@ -103,6 +112,28 @@ class Identifier(Pipeline[WindowContent]):
         """Use this URDF (raises InvalidModel; the one before stays in use)."""
         with self._lock:
             self._motion.set_robot_description(urdf)
+
+    def urdf_of(self, model: object) -> str | None:
+        """As `MotionSelector.urdf_of`."""
+        return self._motion.urdf_of(model)
+
+    @property
+    def robot_description(self) -> str:
+        """The URDF in use; empty where there is none."""
+        return self._motion.urdf
+
+    def learnt(self) -> dict[str, Any]:
+        """All attributes but those of samples that wait, and of who listens."""
+        return {name: value for name, value in vars(self).items() if name not in _NOT_LEARNT}
+
+    def go_on_from(self, learnt: Mapping[str, Any]) -> None:
+        """Go on with what another identifier had `learnt`, whose attributes it may share from then
+        on; samples that wait are dropped."""
+        with self._lock:
+            self._drop_waiting()
+            vars(self).update({name: learnt[name] for name in vars(self)
+                               if name not in _NOT_LEARNT})
+            self._handlers = self._make_handlers()
 
     @property
     def sensor_frame(self) -> str:
@@ -457,6 +488,7 @@ class Identifier(Pipeline[WindowContent]):
         """Forget samples and estimate; keep robot description, fixed transforms and tare."""
         with self._lock:
             self._empty(reason)
+            self.on_command(RESET, reason)
 
     def _empty(self, reason: str) -> None:
         """Forget all samples and what came of them."""
@@ -480,6 +512,7 @@ class Identifier(Pipeline[WindowContent]):
             NotEnoughData: too few samples, or the sensor is not at rest.
         """
         self.advance()
+        self.on_command(ADVANCE, None)
         with self._lock:
             self._setup.removed.require_none()
             if not len(self._stream.ring):
@@ -491,6 +524,7 @@ class Identifier(Pipeline[WindowContent]):
             self._log.clear("tare_suspected", "tare_not_used")
             self._flush()
             self._latch.use_tare(tare.reading, self._carried(None))
+            self.on_command(TARE, None)
             return text
 
     def untare(self, keep: Keep = keep_nothing) -> str:
@@ -500,7 +534,9 @@ class Identifier(Pipeline[WindowContent]):
             self._log.clear("tare_suspected")
             self._force_solve()
             self._latch.drop_tare()
-            return self._solver.bias.drop()
+            text = self._solver.bias.drop()
+            self.on_command(UNTARE, None)
+            return text
 
     def set_tool(self, tool: Tool | None, keep: Keep = keep_nothing) -> None:
         """As `Pipeline.set_tool`; what is carried beside the tool is not known yet."""
@@ -589,6 +625,7 @@ class Identifier(Pipeline[WindowContent]):
                 self._buffer = make_regressor_window(settings)  # for another model of the wrench
                 if len(self._stream.ring):
                     self._replay_window()
+            self.on_command(SET_SETTINGS, settings)
 
 
 def _is_new(outcome: Outcome) -> TypeGuard[Estimate]:

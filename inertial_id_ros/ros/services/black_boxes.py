@@ -15,12 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from std_srvs.srv import Trigger
 
-from ...apps.bag.black_box import BlackBox, LoggedTopic, settings_to_keep, write_black_box
+from ...apps.bag.black_box.files import BlackBox, write_black_box
+from ...apps.bag.black_box.marks import describe_command, settings_to_keep
+from ...apps.bag.black_box.recording import LoggedTopic
 from ...errors import InertialIdError, InvalidData, RecordingError
 from ...findings import Finding
+from ...identification.checkpoint import make_checkpoint
+from ...identification.commands import ADVANCE, PUBLISHERS
 from ...identification.state import State
+from ...identification.wrench.identifier import Identifier
 from ...io.files import user_path
-from ...io.message_log import MessageLog
+from ...io.message_log import MARK, MessageLog
 from ...signals.input_topics import InputTopic
 from ..settings.authority import require_unlocked_service
 from .saving import check_plain_name, own_name
@@ -55,7 +60,9 @@ class BlackBoxes:
         self._due: tuple[float, str] | None = None  # when to write because of which error
         self._written = self._saved = -_BETWEEN
         self._writer: threading.Thread | None = None
+        self._settings = node.settings  # that it started with
         if self._is_on:
+            node.identifier.on_command = self._mark_command
             node.create_service(Trigger, "~/save_black_box", self._save)
 
     def recorder(self, topic: InputTopic, name: str) -> Callable[[int, bytes], None] | None:
@@ -78,9 +85,36 @@ class BlackBoxes:
         """Note that the node did something when so many samples had been processed."""
         if self._is_on:
             self._log.mark(place, text)
+            if text == ADVANCE and self._log.needs_checkpoint:
+                self._keep_checkpoint()
+
+    def _mark_command(self, name: str, value: Any) -> None:
+        """Note that the identifier was told something; in the worker."""
+        self._log.mark(self._node.identifier.taken, describe_command(name, value))
+
+    def mark_publishers(self, text: str) -> None:
+        """Note between the messages what `Inbox.add_publishers` is about to be told."""
+        if self._is_on:
+            self._log.add(MARK, self._epoch_ns + time.monotonic_ns(),
+                          self._node.identifier.entered,
+                          describe_command(PUBLISHERS, text).encode())
+
+    def _keep_checkpoint(self) -> None:
+        """Keep what was learnt so far; in the worker, which has just processed all samples that it
+        had taken."""
+        identifier = self._node.identifier
+        if not isinstance(identifier, Identifier):
+            return
+        try:
+            data = make_checkpoint(identifier)
+        except InertialIdError as error:  # next time
+            self._node.get_logger().debug(str(error))
+            return
+        pack = self._log.add_checkpoint(identifier.taken, data)
+        threading.Thread(target=pack, name="checkpoint", daemon=True).start()
 
     def note_command(self, text: str) -> None:
-        """Note that somebody asked the node for something that a replay does not repeat."""
+        """Note in words that somebody asked the node for something."""
         self._commands.append(f"{time.strftime('%H:%M:%S')} {text}")
 
     # ---- when to write ---------------------------------------------------------------------------
@@ -146,9 +180,11 @@ class BlackBoxes:
 
     def write(self, name: str, reason: str) -> Path:
         """Begin to write a black box of this name; gives its path."""
-        path, settings, messages = self._folder / name, self._node.settings, self._log.snapshot()
-        box = BlackBox(settings_to_keep(settings), self._state, not self._log.forgets,
-                       tuple(self._commands))
+        path, complete = self._folder / name, not self._log.forgets
+        messages, checkpoint = self._log.snapshot()
+        settings = self._settings if complete else self._node.settings
+        box = BlackBox(settings_to_keep(settings), self._state, complete, tuple(self._commands),
+                       checkpoint)
         report = self._report(reason)
         self._writer = threading.Thread(
             target=self._write, args=(path, messages, box, report), name="black box", daemon=True)

@@ -36,7 +36,7 @@ from .saving import (
 if TYPE_CHECKING:
     from ..node import InertialIdNode
 
-# Services whose effect on the estimate a replayed black box does not repeat.
+# Services that change the estimate, which the report of a black box names.
 _CHANGING = ("set_shape", "tare", "untare", "set_tool", "reset")
 _WAIT = 2.0  # s; the executor's thread waits for the worker, never the other way round
 
