@@ -18,6 +18,7 @@ MAX_REQUEST_FACES = 200_000
 MAX_YAML_BYTES = MEGABYTE
 MAX_TABLE_BYTES = 500 * MEGABYTE  # of joint states as CSV or NPZ, unpacked
 MAX_JSON_BYTES = MEGABYTE
+MAX_ROBOT_BYTES = 100 * MEGABYTE  # of an identified robot: its covariance has p x p numbers
 MAX_REPORT_BYTES = 100 * MEGABYTE  # of an estimate with its history
 MAX_JOINTS = 1000  # names in one message
 MAX_TRANSFORMS = 2000  # in one message

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,7 @@ import numpy as np
 from ..errors import DamagedFile, InvalidData, InvalidSetting, NotEnoughData
 from ..estimate import VERDICT_WORDS, ParameterVerdict
 from ..inertia import PARAMETERS, Array, Body
-from ..io.files import read_text
-from ..limits import MAX_REPORT_BYTES
+from ..io.files import read_report
 from .payload import DEFAULT_LINK, Payload, describe_source, make_payload
 
 
@@ -25,27 +23,24 @@ def read_saved_estimate(path: Path, link: str = DEFAULT_LINK) -> Payload:
         NotEnoughData: it says why there was none, or its data do not tell mass or centre of mass.
     """
     try:
-        tree = json.loads(read_text(path, MAX_REPORT_BYTES))
+        tree = read_report(path)
     except OSError as error:
         raise InvalidSetting(f"saved estimate {path} cannot be read: {error.strerror}") from error
     except DamagedFile as error:
         raise InvalidData(f"saved estimate {path} cannot be used: {error}") from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidData(f"saved estimate {path} cannot be used: it is not valid JSON "
-                          f"({error})") from None
     try:
         return _payload_from_tree(tree, link)
     except InvalidData as error:
         raise InvalidData(f"saved estimate {path} cannot be used: {error}") from None
 
 
-def _payload_from_tree(tree: Any, link: str) -> Payload:
+def _payload_from_tree(tree: dict[str, Any], link: str) -> Payload:
     """The payload of the tree of a report.
 
     Raises:
         InvalidData: it is no such report. NotEnoughData: as `read_saved_estimate`.
     """
-    if not isinstance(tree, dict) or not isinstance(tree.get("valid"), bool):
+    if not isinstance(tree.get("valid"), bool):
         raise InvalidData("it holds no estimate")
     if not tree["valid"]:
         said = tree.get("diagnostics")

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ..errors import DamagedFile, InvalidSetting
-from ..limits import MAX_JSON_BYTES
+from ..limits import MAX_JSON_BYTES, MAX_REPORT_BYTES
 
 _LONGEST_PATH, _LONGEST_NAME = 4000, 255  # bytes that file systems take
 _PARTIAL = ".partial-"  # begins the names of temporary files
@@ -144,19 +144,20 @@ def format_document(kind: str, version: int, content: Content) -> str:
 
 
 def read_document(path: Path, kind: str, version: int, upgrades: Upgrades | None = None,
-                  checksum_required: bool = False) -> Content:
+                  checksum_required: bool = False, limit: int = MAX_JSON_BYTES) -> Content:
     """The content of a document, checked against its checksum.
 
     Args:
         version: of the content that is returned.
         upgrades: by an older version, what turns its content into that of the next one.
         checksum_required: refuse a document without a checksum.
+        limit: most bytes that the file may have.
 
     Raises:
         DamagedFile: the file is not such a document; the text says why.
         OSError: not readable.
     """
-    tree = _parse(path)
+    tree = _parse(path, limit)
     if not isinstance(tree, dict) or tree.get("format") != kind:
         raise DamagedFile(f"it is no '{kind}' file")
     upgrades = upgrades or {}
@@ -179,16 +180,16 @@ def read_document(path: Path, kind: str, version: int, upgrades: Upgrades | None
 
 def read_report(path: Path) -> Content:
     """The mapping in a JSON file without version and checksum (raises DamagedFile, OSError)."""
-    tree = _parse(path)
+    tree = _parse(path, MAX_REPORT_BYTES)
     if not isinstance(tree, dict):
         raise DamagedFile("it holds no mapping")
     return tree
 
 
-def _parse(path: Path) -> Any:
+def _parse(path: Path, limit: int) -> Any:
     """The tree of a JSON file (raises DamagedFile, OSError)."""
     try:
-        return json.loads(read_text(path, MAX_JSON_BYTES), parse_constant=_refuse)
+        return json.loads(read_text(path, limit), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise DamagedFile(f"it is not valid JSON ({' '.join(str(error).split())})") from None
 

@@ -15,6 +15,7 @@ from ..errors import DamagedFile, InvalidData, InvalidModel, InvalidSetting
 from ..inertia import Array
 from ..io.files import format_document, read_document, user_path, write_atomically
 from ..kinematics.robot_description import parse_urdf
+from ..limits import MAX_ROBOT_BYTES
 from .joint_terms import JointTerms
 from .model import RobotModel
 
@@ -91,7 +92,11 @@ def reduced_model(urdf: str, joints: Collection[str] | None) -> pin.Model:
 
 
 def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:
-    """Write a robot file (raises InvalidSetting where it cannot be written)."""
+    """Write a robot file.
+
+    Raises:
+        InvalidSetting: it cannot be written. InvalidModel: the robot has too many parameters.
+    """
     t = robot.terms
     content: dict[str, Any] = {
         "joints": list(robot.joints), "bodies": list(robot.bodies),
@@ -100,8 +105,12 @@ def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:
         "gravity": np.asarray(robot.gravity).tolist(), "delay": robot.delay,
         "low_pass": robot.low_pass, "phi": robot.phi.tolist(),
         "covariance": robot.covariance.tolist(), "noise": robot.noise.tolist()}
+    text = format_document(_KIND, _VERSION, content)
+    if len(text) > MAX_ROBOT_BYTES:  # which could not be read again
+        raise InvalidModel(f"the robot has {len(robot.phi)} parameters, whose file would have "
+                           f"{len(text)} bytes; at most {MAX_ROBOT_BYTES} are allowed")
     try:
-        write_atomically(user_path(path), format_document(_KIND, _VERSION, content))
+        write_atomically(user_path(path), text)
     except OSError as error:
         raise InvalidSetting(f"{path} cannot be written: {error.strerror or error}") from error
 
@@ -113,7 +122,7 @@ def load_robot(path: str | Path) -> IdentifiedRobot:
         InvalidSetting: not readable. InvalidData: not such a file, or damaged.
     """
     try:
-        tree = read_document(user_path(path), _KIND, _VERSION)
+        tree = read_document(user_path(path), _KIND, _VERSION, limit=MAX_ROBOT_BYTES)
     except OSError as error:
         raise InvalidSetting(f"robot file {path} cannot be read: {error.strerror}") from error
     except DamagedFile as error:

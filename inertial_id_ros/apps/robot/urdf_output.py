@@ -3,23 +3,41 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
 
 from ...errors import InvalidModel
-from ...inertia import Array, body_from_phi
+from ...export.markup import number, urdf_inertial
+from ...inertia import Array, body_from_phi, is_consistent, phi_from_pinocchio, transform_phi
+from ...kinematics.robot_description import parse_urdf
 from ...robot.joint_terms import COULOMB, VISCOUS
 from ...robot.model import RobotModel
-from ...robot.robot_file import reduced_model
+
+_HALVINGS = 50
+
+
+class _Part(NamedTuple):
+    """Links that are fixed to each other, by the full description.
+
+    Attributes:
+        links: names, the one nearest to the root first; phi: (10,) of them all, as described, in
+        the frame of the joint that moves the body they belong to.
+    """
+
+    links: list[str]
+    phi: Array
 
 
 def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
     """The text of a URDF with the bodies and frictions of phi (p,).
 
     Links that are fixed to each other are one body: the one nearest to the root gets all of it, the
-    others lose theirs. Links that do not move keep what they have.
+    others lose theirs. Links on joints that were locked, such as fingers, keep what is described,
+    and their body gets the rest, so that they can move where the description is used; where no
+    body is left then, they keep a share. Links that do not move keep what they have.
 
     Raises:
         InvalidModel: a body of phi has no link in the description.
@@ -27,13 +45,21 @@ def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
     parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
     root = ElementTree.fromstring(urdf, parser)
     links = {link.get("name", ""): link for link in root.findall("link")}
-    for name, group in _links_of_bodies(urdf, model).items():
+    for own, locked in _bodies(parse_urdf(urdf), model):
+        name = own.links[0]
         if name not in links:
             raise InvalidModel(f"body '{name}' has no link in the robot description")
-        for member in group:
+        total = phi[model.body_slice(name)]
+        described = np.sum([part.phi for part in locked], axis=0) if locked else np.zeros(10)
+        share = _share_of_locked(total, described)
+        for part in locked:
+            for member in part.links:
+                _scale_inertial(links[member], share)
+        for member in own.links:
             for old in links[member].findall("inertial"):
                 links[member].remove(old)
-        links[name].append(_inertial_element(phi[model.body_slice(name)]))
+        rest = body_from_phi(total - share * described)
+        links[name].append(ElementTree.fromstring("".join(urdf_inertial(rest))))
     for joint in root.findall("joint"):
         if joint.get("name") in model.joint_names:
             _set_friction(joint, model, phi)
@@ -41,28 +67,49 @@ def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
     return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _links_of_bodies(urdf: str, model: RobotModel) -> dict[str, list[str]]:
-    """Links of every body, under the name of the body."""
-    full = reduced_model(urdf, model.joint_names)
+def _bodies(full: pin.Model, model: RobotModel) -> list[tuple[_Part, list[_Part]]]:
+    """The parts of each body that joints of `model` move: its own, and those on locked joints."""
+    data = full.createData()
+    pin.forwardKinematics(full, data, pin.neutral(full))
     members: dict[int, list[str]] = {}
     for frame in full.frames:
-        if frame.type == pin.FrameType.BODY and frame.parentJoint > 0:
+        if frame.type == pin.FrameType.BODY:
             members.setdefault(frame.parentJoint, []).append(frame.name)
-    return {group[0]: group for group in members.values()}
+    own: dict[int, _Part] = {}
+    locked: dict[int, list[_Part]] = {}
+    mover = {0: 0}  # joint that moves, by each joint below it
+    for joint in range(1, full.njoints):
+        moves = full.names[joint] in model.joint_names
+        mover[joint] = joint if moves else mover[full.parents[joint]]
+        if not mover[joint] or joint not in members:
+            continue
+        pose = data.oMi[mover[joint]].inverse() * data.oMi[joint]
+        described = phi_from_pinocchio(full.inertias[joint].toDynamicParameters())
+        part = _Part(members[joint], transform_phi(described, pose.rotation, pose.translation))
+        if moves:
+            own[joint] = part
+        else:
+            locked.setdefault(mover[joint], []).append(part)
+    return [(part, locked.get(joint, [])) for joint, part in own.items()]
 
 
-def _inertial_element(phi: Array) -> ElementTree.Element:
-    """The ``<inertial>`` element of a body, phi (10,)."""
-    body = body_from_phi(phi)
-    inertia = body.inertia_com
-    out = ElementTree.Element("inertial")
-    place = " ".join(_format_number(x) for x in body.com)
-    ElementTree.SubElement(out, "origin", xyz=place, rpy="0 0 0")
-    ElementTree.SubElement(out, "mass", value=_format_number(body.mass))
-    ElementTree.SubElement(out, "inertia", {
-        f"i{'xyz'[i]}{'xyz'[j]}": _format_number(inertia[i, j])
-        for i in range(3) for j in range(i, 3)})
-    return out
+def _share_of_locked(total: Array, described: Array) -> float:
+    """How much of the described links on locked joints a body (10,) can hold: 1 where a consistent
+    body is left, else half of what leaves one."""
+    low, high = 0.0, 1.0
+    if is_consistent(total - described):
+        return high
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if is_consistent(total - middle * described) else (low, middle)
+    return 0.5 * low
+
+
+def _scale_inertial(link: ElementTree.Element, share: float) -> None:
+    """Multiply mass and inertia of a link."""
+    for element in (*link.findall("inertial/mass"), *link.findall("inertial/inertia")):
+        for key, value in element.attrib.items():
+            element.set(key, value if share == 1.0 else number(share * float(value)))
 
 
 def _set_friction(joint: ElementTree.Element, model: RobotModel, phi: Array) -> None:
@@ -76,9 +123,4 @@ def _set_friction(joint: ElementTree.Element, model: RobotModel, phi: Array) -> 
     if element is None:
         element = ElementTree.SubElement(joint, "dynamics")
     for key, term in there.items():
-        element.set(key, _format_number(max(phi[model.term_index(name, term)], 0.0)))
-
-
-def _format_number(value: float) -> str:
-    """A number with twelve digits, as text."""
-    return f"{np.float64(value):.12g}"
+        element.set(key, number(max(phi[model.term_index(name, term)], 0.0)))

@@ -118,10 +118,7 @@ def read_saved(directory: str, name: str) -> dict[str, Any]:
     Raises:
         CannotSave: the name is no plain file name, or the file lies elsewhere or cannot be read.
     """
-    folder = user_path(directory).absolute()
-    path = folder / SAVES / check_plain_name(name)
-    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
-        raise CannotSave(f"{path} is a link to a place outside of {folder}")
+    path = saved_path(directory, name)
     try:
         return read_report(path)
     except FileNotFoundError:
