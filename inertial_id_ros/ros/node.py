@@ -33,6 +33,7 @@ from .publishing import Publishing
 from .services.black_boxes import BlackBoxes
 from .services.bond import Bond
 from .services.call_limit import flush_limit
+from .services.exporting import Exports
 from .services.handlers import Services
 from .services.identify_action import IdentifyAction
 from .services.lifecycle import ManagedNode
@@ -101,8 +102,8 @@ class InertialIdNode(ManagedNode):
         self._payload_watch = PayloadWatch(self, self.findings)
         self.reader = OutsideReader(self._take_description, self._report_failure)
         shapes = RequestedShapes(self)
-        Services(self, shapes)
         self._apply = ApplyService(self)
+        Services(self, shapes, Exports(self, self._apply.asking))
         self._identify = IdentifyAction(self, shapes)
         managed = not self.settings.lifecycle.autostart
         self._bond = Bond(self, managed * self.settings.lifecycle.bond_period, self.findings)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import payload_documents as read
 import pytest
+from conftest import ROOT
 
 from inertial_id_ros import api
 from inertial_id_ros.apps.robot.export_payload import main
@@ -147,6 +148,18 @@ def test_the_command_writes_what_the_library_gives(
     assert printed.err.count("note: ") == 2 * len(document.notes)
     assert document.text.count("\n") == printed.out.count("\n")
     assert api.export_payload(source, name, ROBOT, "wrist_3_link", "box").text == printed.out
+
+
+def test_the_command_of_the_page_works_as_it_stands(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "docs" / "export.md").read_text()
+    (command,) = re.findall(r"^export_payload (.*)$", page, re.M)
+    saved(tmp_path, estimate())
+    (tmp_path / "arm.urdf").write_text(ROBOT)
+    monkeypatch.chdir(tmp_path)
+    assert main(command.split()) == OK
+    read.assert_same(read.pinocchio_link(
+        (tmp_path / "arm_with_payload.urdf").read_text(), "payload"), BODY)
 
 
 def test_the_command_says_in_one_line_what_is_wrong(

@@ -210,7 +210,7 @@ def test_a_publisher_that_refuses_or_is_not_alone_is_named(stage):
     stage.publisher.accepts = False
     answer = export(stage, format="urdf_robot", publish=True)
     assert not answer.success and "it is read-only" in answer.message
-    assert "/robot_state_publisher refuses the parameter robot_description" in answer.message
+    assert "'/robot_state_publisher' refuses robot_description" in answer.message
     other = StatePublisher(stage.client, stage.original, "other")
     answer = {}
 
@@ -228,8 +228,9 @@ def test_a_publisher_that_refuses_or_is_not_alone_is_named(stage):
 @pytest.mark.slow
 def test_a_publisher_without_parameters_or_answers_is_named():
     """Nobody runs the callbacks of the second one."""
-    for options, said in (({"start_parameter_services": False}, "/state has no service to set"),
-                          ({}, "/state has not answered within 5 s")):
+    for options, said in (
+            ({"start_parameter_services": False}, "no service '/state/set_parameters_atomically'"),
+            ({}, "did not answer within 5 s")):
         with Stage() as stage:
             stage.start_node(estimator__rate=4.0)
             robot = Robot(stage.client)

@@ -25,12 +25,17 @@ _FAILED = "apply_failed"  # finding
 
 
 class ApplyService:
-    """Applies payloads in a thread of its own, one after the other."""
+    """Applies payloads in a thread of its own, one after the other.
+
+    Attributes:
+        asking: asks other nodes, for any thread but the executor's.
+    """
 
     def __init__(self, node: InertialIdNode) -> None:
         self._node = node
         self._jobs = ExecutorJobs()
-        self._applications = Applications(node, Asking(node, self._jobs))
+        self.asking = Asking(node, self._jobs)
+        self._applications = Applications(node, self.asking)
         self._thread = Worker({"automatic": self._apply_by_itself}, self._report_failure)
         self._running: Future[Any] | None = None
         self._attempted = time.monotonic()

@@ -3,13 +3,8 @@
 
 from __future__ import annotations
 
-import threading
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
-
-from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
-from rcl_interfaces.srv import SetParameters
-from rclpy.client import Client
 
 from inertial_id_ros.srv import Export
 
@@ -21,6 +16,8 @@ from ...export.saved_estimate import read_saved_estimate
 from ...io.child_process import ChildProcess
 from ...io.files import user_path, write_atomically
 from ...kinematics.robot_description import read_description
+from ..apply.asking import Asking
+from ..apply.parameter_clients import ParameterClient
 from .saving import EXPORTS, check_plain_name, saved_path, write_in_folder
 
 if TYPE_CHECKING:
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
 
 PARAMETER = "robot_description"
 _WAIT = 2.0  # s that the worker may take
-_FOUND, _ANSWERED = 2.0, 5.0  # s until a service must be found, and must have answered
+_ANSWER = 5.0  # s in which the publisher of the description must be found, and must answer
 
 
 class CannotPublish(InertialIdError):
@@ -38,9 +35,8 @@ class CannotPublish(InertialIdError):
 class Exports:
     """Makes documents in the thread of the outside reader, one after the other."""
 
-    def __init__(self, node: InertialIdNode) -> None:
-        self._node = node
-        self._clients: dict[str, Client] = {}  # to set parameters, by the name of the other node
+    def __init__(self, node: InertialIdNode, asking: Asking) -> None:
+        self._node, self._asking = node, asking
 
     def begin(self, request: Export.Request, response: Export.Response) -> Future[str]:
         """What is said as soon as the response holds the document; in the executor's thread.
@@ -73,7 +69,7 @@ class Exports:
             response.path = str(path)
             done.append(f"written to {path}")
         if publisher:
-            self._publish(publisher, document.text)
+            ParameterClient(self._asking, publisher, _ANSWER).set({PARAMETER: document.text})
             done.append(f"set as {PARAMETER} of {publisher}")
         return "; ".join([", ".join(done), *document.notes])
 
@@ -87,20 +83,26 @@ class Exports:
         parent, urdf = request.parent.lstrip("/"), self._description()
         try:
             return export(payload, request.format, parent, urdf, child)
-        except UnknownFrame:
+        except UnknownFrame as unknown:
             if parent in ("", payload.parent):
                 raise
-            try:
-                rotation, translation, moment = self._node.worker.call(
-                    lambda: self._node.identifier.lookup(parent, payload.parent), _WAIT)
-            except UnknownFrame:
-                rotation = None
-            if rotation is None:
-                raise
+            moved = self._move_by_transforms(payload, parent, unknown)
+        return export(moved, request.format, parent, urdf, child)
+
+    def _move_by_transforms(self, payload: Payload, parent: str, unknown: UnknownFrame) -> Payload:
+        """The payload on a frame that fixed transforms relate to its own.
+
+        Raises:
+            UnknownFrame: `unknown`, where none do. InvalidModel: the frame moves.
+        """
+        try:
+            rotation, translation, moment = self._node.worker.call(
+                lambda: self._node.identifier.lookup(parent, payload.parent), _WAIT)
+        except UnknownFrame:
+            raise unknown from None
         if moment is not None:
             raise moves_against(parent, payload.parent)
-        return export(payload.on(parent, rotation, translation), request.format, parent, urdf,
-                      child)
+        return payload.on(parent, rotation, translation)
 
     def _description(self) -> str:
         """The robot description as it came; empty where there is none (raises InertialIdError)."""
@@ -119,30 +121,4 @@ class Exports:
         if len(names) != 1:
             raise CannotPublish(f"nothing was published: '{topic}' must have one publisher, and "
                                 f"has {', '.join(names) or 'none'}")
-        if names[0] not in self._clients:
-            self._clients[names[0]] = self._node.create_client(
-                SetParameters, f"{names[0]}/set_parameters")
         return names[0]
-
-    def _publish(self, publisher: str, urdf: str) -> None:
-        """Set the description as the parameter of the node that publishes it.
-
-        Raises:
-            CannotPublish: it has no parameters, refuses, or does not answer.
-        """
-        client, answered = self._clients[publisher], threading.Event()
-        if not client.wait_for_service(_FOUND):
-            raise CannotPublish(f"nothing was published: {publisher} has no service to set its "
-                                f"parameter {PARAMETER}")
-        value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=urdf)
-        future = client.call_async(SetParameters.Request(
-            parameters=[Parameter(name=PARAMETER, value=value)]))
-        future.add_done_callback(lambda _: answered.set())
-        if not answered.wait(_ANSWERED):
-            client.remove_pending_request(future)
-            raise CannotPublish(f"{publisher} has not answered within {_ANSWERED:g} s whether it "
-                                f"takes the parameter {PARAMETER}")
-        (result,) = future.result().results
-        if not result.successful:
-            raise CannotPublish(f"nothing was published: {publisher} refuses the parameter "
-                                f"{PARAMETER}: {result.reason or 'no reason is given'}")

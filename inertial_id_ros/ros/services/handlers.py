@@ -44,7 +44,7 @@ _WAIT = 2.0  # s; the executor's thread waits for the worker, never the other wa
 class Services:
     """The services of the node."""
 
-    def __init__(self, node: InertialIdNode, shapes: RequestedShapes) -> None:
+    def __init__(self, node: InertialIdNode, shapes: RequestedShapes, exports: Exports) -> None:
         self._node, self._shapes = node, shapes
         for kind, name, answer in (
                 (GetInertialParameters, "get_inertial_parameters", self._get_parameters),
@@ -53,7 +53,7 @@ class Services:
                 (Save, "save", self._save)):
             node.create_service(kind, f"~/{name}", self._report_errors(name, answer))
         for kind, name, begin in ((SetShape, "set_shape", self._set_shape),
-                                  (Export, "export", Exports(node).begin)):
+                                  (Export, "export", exports.begin)):
             create_late_service(node, kind, f"~/{name}", self._answer_later(name, begin))
 
     def _report_errors(self, name: str,
