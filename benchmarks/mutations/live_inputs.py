@@ -155,6 +155,9 @@ def transforms(hands: Hands, rng: Rng) -> None:
 
 def parameters(hands: Hands, rng: Rng) -> None:
     """Parameters of any type with any value; afterwards those that were set are set back."""
+    if rng.random() < 0.1:
+        _many_parameters(hands, rng)
+        return
     names = [name for name, _, _ in iter_settings(Settings())]
     chosen = [str(n) for n in rng.choice([n for n in names if n not in _OF_THE_RATE], 3)]
     chosen += [str(rng.choice(_WORDS[5:]))] if rng.random() < 0.2 else []
@@ -166,6 +169,30 @@ def parameters(hands: Hands, rng: Rng) -> None:
         hands.call(SetParameters, f"{NODE}/set_parameters", SetParameters.Request(parameters=[
             Parameter(name=n, value=v) for n, v in zip(
                 (n for n in chosen if n in names), before.values, strict=False)]))
+
+
+def _many_parameters(hands: Hands, rng: Rng) -> None:
+    """Parameters without end, or very long values."""
+    count = int(rng.choice([3000, 100_000, 500_000]))
+    name = str(rng.choice(["estimator.rate", "x"]))
+    texts, numbers = ParameterType.PARAMETER_STRING_ARRAY, ParameterType.PARAMETER_DOUBLE_ARRAY
+    match int(rng.integers(4)):
+        case 0:
+            hands.call(GetParameters, f"{NODE}/get_parameters",
+                       GetParameters.Request(names=[name] * count))
+        case 1:
+            hands.call(SetParameters, f"{NODE}/set_parameters", SetParameters.Request(
+                parameters=[Parameter(name=name)] * (count // 5)))
+        case 2:
+            hands.call(SetParameters, f"{NODE}/set_parameters", SetParameters.Request(parameters=[
+                Parameter(name=name, value=ParameterValue(
+                    type=texts, string_array_value=["x"] * count))]))
+        case _:
+            hands.call(SetParameters, f"{NODE}/set_parameters", SetParameters.Request(parameters=[
+                Parameter(name=name, value=ParameterValue(
+                    type=numbers, double_array_value=[0.5] * count * 5)),
+                Parameter(name=name, value=ParameterValue(
+                    type=ParameterType.PARAMETER_STRING, string_value="x" * count * 20))]))
 
 
 def _value(rng: Rng) -> ParameterValue:

@@ -30,6 +30,8 @@ from .diagnostics import FindingLogger, NodeCounters, TopicRate, statuses
 from .inputs import Inputs
 from .payload_watch import PayloadWatch
 from .publishing import Publishing
+from .requests.outside_reader import OutsideReader
+from .requests.requested_shapes import RequestedShapes
 from .services.black_boxes import BlackBoxes
 from .services.bond import Bond
 from .services.call_limit import flush_limit
@@ -37,8 +39,6 @@ from .services.exporting import Exports
 from .services.handlers import Services
 from .services.identify_action import IdentifyAction
 from .services.lifecycle import ManagedNode
-from .services.outside_reader import OutsideReader
-from .services.requested_shapes import RequestedShapes
 from .services.state_keeper import StateKeeper
 from .settings.configuration import Configuration, described_shape
 from .settings.parameter_files import Section

@@ -23,9 +23,10 @@ from ...estimate import Estimate, NoEstimate, Outcome
 from ...geometry.shape import Shape
 from ...identification.accuracy_goal import AccuracyGoal
 from ..conversions import NAN, parameters_message
+from ..requests.counted_types import counted_action
+from ..requests.requested_shapes import RequestedShapes
+from ..requests.shape_request import RequestedShape
 from ..settings.authority import require_unlocked_service
-from .requested_shapes import RequestedShapes
-from .shape_request import RequestedShape
 
 if TYPE_CHECKING:
     from ..node import InertialIdNode
@@ -87,9 +88,9 @@ class IdentifyAction:
         self._watching = False  # in the worker
         self._seen: deque[Outcome] = deque(maxlen=1)
         self._server = _Server(
-            node, Identify, "~/identify", _never_executed, goal_callback=self._on_request,
-            handle_accepted_callback=self._on_accepted, cancel_callback=self._on_cancel,
-            result_timeout=_RESULT_KEPT)
+            node, counted_action(Identify, node.too_long("~/identify")), "~/identify",
+            _never_executed, goal_callback=self._on_request, cancel_callback=self._on_cancel,
+            handle_accepted_callback=self._on_accepted, result_timeout=_RESULT_KEPT)
 
     def take_outcome(self, outcome: Outcome) -> None:
         """Keep an outcome for the feedback of the goal that runs; in the worker."""

@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from ...errors import InertialIdError
+from ...errors import InertialIdError, printable
 from ...estimate import Estimate, Outcome
+from ...limits import MAX_REQUEST_ENTRIES
 from ...settings import Settings
 from ..compat import parameter_overrides
+from ..requests.counted_types import counted_service
 from ..services.call_limit import parameter_limit
 from .authority import describe_changes, require_unlocked_parameters
 from .parameter_files import Section, check_parameter_files
@@ -26,6 +28,8 @@ from .parameters import (
     declare_settings,
     payload_parameters,
 )
+
+_BETWEEN_WARNINGS = 5.0  # s
 
 
 class SettingsNode(Node):
@@ -57,6 +61,21 @@ class SettingsNode(Node):
         self._at_start = self.settings, self._uses_sim_time
         self._declared = True
         self.add_on_set_parameters_callback(self._on_set_parameters)
+
+    def create_service(self, kind: Any, name: str, *args: Any, **options: Any) -> Any:
+        """As `rclpy.node.Node`; of a request that is too long, the sequences are taken as empty."""
+        return super().create_service(counted_service(kind, self.too_long(name)), name, *args,
+                                      **options)
+
+    def too_long(self, name: str) -> Callable[[int], None]:
+        """What says in the log that a request of this service was too long."""
+
+        def say(count: int) -> None:
+            self.get_logger().warning(
+                f"{printable(name)}: a request with {count} entries or more is taken as empty; at "
+                f"most {MAX_REQUEST_ENTRIES} are allowed", throttle_duration_sec=_BETWEEN_WARNINGS)
+
+        return say
 
     @property
     def _uses_sim_time(self) -> bool:

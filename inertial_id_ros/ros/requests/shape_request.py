@@ -22,6 +22,7 @@ from ...inertia import Array
 from ...io.child_process import ChildProcess
 from ...limits import MAX_REQUEST_FACES, MAX_REQUEST_POINTS
 from ..conversions import pose_matrix
+from .counted_types import Rows
 
 _KINDS = {SolidPrimitive.BOX: "box", SolidPrimitive.SPHERE: "sphere",
           SolidPrimitive.CYLINDER: "cylinder", SolidPrimitive.CONE: "cone"}
@@ -151,6 +152,9 @@ def _rows(points: Sequence[Any]) -> Array:
 
 def _gather(messages: Sequence[Any], numbers: Callable[[Any], Any], kind: type) -> np.ndarray:
     """The three numbers of each message as an array (n, 3), with pauses for the other threads."""
+    if isinstance(messages, Rows):
+        assert messages.rows is not None  # as many were allowed
+        return messages.rows.astype(kind)
     out = np.empty((len(messages), 3), dtype=kind)
     for k in range(0, len(messages), _PORTION):
         part = [numbers(message) for message in messages[k:k + _PORTION]]

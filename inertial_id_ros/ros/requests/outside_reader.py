@@ -8,6 +8,7 @@ itself is done by another process (`io.child_process`), for which this thread wa
 from __future__ import annotations
 
 import ctypes
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
@@ -19,6 +20,7 @@ from ...kinematics.robot_description import simplify
 from ..worker import Busy, Worker
 
 T = TypeVar("T")
+_RETURN = 10.0  # s at most between two times that free memory is returned to the system
 _MOST_WAITING = 4  # pieces of data; each may have the size of the largest message
 
 
@@ -43,7 +45,7 @@ class OutsideReader:
         self._newest: str | None = None
         self.description = ""
         self._waiting: list[Future[object]] = []
-        self._large_came = False
+        self._large_came, self._returned = False, time.monotonic()
 
     def start(self) -> None:
         """Start the thread."""
@@ -63,8 +65,9 @@ class OutsideReader:
         """Begin with a description that came while another was read; forget what is done."""
         before = len(self._waiting)
         self._waiting = [future for future in self._waiting if not future.done()]
-        if self._large_came or len(self._waiting) < before:
-            self._large_came = False
+        if (self._large_came or len(self._waiting) < before
+                or time.monotonic() - self._returned > _RETURN):
+            self._large_came, self._returned = False, time.monotonic()
             self._thread.request("return memory")
         if self._newest is not None:
             self._thread.request("read a description")
@@ -98,8 +101,9 @@ class OutsideReader:
 
 
 def _return_memory() -> None:
-    """Have the C library return to the system what a large message has taken; else it keeps tens of
-    megabytes for later."""
+    """Have the C library return to the system what large messages, and windows that went through
+    the pipeline again, have taken; else it keeps tens of megabytes for later. Takes less than a
+    millisecond, in which other threads go on."""
     try:
         ctypes.CDLL(None).malloc_trim(0)
     except AttributeError:  # another C library
