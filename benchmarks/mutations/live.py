@@ -1,12 +1,14 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Hostile messages and requests to a running node, which is fed by a simulated cobot.
 
-    python -m benchmarks.mutations.live [--cases 2000] [--seed 0]
+    python -m benchmarks.mutations.live [--cases 2000] [--seed 0] [--only 37 1033]
 
 Each case sends one mutated description, shape, set of transforms, list of parameters or request.
 Meanwhile the rate of the node's estimates is measured in spans of a few seconds, and the memory of
 its process; now and then the node is stopped by SIGTERM at a random moment of a case, and started
-again. It must be fed and answer all the time: an estimate, or the reason why there is none.
+again. It must be fed and answer all the time: an estimate, or the reason why there is none. With
+each case is printed how long the node waited for a core that other processes had, for then its rate
+is not its own.
 """
 
 from __future__ import annotations
@@ -56,6 +58,7 @@ class Tally:
     cases: int = 0
     rates: list[float] = field(default_factory=list)  # Hz, lowest of each case
     gaps: list[float] = field(default_factory=list)  # s, longest of each case
+    waits: list[float] = field(default_factory=list)  # s that the node waited for a core
     unanswered: int = 0
     growth: list[float] = field(default_factory=list)  # MB beyond the memory of the warm node
     stops: list[float] = field(default_factory=list)  # s from SIGTERM to the end
@@ -88,6 +91,17 @@ class NodeProcess:
                 return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
         except OSError:
             return 0.0
+
+    def waited(self) -> float:
+        """Time [s] for which threads that could run have waited for a core, since the start."""
+        total = 0.0
+        try:
+            for task in os.scandir(f"/proc/{self._process.pid}/task"):
+                with open(f"{task.path}/schedstat", encoding="ascii") as file:
+                    total += int(file.read().split()[1]) / 1e9
+        except OSError:  # a thread, or the process, has just ended
+            pass
+        return total
 
     def is_running(self) -> bool:
         """Whether the process runs."""
@@ -218,22 +232,24 @@ class Campaign:
         self._attacker.wait_for(2.0)
         call(SetShape, name, SetShape.Request())
 
-    def run(self, number: int) -> None:
-        """Send a case by its number."""
+    def run(self, number: int, may_stop: bool = True) -> None:
+        """Send a case by its number; those whose turn it is stop the node, where that is wanted."""
         rng = np.random.default_rng([self._seed, number])
         kind = list(KINDS)[number % len(KINDS)]
         tally = self.tallies[kind]
         tally.cases += 1
-        if number % _STOPPED == _STOPPED - 1 - (number // _STOPPED) % len(KINDS):
+        turn = _STOPPED - 1 - (number // _STOPPED) % len(KINDS)
+        if may_stop and number % _STOPPED == turn:
             self._stop_within(kind, tally, rng)
             return
         attacker, begin = self._attacker, time.monotonic()
-        unanswered = attacker.unanswered
+        unanswered, waited = attacker.unanswered, self._node.waited()
         KINDS[kind](attacker.hands, rng)
         time.sleep(max(_AFTER, begin + SPAN - time.monotonic()))
         end, heard = time.monotonic(), list(attacker.heard)
         tally.rates.append(lowest_rate(heard, begin, end))
         tally.gaps.append(longest_gap(heard, begin, end))
+        tally.waits.append(max(self._node.waited() - waited, 0.0))
         tally.growth.append(self._node.memory() - self._warm)
         tally.unanswered += attacker.unanswered - unanswered
         if not self._node.is_running():
@@ -241,7 +257,8 @@ class Campaign:
             self._start()
         elif self._shown or not _is_kept(tally):
             print(f"  case {number} ({kind}): {tally.rates[-1]:g} Hz, gap {tally.gaps[-1]:.2f} s, "
-                  f"+{tally.growth[-1]:.0f} MB", flush=True)
+                  f"+{tally.growth[-1]:.0f} MB, waited {tally.waits[-1]:.2f} s for a core",
+                  flush=True)
 
     def _stop_within(self, kind: str, tally: Tally, rng: np.random.Generator) -> None:
         """Send SIGTERM at a random moment of a case, and start another node."""
@@ -251,6 +268,8 @@ class Campaign:
         time.sleep(delay)
         took, wrong = self._node.stop()
         tally.stops.append(took)
+        if self._shown or took >= STOPPING:
+            print(f"  SIGTERM {delay:.2f} s into a case ({kind}): {took:.2f} s", flush=True)
         if wrong:
             tally.failures.append(f"SIGTERM after {delay:.2f} s: {wrong}")
         case.join()
@@ -286,6 +305,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                                      description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--cases", type=int, default=2000, metavar="N")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first")
+    parser.add_argument("--only", type=int, nargs="+", metavar="N",
+                        help="send these cases alone, and stop the node only at the end")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
     parser.add_argument("--show", action="store_true", help="print every case")
     args = parser.parse_args(arguments)
@@ -298,8 +319,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         children.start("inertial_id_ros.ros.tools.simulate_cobot", ["--rate", "500"])
         campaign = Campaign(args.seed, environment, folder, args.show)
         try:
-            for number in range(args.first, args.first + args.cases):
-                campaign.run(number)
+            for number in args.only or range(args.first, args.first + args.cases):
+                campaign.run(number, may_stop=not args.only)
         finally:
             print(table(campaign.tallies), flush=True)
             campaign.close()
