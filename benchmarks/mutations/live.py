@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import bisect
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -32,20 +31,26 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
 from shape_msgs.msg import SolidPrimitive
 
-from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.ros import compat
 from inertial_id_ros.ros.tools.children import Children, private_environment
 from inertial_id_ros.srv import Save, SetShape
 
 from .live_inputs import KINDS, NODE, Hands
+from .live_listener import Listener
 
+_PATIENCE = 60.0  # s for a node to start, to answer, or to end
+# Sends SIGTERM and measures the time to the end of the process, undisturbed by what is sent.
+_STOP = f"""import os, select, signal, sys, time
+process, began = os.pidfd_open(int(sys.argv[1])), time.monotonic()
+signal.pidfd_send_signal(process, signal.SIGTERM)
+select.select([process], [], [], {_PATIENCE})
+print(time.monotonic() - began)"""
 RATE = 10.0  # Hz of the estimates that are asked for
 SPAN = 2.0  # s over which the rate is measured
 _BLACK_BOX = 4  # MB that the node may keep of its inputs, so that growth has other reasons
 GROWTH, STOPPING = 100.0, 2.0  # MB and s that are allowed
 _LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                       durability=DurabilityPolicy.TRANSIENT_LOCAL)
-_PATIENCE = 60.0  # s for a node to start, or to answer
 _AFTER = 1.0  # s from the end of one case to the next
 _STOPPED = 20  # cases from one SIGTERM to the next
 _WARM = 12.0  # s of estimates before memory is compared
@@ -109,14 +114,11 @@ class NodeProcess:
 
     def stop(self) -> tuple[float, str]:
         """Send SIGTERM; the time [s] to its end, and what was wrong with that."""
-        began = time.monotonic()
-        self._process.send_signal(signal.SIGTERM)
-        try:
-            status: int | str = self._process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
+        stopper = subprocess.run([sys.executable, "-S", "-E", "-c", _STOP, str(self._process.pid)],
+                                 capture_output=True, check=True)
+        took, status = float(stopper.stdout), self._process.poll()
+        if status is None:
             self._process.kill()
-            status = "killed"
-        took = time.monotonic() - began
         self._output.seek(0)
         text = self._output.read().decode(errors="replace")
         wrong = [f"exit status {status}"] if status != 0 else []
@@ -126,14 +128,11 @@ class NodeProcess:
 
 
 class Attacker:
-    """A ROS node that sends cases and hears the estimates, in a thread of its own."""
+    """A ROS node that sends cases, in a thread of its own."""
 
     def __init__(self) -> None:
-        self.heard: list[float] = []  # monotonic times [s] of the messages
-        self.valid = 0
         self._node = Node("attacker")
-        self._node.create_subscription(InertialParameters, f"{NODE}/inertial_parameters",
-                                       self._hear, 50)
+        self.listener = Listener(f"{NODE}/inertial_parameters")
         self._publishers: dict[str, Any] = {}
         self._executor = compat.make_executor()
         self._executor.add_node(self._node)
@@ -143,10 +142,6 @@ class Attacker:
         self.unanswered = 0
         self.is_dead = lambda: False
         self.hands = Hands(self._publish, self._call)
-
-    def _hear(self, message: Any) -> None:
-        self.heard.append(time.monotonic())
-        self.valid += bool(message.valid)
 
     def _publish(self, topic: str, message: Any, latched: bool) -> None:
         kind, data = message if isinstance(message, tuple) else (type(message), message)
@@ -172,16 +167,17 @@ class Attacker:
 
     def wait_for(self, seconds: float) -> None:
         """Until there were valid estimates for that long [s]; raises TimeoutError."""
-        end, since, before = time.monotonic() + 2 * _PATIENCE, None, self.valid
+        end, since, before = time.monotonic() + 2 * _PATIENCE, None, self.listener.valid()
         while since is None or time.monotonic() - since < seconds:
             if time.monotonic() > end:
                 raise TimeoutError("the node gives no estimates")
-            if since is None and self.valid > before:
+            if since is None and self.listener.valid() > before:
                 since = time.monotonic()
             time.sleep(0.05)
 
     def close(self) -> None:
         """Leave the ROS graph."""
+        self.listener.close()
         self._stop.set()
         self._thread.join()
         self._node.destroy_node()
@@ -232,21 +228,20 @@ class Campaign:
         self._attacker.wait_for(2.0)
         call(SetShape, name, SetShape.Request())
 
-    def run(self, number: int, may_stop: bool = True) -> None:
-        """Send a case by its number; those whose turn it is stop the node, where that is wanted."""
+    def run(self, number: int) -> None:
+        """Send a case by its number."""
         rng = np.random.default_rng([self._seed, number])
         kind = list(KINDS)[number % len(KINDS)]
         tally = self.tallies[kind]
         tally.cases += 1
-        turn = _STOPPED - 1 - (number // _STOPPED) % len(KINDS)
-        if may_stop and number % _STOPPED == turn:
+        if number % _STOPPED == _STOPPED - 1 - (number // _STOPPED) % len(KINDS):
             self._stop_within(kind, tally, rng)
             return
         attacker, begin = self._attacker, time.monotonic()
         unanswered, waited = attacker.unanswered, self._node.waited()
         KINDS[kind](attacker.hands, rng)
         time.sleep(max(_AFTER, begin + SPAN - time.monotonic()))
-        end, heard = time.monotonic(), list(attacker.heard)
+        end, heard = time.monotonic(), attacker.listener.times()
         tally.rates.append(lowest_rate(heard, begin, end))
         tally.gaps.append(longest_gap(heard, begin, end))
         tally.waits.append(max(self._node.waited() - waited, 0.0))
@@ -306,7 +301,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cases", type=int, default=2000, metavar="N")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first")
     parser.add_argument("--only", type=int, nargs="+", metavar="N",
-                        help="send these cases alone, and stop the node only at the end")
+                        help="numbers of the cases to send, in place of all")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
     parser.add_argument("--show", action="store_true", help="print every case")
     args = parser.parse_args(arguments)
@@ -320,7 +315,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         campaign = Campaign(args.seed, environment, folder, args.show)
         try:
             for number in args.only or range(args.first, args.first + args.cases):
-                campaign.run(number, may_stop=not args.only)
+                campaign.run(number)
         finally:
             print(table(campaign.tallies), flush=True)
             campaign.close()

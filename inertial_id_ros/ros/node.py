@@ -317,9 +317,10 @@ class InertialIdNode(ManagedNode):
         read, self._description = self._description, None
         if read is None:
             return
+        if isinstance(read, InertialIdError):
+            self.findings.set("robot_description_invalid", "error", str(read))
+            return
         try:
-            if isinstance(read, InertialIdError):
-                raise read
             self.identifier.set_robot_description(read)
             self.black_boxes.mark(self.identifier.taken, DESCRIBE)
             self.findings.clear("robot_description_invalid")

@@ -97,7 +97,8 @@ class OutsideReader:
             self._on_description(simplify(urdf, self.child))
         except InertialIdError as error:
             self.description = before
-            self._on_description(error)
+            # An error keeps the frames that it came through, and they keep the text.
+            self._on_description(error.with_traceback(None))
 
 
 def _return_memory() -> None:
