@@ -325,7 +325,7 @@ def third_party_imports(*folders: str) -> set[str]:
 def ros_packages() -> set[str]:
     """Packages of ROS that package.xml names for use by programs."""
     names = {str(e.text) for kind in ("depend", "exec_depend") for e in package_xml().iter(kind)}
-    return {n for n in names if not n.startswith(("python3-", "rosidl_"))}
+    return {n for n in names if not n.startswith(("python3-", "rosidl_default_"))}
 
 
 def modules_of(file: str) -> dict[str, str]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from xml.parsers import expat
 
 from ..errors import InvalidModel
@@ -12,7 +11,6 @@ from .markup import attribute, comment, comments, indented, urdf_inertial
 from .payload import Payload
 
 _BEGIN, _END = "inertial_id_ros payload begins", "inertial_id_ros payload ends"
-_BLOCK = re.compile(f"{re.escape(comment(_BEGIN))}.*?{re.escape(comment(_END))}\n", re.DOTALL)
 
 
 def payload_urdf(payload: Payload) -> str:
@@ -52,7 +50,15 @@ def add_payload(urdf: str, payload: Payload) -> str:
 def without_payloads(urdf: str, link: str = "") -> str:
     """A robot description without what `add_payload` has added: payloads of one name, or all."""
     declared = f"\n<link name={attribute(link)}>"
-    return _BLOCK.sub(lambda block: block[0] if link and declared not in block[0] else "", urdf)
+    opening, closing = comment(_BEGIN), f"{comment(_END)}\n"
+    kept, done = [], 0
+    # Not a regular expression, which would look for an end from each of a million beginnings.
+    while (begin := urdf.find(opening, done)) >= 0 and (end := urdf.find(closing, begin)) >= 0:
+        end += len(closing)
+        stays = link and declared not in urdf[begin:end]
+        kept.append(urdf[done:end if stays else begin])
+        done = end
+    return "".join([*kept, urdf[done:]])
 
 
 def _link_and_joint(payload: Payload) -> list[str]:

@@ -17,6 +17,7 @@ from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.errors import InertialIdError, InvalidModel, InvalidSetting, UnknownFrame
 from inertial_id_ros.export.formats import FORMATS, ExportedPayload, export
 from inertial_id_ros.export.payload import Payload
+from inertial_id_ros.export.urdf import without_payloads
 from inertial_id_ros.inertia import Body
 from inertial_id_ros.io.child_process import ChildProcess
 
@@ -251,3 +252,11 @@ def test_an_xml_document_is_valid_with_every_note() -> None:
     for note in ("--", "-", "a-", "--->", "x\x00y\x1b", "<a>&", "\ud800", "--" * 50):
         for name in ("urdf", "sdf", "mjcf"):
             ElementTree.fromstring(write(name, payload(notes=(note,))).text)
+
+
+def test_payloads_that_begin_and_never_end_stay_and_cost_no_time() -> None:
+    begin = "<!-- inertial_id_ros payload begins -->"
+    end = "<!-- inertial_id_ros payload ends -->\n"
+    unfinished = "<robot>" + begin * 200_000  # hours, if each of them looked for its end
+    assert without_payloads(unfinished) == unfinished
+    assert without_payloads(f"a{begin}b{end}c{begin}d{begin}e{end}f{begin}g") == f"acf{begin}g"
