@@ -194,6 +194,16 @@ def test_torques_of_the_robot_with_the_payload_are_those_of_robot_and_payload() 
                                    pin.rnea(plain, plain.createData(), *state), rtol=1e-9)
 
 
+@pytest.mark.parametrize("change", [
+    lambda t: "\ufeff" + t, lambda t: t.replace("\n", "\r\n"),
+    lambda t: t.replace("<ros2_control", "<![CDATA[</robot>]]><ros2_control")])
+def test_the_last_tag_is_found_in_unusual_xml(change: Callable[[str], str]) -> None:
+    urdf = change(RICH)
+    text = write("urdf_robot", payload(parent="hand"), urdf).text
+    assert without_payloads(text) == urdf
+    read.assert_same(read.pinocchio_link(text, "payload"), BODY)
+
+
 def test_names_that_are_taken_are_refused() -> None:
     with pytest.raises(InvalidModel, match="has a link 'finger' already; give the payload's link"):
         write("urdf_robot", payload(parent="hand", link="finger"), RICH)
