@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class ServiceCall:
@@ -83,6 +85,5 @@ def _flow(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_flow(v) for v in value) + "]"
     if isinstance(value, float) and math.isfinite(value):
-        text = repr(value)  # PyYAML takes 1e-05 for text
-        return text if "e" not in text else f"{value:.20f}".rstrip("0") + "0"
+        return np.format_float_positional(value, trim="0")  # PyYAML takes 1e-05 for text
     return json.dumps(value)

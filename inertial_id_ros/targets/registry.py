@@ -18,6 +18,11 @@ GROUP = "inertial_id_ros.apply"
 _HERE = __package__
 OWN = {
     "universal_robots": f"{_HERE}.universal_robots:UniversalRobots",
+    "franka": f"{_HERE}.franka:Franka",
+    "xarm": f"{_HERE}.xarm:XArm",
+    "doosan": f"{_HERE}.doosan:Doosan",
+    "fanuc": f"{_HERE}.fanuc:Fanuc",
+    "dobot": f"{_HERE}.dobot:Dobot",
     "force_torque_sensor_broadcaster": f"{_HERE}.ros2_control:BroadcasterOffsets",
     "gravity_compensation": f"{_HERE}.ros2_control:GravityFilter",
     "admittance_controller": f"{_HERE}.ros2_control:AdmittanceController",

@@ -1,0 +1,184 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Payloads reach the drivers of robots: stand-ins that serve what the drivers do, in processes of
+their own, with types generated from the public definitions."""
+
+from __future__ import annotations
+
+import json
+
+import driver_types
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("tf2_msgs.msg")
+pytest.importorskip("inertial_id_ros.msg")
+from apply_stage import SENSOR, SHIFT, TILT, ApplyStage, told  # noqa: E402
+from node_client import NODE, set_parameter, wait_for_finding  # noqa: E402
+from ros_process import wait_until  # noqa: E402
+from stand_in_driver import BEFORE  # noqa: E402
+
+from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
+from inertial_id_ros.srv import Save  # noqa: E402
+
+pytestmark = pytest.mark.slow
+TRUE = load_payload("hammer")
+AT_FLANGE = TRUE.com + SENSOR
+AT_TILTED = TILT.inv().apply(AT_FLANGE - SHIFT)
+SAVED = "hammer.json"  # an arm at rest tells its payload for as long as buffer.window only
+MASS_TOLERANCE, COM_TOLERANCE = 0.02, 0.004  # kg, m
+
+
+@pytest.fixture(scope="session")
+def types(tmp_path_factory):
+    """The packages of the drivers, for processes that are started from now on."""
+    prefix = driver_types.build(tmp_path_factory.mktemp("driver_types"))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in driver_types.variables(prefix).items():
+            patch.setenv(name, value)
+        yield
+
+
+@pytest.fixture(scope="module")
+def stage(types, tmp_path_factory):
+    with ApplyStage() as stage:
+        stage.folder = tmp_path_factory.mktemp("state")
+        stage.begin(state__directory=str(stage.folder), precompensated__source="none")
+        assert stage.client.call(Save, f"{NODE}/save", Save.Request(name=SAVED)).success
+        yield stage
+
+
+@pytest.fixture(autouse=True)
+def defaults(request):
+    """What a test has set does not last."""
+    yield
+    if "stage" in request.fixturenames:
+        stage = request.getfixturevalue("stage")
+        for process in stage.processes[1:]:
+            process.stop()
+        del stage.processes[1:]
+        for name, value in (("apply.frame", ""), ("apply.service", ""), ("apply.max_mass", 5.0),
+                            ("apply.timeout", 20.0)):
+            use(stage, name, value)
+
+
+def use(stage, name, value):
+    result = set_parameter(stage, name, value)
+    assert result.successful, result.reason
+
+
+def start(stage, target, driver, behaviour="accept"):
+    """A stand-in of a driver that the node has found."""
+    process = stage.stand_in("stand_in_driver.py", driver, behaviour)
+    wait_until(lambda: not any(words in stage.apply(target, estimate=SAVED).message
+                               for words in ("there is no service", "is silent")))
+    return process
+
+
+def newest(stage):
+    return json.loads((stage.folder / "applications.jsonl").read_text().splitlines()[-1])
+
+
+CASES = {  # driver, frame, its mass and centre of mass, and the unit of that [m]
+    "universal_robots": ("ur", "tool0", lambda r: (r["mass"], list(
+        r["center_of_gravity"].values())), 1.0),
+    "franka": ("franka", "tilted", lambda r: (r["mass"], r["center_of_mass"]), 1.0),
+    "xarm": ("xarm", "tilted", lambda r: (r["weight"], r["center_of_gravity"]), 1e-3),
+    "doosan": ("doosan", "tool0", lambda r: (r["weight"], r["cog"]), 1e-3),
+    "fanuc": ("fanuc", "tilted", lambda r: (r["mass"], [r["cg_x"], r["cg_y"], r["cg_z"]]), 1.0),
+    "dobot": ("dobot", "tool0", lambda r: (r["load"], [r["x"], r["y"], r["z"]]), 1e-3)}
+
+
+@pytest.mark.parametrize("target", CASES)
+def test_a_driver_reads_the_payload_in_its_units_order_and_frame(stage, target):
+    driver, frame, read, unit = CASES[target]
+    use(stage, "apply.frame", frame)
+    stand_in = start(stage, target, driver)
+    rehearsal = stage.apply(target, estimate=SAVED)
+    assert rehearsal.success and not told(stand_in), rehearsal.message
+    answer = stage.apply(target, send=True, estimate=SAVED)
+    assert answer.success, answer.message
+    assert len(answer.calls) == len(told(stand_in)) and all(
+        line.startswith("ros2 service call /") for line in answer.calls)
+    mass, com = read(told(stand_in)[1 if driver == "doosan" else 0])
+    assert mass == pytest.approx(TRUE.mass, abs=MASS_TOLERANCE)
+    np.testing.assert_allclose(np.array(com) * unit, AT_TILTED if frame == "tilted" else AT_FLANGE,
+                               atol=COM_TOLERANCE)
+    tells = driver in ("ur", "franka")
+    assert ("it tells the same" in answer.message) == tells
+    undone = stage.apply(target, send=True, undo=True)
+    if tells:
+        assert undone.success, undone.message
+        again = told(stand_in)[-1]
+        assert again["mass"] == pytest.approx(BEFORE["mass"])
+        assert list(read(again)[1]) == pytest.approx(BEFORE["com"])
+    elif driver == "doosan":
+        assert undone.success and told(stand_in)[-1] == {"service": "set_current_tool",
+                                                         "name": "gripper"}
+    else:
+        assert not undone.success and "did not tell what it had before" in undone.message
+        assert len(told(stand_in)) == 1
+
+
+def test_the_inertia_keeps_its_axes_and_its_order(stage):
+    """What is sent, turned back to the axes of the sensor, is that of the recorded estimate."""
+    franka = start(stage, "franka", "franka")
+    use(stage, "apply.frame", "tilted")
+    assert stage.apply("franka", send=True, estimate=SAVED).success
+    sent = np.reshape(told(franka)[0]["load_inertia"], (3, 3), order="F")
+    turn = TILT.as_matrix()
+    np.testing.assert_allclose(turn @ sent @ turn.T, newest(stage)["evidence"]["inertia_com"],
+                               atol=1e-9)
+
+
+def test_a_driver_that_exports_no_inertia_is_sent_none(stage):
+    driver = start(stage, "universal_robots", "ur", "drop")
+    answer = stage.apply("universal_robots", send=True, estimate=SAVED)
+    assert answer.success, answer.message
+    assert any("payload/inertia.ixx" in text for text in answer.left_out)
+    (got,) = told(driver)
+    assert [got[f"i{e}"] for e in ("xx", "yy", "zz", "xy", "xz", "yz")] == [0.0] * 6
+
+
+@pytest.mark.parametrize(("target", "driver", "behaviour", "words"), [
+    ("universal_robots", "ur", "mistake", "it tells another payload than was sent: mass is"),
+    ("universal_robots", "ur", "refuse", "set_payload' refuses: success is False"),
+    ("franka", "franka", "refuse", "set_load' refuses: success is False: not now"),
+    ("xarm", "xarm", "refuse", "set_tcp_load' refuses: ret is 1: not now"),
+    ("doosan", "doosan", "refuse", "config_create_tool' refuses: success is False"),
+    ("fanuc", "fanuc", "refuse", "set_payload_comp' refuses: result is 1"),
+    ("dobot", "dobot", "refuse", "SetPayload' refuses: res is 1"),
+    ("xarm", "xarm", "silent", "did not answer within 2 s")])
+def test_a_driver_that_does_not_take_it_is_named(stage, target, driver, behaviour, words):
+    use(stage, "apply.frame", "tool0")
+    stand_in = start(stage, target, driver, behaviour)
+    use(stage, "apply.timeout", 2.0 if behaviour != "refuse" else 20.0)
+    answer = stage.apply(target, send=True, estimate=SAVED)
+    assert not answer.success and words in answer.message, answer.message
+    assert words in wait_for_finding(stage, "apply_failed", words)["apply_failed"]
+    assert told(stand_in) and newest(stage)["failure"]
+    assert newest(stage)["sent"] == (behaviour != "refuse" or driver == "doosan")
+
+
+def test_nothing_is_sent_while_the_driver_or_its_type_is_not_the_expected_one(stage):
+    """Each is one clear sentence; a rehearsal still gives the line that would be sent."""
+    stand_in = start(stage, "universal_robots", "ur")
+    for service, words in (
+            ("/nowhere/set_payload", "there is no service '/nowhere/set_payload'"),
+            ("/driver/list_parameters", "has the type rcl_interfaces/srv/ListParameters; expected: "
+             "ur_msgs/srv/SetPayload"), ("no name", "'no name' is no name of a service")):
+        use(stage, "apply.service", service)
+        answer = stage.apply("universal_robots", send=True, estimate=SAVED)
+        assert not answer.success and words in answer.message, answer.message
+    assert not told(stand_in)
+
+
+@pytest.mark.parametrize(("name", "value", "words"), [
+    ("apply.max_mass", 0.2, "apply.max_mass allows 0.2 kg"),
+    ("apply.frame", "forearm_link", "'forearm_link' moves against the sensor"),
+    ("apply.frame", "no_link", "no_link")])
+def test_limits_and_frames_are_gates_of_the_running_node(stage, name, value, words):
+    stand_in = start(stage, "universal_robots", "ur")
+    use(stage, name, value)
+    answer = stage.apply("universal_robots", send=True, estimate=SAVED)
+    assert not answer.success and words in answer.message and not told(stand_in), answer.message
