@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
+import sys
 from typing import Any
 
 import matplotlib
@@ -62,3 +64,52 @@ def test_notebooks_are_stored_without_outputs() -> None:
     for path in NOTEBOOKS:
         for cell in code_cells(json.loads(path.read_text())):
             assert cell["outputs"] == [] and cell["execution_count"] is None, path
+
+
+@pytest.mark.slow
+def test_the_admittance_loop_drifts_with_the_wrong_payload_alone(
+        tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = tmp_path / "admittance.png"
+    monkeypatch.setattr(sys, "argv", ["admittance.py", "--picture", str(picture)])
+    matplotlib.use("Agg")
+    try:
+        runpy.run_path(str(ROOT / "examples" / "admittance.py"), run_name="__main__")
+    finally:
+        plt.close("all")
+    (wrong, its_drift), (mass, drift) = (
+        (float(a), float(b)) for a, b in re.findall(
+            r"payload, ([\d.]+) kg: +drift ([\d.]+) mm", capsys.readouterr().out))
+    assert mass == pytest.approx(1.0, rel=0.01) and drift < 5.0
+    # 0.3 kg too little, tared upright and turned by a radian, pull for 8 s through 60 N s/m
+    pull = (1.0 - wrong) * 9.81 * np.hypot(np.sin(1.0), 1.0 - np.cos(1.0))
+    assert 1e3 * pull * 8.0 / 60.0 < its_drift < 1e3 * pull * 10.0 / 60.0
+    height, width, _ = plt.imread(picture).shape
+    assert height > 200 and width > 400
+
+
+def swing_after(mass: float, damping: float, stiffness: float, delay: float) -> float:
+    """How much an admittance in contact swings at the end against before, where the force comes
+    late by a delay [s]."""
+    step, late = 1e-5, round(delay / 1e-5)
+    x, v, past = 1.0, 0.0, np.ones(late + 1)
+    swings = np.empty(200_000)
+    for i in range(len(swings)):
+        oldest = past[i % (late + 1)]
+        past[i % (late + 1)] = x
+        v += step * (-damping * v - stiffness * oldest) / mass
+        x += step * v
+        swings[i] = abs(x)
+    half = len(swings) // 2
+    return float(swings[half:].max() / swings[:half].max())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mass", "damping", "stiffness"),
+                         [(8.0, 60.0, 5000.0), (2.0, 80.0, 1000.0)])
+def test_the_bound_of_the_delay_is_where_the_loop_becomes_unstable(
+        mass: float, damping: float, stiffness: float) -> None:
+    bound = runpy.run_path(str(ROOT / "examples" / "admittance.py"))["longest_delay"](
+        mass, damping, stiffness)
+    assert bound > damping / stiffness
+    assert swing_after(mass, damping, stiffness, 0.9 * bound) < 0.9
+    assert swing_after(mass, damping, stiffness, 1.1 * bound) > 1.1

@@ -2,8 +2,10 @@
 """Node ``simulate_cobot``: a simulated cobot that publishes what a driver would publish.
 
 ``/joint_states`` and ``/wrench`` at the sample rate, ``/tf`` at its own, and latched
-``/tf_static``, ``/robot_description`` and ``~/truth`` (the payload's true inertia). Settings are
-parameters of the node and options of the command line, which set the parameters' defaults.
+``/tf_static``, ``/robot_description`` and ``~/truth`` (the payload's true inertia). A wrench
+published on ``~/push`` acts on the payload, in the axes and about the origin of the sensor, until
+the next one comes. Settings are parameters of the node and options of the command line, which set
+the parameters' defaults.
 ``--write BAG`` writes a bag instead and exits without starting ROS.
 """
 
@@ -19,7 +21,13 @@ from collections.abc import Sequence
 import numpy as np
 import rclpy
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import InertiaStamped, Quaternion, TransformStamped, WrenchStamped
+from geometry_msgs.msg import (
+    InertiaStamped,
+    Quaternion,
+    TransformStamped,
+    Wrench,
+    WrenchStamped,
+)
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.duration import Duration
 from rclpy.exceptions import InvalidParameterValueException
@@ -77,6 +85,8 @@ class SimulateCobotNode(Node):
             "robot_description": self.create_publisher(String, "robot_description", _LATCHED),
             "truth": self.create_publisher(InertiaStamped, "~/truth", _LATCHED),
         }
+        self._push = (0.0,) * 6  # of what touches the payload, with the sign of the readings
+        self.create_subscription(Wrench, "~/push", self._take_push, 1)
         self._stop, self.finished = threading.Event(), threading.Event()
         self.failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="samples", daemon=True)
@@ -95,6 +105,11 @@ class SimulateCobotNode(Node):
             f"{settings.motion} with payload '{self.cobot.payload.name}' "
             f"({self.cobot.payload.mass:.3f} kg) at {settings.rate:g} Hz")
         self._thread.start()
+
+    def _take_push(self, message: Wrench) -> None:
+        sign = 1.0 if self.cobot.settings.convention == "on_sensor" else -1.0
+        f, t = message.force, message.torque
+        self._push = tuple(sign * v for v in (f.x, f.y, f.z, t.x, t.y, t.z))
 
     def stop(self) -> None:
         """Ends the stream of samples."""
@@ -142,7 +157,7 @@ class SimulateCobotNode(Node):
             self._publishers_by_name[name].wait_for_all_acked(Duration(seconds=1))
 
     def _publish(self, messages: _SampleMessages, i: int, stamp: int) -> None:
-        messages.select(i, stamp)
+        messages.select(i, stamp, self._push)
         publish = self._publishers_by_name
         publish["joint_states"].publish(messages.joint_state)
         publish["wrench"].publish(messages.wrench)
@@ -209,14 +224,15 @@ class _SampleMessages:
         """Whether the i-th loaded sample comes with transforms."""
         return (self._first + i) % self._cobot.tf_step == 0
 
-    def select(self, i: int, stamp: int) -> None:
-        """Fills the messages with the i-th loaded sample."""
+    def select(self, i: int, stamp: int, push: Sequence[float]) -> None:
+        """Fills the messages with the i-th loaded sample; the push (6,) adds to its wrench."""
         self._stamp.sec, self._stamp.nanosec = divmod(stamp, 1_000_000_000)
         self.joint_state.position = self._q[i]
         if self._dq is not None:
             self.joint_state.velocity = self._dq[i]
         force, torque = self.wrench.wrench.force, self.wrench.wrench.torque
-        force.x, force.y, force.z, torque.x, torque.y, torque.z = self._wrench[i]
+        force.x, force.y, force.z, torque.x, torque.y, torque.z = (
+            a + b for a, b in zip(self._wrench[i], push, strict=True))
 
     def transforms(self, i: int) -> TFMessage:
         """The transforms of the i-th loaded sample."""
