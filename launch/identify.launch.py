@@ -39,6 +39,7 @@ OVERRIDES = {
 # Settings that name what an arm's description gives a prefix, with their default.
 PREFIXED = {
     "wrench.sensor_frame": "", "precompensated.frame": "", "compensation.frame": "",
+    "apply.frame": "",
     "dynamic_joint_states.sensor": "tcp_fts_sensor", "dynamic_joint_states.payload": "payload",
 }
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from inertial_id_ros.errors import InertialIdError, InvalidSetting
+from inertial_id_ros.ros.apply.history import History
 from inertial_id_ros.ros.services.saving import (
     CannotSave,
     require_writable,
@@ -87,3 +88,12 @@ def test_a_service_gets_a_sentence_for_a_folder_that_no_system_has(folder: str) 
     for ask in (lambda: save_json(folder, "a.json", {}), lambda: tool_path(folder, "a.json")):
         with pytest.raises(InertialIdError):
             ask()
+
+
+def test_what_one_arm_was_told_is_not_undone_by_the_node_of_another(tmp_path: Path) -> None:
+    left, right = (History(str(tmp_path), f"/{arm}/inertial_id_node") for arm in ("left", "right"))
+    left.append({"target": "universal_robots", "sent": True, "undo": []})
+    assert left.last("universal_robots") is not None
+    assert right.last("universal_robots") is None
+    assert left.path == tmp_path / "left.applications.jsonl"
+    assert History(str(tmp_path), "/inertial_id_node").path == tmp_path / "applications.jsonl"

@@ -73,7 +73,8 @@ class Applications:
     @property
     def history(self) -> History:
         """The record of all applications."""
-        return History(self._node.settings.state.directory)
+        return History(self._node.settings.state.directory,
+                       self._node.get_fully_qualified_name())
 
     def carry_out(self, name: str, estimate: str, send: bool, undo: bool,
                   by_itself: bool = False) -> Answer:

@@ -12,7 +12,7 @@ from typing import Any
 from ...errors import InertialIdError
 from ...io.files import user_path, without_nonfinite
 from ...targets.calls import Call, call_from_json
-from ..services.saving import CannotSave
+from ..services.saving import CannotSave, own_name
 
 FILE = "applications.jsonl"
 _LONGEST = 10_000_000  # bytes of a file that is read; it then begins anew
@@ -20,10 +20,14 @@ _TAIL = 200_000  # bytes in which the last application is looked for
 
 
 class History:
-    """The file of applications in state.directory."""
+    """The file of applications of a node in state.directory: an undo must not reach another arm.
 
-    def __init__(self, directory: str) -> None:
-        self.path: Path = user_path(directory).absolute() / FILE
+    Args:
+        directory: state.directory; node: name of the node with its namespace.
+    """
+
+    def __init__(self, directory: str, node: str) -> None:
+        self.path: Path = user_path(directory).absolute() / own_name(node, FILE)
 
     def append(self, entry: Mapping[str, Any]) -> None:
         """Add an application (raises CannotSave)."""
