@@ -7,7 +7,7 @@ objects of them costs more than all the rest, and the worker decodes them faster
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -25,12 +25,11 @@ from ..settings import Settings
 from ..signals.input_topics import WRENCH, InputTopic, input_topics
 from ..signals.message_adapter import MessageAdapter
 from .compat import message_type
+from .compensation.tee import Tee
+from .compensation.topics import CompensationTopics
 from .diagnostics import TopicRate, load_topic
 from .publisher_watch import PublisherWatch
 from .services.black_boxes import BlackBoxes
-
-Taps = Mapping[InputTopic, Callable[[bytes], Any]]
-
 
 class Inputs:
     """Subscriptions of a node that feed an identifier.
@@ -38,7 +37,7 @@ class Inputs:
     Args:
         on_description: called with every robot description (its parsing takes time).
         black_boxes: keep every message.
-        taps: are given the serialised messages of a topic before all else.
+        compensation: is given wrenches and motion before all else.
 
     Attributes:
         rates: messages by the name of the setting that names their topic.
@@ -50,10 +49,11 @@ class Inputs:
 
     def __init__(self, node: Node, settings: Settings, identifier: AnyIdentifier,
                  on_description: Callable[[str], None], black_boxes: BlackBoxes,
-                 taps: Taps) -> None:
+                 compensation: CompensationTopics) -> None:
         self._node, self._identifier, self._black_boxes = node, identifier, black_boxes
-        self._taps = taps
-        self._adapter = MessageAdapter(identifier, settings, on_description)
+        self._taps = compensation.taps
+        self._adapter = MessageAdapter(Tee(identifier, compensation.live), settings,
+                                       on_description)
         self.rates: dict[str, TopicRate] = {}
         self._watches: list[PublisherWatch] = []
         for topic in input_topics(settings):

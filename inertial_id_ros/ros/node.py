@@ -45,9 +45,7 @@ from .settings.parameter_files import Section
 from .worker import Busy, Worker
 
 NAME = "inertial_id_node"
-_HOUSEKEEPING = 0.05  # s between two rounds, in which new samples become compensated wrenches
-# While nobody subscribes to those, samples are processed in every n-th round: at half the cost.
-_ROUNDS_UNSUBSCRIBED = 4
+_HOUSEKEEPING = 0.05  # s between two rounds
 _REPORT = 1.0  # s between diagnostics
 _PATIENCE = 3.0  # s after the start before missing data, or a missing /clock, are reported
 _BETWEEN_SETTINGS = 0.5  # s between two changes of settings
@@ -118,7 +116,7 @@ class InertialIdNode(ManagedNode):
         """Listen and estimate."""
         self._started = time.monotonic()
         self._inputs = Inputs(self, self.settings, self.identifier, self.reader.take_description,
-                              self.black_boxes, self._compensation.taps)
+                              self.black_boxes, self._compensation)
         self._timer = SolveTimer(self, self.settings.estimator.rate, self._request_solve)
         self.watchdog.start()
         self._bond.start()
@@ -204,8 +202,7 @@ class InertialIdNode(ManagedNode):
         if self.is_active:
             self._inputs.look_at_publishers()
             self._compensation.look()
-        if self.is_active and (self._rounds % _ROUNDS_UNSUBSCRIBED == 0
-                               or self._compensation.are_subscribed):
+        if self.is_active and self._rounds % self._compensation.rounds == 0:
             self.worker.request("advance")
         self._identify.step()
         self._apply.step()

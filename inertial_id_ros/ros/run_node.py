@@ -19,8 +19,9 @@ from .signals import ignore_signals, leave_in_time, stop_flag
 
 _LONGEST_END = 1.2  # s from a signal to the end, whatever goes on: state files are replaced whole
 # s between threads that run Python code. With the usual 5 ms, a solve that releases the lock a
-# hundred times takes half a second longer while another thread reads a large request.
-_SWITCH = 0.001
+# hundred times takes half a second longer while another thread reads a large request, and a wrench
+# that comes meanwhile is compensated up to four times as long after it came.
+_SWITCH = 0.0002
 _RESULT_TIME = 0.2  # s to deliver the result of a goal that is aborted because the node stops
 
 

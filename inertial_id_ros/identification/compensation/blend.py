@@ -51,16 +51,16 @@ class Blend:
         self._use, self._new = use, PreparedLoad(use.load, use, self._sign)
         self._tolerance, self.share = _tolerance(use), 0.0
 
-    def remove(self, wrench: Array, features: Array, step: float) -> Array:
+    def remove(self, inputs: Array, step: float) -> Array:
         """The wrench (6,) without the load.
 
         Args:
-            wrench: of the topic; features: (21,) of the motion; step: since the last wrench [s].
+            inputs: (28,), as `inputs_of` gives them; step: since the last wrench [s].
         """
-        new = self._new.remove(wrench, features)
+        new = self._new.remove(inputs)
         if self._old is None:
             return new
-        old = self._old.remove(wrench, features)
+        old = self._old.remove(inputs)
         distance = float((np.abs(new - old) / self._tolerance).max())
         rest = 1.0 - self.share
         fastest = 1.0 if distance * rest <= _SLIGHT else min(

@@ -8,9 +8,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
-from ...inertia import Array
 from ...kinematics.causal.joint_filter import JointFilter
 from ...kinematics.causal.pose_filter import PoseFilter
 from ...kinematics.causal.transform_chain import TransformChain
@@ -20,6 +17,7 @@ from ...signals.sample_checks import is_plausible, plausible_limits
 from .blend import Blend
 from .load_in_use import Load, LoadInUse, Mode
 from .policy import apply_age, apply_policy
+from .prepared_load import inputs_of
 
 _JUMP_BACK = 1_000_000_000  # ns; stamps that go back by more are of a clock that jumped
 
@@ -126,7 +124,8 @@ class LiveCompensation:
                             else JointFilter(source, terms, tau))
         return self._motion
 
-    def compensate(self, stamp_ns: int, frame_id: str, wrench: Sequence[float]) -> Array | None:
+    def compensate(self, stamp_ns: int, frame_id: str,
+                   wrench: Sequence[float]) -> list[float] | None:
         """The wrench (6,) without the load, in the target frame; None where it is not known, for
         the reason that `status` tells."""
         out = self._compensate(stamp_ns, frame_id, wrench)
@@ -136,7 +135,8 @@ class LiveCompensation:
         self._silence, self._published = "", stamp_ns
         return out
 
-    def _compensate(self, stamp_ns: int, frame_id: str, wrench: Sequence[float]) -> Array | str:
+    def _compensate(self, stamp_ns: int, frame_id: str,
+                    wrench: Sequence[float]) -> list[float] | str:
         """As `compensate`, with the reason where the wrench is not known."""
         use = self._now_in_use()
         if use.epoch != self._use.epoch:
@@ -161,8 +161,8 @@ class LiveCompensation:
         now = motion.motion_at(stamp_ns + self._blend.early_ns)
         if now.features is None:
             return now.reason
-        out = self._blend.remove(np.array(wrench), now.features, 1e-9 * step)
-        return out if math.isfinite(float(out.sum())) else "the result is not finite"
+        out = self._blend.remove(inputs_of(wrench, now.features), 1e-9 * step).tolist()
+        return out if math.isfinite(sum(out)) else "the result is not finite"
 
     def _now_in_use(self) -> LoadInUse:
         """The load in use by the policy of the settings."""

@@ -1,7 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""A load as three matrices, so that removing it from a wrench is two small products."""
+"""A load as one matrix, so that removing it from a wrench is one small product."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -63,14 +65,21 @@ class PreparedLoad:
         if use.removed.any():
             taken_out = load_matrix(use.removed, np.array([0.0, 0.0, 1.0]), use.weight_only)
             matrix += sign * correction @ taken_out
+        self._matrix = np.concatenate(
+            [correction, matrix, -(correction @ load.bias)[:, None]], axis=1)
         if use.target is not None:
-            correction, matrix = use.target @ correction, use.target @ matrix
-        self._matrix, self._offset = matrix, -correction @ load.bias
-        self._correction = None if np.array_equal(correction, identity(BIASES)) else correction
+            self._matrix = use.target @ self._matrix
 
-    def remove(self, wrench: Array, features: Array) -> Array:
-        """The wrench (6,) without the load, from that of the topic and the motion (21,)."""
-        corrected = wrench if self._correction is None else self._correction @ wrench
-        return np.asarray(corrected + self._offset + self._matrix @ features)
+    def remove(self, inputs: Array) -> Array:
+        """The wrench (6,) without the load, from `inputs_of` wrench and motion (28,)."""
+        return np.asarray(self._matrix @ inputs)
+
+
+def inputs_of(wrench: Sequence[float], features: Array) -> Array:
+    """What `PreparedLoad.remove` takes (28,): the wrench (6,) of the topic, the features (21,) of
+    the motion at its stamp, and 1."""
+    out = np.empty(BIASES + FEATURES + 1)
+    out[:BIASES], out[BIASES:-1], out[-1] = wrench, features, 1.0
+    return out
 
 

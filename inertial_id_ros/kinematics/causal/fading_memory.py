@@ -23,6 +23,8 @@ from ...inertia import Array
 
 STATES = 4  # value and three derivatives
 SETTLED = 12.0  # time constants after which less than 0.3 % of the first error is left
+_RESOLUTION = 1e6  # 1/s, of the steps for which matrices are kept: 1 us is 1e-6 rad at 1 rad/s
+_KEPT = 256  # matrices; irregular steps must not grow memory
 # Power of white noise in value, velocity and acceleration, by tau and the period T: the integrals
 # of the squared transfer functions, times T / tau, T / tau^3, T / tau^5.
 _NOISE = (93.0 / 32.0, 185.0 / 32.0, 81.0 / 32.0)
@@ -40,26 +42,63 @@ class FadingMemory:
     """
 
     def __init__(self, first: Array, tau: float) -> None:
-        self.tau = tau
+        self._tau = tau
         self.state: Array = np.zeros((STATES, len(first)))
         self.state[0] = first
+        # by step: the matrices of a prediction (4, 4), of an update (4, 4), and the gain (4, 1)
+        self._predictions: dict[int, Array] = {}
+        self._updates: dict[int, tuple[Array, Array]] = {}
+
+    @property
+    def tau(self) -> float:
+        """Time constant [s]."""
+        return self._tau
+
+    @tau.setter
+    def tau(self, tau: float) -> None:
+        if not 0.8 * self._tau < tau < 1.25 * self._tau:  # a little more or less matters little
+            self._tau = tau
+            self._updates.clear()
 
     def predict(self, ahead: float) -> Array:
         """Value and derivatives (4, n) some time [s] after the newest sample."""
-        half = 0.5 * ahead * ahead
-        return np.asarray(np.array(
-            ((1.0, ahead, half, half * ahead / 3.0), (0.0, 1.0, ahead, half),
-             (0.0, 0.0, 1.0, ahead), (0.0, 0.0, 0.0, 1.0))) @ self.state)
+        return np.asarray(self._prediction(round(ahead * _RESOLUTION)) @ self.state)
+
+    def update(self, sample: Array, step: float) -> None:
+        """Take a sample (n,) in, some time [s] after the one before."""
+        matrix, gain = self._updates.get(key := round(step * _RESOLUTION)) or self._prepare(key)
+        self.state = matrix @ self.state + gain * sample
 
     def correct(self, predicted: Array, error: Array, step: float) -> None:
-        """Take a sample in.
+        """Take a sample in by its error (n,) against a prediction (4, n), which may be about
+        another zero than the state."""
+        _, gain = self._updates.get(key := round(step * _RESOLUTION)) or self._prepare(key)
+        self.state = predicted + gain * error
 
-        Args:
-            predicted: (4, n) as `predict` gives it; error: (n,) of it against the sample.
-            step: time since the sample before [s], positive.
-        """
-        gain = np.array(gains(step, self.tau))
-        self.state = predicted + gain[:, None] * error
+    def _prediction(self, key: int) -> Array:
+        """Matrix (4, 4) of a prediction by that many microseconds."""
+        known = self._predictions.get(key)
+        if known is None:
+            if len(self._predictions) >= _KEPT:
+                self._predictions.clear()
+            known = self._predictions[key] = prediction(key / _RESOLUTION)
+        return known
+
+    def _prepare(self, key: int) -> tuple[Array, Array]:
+        """Matrix (4, 4) and gain (4, 1) of an update after that many microseconds."""
+        if len(self._updates) >= _KEPT:
+            self._updates.clear()
+        step = max(key, 1) / _RESOLUTION
+        matrix, gain = prediction(step), np.array(gains(step, self._tau))[:, None]
+        self._updates[key] = matrix - gain * matrix[0], gain
+        return self._updates[key]
+
+
+def prediction(ahead: float) -> Array:
+    """Matrix (4, 4) from value and derivatives to those some time [s] later."""
+    half = 0.5 * ahead * ahead
+    return np.array(((1.0, ahead, half, half * ahead / 3.0), (0.0, 1.0, ahead, half),
+                     (0.0, 0.0, 1.0, ahead), (0.0, 0.0, 0.0, 1.0)))
 
 
 def gains(step: float, tau: float) -> tuple[float, float, float, float]:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...inertia import Array
 from ..joint_motion import RobotFrame
 from .fading_memory import FadingMemory
 from .features import MotionNow
@@ -28,10 +27,12 @@ class JointFilter:
     """
 
     def __init__(self, robot: RobotFrame, terms: str, tau: float) -> None:
-        self._robot, self._tau = robot, tau
+        self._names, self._tau = robot.joint_names, tau
         self._arm = PreparedArm(robot, terms)
         self._orders: dict[tuple[str, ...], list[int] | None] = {}
         self._filter: FadingMemory | None = None
+        self._last: list[float] = []  # newest row, unwrapped
+        self._turning = robot.revolute.tolist()
         self._clock = SampleClock("joint state", tau)
 
     def add(self, stamp_ns: int, names: tuple[str, ...], positions: Sequence[float]) -> None:
@@ -39,34 +40,44 @@ class JointFilter:
         order = self._order(names)
         if order is None or len(positions) < len(names) or stamp_ns <= 0:
             return
-        row = np.array([positions[k] for k in order])
-        if not math.isfinite(row.sum()):
-            return
+        row = [positions[k] for k in order]
         step = self._clock.step_to(stamp_ns)
         if self._filter is None or step is None:
             self._begin(stamp_ns, row)
         elif step > 0.0:
-            self._correct(stamp_ns, row, step)
+            if self._is_far(row, step):
+                row = self._unwrapped(row)
+                if self._is_far(row, step):
+                    self._begin(stamp_ns, row)
+                    return
+            self._update(stamp_ns, row, step)
 
-    def _correct(self, stamp_ns: int, row: Array, step: float) -> None:
+    def _is_far(self, row: list[float], step: float) -> bool:
+        """Whether no motion leads to this row (joints,) in a step [s]."""
+        limit = _JUMP + _FASTEST * step
+        for x, before in zip(row, self._last, strict=True):
+            if not -limit < x - before < limit:  # NaN is not either
+                return True
+        return False
+
+    def _unwrapped(self, row: list[float]) -> list[float]:
+        """The row (joints,) within half a turn of the one before: some drivers wrap to +-pi."""
+        turn = 2.0 * math.pi
+        return [x - turn * round((x - before) / turn) if turns and math.isfinite(x) else x
+                for x, before, turns in zip(row, self._last, self._turning, strict=True)]
+
+    def _update(self, stamp_ns: int, row: list[float], step: float) -> None:
         """Take the next row (joints,) in."""
         assert self._filter is not None
-        predicted = self._filter.predict(step)
-        error = row - predicted[0]
-        largest = np.abs(error).max()
-        if largest > math.pi:  # some drivers wrap to +-pi
-            error -= self._robot.revolute * 2.0 * math.pi * np.round(error / (2.0 * math.pi))
-            largest = np.abs(error).max()
-        if largest > _JUMP + _FASTEST * step:
-            self._begin(stamp_ns, row)
-            return
+        self._last = row
         self._filter.tau = self._clock.advance(stamp_ns, step)
-        self._filter.correct(predicted, error, step)
+        self._filter.update(np.array(row), step)
 
-    def _begin(self, stamp_ns: int, row: Array) -> None:
+    def _begin(self, stamp_ns: int, row: list[float]) -> None:
         """Begin with this row (joints,), at rest."""
-        self._filter = FadingMemory(row, self._tau)
-        self._clock.begin(stamp_ns)
+        if math.isfinite(sum(row)):
+            self._filter, self._last = FadingMemory(np.array(row), self._tau), row
+            self._clock.begin(stamp_ns)
 
     def _order(self, names: tuple[str, ...]) -> list[int] | None:
         """Where the robot's joints are among these names; None where one is missing."""
@@ -74,9 +85,8 @@ class JointFilter:
             if len(self._orders) > _ORDERS:
                 self._orders.clear()
             index = {name: k for k, name in enumerate(names)}
-            wanted = self._robot.joint_names
-            self._orders[names] = ([index[j] for j in wanted]
-                                   if all(j in index for j in wanted) else None)
+            self._orders[names] = ([index[j] for j in self._names]
+                                   if all(j in index for j in self._names) else None)
         return self._orders[names]
 
     def motion_at(self, stamp_ns: int) -> MotionNow:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from geometry_msgs.msg import WrenchStamped
 
 from ...identification.compensation.live_compensation import LiveCompensation
-from ...inertia import Array
 from ...io import cdr
 from ...limits import MAX_JOINTS, MAX_TRANSFORMS
 from ..services.lifecycle import ManagedNode
@@ -52,8 +51,8 @@ class LiveTopic:
         out = self._live.compensate(stamp_ns, frame_id, force + torque)
         if out is not None:
             frame = self._live.target_frame
-            self._publisher.publish(in_other_frame(data, frame.encode(), out.tolist()) if frame
-                                    else patched(data, out.tolist()))
+            self._publisher.publish(in_other_frame(data, frame.encode(), out) if frame
+                                    else patched(data, out))
 
     def take_joint_state(self, data: bytes) -> None:
         """Take a serialised sensor_msgs/JointState in."""
@@ -78,16 +77,18 @@ class LiveTopic:
             for edge in edges:
                 self._live.add_transform(*edge)
 
-    def add_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Array) -> None:
+    def add_joint_state(self, stamp_ns: int, names: Sequence[str],
+                        positions: Sequence[float]) -> None:
         """Take a joint state in that is no message of its own."""
         if self._live.is_on:
             self._live.add_joint_state(stamp_ns, tuple(names), positions)
 
-    def add_wrench(self, stamp_ns: int, frame_id: str, force: Array, torque: Array) -> None:
+    def add_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
+                   torque: Sequence[float]) -> None:
         """Compensate a wrench that is no message of its own, and publish it as one."""
         if not self._live.is_on:
             return
         out = self._live.compensate(stamp_ns, frame_id, (*force, *torque))
         if out is not None:
             frame = self._live.target_frame or frame_id
-            self._publisher.publish(serialized(stamp_ns, frame.encode(), out.tolist()))
+            self._publisher.publish(serialized(stamp_ns, frame.encode(), out))

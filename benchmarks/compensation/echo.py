@@ -1,0 +1,32 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""A node that publishes each wrench again as it is: the least that any node in Python needs."""
+
+from __future__ import annotations
+
+import sys
+
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+
+from inertial_id_ros.ros import compat
+from inertial_id_ros.ros.signals import stop_flag
+
+TOPIC = "echoed_wrench"
+
+
+def main() -> None:
+    """Entry point; runs until SIGINT."""
+    stop = stop_flag()
+    compat.init(sys.argv)
+    node = Node("echo")
+    publisher = node.create_publisher(WrenchStamped, TOPIC, 100)
+    qos = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)
+    node.create_subscription(WrenchStamped, "wrench", publisher.publish, qos, raw=True)
+    executor = compat.make_executor()
+    executor.add_node(node)
+    compat.spin(executor, stop)
+
+
+if __name__ == "__main__":
+    main()

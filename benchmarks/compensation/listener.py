@@ -1,0 +1,49 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Hears the wrench, the compensated one and the echoed one, and when each arrives.
+
+Prints one JSON line at its end: by topic, the arrivals [ns, steady] by stamp [ns].
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+
+from benchmarks.compensation.echo import TOPIC
+from inertial_id_ros.ros import compat
+from inertial_id_ros.ros.signals import stop_flag
+
+TOPICS = ("wrench", "/inertial_id_node/wrench_compensated", TOPIC)
+_STAMP = struct.Struct("<iI")
+
+
+def main() -> None:
+    """Entry point; runs until SIGINT. Arguments: the topics to hear; none: all."""
+    stop: threading.Event = stop_flag()
+    compat.init(sys.argv)
+    node = Node("listener")
+    arrivals: dict[str, list[tuple[bytes, int]]] = {topic: [] for topic in sys.argv[1:] or TOPICS}
+
+    def note(topic: str) -> Callable[[bytes], None]:
+        append, clock = arrivals[topic].append, time.monotonic_ns
+        return lambda data: append((data[4:12], clock()))
+
+    for topic in arrivals:
+        node.create_subscription(WrenchStamped, topic, note(topic), 2000, raw=True)
+    executor = compat.make_executor()
+    executor.add_node(node)
+    compat.spin(executor, stop)
+    print(json.dumps({topic: [(s * 10**9 + ns, at) for (s, ns), at in (
+        (_STAMP.unpack(stamp), at) for stamp, at in heard)] for topic, heard in arrivals.items()}),
+        flush=True)
+
+
+if __name__ == "__main__":
+    main()
