@@ -31,6 +31,7 @@ from .diagnostics import TopicRate, load_topic
 from .publisher_watch import PublisherWatch
 from .services.black_boxes import BlackBoxes
 
+
 class Inputs:
     """Subscriptions of a node that feed an identifier.
 

@@ -140,7 +140,7 @@ class LiveCompensation:
         """As `compensate`, with the reason where the wrench is not known."""
         use = self._now_in_use()
         if use.epoch != self._use.epoch:
-            self._begin_anew()
+            self._blend = None  # nothing of what was removed before is true any more
         motion = self._find_motion()
         step = stamp_ns - self._newest
         if not is_plausible(wrench, self._limits):

@@ -58,7 +58,7 @@ class LoadInUse:
             weight only.
         noise: standard deviations (6,) of one sample [N, N m].
         source: of the motion; None: not known yet.
-        epoch: another number where stamps and motion begin anew.
+        epoch: another number where nothing that was removed before is true any more.
         target: (6, 6) from the wrench in the sensor frame to that in `target_frame`; None: the
             sensor frame is the target.
     """

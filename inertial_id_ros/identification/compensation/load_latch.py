@@ -66,6 +66,13 @@ class LoadLatch:
             self._doubted = reason
             self.reason = f"{reason}; the payload known before is held"
 
+    def refute(self, reason: str) -> None:
+        """Nothing explains the wrench: forget the load, unless a long contact is why."""
+        if self._doubted:
+            self.doubt(reason)
+        else:
+            self.forget(reason)
+
     def end_payload(self, reason: str, tool: Array) -> None:
         """Another payload is there, or none; the zero is as before.
 

@@ -20,6 +20,7 @@ def apply_age(settings: CompensationSettings, use: LoadInUse, age: float) -> Loa
     """The load in use at an age of its estimate [s]; NaN: it has none."""
     if not age > settings.max_age or use.mode is not Mode.PAYLOAD:
         return use
-    text = (f"the estimate in use is {age:.0f} s old, more than compensation.max_age, "
-            f"{settings.max_age:g} s")
-    return use.silenced(text) if settings.when_old == "stop" else replace(use, reason=text)
+    text = f"the estimate in use is older than compensation.max_age, {settings.max_age:g} s"
+    if settings.when_old == "stop":
+        return use.silenced(text)
+    return replace(use, reason=text) if settings.when_old == "warn" else use

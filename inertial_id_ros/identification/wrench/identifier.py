@@ -269,7 +269,8 @@ class Identifier(Pipeline[WindowContent]):
         them."""
         if fault.first is None:
             self._watch.use_change(fault)
-            self._forget_learnt("the inputs contradict each other")
+            self._latch.forget("the inputs contradict each other")
+            self._forget_learnt()
         elif fault.first < self._stream.next_bin and self._watch.conflict is None:
             self._forget_events(fault.first)
             now = self._stream.next_bin
@@ -330,10 +331,10 @@ class Identifier(Pipeline[WindowContent]):
             text = self._disturbances.describe(event)
             if event.kind is EventKind.PAYLOAD_CHANGED:
                 self._latch.end_payload(text, self._carried(None))
-            elif event.kind is EventKind.ZERO_MOVED:
-                self._latch.forget(text)
-            else:
+            elif event.kind is EventKind.LOST:
                 self._latch.doubt(text)
+            else:
+                self._latch.forget(text)
         super()._handle_event(event)
 
     def _handle_moved_zero(self) -> None:
@@ -382,7 +383,8 @@ class Identifier(Pipeline[WindowContent]):
         text = ("nothing has explained the wrench for long: everything that was learnt is "
                 "forgotten")
         self._log.clear("frame_wrong", "sign_wrong", "residual_large")
-        self._forget_learnt(text)
+        self._latch.refute(text)
+        self._forget_learnt()
         self._log.count("estimate_lost", f"{text}; buffers flushed")
         self._flush_reason = text
         return NoEstimate(self.newest_ns, self.sensor_frame, text)
@@ -408,9 +410,8 @@ class Identifier(Pipeline[WindowContent]):
         return self._solver.problems.total_payload(
             np.zeros(PARAMETERS) if estimate is None else estimate.phi)
 
-    def _forget_learnt(self, reason: str) -> None:
+    def _forget_learnt(self) -> None:
         """Forget what was learnt from the samples so far; keep the tare and the tool."""
-        self._latch.forget(reason)
         self._flush()
         self._disturbances.withdraw()
         self._forget_setup()
