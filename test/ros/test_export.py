@@ -22,7 +22,7 @@ from node_client import (  # noqa: E402
     wait_until_all_is_used,
 )
 from rcl_interfaces.msg import SetParametersResult  # noqa: E402
-from ros_process import LATCHED, Robot, Stage  # noqa: E402
+from ros_process import LATCHED, PATIENCE, Robot, Stage  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
@@ -244,6 +244,26 @@ def test_a_publisher_without_parameters_or_answers_is_named():
             answer = export(stage, format="urdf_robot")  # goes on as before
             assert answer.success, answer.message
             publisher.node.destroy_node()
+
+
+@pytest.mark.slow
+def test_a_node_ends_while_a_publisher_does_not_answer():
+    with Stage() as stage:
+        node = stage.start_node(estimator__rate=4.0)
+        robot = Robot(stage.client)
+        publisher = StatePublisher(stage.client, robot.cobot.urdf, "state")
+        publish_transforms_only(robot)
+        robot.play(6.0)
+        wait_until_all_is_used(stage)
+        stage.client.executor.remove_node(publisher.node)
+        caller = stage.client.node.create_client(Export, f"{NODE}/export")
+        assert caller.wait_for_service(PATIENCE)
+        asked = caller.call_async(Export.Request(format="urdf_robot", publish=True))
+        stage.client.spin_until(lambda: "/state/set_parameters_atomically" in dict(
+            stage.client.node.get_client_names_and_types_by_node(NODE[1:], "/")))
+        status, said = node.stop()
+        assert status == 0 and "Traceback" not in said and not asked.done(), said
+        publisher.node.destroy_node()
 
 
 @pytest.mark.slow
