@@ -26,7 +26,15 @@ _FRAME = """<joint name="tilted_joint" type="fixed"><parent link="tool0"/><child
 
 
 class ApplyStage(Stage):
-    """A stage with a node, and a robot that carries a hammer."""
+    """A stage with a node, and a robot that carries a hammer.
+
+    Attributes:
+        contact: (6,) what is read beside the weight [N, N m]; moves: the arm moves, with the same
+            reading.
+    """
+
+    contact = np.zeros(6)
+    moves = False
 
     def begin(self, **settings: object) -> None:
         """Start the node, move the arm until there is an estimate, and let it rest."""
@@ -40,10 +48,14 @@ class ApplyStage(Stage):
         self.client.publish("/robot_description", String(data=urdf), LATCHED)
         self.robot.play(8.0)
         wait_for_valid(self)
+        self.begin_rest()
+        wait_for_valid(self, 4)
+
+    def begin_rest(self) -> None:
+        """Have a thread publish the arm at rest."""
         self._ended = threading.Event()
         self._rest = threading.Thread(target=self._play_rest, daemon=True)
         self._rest.start()
-        wait_for_valid(self, 4)
 
     def _play_rest(self) -> None:
         """Publish the arm where it is, with the weight that the sensor then reads: the simulated
@@ -54,7 +66,7 @@ class ApplyStage(Stage):
         still = np.concatenate([body.mass * up, np.cross(body.com, body.mass * up)])
         reading = sample.wrench[0] + sample.truth.wrench[0] - still
         while not self._ended.is_set():
-            self.robot.play(0.1, reading, rest=True, speed=1.0)
+            self.robot.play(0.1, reading + self.contact, rest=not self.moves, speed=1.0)
 
     def end_rest(self) -> None:
         """Publish nothing any more."""

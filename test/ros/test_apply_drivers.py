@@ -14,12 +14,13 @@ pytest.importorskip("rclpy")
 pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from apply_stage import SENSOR, SHIFT, TILT, ApplyStage, told  # noqa: E402
-from node_client import NODE, set_parameter, wait_for_finding  # noqa: E402
-from ros_process import wait_until  # noqa: E402
+from node_client import NODE, PARAMETERS, set_parameter, wait_for_finding  # noqa: E402
+from ros_process import PATIENCE, wait_until  # noqa: E402
 from stand_in_driver import BEFORE  # noqa: E402
 
 from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
-from inertial_id_ros.srv import Save  # noqa: E402
+from inertial_id_ros.msg import InertialParameters  # noqa: E402
+from inertial_id_ros.srv import Apply, Save  # noqa: E402
 
 pytestmark = pytest.mark.slow
 TRUE = load_payload("hammer")
@@ -182,3 +183,20 @@ def test_limits_and_frames_are_gates_of_the_running_node(stage, name, value, wor
     use(stage, name, value)
     answer = stage.apply("universal_robots", send=True, estimate=SAVED)
     assert not answer.success and words in answer.message and not told(stand_in), answer.message
+
+
+def test_the_node_goes_on_while_a_driver_does_not_answer(stage):
+    """Estimates are published meanwhile, and a second application is refused at once."""
+    use(stage, "apply.frame", "tool0")
+    start(stage, "xarm", "xarm", "silent")
+    client = stage.client.node.create_client(Apply, f"{NODE}/apply")
+    assert client.wait_for_service(PATIENCE)
+    got = stage.client.listen(InertialParameters, PARAMETERS)
+    slow = client.call_async(Apply.Request(target="xarm", estimate=SAVED, send=True))
+    stage.client.spin_until(lambda: len(told(stage.processes[-1])) == 1)
+    count = len(got)
+    assert "another application is under way" in stage.apply("xarm").message
+    stage.client.spin_until(lambda: len(got) > count + 3)
+    assert not slow.done()
+    stage.client.spin_until(slow.done)
+    assert "did not answer within 20 s" in slow.result().message

@@ -1,0 +1,141 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Nothing is sent while a gate is closed; each says in one sentence why."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("tf2_msgs.msg")
+pytest.importorskip("inertial_id_ros.msg")
+from apply_stage import ApplyStage, told  # noqa: E402
+from node_client import NODE, set_parameter, wait_for_finding, wait_for_valid  # noqa: E402
+from ros_process import wait_until  # noqa: E402
+
+from inertial_id_ros.ros.apply.consequences import consequences, removal_gate  # noqa: E402
+from inertial_id_ros.settings import Settings  # noqa: E402
+from inertial_id_ros.srv import Save  # noqa: E402
+from inertial_id_ros.targets.readings import body_reading  # noqa: E402
+from inertial_id_ros.targets.registry import load_target  # noqa: E402
+
+SAVED = "hammer.json"
+slow = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory):
+    with ApplyStage() as stage:
+        folder = tmp_path_factory.mktemp("state")
+        stage.begin(state__directory=str(folder), apply__target="admittance_controller",
+                    apply__interval=1.0)
+        assert stage.client.call(Save, f"{NODE}/save", Save.Request(name=SAVED)).success
+        stage.controller = stage.stand_in("stand_in_controllers.py", "admittance_controller")
+        wait_until(lambda: stage.apply("", estimate=SAVED).success)
+        yield stage
+
+
+def refused(stage, words, **request):
+    """Ask to send; nothing may arrive, and the answer must hold these words."""
+    count = len(told(stage.controller))
+    answer = stage.apply(request.pop("target", ""), send=True, **request)
+    assert not answer.success and words in answer.message, answer.message
+    assert len(told(stage.controller)) == count
+    return answer
+
+
+@slow
+@pytest.mark.parametrize(("request_", "words"), [
+    ({"target": "kuka"}, "there is no target 'kuka'; there are: admittance_controller, dobot,"),
+    ({"estimate": "nothing.json"}, "there is no saved estimate 'nothing.json'"),
+    ({"estimate": "../x.json"}, "it must be a plain file name"),
+    ({"undo": True}, "nothing was applied to 'admittance_controller' that was not undone")])
+def test_what_is_not_there_is_named(stage, request_, words):
+    refused(stage, words, **request_)
+
+
+@slow
+def test_nothing_is_sent_during_contact(stage):
+    stage.contact = np.array([15.0, 0.0, -15.0, 0.0, 0.0, 0.0])
+    try:
+        contact = wait_for_finding(stage, "contact")["contact"]
+        answer = refused(stage, contact.split(" (")[0], estimate=SAVED)
+        assert len(answer.calls) == 2  # what would have been sent
+    finally:
+        stage.contact = np.zeros(6)
+
+
+@slow
+def test_nothing_is_sent_while_the_arm_moves(stage):
+    stage.moves = True
+    try:
+        refused(stage, "the arm moves: joint '", estimate=SAVED)
+    finally:
+        stage.moves = False
+
+
+@slow
+def test_by_itself_a_payload_is_applied_once_and_never_against_an_undo(stage):
+    """The contact before may have cost the estimate: the arm moves for a new one first."""
+    stage.end_rest()
+    stage.robot.play(8.0)
+    stage.begin_rest()
+    wait_for_valid(stage, 4)
+    count = len(told(stage.controller))
+    assert set_parameter(stage, "apply.automatic", True).successful
+    stage.client.spin_until(lambda: len(told(stage.controller)) > count)
+    wait_for_valid(stage, 8)  # several intervals
+    assert len(told(stage.controller)) == count + 1
+    assert stage.apply("", send=True, undo=True).success
+    wait_for_valid(stage, 8)
+    assert len(told(stage.controller)) == count + 2
+    assert set_parameter(stage, "apply.automatic", False).successful
+
+
+@slow
+def test_nothing_is_sent_of_an_estimate_that_is_old_or_an_arm_that_is_silent(stage):
+    """The last test: nothing is published any more."""
+    stage.end_rest()
+    refused(stage, "the estimate is stale")
+    refused(stage, "'joint_states' is silent", estimate=SAVED)
+
+
+# ---- what is configured already, and what follows ------------------------------------------------
+
+NOTHING = SimpleNamespace(last=lambda name: None)
+ONE_KILO = body_reading(1.0, [0.0, 0.0, 0.1], None)
+
+
+@pytest.mark.parametrize(("change", "told_now", "closed"), [
+    ({}, ONE_KILO, True), ({}, body_reading(0.0, [0.0] * 3, None), False), ({}, None, False),
+    ({"precompensated.source": "none"}, ONE_KILO, False),
+    ({"precompensated.source": "dynamic_joint_states",
+      "dynamic_joint_states.topic": "d", "wrench.sensor_frame": "s"}, ONE_KILO, False),
+    ({"precompensated.mass": 1.0}, ONE_KILO, False),
+    ({"precompensated.mass": 1.5}, ONE_KILO, True)])
+def test_what_is_left_of_a_payload_does_not_replace_the_whole(change, told_now, closed):
+    """A driver that has a payload removes it: unless that is added, the estimate is the rest."""
+    settings = Settings().replace(change)
+    gate = removal_gate("universal_robots", load_target("universal_robots"), settings, told_now,
+                        NOTHING)
+    assert bool(gate.closed) == closed and (not closed or "1.000 kg" in gate.closed)
+
+
+def test_without_a_reading_what_was_sent_last_counts():
+    last = SimpleNamespace(last=lambda name: {"mass": 1.0})
+    target = load_target("universal_robots")
+    assert "was told" in removal_gate("x", target, Settings(), None, last).closed
+    assert not removal_gate("x", load_target("xarm"), Settings(), None, last).closed
+
+
+@pytest.mark.parametrize(("target", "change", "words"), [
+    ("universal_robots", {}, "does not read that back: set precompensated.mass"),
+    ("universal_robots", {"precompensated.source": "franka"}, "counted once"),
+    ("universal_robots", {"precompensated.source": "none"}, None),
+    ("xarm", {}, None), ("admittance_controller", {}, None),
+    ("force_torque_sensor_broadcaster", {}, "the node forgets its data")])
+def test_the_answer_says_what_becomes_of_the_nodes_own_wrench(target, change, words):
+    notes = consequences(load_target(target), Settings().replace(change))
+    assert (notes == []) if words is None else any(words in note for note in notes)
