@@ -27,7 +27,7 @@ import numpy as np
 
 from benchmarks.accuracy.metrics import Errors, errors
 from benchmarks.joint_torque import RATE as TORQUE_RATE
-from benchmarks.joint_torque import TORQUE_NOISE, simulate, wide_motion
+from benchmarks.joint_torque import COULOMB, TORQUE_NOISE, simulate, wide_motion
 from inertial_id_ros.api import Identifier
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
 from inertial_id_ros.apps.excitation.fourier import Basis
@@ -215,7 +215,7 @@ def whole_arm_sinusoid(duration: float) -> Sinusoid:
 def robot_objective() -> RobotInformation:
     """Information about the base parameters, frictions and offsets of the arm."""
     model = robot_model(load_description().urdf, None, JointTerms(coulomb_velocity=FADING))
-    return RobotInformation(model, description_reference(model), TORQUE_NOISE)
+    return RobotInformation(model, description_reference(model), TORQUE_NOISE, COULOMB)
 
 
 def prediction_error(motion: Motion, duration: float, runs: int) -> float:

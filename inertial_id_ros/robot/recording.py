@@ -87,9 +87,11 @@ class FilteredRecording:
     effort: Array
     effort_rate: Array
 
-    def compress(self) -> Compressed:
-        """Triangular factors of these rows."""
-        return compress_rows(self.regressor, self.effort)
+    def compress(self, weights: Array | None = None) -> Compressed:
+        """Triangular factors of these rows, each times its weight (r, joints)."""
+        if weights is None:
+            return compress_rows(self.regressor, self.effort)
+        return compress_rows(self.regressor * weights[..., None], self.effort * weights)
 
 
 def filter_recording(model: RobotModel, recording: JointRecording, delay: float = 0.0,

@@ -41,8 +41,11 @@ class Alignment:
 
 
 def align_recording(model: RobotModel, recording: JointRecording, window: float = WINDOW,
-                    low_pass: float = LOW_PASS) -> Alignment:
+                    low_pass: float = LOW_PASS, weights: Array | None = None) -> Alignment:
     """Find the tilt of gravity and the delay of the efforts with which a recording fits best.
+
+    Args:
+        weights: (r, joints) of the filtered rows of the model without delay; None: all alike.
 
     Raises:
         InvalidData: gravity of the model is not along the root's z axis, or the answer is beyond
@@ -60,11 +63,16 @@ def align_recording(model: RobotModel, recording: JointRecording, window: float 
     along = [filter_recording(model.with_gravity(g * e), recording, 0.0, window,
                               low_pass).regressor.reshape(-1, model.size) - rows for e in np.eye(3)]
     rows, along = rows[:, known], [pull[:, known] for pull in along]
+    effort = still.effort.ravel()
+    if weights is not None:
+        w = weights.ravel()
+        rows, along = rows * w[:, None], [pull * w[:, None] for pull in along]
+        effort, rate = effort * w, rate * w
     tilt, delay = np.zeros(2), 0.0
     for _ in range(_ROUNDS):
         lean = _gravity_direction(tilt, upward)
         y = rows + lean[0] * along[0] + lean[1] * along[1] + lean[2] * along[2]
-        moved = still.effort.ravel() + delay * rate
+        moved = effort + delay * rate
         beta = np.linalg.lstsq(y, moved)[0]
         slopes = [(along[k] - lean[k] / lean[2] * along[2]) @ beta for k in range(2)]
         system = np.column_stack([y, *slopes, -rate])

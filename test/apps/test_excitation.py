@@ -26,7 +26,7 @@ from inertial_id_ros.apps.simulation.motion import START_POSE, TOOL_POINT
 from inertial_id_ros.errors import InvalidData, InvalidSetting, UnknownFrame
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot.base_parameters import structural_base_parameters
-from inertial_id_ros.robot.joint_terms import NO_TERMS
+from inertial_id_ros.robot.joint_terms import NO_TERMS, JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.reference_robot import description_reference
 
@@ -151,6 +151,20 @@ def test_information_of_a_robot_covers_its_base_parameters():
     motion = random_motion()
     everywhere = FourierMotion(motion.basis, START_POSE, np.arange(6), np.tile(motion.x, (2, 1)))
     assert information_gain(everywhere, told, RATE) > information_gain(motion, told, RATE)
+
+
+def test_information_counts_a_joint_that_creeps_less() -> None:
+    """A sample says of friction and gravity what is left of it when friction is noise there."""
+    model = RobotModel.from_urdf(load_description().urdf, JointTerms(coulomb_velocity=0.01))
+    scale = description_reference(model)
+    noise, friction = np.full(6, 0.5), np.full(6, 3.0)
+    q = np.tile(START_POSE, (2, 1))
+    dq = np.array([[1e-4] * 6, [0.5] * 6])
+    plain = RobotInformation(model, scale, noise).rows(q, dq, 0.0 * q)
+    told = RobotInformation(model, scale, noise, friction).rows(q, dq, 0.0 * q)
+    either_way = np.sqrt(1.0 + 3.0**2 / 3.0 / 0.5**2)  # standard deviation, of noise 1
+    np.testing.assert_allclose(told[0] * either_way, plain[0], rtol=1e-3)
+    np.testing.assert_allclose(told[1], plain[1], rtol=1e-3)
 
 
 # Plans

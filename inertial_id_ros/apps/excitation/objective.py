@@ -17,6 +17,7 @@ from ...regression.newton_euler import regressor
 from ...robot.base_parameters import structural_base_parameters
 from ...robot.model import RobotModel
 from ...robot.reference_robot import Reference
+from ...robot.rest_rows import rest_weights
 from .arm import Arm
 
 BIASES = 6
@@ -74,15 +75,21 @@ class PayloadInformation:
 class RobotInformation:
     """The base parameters of a whole robot, from joint torques.
 
+    Samples at which a joint rests, creeps or turns back count less, as in the identification
+    (`robot.rest_rows`): friction may act either way there.
+
     Args:
         scale: covariance of the robot's parameters before any data.
         noise: (joints,) of one torque sample [N m].
+        friction: (joints,) Coulomb friction to be expected [N m]; None: none.
     """
 
-    def __init__(self, model: RobotModel, scale: Reference, noise: Array) -> None:
+    def __init__(self, model: RobotModel, scale: Reference, noise: Array,
+                 friction: Array | None = None) -> None:
         base = structural_base_parameters(model)
         self._model, self._columns = model, base.independent
         self._noise = np.asarray(noise)
+        self._friction = np.zeros(model.nv) if friction is None else np.asarray(friction)
         across = base.matrix @ scale.unit
         self._root = np.asarray(np.linalg.qr(across.T, mode="r")).T
 
@@ -93,5 +100,6 @@ class RobotInformation:
 
     def rows(self, q: Array, dq: Array, ddq: Array) -> Array:
         """Rows (n, joints, nb) of a joint motion, of the base parameters."""
-        y = self._model.regressor(q, dq, ddq)[:, :, self._columns]
-        return (y / self._noise[:, None]) @ self._root
+        y = self._model.regressor(q, dq, ddq)
+        weights = rest_weights(self._model, y, self._friction, self._noise) / self._noise
+        return (y[:, :, self._columns] * weights[..., None]) @ self._root

@@ -30,6 +30,7 @@ from .output import save_plot, write_csv, write_trajectory
 
 _WRIST = 3  # joints that move for a payload
 _FADING = 0.05  # rad/s below which Coulomb friction fades, so that its slope exists
+_FRICTION = 0.03  # Coulomb friction to be expected, as a part of the effort limit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -112,8 +113,9 @@ def make_objective(arm: Arm, options: Options) -> Objective:
         return PayloadInformation(arm, unit, np.repeat(options.noise, 3), np.repeat(biases, 3))
     model = RobotModel.from_urdf(arm.urdf, JointTerms(coulomb_velocity=_FADING),
                                  gravity=options.gravity)
-    return RobotInformation(model, description_reference(model),
-                            np.full(model.nv, options.noise[0]))
+    noise = np.full(model.nv, options.noise[0])
+    friction = np.maximum(_FRICTION * model.effort_limits, noise)
+    return RobotInformation(model, description_reference(model), noise, friction)
 
 
 def summary(found: Plan, arm: Arm, options: Options) -> list[str]:

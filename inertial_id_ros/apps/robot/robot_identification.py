@@ -11,26 +11,20 @@ import numpy as np
 from ...errors import InvalidData, NotEnoughData
 from ...inertia import Array, Body, body_from_phi
 from ...robot.base_parameters import BaseParameters, structural_base_parameters
-from ...robot.compression import Compressed
-from ...robot.correlated_noise import equivalent_white_noise
-from ...robot.fitting.consistent_fit import Identified, Prior
-from ...robot.fitting.constraints import consistent_robot
-from ...robot.fitting.described_fit import Described, identify_described
+from ...robot.fitting.consistent_fit import Identified
 from ...robot.fitting.description_doubt import Doubt
 from ...robot.joint_terms import JointTerms
 from ...robot.model import RobotModel
 from ...robot.recording import LOW_PASS, WINDOW, FilteredRecording, JointRecording, filter_recording
-from ...robot.reference_robot import Reference, description_reference
 from ...robot.robot_file import IdentifiedRobot, robot_model
 from ...robot.tilt_and_delay import Alignment, align_recording
 from .description_notes import compare_with_description
 from .recording_files import NamedRecording
+from .robot_fit import SMALLEST, RobotFit, fit_robot, fit_unconstrained
 
 FADINGS = (0.0, 0.003, 0.01, 0.03, 0.1)  # rad/s that `find_coulomb_velocity` tries
 _CLEAR = 3.0  # standard deviations from which tilt and delay are believed
-_ROUNDS = 2
 _UNEXPLAINED = 0.3  # share of the torque that may be left
-_SMALLEST = 1e-6  # of a joint's torque: what the model leaves at least
 
 
 @dataclass(frozen=True)
@@ -152,7 +146,10 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         notes.append("tilt and delay taken as zero: gravity was given with a tilt")
     elif aligned:
         try:
-            found = align_recording(model, recording, low_pass=low_pass)
+            free = fit_unconstrained(model, filter_recording(model, recording, 0.0, WINDOW,
+                                                             low_pass))
+            found = align_recording(model, recording, low_pass=low_pass,
+                                    weights=free.weights)
             found = _keep_significant(found, model, recording, low_pass)
         except (InvalidData, NotEnoughData) as error:
             notes.append(f"tilt and delay taken as zero: {error}")
@@ -166,21 +163,21 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
     validation = None
     if held_back > 0.0:
         first, rest = recording.split(1.0 - held_back)
-        trained = _fit(model, rows_of(first), level, prior_weight).identified
-        validation = predict(rows_of(rest), trained.phi)
+        trained = fit_robot(model, rows_of(first), level, prior_weight)
+        validation = _predict_with(trained, rows_of(rest))
     rows = rows_of(recording)
-    fitted = _fit(model, rows, level, prior_weight)
-    identified = fitted.identified
-    covariance = _covariance(rows.compress(), identified.noise, fitted.prior)
-    notes += compare_with_description(model, fitted, covariance)
+    fitted = fit_robot(model, rows, level, prior_weight)
+    identified, covariance = fitted.described.identified, fitted.covariance
+    notes += compare_with_description(model, fitted.described, covariance)
     base = structural_base_parameters(level)
     robot = IdentifiedRobot(model.joint_names, model.bodies, model.terms, model.gravity, delay,
                             low_pass, identified.phi, covariance, identified.noise)
     spread = base.matrix @ covariance @ base.matrix.T
     return RobotResult(
-        model, robot, identified, identified.consistent(len(model.bodies)), fitted.doubt, base,
+        model, robot, identified, identified.consistent(len(model.bodies)),
+        fitted.described.doubt, base,
         base.matrix @ identified.phi, np.sqrt(np.maximum(np.diag(spread), 0.0)),
-        predict(rows, identified.phi), validation, found, tuple(notes))
+        _predict_with(fitted, rows), validation, found, tuple(notes))
 
 
 def _keep_significant(found: Alignment, model: RobotModel, recording: JointRecording,
@@ -188,11 +185,8 @@ def _keep_significant(found: Alignment, model: RobotModel, recording: JointRecor
     """The alignment, with tilt or delay of less than three standard deviations set to zero."""
     rows = filter_recording(model.with_gravity(found.gravity), recording, found.delay, WINDOW,
                             low_pass)
-    size = np.maximum(np.std(rows.effort, axis=0), 1e-9)
-    phi = _fit_unconstrained(rows.compress(), size, description_reference(model))
-    left = rows.effort - rows.regressor @ phi
-    rms = np.maximum(np.sqrt(np.mean(left**2, axis=0)), _SMALLEST * size)
-    sigma = found.sigma * float(np.max(equivalent_white_noise(left, rms) / rms))
+    free = fit_unconstrained(model, rows)
+    sigma = found.sigma * float(np.linalg.norm(free.noise) / np.linalg.norm(free.rms))
     leans = bool(np.linalg.norm(found.tilt / sigma[:2]) > _CLEAR)
     late = abs(found.delay) > _CLEAR * sigma[2]
     return Alignment(found.gravity if leans else model.gravity, found.delay if late else 0.0,
@@ -210,51 +204,23 @@ def find_coulomb_velocity(make_model: Callable[[float], RobotModel], recording: 
     for speed in FADINGS:
         model = make_model(speed)
         rows = filter_recording(model, recording, 0.0, WINDOW, low_pass)
+        free = fit_unconstrained(model, rows)
         size = np.maximum(np.std(rows.effort, axis=0), 1e-9)
-        phi = _fit_unconstrained(rows.compress(), size, description_reference(model))
-        error = predict(rows, phi).error / size
-        scores.append(float(np.sum(np.log(np.maximum(error, _SMALLEST)))))
+        # Likelihood: a row of weight w has the standard deviation rms / w.
+        scores.append(float(np.sum(np.log(np.maximum(free.rms / size, SMALLEST))
+                                   - np.mean(np.log(free.weights), axis=0))))
     return FADINGS[int(np.argmin(scores))]
 
 
-def predict(rows: FilteredRecording, phi: Array) -> Prediction:
-    """How well parameters (p,) predict a recording."""
+def predict(rows: FilteredRecording, phi: Array, weights: Array | None = None) -> Prediction:
+    """How well parameters (p,) predict a recording whose rows have weights (r, joints)."""
     error = rows.effort - rows.regressor @ phi
-    return Prediction(np.sqrt(np.mean(rows.effort**2, axis=0)), np.sqrt(np.mean(error**2, axis=0)))
+    w = np.ones_like(error) if weights is None else weights
+    total = np.sum(w**2, axis=0)
+    return Prediction(np.sqrt(np.sum((w * rows.effort)**2, axis=0) / total),
+                      np.sqrt(np.sum((w * error)**2, axis=0) / total))
 
 
-def _fit(model: RobotModel, rows: FilteredRecording, level: RobotModel, weight: float
-         ) -> Described:
-    """The robot of filtered rows."""
-    data = rows.compress()
-    base, design = structural_base_parameters(level), description_reference(model)
-    least = np.maximum(_SMALLEST * np.sqrt(np.mean(rows.effort**2, axis=0)), 1e-9)
-    noise = np.maximum(np.std(rows.effort, axis=0), least)
-    for _ in range(_ROUNDS):
-        phi = _fit_unconstrained(data, noise, design)
-        noise = equivalent_white_noise(rows.effort - rows.regressor @ phi, least)
-    return identify_described(data, base, consistent_robot(model, like=design), design,
-                              len(model.bodies), noise, weight)
-
-
-def _fit_unconstrained(data: Compressed, noise: Array, scale: Reference) -> Array:
-    """Least squares without constraints (p,); like the reference where data say nothing."""
-    factor = data.stack(noise)
-    rows = factor[:, :-1] @ scale.unit
-    start = scale.inverse @ scale.phi
-    try:
-        step = np.linalg.lstsq(rows, factor[:, -1] - rows @ start, rcond=1e-9)[0]
-    except np.linalg.LinAlgError:
-        raise InvalidData("no robot can be fitted to these numbers: positions or torques are far "
-                          "beyond those of a robot") from None
-    return scale.unit @ (start + step)
-
-
-def _covariance(data: Compressed, noise: Array, prior: Prior) -> Array:
-    """Covariance (p, p) of what data and prior know, constraints not counted."""
-    rows = data.stack(noise)[:, :-1]
-    unit = prior.scale.unit
-    stacked = np.concatenate([rows, prior.rows(rows)[0]]) @ unit
-    information = stacked.T @ stacked
-    spread = unit @ np.linalg.pinv(information, hermitian=True) @ unit.T
-    return np.asarray(0.5 * (spread + spread.T))
+def _predict_with(fitted: RobotFit, rows: FilteredRecording) -> Prediction:
+    """How well a robot predicts a recording, rows near rest weighted as in its fit."""
+    return predict(rows, fitted.described.identified.phi, fitted.weights(rows))

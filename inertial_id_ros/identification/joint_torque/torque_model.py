@@ -14,7 +14,7 @@ from ...detection.load_model import DisturbanceTexts, LoadModel
 from ...inertia import PARAMETERS, Array
 from ...regression.regressor_window import Rows
 from ...regression.unconstrained_fit import vague_information
-from ...robot.joint_terms import COULOMB
+from ...robot.rest_rows import coulomb_columns, friction_weight
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import FilteredRows, ZeroPhaseFilter, make_low_pass
 from .problem import ZERO_SD, TorqueProblem
@@ -50,7 +50,7 @@ class TorqueModel(LoadModel):
         self.noise = robot.noise * np.sqrt(self.make_filter(robot.low_pass).step)
         self.floor = robot.noise
         self.bias_sd = self.walk = np.zeros(self._joints)
-        self._friction = _coulomb_terms(problem)
+        self._friction = coulomb_columns(problem.model)
         self.groups: tuple[slice, ...] = tuple(slice(k, k + 1) for k in range(self._joints))
         self.zero_columns = slice(self._size, self._size + self._joints)
         self.zero_sd = np.full(self._joints, ZERO_SD)
@@ -76,9 +76,8 @@ class TorqueModel(LoadModel):
         """Weight (r, joints) of rows, smaller where a joint reverses under the kernel."""
         out = np.ones(full.shape[:2])
         for joint, term in self._friction.items():
-            friction = self._problem.robot.phi[term] / self.floor[joint]
-            unsure = np.maximum(1.0 - full[:, joint, term] ** 2, 0.0)
-            out[:, joint] = (1.0 + unsure * friction**2 / 3.0) ** -0.5  # anything from - to +
+            ratio = self._problem.robot.phi[term] / self.floor[joint]
+            out[:, joint] = friction_weight(full[:, joint, term], ratio)
         return out
 
     def make_detector_rows(self, filtered: FilteredRows, step: int) -> Rows:
@@ -89,11 +88,3 @@ class TorqueModel(LoadModel):
         """Matrix from columns of rows to ``[states | torques]``, the same at every phi."""
         del phi
         return self._problem.matrix()
-
-
-def _coulomb_terms(problem: TorqueProblem) -> dict[int, int]:
-    """Column of the Coulomb friction of each joint that has one, by the joint's number."""
-    model = problem.model
-    if COULOMB not in model.terms.names:
-        return {}
-    return {k: model.term_index(joint, COULOMB) for k, joint in enumerate(model.joint_names)}

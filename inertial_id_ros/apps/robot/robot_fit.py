@@ -1,0 +1,140 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""From filtered rows to a robot: weights of rows near rest, noise, and the fit itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import InvalidData
+from ...inertia import Array
+from ...robot.base_parameters import structural_base_parameters
+from ...robot.compression import Compressed
+from ...robot.correlated_noise import equivalent_white_noise
+from ...robot.fitting.consistent_fit import Prior
+from ...robot.fitting.constraints import consistent_robot
+from ...robot.fitting.described_fit import Described, identify_described
+from ...robot.model import RobotModel
+from ...robot.recording import FilteredRecording
+from ...robot.reference_robot import Reference, description_reference
+from ...robot.rest_rows import coulomb_friction, moving_weights, rest_weights
+
+SMALLEST = 1e-6  # of a joint's torque: what the model leaves at least
+_LEAST_FREE = 0.1  # part of the rows of a joint that a fit leaves free at least
+
+
+@dataclass(frozen=True)
+class FreeFit:
+    """Least squares without constraints.
+
+    Attributes:
+        phi: (p,); rms: (joints,) of the weighted residual [N m].
+        weights: (r, joints) of the rows; data: the factors of the rows times these.
+        noise: (joints,) of independent rows that say as much [N m].
+    """
+
+    phi: Array
+    rms: Array
+    weights: Array
+    data: Compressed
+    noise: Array
+
+
+@dataclass(frozen=True)
+class RobotFit:
+    """The robot of filtered rows.
+
+    Attributes:
+        model: its regressor; described: the robot; covariance: (p, p); rms: see `FreeFit`.
+    """
+
+    model: RobotModel
+    described: Described
+    covariance: Array
+    rms: Array
+
+    def weights(self, rows: FilteredRecording) -> Array:
+        """Weights (r, joints) of rows, less where a joint rests, creeps or turns back."""
+        friction = coulomb_friction(self.model, self.described.identified.phi)
+        return rest_weights(self.model, rows.regressor, friction, self.rms)
+
+
+def fit_robot(model: RobotModel, rows: FilteredRecording, level: RobotModel, weight: float
+              ) -> RobotFit:
+    """The robot that fits filtered rows.
+
+    Args:
+        level: the model under gravity along an axis of its root, for the base parameters.
+        weight: of the description, see `identify_described`.
+
+    Raises:
+        InvalidData: numbers beyond those of a robot. InfeasibleProblem: no robot can have them.
+    """
+    base, design = structural_base_parameters(level), description_reference(model)
+    free = fit_unconstrained(model, rows)
+    noise = free.noise * _undo_fit(free, design)
+    found = identify_described(free.data, base, consistent_robot(model, like=design), design,
+                               len(model.bodies), noise, weight)
+    return RobotFit(model, found, _covariance(free.data, noise, found.prior), free.rms)
+
+
+def fit_unconstrained(model: RobotModel, rows: FilteredRecording) -> FreeFit:
+    """Least squares, rows near rest weighted by the friction of a first fit, which leaves them out.
+
+    Raises:
+        InvalidData: numbers beyond those of a robot.
+    """
+    scale = description_reference(model)
+    least = np.maximum(SMALLEST * np.sqrt(np.mean(rows.effort**2, axis=0)), 1e-9)
+    noise = np.maximum(np.std(rows.effort, axis=0), least)
+    weights = moving_weights(model, rows.regressor)
+    rms = noise
+    for last in (False, True):
+        data = rows.compress(weights)
+        for _ in range(2):
+            phi = _least_squares(data, noise, scale)
+            left = weights * (rows.effort - rows.regressor @ phi)
+            noise = equivalent_white_noise(left, least)
+        rms = np.maximum(np.sqrt(np.mean(left**2, axis=0) / np.mean(weights**2, axis=0)), least)
+        if not last:
+            weights = rest_weights(model, rows.regressor, coulomb_friction(model, phi), rms)
+    return FreeFit(phi, np.maximum(np.sqrt(np.mean(left**2, axis=0)), least), weights, data, noise)
+
+
+def _least_squares(data: Compressed, noise: Array, scale: Reference) -> Array:
+    """Least squares without constraints (p,); like the reference where data say nothing."""
+    factor = data.stack(noise)
+    rows = factor[:, :-1] @ scale.unit
+    start = scale.inverse @ scale.phi
+    try:
+        step = np.linalg.lstsq(rows, factor[:, -1] - rows @ start, rcond=1e-9)[0]
+    except np.linalg.LinAlgError:
+        raise InvalidData("no robot can be fitted to these numbers: positions or torques are far "
+                          "beyond those of a robot") from None
+    return scale.unit @ (start + step)
+
+
+def _undo_fit(free: FreeFit, scale: Reference) -> Array:
+    """Factors (joints,) by which the noise is larger than a least-squares fit leaves it.
+
+    Of the N independent rows that stand for a joint's, the fit used up the trace of its part of the
+    hat matrix.
+    """
+    data, noise = free.data, free.noise
+    s, right = np.linalg.svd(data.stack(noise)[:, :-1] @ scale.unit)[1:]
+    known = s > 1e-9 * s.max(initial=0.0)
+    across = scale.unit @ right[known].T / s[known]
+    used = np.array([np.sum((factor[:, :-1] @ across)**2) for factor in data.factors]) / noise**2
+    independent = data.counts * (free.rms / noise)**2
+    return np.sqrt(1.0 / np.maximum(1.0 - used / np.maximum(independent, 1.0), _LEAST_FREE))
+
+
+def _covariance(data: Compressed, noise: Array, prior: Prior) -> Array:
+    """Covariance (p, p) of what data and prior know, constraints not counted."""
+    rows = data.stack(noise)[:, :-1]
+    unit = prior.scale.unit
+    stacked = np.concatenate([rows, prior.rows(rows)[0]]) @ unit
+    information = stacked.T @ stacked
+    spread = unit @ np.linalg.pinv(information, hermitian=True) @ unit.T
+    return np.asarray(0.5 * (spread + spread.T))
