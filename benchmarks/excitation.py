@@ -26,8 +26,8 @@ import mujoco
 import numpy as np
 
 from benchmarks.accuracy.metrics import Errors, errors
-from benchmarks.joint_torque import RATE as TORQUE_RATE
 from benchmarks.joint_torque import COULOMB, TORQUE_NOISE, simulate, wide_motion
+from benchmarks.joint_torque import RATE as TORQUE_RATE
 from inertial_id_ros.api import Identifier
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
 from inertial_id_ros.apps.excitation.fourier import Basis

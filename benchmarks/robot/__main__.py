@@ -1,7 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Prints what `inertial_id_ros.robot` reaches, as Markdown tables.
 
-    python -m benchmarks.robot [published] [panda] [ur10e] [humanoid] [speed]
+    python -m benchmarks.robot [published] [panda] [ur10e] [descriptions] [random] [humanoid] [speed]
 
 All of them without arguments. Recordings are looked for in the folder that INERTIAL_ID_DATA names.
 """
@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.robot import humanoid, published, recordings, speeds
+from benchmarks.robot import descriptions, humanoid, published, recordings, speeds
 
 DATA = Path(os.environ.get("INERTIAL_ID_DATA",
                            Path(__file__).resolve().parents[3] / "shared" / "data"))
@@ -37,6 +37,8 @@ TABLES: dict[str, tuple[str, Callable[[], list[str]]]] = {
     "panda": ("Torques of a real Panda: validation on the last 30 %",
               from_recording(recordings.panda_table)),
     "ur10e": ("Motor currents of a real UR10e", from_recording(recordings.ur10e_table)),
+    "descriptions": ("Descriptions that lack a load", from_recording(descriptions.table)),
+    "random": ("Random robots", descriptions.random_table),
     "humanoid": ("Humanoids without ground, base-link rows", humanoid.table),
     "speed": ("Solve times on one core", speeds.table),
 }
