@@ -1,9 +1,10 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Prints what `inertial_id_ros.robot` reaches, as Markdown tables.
 
-    python -m benchmarks.robot [published] [panda] [ur10e] [descriptions] [random] [humanoid] [speed]
+    python -m benchmarks.robot [table ...]
 
-All of them without arguments. Recordings are looked for in the folder that INERTIAL_ID_DATA names.
+Tables: published, panda, ur10e, descriptions, random, humanoid, speed; without arguments all of
+them. Recordings are looked for in the folder that INERTIAL_ID_DATA names.
 """
 
 from __future__ import annotations
