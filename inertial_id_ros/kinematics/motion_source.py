@@ -106,7 +106,7 @@ class MotionSelector:
                                  "info" if self._joint.newest() else "warning")
         elif result == NOT_FINITE:
             self._findings.count("joint_not_finite", "joint states with NaN or infinity dropped")
-        self._joint_drops.count(result, self._joint.ring.strays)
+        self._joint_drops.count(result, self._joint.ring)
 
     def _wait(self, stamp_ns: int, names: tuple[str, ...], positions: Sequence[float]) -> None:
         """Keep a joint state until the sensor frame is known; the oldest go where they are many."""
@@ -133,7 +133,7 @@ class MotionSelector:
                 del self._transform_drops[next(iter(self._transform_drops))]
             drops = self._transform_drops[child] = DropCounters(
                 self._findings, "transform", "transforms", _TRANSFORM_LEVELS)
-        drops.count(result, self.tree.ring(child).strays)
+        drops.count(result, self.tree.ring(child))
 
     def _note_missing_stamp(self, name: str, what: str) -> None:
         """Count a sample without a stamp, which is dropped."""

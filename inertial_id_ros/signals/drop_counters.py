@@ -6,16 +6,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..findings import FindingLog
-from .ring_buffer import LATE, REORDERED, REPEATED, STORED, Arrival
+from .ring_buffer import LATE, REORDERED, REPEATED, STORED, Arrival, SampleRing
 
 _TEXTS = {REPEATED: ("repeated", "with a repeated stamp dropped"),
           LATE: ("late", "that came too late dropped"),
           REORDERED: ("reordered", "that came out of order put where they belong")}
+_STANDING = 20  # samples in a row with one stamp, more than publishers that are doubled send
 LEVELS = {REPEATED: "info", LATE: "warning", REORDERED: "info"}
 
 
 class DropCounters:
-    """Counts samples that are late, repeated, out of order or strays.
+    """Counts samples that are late, repeated, out of order or strays, and stamps that stand still.
 
     Args:
         prefix: of the findings' names.
@@ -33,12 +34,16 @@ class DropCounters:
         """Begin anew, with a ring that has dropped nothing."""
         self._strays = 0
 
-    def count(self, result: Arrival, strays: int) -> None:
+    def count(self, result: Arrival, ring: SampleRing) -> None:
         """Count what the ring did with a sample, and the strays that it has dropped so far."""
+        strays = ring.strays
         if result == STORED and strays == self._strays:
             return
         if result in self._levels:
             self._add(*_TEXTS[result], self._levels[result])
+        if ring.standing == _STANDING:
+            self._add("stamps_still", f"kept coming with one stamp, {_STANDING} and more in a "
+                      "row: the clock of who stamps them stands still; they are dropped")
         for _ in range(strays - self._strays):
             self._add("stamp_stray", "with a stamp far from those before and after dropped")
         self._strays = strays

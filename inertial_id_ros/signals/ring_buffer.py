@@ -46,6 +46,7 @@ class SampleRing:
         capacity: rows that are kept.
         newest: newest stamp [ns]; without meaning while the ring is empty.
         strays: samples dropped as strays.
+        standing: samples in a row that had the newest stamp again.
     """
 
     def __init__(self, width: int, capacity: int) -> None:
@@ -94,7 +95,7 @@ class SampleRing:
 
     def clear(self) -> None:
         """Forget all rows."""
-        self._begin = self._end = 0
+        self._begin = self._end = self.standing = 0
         self.newest = _NEVER
         self.closed_until = _NEVER
         self.held: tuple[int, Array] | None = None  # stamp and row of a sample far off
@@ -123,7 +124,7 @@ class SampleRing:
             self._compact()
             end = self._end + len(stamps)
         self._stamps[self._end:end], self._rows[self._end:end] = stamps, rows
-        self._end, self.newest = end, int(stamps[-1])
+        self._end, self.newest, self.standing = end, int(stamps[-1]), 0
         self._begin = max(self._begin, end - self.capacity)
 
     def _append_far_off(self, stamp_ns: int, row: Sequence[float] | Array) -> Arrival:
@@ -154,12 +155,14 @@ class SampleRing:
             self._stamps[self._end] = self.newest = int(stamp_ns)
             self._rows[self._end] = row
             self._end += 1
+            self.standing = 0
             self._begin = max(self._begin, self._end - self.capacity)
             return STORED
         return self._insert(stamp_ns, row)
 
     def _insert(self, stamp_ns: int, row: Sequence[float] | Array) -> Arrival:
         """Store an older sample between those before and after it, unless it comes too late."""
+        self.standing = self.standing + 1 if stamp_ns == self.newest else 0
         if stamp_ns <= self.closed_until:
             return REPEATED if stamp_ns == self.newest else LATE
         low = max(self._begin, self._end - _REORDER_DEPTH)

@@ -2,6 +2,8 @@
 """What the node writes of its inputs, and that a replay gives its numbers to the bit."""
 
 import json
+import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,8 @@ from std_srvs.srv import Trigger  # noqa: E402
 
 from inertial_id_ros.apps.bag.black_box.files import read_black_box  # noqa: E402
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag  # noqa: E402
+from inertial_id_ros.msg import InertialParameters  # noqa: E402
+from inertial_id_ros.ros.client.contract import STALE_AFTER  # noqa: E402
 from inertial_id_ros.srv import Save, SetShape, SetTool  # noqa: E402
 
 NODE = "/inertial_id_node"
@@ -126,6 +130,36 @@ def test_a_replayed_black_box_gives_the_estimate_of_its_node_to_the_bit(tmp_path
     read = read_black_box(box)
     assert read is not None and read.complete
     assert read.settings["wrench.sensor"] == "ati_gamma"
+
+
+@pytest.mark.slow
+def test_estimates_go_on_while_a_black_box_is_written(tmp_path: Path) -> None:
+    """Of a minute of data; every message is in time, and none is stale."""
+    with Stage() as stage:
+        stage.start_node(state__directory=str(tmp_path), state__restore=False,
+                         estimator__rate=10.0)
+        robot = Robot(stage.client)
+        robot.publish_description()
+        robot.play(60.0, speed=8.0)
+        wait_for_valid(stage)
+        got: list[tuple[float, InertialParameters]] = []
+        stage.client.node.create_subscription(
+            InertialParameters, f"{NODE}/inertial_parameters",
+            lambda m: got.append((time.monotonic(), m)), 10)
+        folder, written = tmp_path / "recordings", list[float]()
+        assert stage.client.call(Trigger, f"{NODE}/save_black_box").success
+        asked = time.monotonic()
+
+        def look(_: int) -> None:
+            stage.client.executor.spin_once(timeout_sec=0.0)
+            if not written and list(folder.glob("[!.]*")):
+                written.append(time.monotonic())
+
+        robot.play(4.0, speed=1.0, each=look)
+        assert written
+    meanwhile = [(t, m) for t, m in got if asked <= t < written[0] + 0.5]
+    assert max(b - a for (a, _), (b, _) in pairwise(meanwhile)) < STALE_AFTER
+    assert len(meanwhile) >= 5 and not any(m.stale for _, m in meanwhile)
 
 
 def test_the_service_writes_and_a_command_is_noted(tmp_path: Path) -> None:

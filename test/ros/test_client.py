@@ -27,7 +27,9 @@ class Bench:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, **options: object) -> None:
         self.now = 1000.0
-        clock = SimpleNamespace(monotonic=lambda: self.now)
+        self.waited = 0.0  # s that the next message has waited, as the middleware says
+        clock = SimpleNamespace(monotonic=lambda: self.now,
+                                time_ns=lambda: int(5e18 + 1e9 * self.now))
         monkeypatch.setattr(payload_client, "time", clock)
         monkeypatch.setattr(payload, "time", clock)
         self.node = SimpleNamespace(create_subscription=self._subscribe)
@@ -35,7 +37,8 @@ class Bench:
 
     def _subscribe(self, kind, topic, callback, qos):
         assert kind is InertialParameters and topic == TOPIC and qos.depth == 1
-        self.take = callback
+        self.take = lambda message: callback(
+            message, {"received_timestamp": int(5e18 + 1e9 * (self.now - self.waited))})
 
     def after(self, seconds: float, message: InertialParameters | None = None):
         """The client's answer so many seconds later, where a message has just come."""
@@ -170,6 +173,16 @@ def test_a_message_that_is_repeated_or_repeats_its_sample_makes_nothing_younger(
     bench.after(0.1, a_message(3, stamp=50))
     assert not bench.after(0.1, a_message(4, stamp=50))  # of age 0.05, it says
     assert bench.after(0.1, a_message(5, stamp=51))
+
+
+def test_the_time_that_a_message_has_waited_counts(bench):
+    """It may have come while the one before was taken by a program that was busy."""
+    bench.after(0.0, a_message(1))
+    assert bench.after(0.5, a_message(2)).age == pytest.approx(0.55)
+    bench.waited = 0.7
+    assert bench.after(0.1, a_message(3)).age == pytest.approx(0.75)
+    bench.waited = -3600.0  # the clock was set back meanwhile
+    assert bench.after(0.1, a_message(4)).age == pytest.approx(0.15)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from synthetic import START, settings
 
 from inertial_id_ros.findings import FindingLog
 from inertial_id_ros.signals.drop_counters import DropCounters
-from inertial_id_ros.signals.ring_buffer import LATE, REORDERED, REPEATED, STORED
+from inertial_id_ros.signals.ring_buffer import LATE, REORDERED, REPEATED, STORED, SampleRing
 from inertial_id_ros.signals.sample_checks import WrenchChecks
 
 
@@ -65,15 +65,29 @@ def test_without_a_range_only_the_impossible_is_dropped() -> None:
 
 def test_what_the_ring_says_is_counted() -> None:
     log = FindingLog()
-    drops = DropCounters(log, "wrench", "wrench samples")
+    drops, ring = DropCounters(log, "wrench", "wrench samples"), SampleRing(1, 10)
     for result, strays in ((STORED, 0), (REORDERED, 0), (REPEATED, 0), (LATE, 0), (LATE, 1)):
-        drops.count(result, strays)
+        ring.strays = strays
+        drops.count(result, ring)
     assert {f.name: f.text for f in log.all()} == {
         "wrench_reordered": "wrench samples that came out of order put where they belong (once)",
         "wrench_stamp_stray": "wrench samples with a stamp far from those before and after "
                               "dropped (once)",
         "wrench_repeated": "wrench samples with a repeated stamp dropped (once)",
         "wrench_late": "wrench samples that came too late dropped (2 times)"}
+
+
+def test_stamps_that_stand_still_are_named_and_doubled_ones_are_not() -> None:
+    log = FindingLog()
+    drops, ring = DropCounters(log, "wrench", "wrench samples"), SampleRing(1, 1000)
+    for stamp in range(START, START + 300):  # each three times
+        for _ in range(3):
+            drops.count(ring.append(stamp, [0.0]), ring)
+    assert [f.name for f in log.all()] == ["wrench_repeated"]
+    for _ in range(50):
+        drops.count(ring.append(START + 299, [0.0]), ring)
+    still, = (f for f in log.all() if f.name == "wrench_stamps_still")
+    assert still.level == "warning" and "stands still" in still.text and "(once)" in still.text
 
 
 def test_findings_are_kept_by_name_with_errors_first() -> None:

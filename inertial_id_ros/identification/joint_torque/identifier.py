@@ -106,7 +106,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         if result == JUMPED:
             self._stream.begin()
             self._restart(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
-        self._drops.count(result, self._stream.ring.strays)
+        self._drops.count(result, self._stream.ring)
 
     # ---- from the streams to the window --------------------------------------------------------
 

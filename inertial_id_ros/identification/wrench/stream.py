@@ -53,7 +53,7 @@ class WrenchStream:
 
     def count(self, result: Arrival) -> None:
         """Count what the ring did with a wrench."""
-        self._drops.count(result, self.ring.strays)
+        self._drops.count(result, self.ring)
 
     def accepts_all(self, wrenches: Wrenches | None) -> bool:
         """Whether all these wrenches would be stored, one after the other."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from rclpy.node import Node
@@ -34,9 +35,11 @@ class _Received(NamedTuple):
 class PayloadClient:
     """Subscribes to the payload of a node, and judges what comes by the steady clock alone.
 
-    How long a message waited for the executor is not known; that it did not come before the
-    message before was taken, is. So its age counts from then: a message after a silence, and the
-    first one, are used only when another follows, which takes a period of estimator.rate, or .8 s.
+    How long a message waited for the executor is told by the middleware in times of the system
+    clock, which may be set meanwhile; that it did not come before the message before was taken,
+    is certain but for the time that it is under way. So its age counts from the earlier of the two:
+    a message after a silence, and the first one, are used only when another follows, which takes a
+    period of estimator.rate, or .8 s.
 
     `newest` may be called from any thread. The node's executor must run.
 
@@ -81,8 +84,14 @@ class PayloadClient:
         """Subscribe no more."""
         self._node.destroy_subscription(self._subscription)
 
-    def _take(self, message: InertialParameters) -> None:
-        """Keep a message; it is judged when somebody asks."""
+    def _take(self, message: InertialParameters, info: Mapping[str, int]) -> None:
+        """Keep a message; it is judged when somebody asks.
+
+        Args:
+            info: of the middleware: when it arrived, by the system clock [ns].
+        """
+        received = info.get("received_timestamp", 0)
+        waited = max(0.0, 1e-9 * (time.time_ns() - received)) if received > 0 else 0.0
         order = self._sequence.follow(message.sequence)
         if order is Order.REPEATED:  # it says nothing new, nor that the node lives
             return
@@ -90,7 +99,7 @@ class PayloadClient:
             self._restarted.append(time.monotonic())
         arrived = None
         if order is Order.NEXT:
-            arrived = self._last_taken - message.age
+            arrived = min(self._last_taken, time.monotonic() - waited) - message.age
             last = self._received
             if (last is not None and last.arrived is not None
                     and last.message.header.stamp == message.header.stamp):
