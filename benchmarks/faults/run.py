@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -137,28 +139,38 @@ def usable(source: Source) -> list[Fault]:
     return [f for f in faults if set(f.on) <= methods]
 
 
-def campaign(sources: list[str], seeds: int, pairs: int) -> list[Row]:
-    """All rows."""
-    rows: list[Row] = []
-    for name in sources:
-        for seed in range(seeds if name == "simulated" else 1):
-            try:
-                source = Source(name, seed)
-            except RecordingError as error:
-                print(f"skipped: {error}", file=sys.stderr)
-                continue
-            without: dict[bool, Report] = {}
-            faults = usable(source)
-            methods = {m.method for m in source.stream().messages}
-            chosen = [(f,) for f in [*faults, *(f for f in SETUP_FAULTS if set(f.on) <= methods)]]
-            rng = np.random.default_rng([seed, 11])
-            chosen += [tuple(faults[k] for k in rng.choice(len(faults), 2, replace=False))
-                       for _ in range(pairs)]
-            for k, some in enumerate(chosen, 1):
-                rows.append(trial(source, some, without))
-                print(f"\r{name} {seed}: {k}/{len(chosen)}", end="", file=sys.stderr)
-    print(file=sys.stderr)
+def rows_of(name: str, seed: int, alone: bool, pairs: int) -> list[Row]:
+    """The rows of one source: every fault alone, if asked for, and so many random pairs."""
+    try:
+        source = Source(name, seed)
+    except RecordingError as error:
+        print(f"skipped: {error}", file=sys.stderr)
+        return []
+    without: dict[bool, Report] = {}
+    faults = usable(source)
+    methods = {m.method for m in source.stream().messages}
+    chosen = [(f,) for f in [*faults, *(f for f in SETUP_FAULTS if set(f.on) <= methods)] if alone]
+    rng = np.random.default_rng([seed, 11])
+    chosen += [tuple(faults[k] for k in rng.choice(len(faults), 2, replace=False))
+               for _ in range(pairs)]
+    rows = []
+    for k, some in enumerate(chosen, 1):
+        rows.append(trial(source, some, without))
+        print(f"{name} {seed}: {k}/{len(chosen)}", file=sys.stderr)
     return rows
+
+
+def campaign(runs: list[tuple[str, int, bool]], pairs: int, workers: int) -> Iterator[list[Row]]:
+    """The rows of all sources so far, in order, whenever a source is done.
+
+    Args:
+        runs: name and seed of each source, and whether every fault alone is part of it.
+    """
+    rows: list[Row] = []
+    with ProcessPoolExecutor(workers) as pool:
+        for part in as_completed([pool.submit(rows_of, *run, pairs) for run in runs]):
+            rows += part.result()
+            yield sorted(rows, key=lambda row: (len(row.faults), row.source, row.seed))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -168,12 +180,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.faults", description=__doc__)
     parser.add_argument("--sources", nargs="+", choices=SOURCES, default=list(SOURCES))
     parser.add_argument("--seeds", type=int, default=3, help="simulated runs of each fault")
+    parser.add_argument("--recorded", type=int, default=1, help="recorded runs of each fault")
+    parser.add_argument("--alone", type=int, help="of them with every fault alone; default: all")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument("--pairs", type=int, default=12, help="random pairs of faults for each")
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the table")
     options = parser.parse_args(arguments)
-    rows = campaign(options.sources, options.seeds, options.pairs)
-    table = text(rows)
-    print(table)
+    counts = {"simulated": options.seeds, "recorded": options.recorded}
+    runs = [(name, options.first + k, options.alone is None or k < options.alone)
+            for name in options.sources for k in range(counts[name])]
     options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "faults.md").write_text(table)
+    rows: list[Row] = []
+    for rows in campaign(runs, options.pairs, options.workers):
+        (options.output / "faults.md").write_text(text(rows))
+    print(text(rows))
     return int(any(row.wrong for row in rows))

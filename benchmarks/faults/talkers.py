@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from .fault import Fault, Inject
-from .stream import JOINTS, SECOND, WRENCH, Message, Stream, moved, restamped, seconds
+from .stream import JOINTS, SECOND, TRANSFORM, WRENCH, Message, Stream, moved, restamped, seconds
 
 _MOVES = 0.05  # rad
 _SPREAD = 60_000_000  # ns by which joint states overtake each other
@@ -57,6 +57,18 @@ def frozen(lasts: float) -> Inject:
     return inject
 
 
+def transforms_frozen(stream: Stream, at: float, rng: np.random.Generator) -> Stream:
+    """Transforms repeat one pose with fresh stamps for two seconds."""
+    held: dict[str, tuple[object, ...]] = {}
+
+    def change(t: float, m: Message) -> list[Message]:
+        if not at <= t < at + 2.0:
+            return [m]
+        pose = held.setdefault(m.arguments[2], m.arguments[1:])
+        return [m._replace(arguments=(m.arguments[0], *pose))]
+    return stream.rewritten(TRANSFORM, change)
+
+
 def stamps_moved(by: float, lasts: float) -> Inject:
     """The stamps of the joint states are off for some seconds."""
     def inject(stream: Stream, at: float, rng: np.random.Generator) -> Stream:
@@ -100,6 +112,7 @@ TALKERS = (
     Fault("second publisher of the wrench, constant", "wrench_mixed", second_wrench(3.0, 5.0), 4.5),
     Fault("joint states frozen for 0.2 s", "joint_states_frozen", frozen(0.2), 1.2, on=(JOINTS,)),
     Fault("joint states frozen for 5 s", "joint_states_frozen", frozen(5.0), 6.0, on=(JOINTS,)),
+    Fault("transforms frozen for 2 s", "contact", transforms_frozen, 3.0, on=(TRANSFORM,)),
     Fault("stamps of joint states 0.4 s ahead", "joint_states_mixed", stamps_moved(0.4, 3.0), 4.0,
           on=(JOINTS,)),
     Fault("stamps of joint states 0.4 s behind", "joint_states_mixed", stamps_moved(-0.4, 3.0),

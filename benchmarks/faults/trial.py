@@ -15,7 +15,7 @@ from inertial_id_ros.inertia import is_consistent
 
 from .stream import Stream, Truth, seconds
 
-ADVANCE, SOLVE = 0.02, 0.25  # s
+ADVANCE, SOLVE = 0.05, 0.25  # s
 REACTION = 0.6  # s after a change of payload during which the estimate before it may stand
 # An estimate is wrong where it misses by more than its 95 % interval twice over and by more than
 MASS, COM = 0.05, 0.005  # share, m

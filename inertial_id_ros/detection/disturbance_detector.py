@@ -108,6 +108,7 @@ class DisturbanceDetector:
                  reach: int) -> None:
         self._contact, self._change = contact, change
         self.running_fit, self._reach = running_fit, reach
+        self._step = round(running_fit.period * 1e9 / BIN_NS)  # bins from one row to the next
         self._steady, self._hold, self._longest = (
             round(s * 1e9 / BIN_NS) for s in (change.steady, contact.hold, contact.longest))
         self.restart()
@@ -245,7 +246,9 @@ class DisturbanceDetector:
         if number < self._next_test:
             return None
         self._next_test = number + _TEST_PERIOD
-        settled = number - self.began - 2 * self._reach  # bins of rows without any bin from before
+        # Bins of rows without any bin from before; those that a gap leaves out tell nothing.
+        begin = self.began + 2 * self._reach
+        settled = min(number - begin, self._step * len(self._evidence.since(begin).number))
         if not certain and settled >= _LONG and self._fits_again(number):
             return self._end_disturbance(number, number - _LONG)
         if self._change.detect and self.running_fit.is_confirmed:
@@ -286,7 +289,8 @@ class DisturbanceDetector:
         if kind is None and settled >= _LONG:  # a slow change fits from its end on
             recent = max(_SLOW, round(_GROWING * (number - self.began)))
             whole = self._evidence.since(number - recent)
-            kind = self._kind_of_change(whole, settled)
+            if 2 * self._step * len(whole.number) > recent:  # a gap may have left out most of them
+                kind = self._kind_of_change(whole, settled)
         if kind is None:
             return None
         is_payload = kind is EventKind.PAYLOAD_CHANGED
@@ -319,10 +323,10 @@ class DisturbanceDetector:
         begin = self.began + 2 * self._reach
         if self._setup is not None:
             begin = max(begin, self._setup.last + 1)
-        if number - begin < _SETUP_PERIOD:
+        new = self._evidence.since(begin)
+        if self._step * len(new.number) < _SETUP_PERIOD:
             return False
         self._next_setup_test = number + _SETUP_PERIOD
-        new = self._evidence.since(begin)
         if self._setup is None or not self._setup.learn(new, self._change.fit):
             self._setup = AnotherSetup(new)
             self._setup.learn(new, np.inf)

@@ -99,6 +99,7 @@ class RunningFit:
         period: [s] from one row to the next.
 
     Attributes:
+        period: the same.
         acceleration_covariance: (6, 6) of the noise of linear [m/s^2] and angular acceleration
             [rad/s^2] in a row; zeros where it is not known.
         rows: number of rows learnt since the payload was forgotten.
@@ -107,7 +108,7 @@ class RunningFit:
     """
 
     def __init__(self, model: LoadModel, gain: float, period: float) -> None:
-        self.model, self._gain, self._period = model, gain, period
+        self.model, self._gain, self.period = model, gain, period
         self._keep = float(np.exp(-period / _MEMORY))
         channels = np.arange(len(model.noise))
         self._group_of = np.concatenate([np.full(len(channels[g]), k)
@@ -244,7 +245,7 @@ class RunningFit:
         """Update fit and noise with stored rows (n, c, k), which stand for samples (n,)."""
         first = self.rows == 0
         if not first:
-            age = self._period * (1.0 + np.arange(len(rows)))
+            age = self.period * (1.0 + np.arange(len(rows)))
             seen = self.expect(rows, samples, rotation_only, age)
             self._learn_noise(seen, samples)
             self._follow_walk(seen, age, samples)
@@ -339,7 +340,7 @@ class RunningFit:
         that which is as bad as the walk of the zeros [N, N m]."""
         variance = self._scale[self._group_of] * self.model.noise**2
         if with_walk:
-            variance += self._walk.sample_variance(self._samples / (self._weight * self._period))
+            variance += self._walk.sample_variance(self._samples / (self._weight * self.period))
         motion = self._motion_noise().diagonal() * self._samples / (self._weight * self._gain)
         for group in self.model.groups:
             variance[group] += motion[group].max()

@@ -39,6 +39,8 @@ from .state import Keep, State, keep_nothing
 
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
 _KINDS = {Wrenches: inbox.WRENCH, JointStates: inbox.JOINT_STATE, Edges: inbox.TRANSFORM}
+# Data this much older than the newest are those before a contact or a gap, and tell nothing of now.
+_OLD_NS = 1_000_000_000
 _NOTHING = -1, -1  # extent of no window
 AnyWindow = TypeVar("AnyWindow")
 
@@ -235,7 +237,8 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
             return NoEstimate(self.newest_ns, self.sensor_frame,
                               self._with_flush_reason(str(error)))
         self._solved = self._window_extent(window)
-        return estimate
+        is_old = self.newest_ns - estimate.stamp_ns > _OLD_NS and not self._finished
+        return estimate.as_stale() if is_old else estimate
 
     def _conclude(self, outcome: Outcome) -> Outcome:
         """Keep a new estimate, with its stamp in order; add the findings."""

@@ -8,7 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from disturbed import BIAS, assert_truth, between, clean, found_at, identify, pushed, scraping
+from disturbed import (
+    BIAS,
+    OTHER,
+    assert_truth,
+    between,
+    clean,
+    found_at,
+    identify,
+    pushed,
+    scraping,
+    two,
+)
 from synthetic import BODY, SECOND, START, Recording, texts
 
 from inertial_id_ros.estimate import Estimate, NoEstimate
@@ -90,3 +101,23 @@ def test_a_contact_of_a_minute_holds_the_estimate_throughout(scene: str) -> None
     assert len(held) > 100 and all(held)
     assert assert_truth(made, BODY).stamp_ns > START + 70 * SECOND
     assert "estimate_lost" not in texts(made)
+
+
+@pytest.mark.parametrize("at", [4.1, 4.6])
+def test_a_payload_that_is_gripped_while_no_motion_comes_never_makes_an_old_one_new(
+        at: float) -> None:
+    """The rows from before the gap are complete only after it, when they tell nothing of now."""
+    samples = two(BODY, OTHER, at, seconds=9.0)
+    kept = [m for m in samples.messages
+            if m[1] != "add_joint_state" or not 4.0 < (m[0] - START) * 1e-9 < 5.5]
+    made, due, fresh = identify(), START, {}
+    for stamp, method, arguments in kept:
+        getattr(made, method)(*arguments)
+        if stamp >= due:
+            made.advance()
+            due = stamp + 50_000_000
+            outcome = made.solve()
+            if isinstance(outcome, Estimate) and not outcome.stale:
+                fresh[(stamp - START) * 1e-9] = float(outcome.report[0] / OTHER.report[0]) - 1.0
+    assert not [t for t, error in fresh.items() if t > at + 0.6 and abs(error) > 0.05]
+    assert abs(fresh[max(fresh)]) < 0.01 and max(fresh) > 8.8
