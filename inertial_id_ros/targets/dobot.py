@@ -7,13 +7,12 @@ from __future__ import annotations
 from ..settings import Settings
 from .calls import ServiceCall
 from .payload import Payload
-from .readings import Reading
-from .target import Placement, Plan, Seen, Sources
+from .target import Placement, Plan, Seen, Sources, Target
 
 SERVICE, TYPE = "dobot_bringup_ros2/srv/SetPayload", "dobot_msgs_v4/srv/SetPayload"
 
 
-class Dobot:
+class Dobot(Target):
     """The payload of a Dobot arm, about its flange."""
 
     takes_tool = True
@@ -30,9 +29,6 @@ class Dobot:
         request = {"load": payload.mass, **dict(zip("xyz", payload.com_mm, strict=True))}
         return Plan((ServiceCall(_service(settings), TYPE, request, ("res", 0)),),
                     left_out=("the inertia: SetPayload takes none",))
-
-    def read(self, settings: Settings, seen: Seen) -> Reading | None:
-        return None
 
 
 def _service(settings: Settings) -> str:

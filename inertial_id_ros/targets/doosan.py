@@ -13,8 +13,7 @@ import posixpath
 from ..settings import Settings
 from .calls import ServiceCall
 from .payload import Payload
-from .readings import Reading
-from .target import Placement, Plan, Seen, Sources
+from .target import Placement, Plan, Seen, Sources, Target
 
 SERVICE = "dsr01/dsr_controller2/tool/config_create_tool"
 _TYPES = {name: f"dsr_msgs2/srv/{kind}" for name, kind in (
@@ -22,7 +21,7 @@ _TYPES = {name: f"dsr_msgs2/srv/{kind}" for name, kind in (
     ("set_current_tool", "SetCurrentTool"), ("get_current_tool", "GetCurrentTool"))}
 
 
-class Doosan:
+class Doosan(Target):
     """The tool weight of a Doosan arm, about its flange."""
 
     takes_tool = True
@@ -51,9 +50,6 @@ class Doosan:
             undo=(_call(settings, "set_current_tool", {"name": before}),) if before else None,
             left_out=("the inertia: the definition says neither its unit nor the point that it is "
                       "about",))
-
-    def read(self, settings: Settings, seen: Seen) -> Reading | None:
-        return None
 
 
 def _name(settings: Settings, service: str) -> str:

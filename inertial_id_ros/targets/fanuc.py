@@ -13,14 +13,13 @@ from typing import Any
 from ..settings import Settings
 from .calls import ServiceCall
 from .payload import Payload
-from .readings import Reading
-from .target import Placement, Plan, Seen, Sources
+from .target import Placement, Plan, Seen, Sources, Target
 
 SERVICE = "fanuc_gpio_controller/set_payload_comp"
 COMP, VALUE = "fanuc_msgs/srv/SetPayloadComp", "fanuc_msgs/srv/SetPayloadValue"
 
 
-class Fanuc:
+class Fanuc(Target):
     """A payload schedule of a FANUC robot, about its flange."""
 
     takes_tool = True
@@ -52,9 +51,6 @@ class Fanuc:
                         "come from the prior, since the service needs them"]
         return Plan((ServiceCall(service, kind, request, ("result", 0)),),
                     left_out=tuple(left_out), notes=_notes(kind))
-
-    def read(self, settings: Settings, seen: Seen) -> Reading | None:
-        return None
 
 
 def _service(settings: Settings) -> str:

@@ -18,7 +18,7 @@ from .calls import ServiceCall
 from .gates import Gate
 from .payload import Payload
 from .readings import Reading, body_reading
-from .target import Placement, Plan, Seen, Sources, Topic
+from .target import Placement, Plan, Seen, Sources, Target, Topic
 
 SERVICE, TYPE = "service_server/set_load", "franka_msgs/srv/SetLoad"
 STATE = Topic("franka_robot_state_broadcaster/robot_state", "franka_msgs/msg/FrankaRobotState")
@@ -26,7 +26,7 @@ _ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _IDLE = 1  # of FrankaRobotState.robot_mode
 
 
-class Franka:
+class Franka(Target):
     """The load of a Franka arm."""
 
     takes_tool = False
@@ -50,8 +50,10 @@ class Franka:
             "since the robot needs one",)
         return Plan((_call(settings, seen, payload.frame_id, payload.mass, payload.com,
                            payload.inertia),),
-                    body_reading(payload.mass, payload.com, payload.inertia), undo, left_out,
-                    (_idle(settings, seen),))
+                    body_reading(payload.mass, payload.com, payload.inertia), undo, left_out)
+
+    def ready(self, settings: Settings, seen: Seen) -> tuple[Gate, ...]:
+        return (_idle(settings, seen),)
 
     def read(self, settings: Settings, seen: Seen) -> Reading | None:
         if seen.message is None:

@@ -22,8 +22,8 @@ class Payload:
         frame_id: frame in whose axes and about whose origin it is given.
         phi: inertial parameters (10,) about that origin.
         mass_verdict, com_verdict, inertia_verdict: how far each can be trusted.
-        bias: reading of the sensor at zero load (6,) [N, N m], sign of the incoming topic, sensor
-            frame.
+        bias: reading of the sensor at zero load now (6,) [N, N m], sign of the incoming topic,
+            sensor frame; None: a saved estimate does not tell it.
     """
 
     frame_id: str
@@ -31,7 +31,7 @@ class Payload:
     mass_verdict: ParameterVerdict
     com_verdict: ParameterVerdict
     inertia_verdict: ParameterVerdict
-    bias: Array
+    bias: Array | None
 
     @property
     def mass(self) -> float:
@@ -104,5 +104,4 @@ def payload_of_report(content: dict[str, Any]) -> tuple[Payload, bool]:
     if not is_consistent(phi):
         raise DamagedFile("no body has its mass and inertia")
     return Payload(fields.text(content, "frame_id"), phi, verdict[0], min(verdict[1:4]),
-                   min(verdict[4:]), fields.numbers(content, "bias", 6)
-                   ), bool(content.get("tool_apart"))
+                   min(verdict[4:]), None), bool(content.get("tool_apart"))

@@ -27,7 +27,8 @@ OWN = {
     "gravity_compensation": f"{_HERE}.ros2_control:GravityFilter",
     "admittance_controller": f"{_HERE}.ros2_control:AdmittanceController",
 }
-_MEMBERS = ("takes_tool", "needs_limits", "changes_wrench", "sources", "placement", "plan", "read")
+_MEMBERS = ("takes_tool", "needs_limits", "changes_wrench", "sources", "placement", "plan", "ready",
+            "read")
 
 
 class BadTarget(InertialIdError):

@@ -17,7 +17,7 @@ from .calls import ParameterCall
 from .gates import Gate
 from .payload import Payload
 from .readings import Reading, parameter_reading
-from .target import Placement, Plan, Seen, Sources
+from .target import Placement, Plan, Seen, Sources, Target
 
 _OFFSETS = tuple(f"offset.{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz")
 _MULTIPLIERS = tuple(name.replace("offset", "multiplier") for name in _OFFSETS)
@@ -29,7 +29,7 @@ _POSITION, _FORCE = "gravity_compensation.CoG.pos", "gravity_compensation.CoG.fo
 _FRAME, _LIVE = "gravity_compensation.frame.id", "enable_parameter_update_without_reactivation"
 
 
-class BroadcasterOffsets:
+class BroadcasterOffsets(Target):
     """The offsets of a force_torque_sensor_broadcaster, which take the bias away: it publishes
     ``(raw + offset) multiplier``."""
 
@@ -45,6 +45,9 @@ class BroadcasterOffsets:
 
     def plan(self, payload: Payload, settings: Settings, seen: Seen) -> Plan:
         node = _broadcaster(settings)
+        if payload.bias is None:
+            raise InvalidData("a saved estimate does not tell the bias that the sensor has now; "
+                              "apply the newest one")
         before = [_number(node, seen, name, 0.0) for name in _OFFSETS]
         gains = [_number(node, seen, name, 1.0) for name in _MULTIPLIERS]
         if not all(gains):
@@ -52,13 +55,13 @@ class BroadcasterOffsets:
         values = {name: offset - float(bias) / gain for name, offset, bias, gain in zip(
             _OFFSETS, before, payload.bias, gains, strict=True)}
         return _plan(node, values, seen, ("mass, centre of mass and inertia: this node takes "
-                                          "offsets only",), ())
+                                          "offsets only",))
 
     def read(self, settings: Settings, seen: Seen) -> Reading | None:
         return parameter_reading(seen.parameters)
 
 
-class GravityFilter:
+class GravityFilter(Target):
     """The gravity compensation of control_toolbox in the filter chain of a broadcaster."""
 
     takes_tool = True
@@ -77,16 +80,19 @@ class GravityFilter:
         node = _broadcaster(settings)
         prefix = _find_filter(node, seen)
         values = {prefix + _MASS: payload.mass, prefix + _COM: payload.com}
+        return _plan(node, values, seen, (_NO_INERTIA, _NO_BIAS))
+
+    def ready(self, settings: Settings, seen: Seen) -> tuple[Gate, ...]:
         filtered = Gate("wrench", f"wrench.topic is '{settings.wrench.topic}', from which this "
                         "filter removes the payload; identify from the broadcaster's own wrench"
                         if settings.wrench.topic.endswith("wrench_filtered") else "")
-        return _plan(node, values, seen, (_NO_INERTIA, _NO_BIAS), (_convention(settings), filtered))
+        return _convention(settings), filtered
 
     def read(self, settings: Settings, seen: Seen) -> Reading | None:
         return parameter_reading(seen.parameters)
 
 
-class AdmittanceController:
+class AdmittanceController(Target):
     """The gravity compensation of the admittance_controller, which takes a weight in newtons."""
 
     takes_tool = True
@@ -105,8 +111,10 @@ class AdmittanceController:
         live = seen.parameters.get(_LIVE) is not False
         notes = () if live else (f"{_LIVE} is false: it takes effect when the controller is "
                                  "activated again",)
-        return _plan(self._node(settings), values, seen, (_NO_INERTIA, _NO_BIAS),
-                     (_convention(settings),), notes)
+        return _plan(self._node(settings), values, seen, (_NO_INERTIA, _NO_BIAS), notes)
+
+    def ready(self, settings: Settings, seen: Seen) -> tuple[Gate, ...]:
+        return (_convention(settings),)
 
     def read(self, settings: Settings, seen: Seen) -> Reading | None:
         return parameter_reading(seen.parameters)
@@ -146,7 +154,7 @@ def _convention(settings: Settings) -> Gate:
 
 
 def _plan(node: str, values: dict[str, Any], seen: Seen, left_out: tuple[str, ...],
-          gates: tuple[Gate, ...], notes: tuple[str, ...] = ()) -> Plan:
+          notes: tuple[str, ...] = ()) -> Plan:
     """The plan that sets these parameters (raises InvalidData where one cannot be set)."""
     for name in values:
         if name not in seen.parameters:
@@ -155,8 +163,8 @@ def _plan(node: str, values: dict[str, Any], seen: Seen, left_out: tuple[str, ..
             raise InvalidData(f"parameter '{name}' of node '{node}' is read-only")
     before = {name: seen.parameters[name] for name in values}
     undo = None if None in before.values() else (ParameterCall(node, before),)
-    return Plan((ParameterCall(node, values),), parameter_reading(values), undo, left_out, gates,
-                notes)
+    return Plan((ParameterCall(node, values),), parameter_reading(values), undo, left_out,
+                notes=notes)
 
 
 def _number(node: str, seen: Seen, name: str, default: float) -> float:

@@ -84,7 +84,7 @@ class Plan:
         sent: what the target must tell afterwards; None: it tells nothing.
         undo: calls that give back what it has now; None: that is not known.
         left_out: what it is not told, and why, one sentence each.
-        gates: conditions of its own; notes: what the user must know, one sentence each.
+        gates: conditions of this payload; notes: what the user must know, one sentence each.
     """
 
     calls: tuple[Call, ...]
@@ -96,7 +96,8 @@ class Plan:
 
 
 class Target(Protocol):
-    """A driver or controller that takes a payload.
+    """A driver or controller that takes a payload; those that inherit it need not state what they
+    have nothing to say about.
 
     Attributes:
         takes_tool: it takes all that hangs on the flange, not the load beside a tool that is
@@ -119,5 +120,10 @@ class Target(Protocol):
     def plan(self, payload: Payload, settings: Settings, seen: Seen) -> Plan:
         """What it would be told of a payload in its frame (raises InertialIdError)."""
 
+    def ready(self, settings: Settings, seen: Seen) -> tuple[Gate, ...]:
+        """Conditions of its own that do not depend on the payload."""
+        return ()
+
     def read(self, settings: Settings, seen: Seen) -> Reading | None:
         """What it tells of the payload that is set; None: nothing."""
+        return None

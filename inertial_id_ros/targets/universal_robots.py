@@ -21,7 +21,7 @@ from .calls import ServiceCall
 from .gates import Gate
 from .payload import Payload
 from .readings import Reading, body_reading
-from .target import Placement, Plan, Seen, Sources, Topic
+from .target import Placement, Plan, Seen, Sources, Target, Topic
 
 SERVICE, TYPE = "io_and_status_controller/set_payload", "ur_msgs/srv/SetPayload"
 STATES = "dynamic_joint_states"
@@ -29,7 +29,7 @@ _ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _LARGEST = 133.0  # kg m^2, of the script function set_target_payload
 
 
-class UniversalRobots:
+class UniversalRobots(Target):
     """The payload of a Universal Robots arm, about its tool flange."""
 
     takes_tool = True

@@ -6,13 +6,12 @@ from __future__ import annotations
 from ..settings import Settings
 from .calls import ServiceCall
 from .payload import Payload
-from .readings import Reading
-from .target import Placement, Plan, Seen, Sources
+from .target import Placement, Plan, Seen, Sources, Target
 
 SERVICE, TYPE = "xarm/set_tcp_load", "xarm_msgs/srv/SetTcpLoad"
 
 
-class XArm:
+class XArm(Target):
     """The TCP payload of an xArm, about its flange. The raw wrench of its sensor, from which the
     configuration of this package identifies, holds everything with any payload."""
 
@@ -33,9 +32,6 @@ class XArm:
             left_out=("the inertia: set_tcp_load takes none",),
             notes=("the controller forgets it when it restarts, unless its configuration is saved",)
         )
-
-    def read(self, settings: Settings, seen: Seen) -> Reading | None:
-        return None
 
 
 def _service(settings: Settings) -> str:

@@ -16,6 +16,11 @@ from node_client import NODE, set_parameter, wait_for_finding, wait_for_valid  #
 from ros_process import wait_until  # noqa: E402
 
 from inertial_id_ros.ros.apply.consequences import consequences, removal_gate  # noqa: E402
+from inertial_id_ros.ros.apply.history import (  # noqa: E402
+    History,
+    NothingToUndo,
+    undo_calls,
+)
 from inertial_id_ros.settings import Settings  # noqa: E402
 from inertial_id_ros.srv import Save  # noqa: E402
 from inertial_id_ros.targets.readings import body_reading  # noqa: E402
@@ -100,6 +105,26 @@ def test_nothing_is_sent_of_an_estimate_that_is_old_or_an_arm_that_is_silent(sta
     stage.end_rest()
     refused(stage, "the estimate is stale")
     refused(stage, "'joint_states' is silent", estimate=SAVED)
+
+
+def test_nothing_is_sent_that_could_not_be_recorded(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert "is no folder" in History(str(tmp_path / "file"), "/node").gate().closed
+    assert not History(str(tmp_path / "new"), "/node").gate().closed
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
+
+
+def test_a_line_that_was_written_in_part_hides_no_other(tmp_path):
+    history = History(str(tmp_path), "/left/node")
+    history.append({"target": "ur", "sent": True, "mass": 1.0, "undo": None})
+    history.append({"target": "ur", "sent": False, "mass": 2.0})
+    history.append({"target": "franka", "sent": True, "mass": 3.0})
+    with history.path.open("a") as file:
+        file.write('{"target": "ur", "sent": tr')
+    assert history.path.name == "left.applications.jsonl"
+    assert history.last("ur")["mass"] == 1.0 and history.last("xarm") is None
+    with pytest.raises(NothingToUndo, match="did not tell what it had before"):
+        undo_calls(history.last("ur"), "ur")
 
 
 # ---- what is configured already, and what follows ------------------------------------------------

@@ -104,9 +104,8 @@ def test_franka_is_asked_only_while_it_is_idle(mode, required, closed):
                               ixz=0.0, iyy=0.0, iyz=0.0, izz=0.0)
     message = None if mode is None else SimpleNamespace(
         robot_mode=mode, inertia_load=SimpleNamespace(inertia=inertia))
-    plan = load_target("franka").plan(payload(), SETTINGS.replace(
-        {"apply.require_idle": required}), Seen(message=message))
-    sentences = closed_gates(plan.gates)
+    sentences = closed_gates(load_target("franka").ready(SETTINGS.replace(
+        {"apply.require_idle": required}), Seen(message=message)))
     assert bool(sentences) == bool(closed) and all(closed in s for s in sentences)
 
 
@@ -180,11 +179,16 @@ def test_a_parameter_that_cannot_be_set_is_named_with_its_node(parameters, read_
     ({"wrench.convention": "on_environment"}, "expects +m g"),
     ({"wrench.topic": "/ft/wrench_filtered"}, "identify from the broadcaster's own wrench")])
 def test_the_gravity_filter_is_not_fed_where_it_would_count_twice(change, words):
-    prefix = "sensor_filter_chain.filter1.params."
-    plan = load_target("gravity_compensation").plan(
-        payload(), SETTINGS.replace({"apply.node": "ft", **change}), Seen(parameters={
-            f"{prefix}tool.mass": 0.0, f"{prefix}tool.CoG": [0.0] * 3}))
-    assert any(words in text for text in closed_gates(plan.gates))
+    target = load_target("gravity_compensation")
+    assert not closed_gates(target.ready(SETTINGS, Seen()))
+    assert any(words in text for text in closed_gates(
+        target.ready(SETTINGS.replace(change), Seen())))
+
+
+def test_a_saved_bias_is_no_offset():
+    with pytest.raises(InvalidData, match="does not tell the bias"):
+        load_target("force_torque_sensor_broadcaster").plan(
+            payload(bias=None), SETTINGS.replace({"apply.node": "ft"}), Seen())
 
 
 # ---- gates, readings, calls ----------------------------------------------------------------------
@@ -246,7 +250,7 @@ def test_a_maker_adds_a_target_by_an_entry_point_of_his_own_package(tmp_path, mo
     (tmp_path / "acme_target.py").write_text(
         "class Acme:\n"
         "    takes_tool, needs_limits, changes_wrench = True, True, False\n"
-        "    sources = placement = plan = read = lambda self, *_: 'of acme'\n"
+        "    sources = placement = plan = ready = read = lambda self, *_: 'of acme'\n"
         "class Half:\n    takes_tool = True\n")
     folder = tmp_path / "acme_target-1.0.dist-info"
     folder.mkdir()

@@ -123,8 +123,8 @@ class Applications:
         plan = target.plan(payload, settings, look.seen)
         told = target.read(settings, look.seen)
         gates = [*gates_of_payload(payload, settings, target.needs_limits), *plan.gates,
-                 *look.gates, removal_gate(name, target, settings, told, self.history),
-                 *self._arm_gates(settings)]
+                 removal_gate(name, target, settings, told, self.history),
+                 *self._common_gates(target, settings, look)]
         return _Step(name, target, settings, look, plan, gates, payload.describe(), payload,
                      evidence.record)
 
@@ -136,13 +136,14 @@ class Applications:
         sent = entry.get("before")
         plan = Plan(calls, Reading(sent["values"], sent["tolerance"]) if sent else None)
         return _Step(name, target, settings, look, plan,
-                     [*look.gates, *self._arm_gates(settings)],
+                     self._common_gates(target, settings, look),
                      f"what it had before the application of {entry.get('time')}", None,
                      {"undo_of": entry.get("time")})
 
-    def _arm_gates(self, settings: Settings) -> list[Gate]:
-        """Gates that do not depend on the target; the arm is watched for a moment."""
-        return [contact_gate(self._node.all_findings()), rest_gate(self._asking, settings)]
+    def _common_gates(self, target: Target, settings: Settings, look: Look) -> list[Gate]:
+        """Gates that do not depend on the payload; the arm is watched for a moment."""
+        return [*target.ready(settings, look.seen), *look.gates, self.history.gate(),
+                contact_gate(self._node.all_findings()), rest_gate(self._asking, settings)]
 
     def _resolved(self, call: Call) -> Call:
         """A call with the full name of its service or node."""
@@ -168,9 +169,9 @@ class Applications:
         except InertialIdError as error:
             failure = str(error)
             changed = changed or isinstance(error, NoResponse)  # it may have been taken
-        self._record(step, calls, told, changed, failure)
         if changed:
             begin_anew(self._node, step.name, step.target, step.settings)
+        self._record(step, calls, told, changed, failure)
         if told is not None and failure:
             failure = f"it tells another payload than was sent: {failure}"
         if failure:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _LEAST = 1e-3  # kg; less is no payload
 _SHARE = 0.01  # by which two masses that are meant to be the same may differ
-_WAIT = 2.0  # s for the worker
 
 
 def removal_gate(name: str, target: Target, settings: Settings, told: Reading | None,
@@ -67,7 +66,7 @@ def begin_anew(node: InertialIdNode, name: str, target: Target, settings: Settin
             node.identifier.reset(f"a payload was applied to {name}")
             node.solve_after_change()
 
-        node.worker.call(reset, _WAIT)
+        node.worker.post(reset)
 
 
 def _changes_wrench(target: Target, settings: Settings) -> bool:
