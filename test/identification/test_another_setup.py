@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from disturbed import (
     BIAS,
+    FAST,
     OTHER,
     assert_truth,
     between,
@@ -121,3 +122,17 @@ def test_a_payload_that_is_gripped_while_no_motion_comes_never_makes_an_old_one_
                 fresh[(stamp - START) * 1e-9] = float(outcome.report[0] / OTHER.report[0]) - 1.0
     assert not [t for t, error in fresh.items() if t > at + 0.6 and abs(error) > 0.05]
     assert abs(fresh[max(fresh)]) < 0.01 and max(fresh) > 8.8
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_the_first_row_after_a_gap_is_no_evidence_of_a_change_by_itself() -> None:
+    """A payload is gripped just before the motion is missing: one row cannot tell what it means."""
+    made, due = identify(), START
+    for stamp, method, arguments in two(BODY, OTHER, 3.8, FAST, 9.0).messages:
+        if method == "add_joint_state" and 4.0 < (stamp - START) * 1e-9 < 5.5:
+            continue
+        getattr(made, method)(*arguments)
+        if stamp >= due:
+            made.advance()
+            due = stamp + 50_000_000
+    assert_truth(made, OTHER, 0.02, 4e-3)
