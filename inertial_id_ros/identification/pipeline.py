@@ -289,6 +289,11 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         """What may be removed from the wrenches that come, or why nothing."""
         return LoadInUse(Mode.SILENT, "there is no wrench to compensate")
 
+    def joint_names(self) -> tuple[str, ...]:
+        """Joints that move the sensor; empty where they are not known."""
+        with self._lock:
+            return self._motion.joint_names
+
     def _restart(self, reason: str) -> None:
         """Forget all but the samples of what measures the load."""
         self._log.clear_all()

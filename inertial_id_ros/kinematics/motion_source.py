@@ -79,6 +79,11 @@ class MotionSelector:
         """The URDF from which a model of the robot was made; None where it is not the newest."""
         return self.urdf if model is self._model else None
 
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Joints of the robot description that move the sensor; empty where they are not known."""
+        return () if self._joint is None else tuple(self._joint.robot.joint_names)
+
     def take_joint_state(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float],
                          _efforts: Sequence[float] = ()) -> None:
         """Add a joint state, or count and drop it if it cannot be used."""

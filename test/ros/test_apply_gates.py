@@ -14,7 +14,9 @@ pytest.importorskip("inertial_id_ros.msg")
 from apply_stage import ApplyStage, told  # noqa: E402
 from node_client import NODE, set_parameter, wait_for_finding, wait_for_valid  # noqa: E402
 from ros_process import wait_until  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
 
+from inertial_id_ros.ros.apply.arm_state import rest_gate  # noqa: E402
 from inertial_id_ros.ros.apply.consequences import consequences, removal_gate  # noqa: E402
 from inertial_id_ros.ros.apply.history import (  # noqa: E402
     History,
@@ -105,6 +107,20 @@ def test_nothing_is_sent_of_an_estimate_that_is_old_or_an_arm_that_is_silent(sta
     stage.end_rest()
     refused(stage, "the estimate is stale")
     refused(stage, "'joint_states' is silent", estimate=SAVED)
+
+
+@pytest.mark.parametrize(("joints", "words"), [
+    (("left_lift",), ""), (("right_lift",), "joint 'right_lift' by 0.333 per second"),
+    ((), "right_lift"), (("other",), "no joint that moves the sensor")])
+def test_only_joints_that_move_the_sensor_must_rest(joints, words):
+    """Two arms may share a topic, whose messages carry the joints of one of them each."""
+    messages = [JointState(name=["left_lift"], position=[1.0]),
+                JointState(name=["right_lift"], position=[2.0]),
+                JointState(name=["left_lift"], position=[1.001]),
+                JointState(name=["right_lift"], position=[2.1])]
+    asking = SimpleNamespace(listen=lambda *_: messages)
+    closed = rest_gate(asking, Settings(), joints).closed
+    assert bool(closed) == bool(words) and words in closed
 
 
 def test_nothing_is_sent_that_could_not_be_recorded(tmp_path):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,8 +29,12 @@ def contact_gate(findings: Iterable[Finding]) -> Gate:
                                  and f.level != "info"), ""))
 
 
-def rest_gate(asking: Asking, settings: Settings) -> Gate:
-    """Whether the joints are at rest, by what they say from now on."""
+def rest_gate(asking: Asking, settings: Settings, joints: Collection[str]) -> Gate:
+    """Whether the arm is at rest, by what its joints say from now on.
+
+    Args:
+        joints: that move the sensor, as a topic may carry those of other arms; empty: all.
+    """
     dynamic = settings.dynamic_joint_states
     topic = dynamic.topic or settings.joint_states.topic
     kind: Any = message_type("control_msgs/msg/DynamicJointState") if dynamic.topic else JointState
@@ -49,12 +53,12 @@ def rest_gate(asking: Asking, settings: Settings) -> Gate:
     names, positions = zip(*(
         states.split(m.joint_names, m.interface_values)[1:3] if dynamic.topic
         else (tuple(m.name), tuple(m.position)) for m in messages), strict=True)
-    return Gate("rest", _describe_motion(names, positions, settings.apply.rest_speed))
+    return Gate("rest", _describe_motion(names, positions, joints, settings.apply.rest_speed))
 
 
 def _describe_motion(names: Sequence[Sequence[str]], positions: Sequence[Sequence[float]],
-                     speed: float) -> str:
-    """Which joint moves, in words; empty where all are at rest.
+                     joints: Collection[str], speed: float) -> str:
+    """Which of these joints moves, in words; empty where all are at rest.
 
     Args:
         names, positions: of each message [rad or m]; topics that several nodes share may carry
@@ -63,7 +67,10 @@ def _describe_motion(names: Sequence[Sequence[str]], positions: Sequence[Sequenc
     ranges: dict[str, list[float]] = {}
     for message_names, values in zip(names, positions, strict=True):
         for name, value in zip(message_names, values, strict=False):
-            ranges.setdefault(name, []).append(value)
+            if not joints or name in joints:
+                ranges.setdefault(name, []).append(value)
+    if not ranges:
+        return "no joint that moves the sensor is among the joint states"
     for name, values in ranges.items():
         moved = float(np.ptp(values)) / _REST_TIME
         if not moved <= speed:
