@@ -16,7 +16,7 @@ def main() -> None:
     """Run until interrupted."""
     rclpy.init()
     node = rclpy.create_node("use_payload")
-    client = PayloadClient(node, max_age=2.0, require="com")
+    client = PayloadClient(node, "inertial_id_node/inertial_parameters", max_age=2.0, require="com")
 
     def show() -> None:
         payload = client.newest()
