@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,12 +14,19 @@ pytest.importorskip("rclpy")
 pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from apply_stage import ApplyStage, told  # noqa: E402
-from node_client import NODE, set_parameter, wait_for_finding, wait_for_valid  # noqa: E402
+from node_client import (  # noqa: E402
+    NODE,
+    set_parameter,
+    wait_for_finding,
+    wait_for_valid,
+    wait_until_all_is_used,
+)
 from ros_process import wait_until  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
 from inertial_id_ros.ros.apply.arm_state import rest_gate  # noqa: E402
 from inertial_id_ros.ros.apply.consequences import consequences, removal_gate  # noqa: E402
+from inertial_id_ros.ros.apply.graph import Graph  # noqa: E402
 from inertial_id_ros.ros.apply.history import (  # noqa: E402
     History,
     NothingToUndo,
@@ -25,17 +34,21 @@ from inertial_id_ros.ros.apply.history import (  # noqa: E402
 )
 from inertial_id_ros.settings import Settings  # noqa: E402
 from inertial_id_ros.srv import Save  # noqa: E402
+from inertial_id_ros.targets.gates import closed_gates  # noqa: E402
+from inertial_id_ros.targets.payload import payload_of_report  # noqa: E402
 from inertial_id_ros.targets.readings import body_reading  # noqa: E402
 from inertial_id_ros.targets.registry import load_target  # noqa: E402
 
 SAVED = "hammer.json"
+REPORT = {"frame_id": "link_eef", "mass": 1.0, "com": [0.0, 0.0, 0.1], "tool_apart": False,
+          "inertia_com": np.diag([1e-3, 1e-3, 1e-3]).tolist(), "verdict": ["identified"] * 10}
 slow = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory):
     with ApplyStage() as stage:
-        folder = tmp_path_factory.mktemp("state")
+        folder = stage.folder = tmp_path_factory.mktemp("state")
         stage.begin(state__directory=str(folder), apply__target="admittance_controller",
                     apply__interval=1.0)
         assert stage.client.call(Save, f"{NODE}/save", Save.Request(name=SAVED)).success
@@ -64,11 +77,34 @@ def test_what_is_not_there_is_named(stage, request_, words):
 
 
 @slow
+@pytest.mark.parametrize(("entry", "words"), [
+    (0, "the mass is unobserved"), (2, "the centre of mass is unobserved"), (5, None)])
+def test_what_is_unobserved_is_not_sent(stage, entry, words):
+    report = json.loads((stage.folder / "saves" / SAVED).read_text())
+    report["verdict"][entry] = "unobserved"
+    (stage.folder / "saves" / "doubtful.json").write_text(json.dumps(report))
+    if words:
+        refused(stage, words, estimate="doubtful.json")
+    else:  # this target takes no inertia
+        assert stage.apply("", estimate="doubtful.json").success
+
+
+@slow
+def test_without_a_driver_a_rehearsal_still_gives_the_line_to_run(stage):
+    answer = stage.apply("universal_robots", estimate=SAVED)
+    assert not answer.success
+    assert "there is no service '/io_and_status_controller/set_payload'" in answer.message
+    assert answer.calls[0].startswith(
+        "ros2 service call /io_and_status_controller/set_payload ur_msgs/srv/SetPayload '{mass: ")
+
+
+@slow
 def test_nothing_is_sent_during_contact(stage):
     stage.contact = np.array([15.0, 0.0, -15.0, 0.0, 0.0, 0.0])
     try:
-        contact = wait_for_finding(stage, "contact")["contact"]
-        answer = refused(stage, contact.split(" (")[0], estimate=SAVED)
+        words = "the wrench does not fit the estimate"
+        wait_for_finding(stage, "contact", words)
+        answer = refused(stage, words, estimate=SAVED)
         assert len(answer.calls) == 2  # what would have been sent
     finally:
         stage.contact = np.zeros(6)
@@ -105,6 +141,7 @@ def test_by_itself_a_payload_is_applied_once_and_never_against_an_undo(stage):
 def test_nothing_is_sent_of_an_estimate_that_is_old_or_an_arm_that_is_silent(stage):
     """The last test: nothing is published any more."""
     stage.end_rest()
+    wait_until_all_is_used(stage)
     refused(stage, "the estimate is stale")
     refused(stage, "'joint_states' is silent", estimate=SAVED)
 
@@ -121,6 +158,18 @@ def test_only_joints_that_move_the_sensor_must_rest(joints, words):
     asking = SimpleNamespace(listen=lambda *_: messages)
     closed = rest_gate(asking, Settings(), joints).closed
     assert bool(closed) == bool(words) and words in closed
+
+
+def test_a_type_that_is_not_installed_is_named_with_its_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "xarm_msgs", None)
+    node = SimpleNamespace(
+        resolve_service_name=lambda name: f"/{name}",
+        get_service_names_and_types=lambda: [("/xarm/set_tcp_load", ["xarm_msgs/srv/SetTcpLoad"])])
+    target = load_target("xarm")
+    look = Graph(node, None).look(target.sources(Settings()), Settings())
+    (closed,) = closed_gates(look.gates)
+    assert "xarm_msgs/srv/SetTcpLoad is not installed where this node runs" in closed
+    assert target.plan(payload_of_report(REPORT)[0], Settings(), look.seen).calls
 
 
 def test_nothing_is_sent_that_could_not_be_recorded(tmp_path):
