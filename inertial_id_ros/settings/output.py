@@ -24,7 +24,7 @@ class CompensationSettings:
         "", "Frame, fixed to the sensor, in whose axes and about whose origin the compensated "
         "wrench is given; empty: that of the incoming wrench.")
     blend_time: float = setting(
-        0.5, "Time in which one load takes the place of another; longer by itself where the wrench "
+        0.3, "Time in which one load takes the place of another; longer by itself where the wrench "
         "would change faster than the sensor's noise.", unit="s", low=0.0, high=60.0, runtime=True)
     max_age: float = setting(
         120.0, "Age of the estimate from which on it is old.", unit="s", above=0.0,

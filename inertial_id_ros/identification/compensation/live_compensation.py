@@ -20,6 +20,7 @@ from .policy import apply_age, apply_policy
 from .prepared_load import inputs_of
 
 _JUMP_BACK = 1_000_000_000  # ns; stamps that go back by more are of a clock that jumped
+_PAUSE = 0.1  # s without a compensated wrench, after which no load is blended with the one before
 
 
 class Status(NamedTuple):
@@ -130,7 +131,7 @@ class LiveCompensation:
         the reason that `status` tells."""
         out = self._compensate(stamp_ns, frame_id, wrench)
         if isinstance(out, str):
-            self._silence, self._blend = out, None
+            self._silence = out
             return None
         self._silence, self._published = "", stamp_ns
         return out
@@ -146,22 +147,24 @@ class LiveCompensation:
         if not is_plausible(wrench, self._limits):
             return "the wrench holds NaN or infinity, or is saturated"
         if stamp_ns <= 0 or -_JUMP_BACK < step <= 0:
-            self._use = use
             return "the stamps of the wrench are missing, repeated, or go back"
         self._newest = stamp_ns
         if use.mode is Mode.SILENT:
-            self._use = use
+            self._use, self._blend = use, None
             return use.reason
         if not use.any_frame and frame_id.lstrip("/") != use.frame_id:
             return f"the wrench is given in frame '{frame_id}' instead of '{use.frame_id}'"
         if motion is None:
             return "the motion of the sensor is not known"
+        pause = 1e-9 * (stamp_ns - self._published)
+        if not 0.0 < pause < _PAUSE:
+            self._blend = None
         self._go_over_to(use)
         assert self._blend is not None
         now = motion.motion_at(stamp_ns + self._blend.early_ns)
         if now.features is None:
             return now.reason
-        out = self._blend.remove(inputs_of(wrench, now.features), 1e-9 * step).tolist()
+        out = self._blend.remove(inputs_of(wrench, now.features), pause).tolist()
         return out if math.isfinite(sum(out)) else "the result is not finite"
 
     def _now_in_use(self) -> LoadInUse:

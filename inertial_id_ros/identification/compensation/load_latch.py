@@ -14,6 +14,7 @@ from ...estimate import IDENTIFIED, UNOBSERVED, Estimate
 from ...inertia import Array
 from .load_in_use import NO_LOAD, Load, Mode
 
+_CLOSE = 3.0  # standard deviations of one sample: what is removed is no worse than that
 _WAITING = "waiting for the first estimate"
 
 
@@ -38,18 +39,21 @@ class LoadLatch:
         self.load, self.estimate_ns, self._doubted = NO_LOAD, 0, ""
         self.epoch += 1
 
-    def take(self, estimate: Estimate, carried: Array) -> None:
-        """Use a new estimate, if it knows enough.
+    def take(self, estimate: Estimate, carried: Array, weighed: Array) -> None:
+        """Use a new estimate, if it knows mass and centre of mass, or weight and moment at least
+        about as well as the sensor tells them.
 
         Unknown inertia is no reason not to: motion that does not identify it hardly depends on it.
 
         Args:
             carried: phi (10,) of all that the sensor carries by it.
+            weighed: (4,) mass [kg] and first moments [kg m] that the noise of one sample weighs.
         """
         verdict = estimate.verdict[:4]
         if self._doubted and any(v != IDENTIFIED for v in verdict):
             return
-        if UNOBSERVED in verdict:
+        sd = np.sqrt(np.maximum(np.diag(estimate.phi_covariance)[:4], 0.0))
+        if UNOBSERVED in verdict and (sd > _CLOSE * weighed).any():
             if self.mode is Mode.SILENT:
                 what = "mass" if verdict[0] == UNOBSERVED else "centre of mass"
                 self.reason = f"the {what} is not identified yet"

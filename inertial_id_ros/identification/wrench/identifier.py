@@ -367,7 +367,9 @@ class Identifier(Pipeline[WindowContent]):
                 self._compensation.begin_with(outcome)
             outcome = self._conclude(self._recover(outcome))
             if _is_new(outcome):
-                self._latch.take(outcome, self._carried(outcome))
+                noise = datasheet_noise(self._noise.settings.wrench)[[0, 3, 4, 5]]
+                self._latch.take(outcome, self._carried(outcome),
+                                 noise / self.settings.gravity.acceleration)
             return outcome
 
     def _recover(self, outcome: Outcome) -> Outcome:
