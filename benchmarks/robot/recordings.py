@@ -144,7 +144,7 @@ def ur10e_masses(currents: Currents) -> Masses:
     halves = []
     for k in range(2):
         gains = gains_from_payload(model, *parts[k], PAYLOAD)
-        halves.append(payload_with_gains(model, *parts[1 - k], gains.gain))
+        halves.append(payload_with_gains(model, *parts[1 - k], gains.gain, gains.sigma))
     return Masses(gains_from_payload(model, free, held, PAYLOAD),
                   payload_with_gains(model, free, held, makers), (halves[0], halves[1]))
 
@@ -184,7 +184,7 @@ def ur10e_table(folder: Path) -> list[str]:
              "|---|---|---|---|---|"]
     lines += [f"| {j + 1} | {told.gain[j]:.2f} | {told.sigma[j]:.2f} | "
               f"{currents.makers_gain[j]:.2f} | {told.rms[j]:.3f} |" for j in range(6)]
-    lines += ["", f"| gains | mass found, kg ({PAYLOAD} weighed) | sigma, white residuals |",
+    lines += ["", f"| gains | mass found, kg ({PAYLOAD} weighed) | sigma |",
               "|---|---|---|"]
     lines += [f"| {name} | {g.payload[0]:.3f} ({100 * (g.payload[0] / PAYLOAD - 1):+.1f} %) | "
               f"{g.payload_sigma[0]:.3f} |" for name, g in rows]

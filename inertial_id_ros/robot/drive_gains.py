@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import InvalidData, NotEnoughData
 from ..inertia import Array
 from .base_parameters import structural_base_parameters
+from .correlated_noise import equivalent_white_noise
 from .model import BODY_SIZE, RobotModel
 from .recording import FilteredRecording
 
@@ -30,7 +31,7 @@ class Gains:
 
     Attributes:
         gain: (joints,) [N m/A] (or effort per unit of what was recorded).
-        sigma: (joints,) their standard deviations, for white residuals.
+        sigma: (joints,) their standard deviations, the correlation of residuals included.
         payload: (10,) the payload about the origin of the last link, in its axes.
         payload_sigma: (10,).
         rms: (joints,) root mean square residual of the currents [A].
@@ -63,7 +64,7 @@ def gains_from_payload(model: RobotModel, unloaded: FilteredRecording, loaded: F
         slopes = np.concatenate([pair.spread_by_joint(torque), np.delete(pair.rows, start, axis=1)
                                  / gain[pair.joint][:, None]], axis=1)
         residual = pair.current - torque / gain[pair.joint]
-        solved, spread = pair.solve(slopes, residual, weights)
+        solved = pair.solve(slopes, residual, weights)
         inverse = 1.0 / gain + solved[:count]
         if not (np.isfinite(inverse).all() and np.all(inverse > 0.0)):
             raise NotEnoughData("the recordings do not determine the gain of every joint")
@@ -76,24 +77,36 @@ def gains_from_payload(model: RobotModel, unloaded: FilteredRecording, loaded: F
     else:
         raise NotEnoughData("the search for the gains does not settle")
     x = pair.solve_parameters(gain, weights, mass)
-    sigma = np.sqrt(np.diag(spread))
+    sigma = np.sqrt(np.diag(pair.covariance(slopes, weights, pair.correlation(x, gain))))
     payload = slice(start, start + BODY_SIZE)
     own = np.concatenate([[0.0], sigma[count + start:count + start + BODY_SIZE - 1]])
     return Gains(gain, gain**2 * sigma[:count], x[payload], own, rms)
 
 
 def payload_with_gains(model: RobotModel, unloaded: FilteredRecording, loaded: FilteredRecording,
-                       gain: Array) -> Gains:
-    """The payload, mass and all, for known gains (joints,), by weighted least squares."""
+                       gain: Array, gain_sigma: Array | None = None) -> Gains:
+    """The payload, mass and all, for known gains (joints,), by weighted least squares.
+
+    Args:
+        gain_sigma: (joints,) standard deviations of the gains, which the payload's contain; None:
+            the gains are exact.
+    """
     pair = _TwoRecordings(model, unloaded, loaded)
-    weights = np.ones(model.nv)
+    gains, weights = np.asarray(gain, dtype=float), np.ones(model.nv)
     for _ in range(4):
-        x, spread = pair.solve(pair.rows / gain[pair.joint][:, None], pair.current, weights)
-        rms = pair.rms(pair.current - pair.rows @ x / gain[pair.joint])
+        rows = pair.rows / gains[pair.joint][:, None]
+        x = pair.solve(rows, pair.current, weights)
+        rms = pair.rms(pair.current - rows @ x)
         weights = 1.0 / rms
     payload = slice(pair.columns_of_payload, pair.columns_of_payload + BODY_SIZE)
-    return Gains(np.asarray(gain), np.zeros(model.nv), x[payload],
-                 np.sqrt(np.diag(spread))[payload], rms)
+    spread = pair.covariance(rows, weights, pair.correlation(x, gains))[payload, payload]
+    sigma = np.zeros(model.nv) if gain_sigma is None else np.asarray(gain_sigma, dtype=float)
+    for j in np.flatnonzero(sigma):
+        moved = gains.copy()
+        moved[j] += sigma[j]
+        other = pair.solve(pair.rows / moved[pair.joint][:, None], pair.current, weights)
+        spread = spread + np.outer((other - x)[payload], (other - x)[payload])
+    return Gains(gains, sigma, x[payload], np.sqrt(np.diag(spread)), rms)
 
 
 class _TwoRecordings:
@@ -113,6 +126,7 @@ class _TwoRecordings:
         terms = base.independent[base.independent >= bodies]
         last = model.body_slice(len(model.bodies) - 1)
         parts, currents, joints = [], [], []
+        self._sizes = (len(unloaded.effort), len(loaded.effort))
         for k, recording in enumerate((unloaded, loaded)):
             y = recording.regressor.reshape(-1, model.size)
             nothing = np.zeros((len(y), len(terms)))
@@ -130,6 +144,7 @@ class _TwoRecordings:
         self.columns_of_payload = self.rows.shape[1] - BODY_SIZE
         self._samples = np.bincount(of_joint, minlength=model.nv)
         self._count = model.nv
+        self._system = system
 
     def spread_by_joint(self, values: Array) -> Array:
         """Columns (n, joints): each holds the values (n,) of the rows of one joint, else zeros."""
@@ -141,24 +156,45 @@ class _TwoRecordings:
         """Root mean square (joints,)."""
         return np.sqrt(np.bincount(self.joint, residual**2, self._count) / self._samples)
 
-    def solve(self, rows: Array, target: Array, weights: Array) -> tuple[Array, Array]:
-        """Least squares, weighted by joint (joints,), and its covariance for white residuals."""
+    def correlation(self, x: Array, gain: Array) -> Array:
+        """How many times larger than for white residuals standard deviations are (joints,): the
+        unmodelled part of friction repeats itself for many samples."""
+        rows, current = self._system[:, :-1], self._system[:, -1]
+        torque = (rows @ x).reshape(-1, self._count)
+        residual = current.reshape(-1, self._count) - torque / gain
+        parts = np.split(residual, [self._sizes[0]])
+        nothing = np.full(self._count, np.finfo(float).tiny)
+        square = sum(len(part) * equivalent_white_noise(part, nothing)**2 for part in parts)
+        return np.sqrt(square / sum(len(part) * np.mean(part**2, axis=0) for part in parts))
+
+    def solve(self, rows: Array, target: Array, weights: Array) -> Array:
+        """Least squares, weighted by joint (joints,)."""
+        inverse, lengths, goal = self._triangle(rows, target, weights)
+        return np.asarray(inverse @ goal / lengths)
+
+    def covariance(self, rows: Array, weights: Array, correlation: Array) -> Array:
+        """Covariance of such a solution, for residuals of 1 / weights that repeat themselves."""
+        inverse, lengths, _ = self._triangle(rows, self.current, weights)
+        scaled = rows / lengths * (weights * correlation)[self.joint][:, None]
+        root = scaled @ (inverse @ inverse.T)
+        return np.asarray(root.T @ root / np.outer(lengths, lengths))
+
+    def _triangle(self, rows: Array, target: Array, weights: Array) -> tuple[Array, Array, Array]:
+        """Inverse of the triangular factor of weighted rows with columns of unit length, these
+        lengths, and the target on the factor's rows."""
         scaled = rows * weights[self.joint][:, None]
-        goal = target * weights[self.joint]
         lengths = np.linalg.norm(scaled, axis=0)
         lengths[lengths == 0.0] = 1.0
-        upper = np.asarray(np.linalg.qr(np.column_stack([scaled / lengths, goal]), mode="r"))
+        system = np.column_stack([scaled / lengths, target * weights[self.joint]])
+        upper = np.asarray(np.linalg.qr(system, mode="r"))
         size = rows.shape[1]
-        inverse = np.linalg.pinv(upper[:size, :size])
-        variance = float(upper[size, size])**2 / max(int(self._samples.sum()) - size, 1)
-        return inverse @ upper[:size, size] / lengths, variance * (
-            (inverse @ inverse.T) / np.outer(lengths, lengths))
+        return np.linalg.pinv(upper[:size, :size]), lengths, upper[:size, size]
 
     def first_gains(self, mass: float) -> Array:
         """Gains by one linear least squares on torques, all unknowns on one side."""
         unknown = np.delete(self.rows, self.columns_of_payload, axis=1)
         system = np.concatenate([self.spread_by_joint(self.current), -unknown], axis=1)
-        solved, _ = self.solve(system, mass * self.rows[:, self.columns_of_payload],
+        solved = self.solve(system, mass * self.rows[:, self.columns_of_payload],
                                np.ones(self._count))
         gain = solved[:self._count]
         if not np.all(gain > 0.0):
@@ -171,6 +207,6 @@ class _TwoRecordings:
         start = self.columns_of_payload
         scale = 1.0 / gain[self.joint]
         known = self.current - scale * mass * self.rows[:, start]
-        solved, _ = self.solve(np.delete(self.rows, start, axis=1) * scale[:, None], known,
+        solved = self.solve(np.delete(self.rows, start, axis=1) * scale[:, None], known,
                                weights)
         return np.insert(solved, start, mass)

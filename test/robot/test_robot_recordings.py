@@ -88,6 +88,29 @@ def test_gains_and_payload_are_found_from_currents(rng: np.random.Generator) -> 
         gains_from_payload(model, pair[0], pair[1], 0.0)
 
 
+@pytest.mark.slow
+def test_the_payload_is_within_its_interval_though_gains_and_friction_are_not_exact(
+        rng: np.random.Generator) -> None:
+    """Gains wrong as their standard deviations say, and friction that wanders for seconds: the
+    spread of the masses found is what their standard deviations say."""
+    model = RobotModel.from_urdf(ur10e(rng), JointTerms())
+    payload = phi_from_body(2.5, np.array([0.03, -0.02, 0.1]), 0.01 * np.eye(3))
+    gain, sigma = np.full(6, 10.0), np.full(6, 0.15)
+    scaled = []
+    for _ in range(16):
+        pair = []
+        for carried in (np.zeros(10), payload):
+            t, q, dq, ddq = moving(rng, 6, 8.0)
+            phi = model.nominal
+            phi[model.body_slice(5)] += carried
+            wander = np.repeat(rng.normal(size=(len(t) // 50 + 1, 6)), 50, axis=0)[:len(t)]
+            current = model.torque(phi, q, dq, ddq) / gain + 0.1 * wander
+            pair.append(filter_recording(model, JointRecording.from_seconds(t, q, current)))
+        found = payload_with_gains(model, *pair, gain + sigma * rng.normal(size=6), sigma)
+        scaled.append((found.payload[0] - 2.5) / found.payload_sigma[0])
+    assert 0.6 < np.sqrt(np.mean(np.square(scaled))) < 1.5
+
+
 def test_recordings_that_cannot_be_used_are_refused(rng: np.random.Generator) -> None:
     model = RobotModel.from_urdf(random_tree(rng, 2))
     t, zeros = np.arange(100) * 0.01, np.zeros((100, 2))

@@ -30,11 +30,19 @@ _ZERO = 1e-14  # entries of a matrix this much smaller than its largest are not 
 
 @dataclass(frozen=True)
 class ConicSolution:
-    """Optimum x (n,), multipliers z (rows,) of the cones, and a lower bound of the objective."""
+    """What the solver found.
+
+    Attributes:
+        x: (n,) optimum; z: (rows,) multipliers of the cones.
+        lower_bound: dual objective, which bounds the optimum from below, but for `slack`.
+        slack: by how much it may be too high, as the slope of the Lagrangian is not quite zero:
+            for optima within ``2 + 2 |x|`` of x, each coordinate.
+    """
 
     x: Array
     z: Array
     lower_bound: float
+    slack: float
 
 
 class InfeasibleProblem(InvalidData):
@@ -64,8 +72,10 @@ def minimise(weights: Array, linear: Array, offset: Array, matrix: Array,
         solution = _solve(weights, linear, offset, matrix, cones, careful)
         status = "breakdown" if solution is None else str(solution.status)
         if solution is not None and status in ("Solved", "AlmostSolved"):
-            return ConicSolution(np.asarray(solution.x), np.asarray(solution.z),
-                                 float(solution.obj_val_dual))
+            x, z = np.asarray(solution.x), np.asarray(solution.z)
+            slope = weights * x + linear - matrix.T @ z
+            return ConicSolution(x, z, float(solution.obj_val_dual),
+                                 2.0 * float(np.abs(slope) @ (1.0 + np.abs(x))))
         if solution is not None and status in ("PrimalInfeasible", "AlmostPrimalInfeasible"):
             raise InfeasibleProblem(np.asarray(solution.z))
     raise SolverFailure(f"the conic solver found no accurate answer ({status})")

@@ -102,11 +102,13 @@ class Correction:
     Attributes:
         beta: (nb,).
         distance: Euclidean distance to those given, a measure of infeasibility.
+        gap: how far its square may be above the least possible one.
         witness: (p,) a robot that has them; its null-space values are arbitrary.
     """
 
     beta: Array
     distance: float
+    gap: float
     witness: Array
 
 
@@ -122,7 +124,8 @@ def correct_to_feasible(base: BaseParameters, beta: Array, constraints: Sequence
     matrix = base.matrix
     found = constrained_least_squares(matrix, beta, constraints, ref)
     corrected = matrix @ found.phi
-    return Correction(corrected, float(np.linalg.norm(corrected - beta)), found.phi)
+    return Correction(corrected, float(np.linalg.norm(corrected - beta)), found.gap,
+                      found.phi)
 
 
 def _start_and_null_space(base: BaseParameters, beta: Array, ref: Reference) -> tuple[Array, Array]:

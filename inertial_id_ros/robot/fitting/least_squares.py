@@ -34,7 +34,7 @@ class Optimum:
         phi: (p,); directions that neither data nor constraints bind are arbitrary.
         auxiliary: (a,) variables of the constraints' own.
         excess: sum of squares above the unconstrained optimum.
-        gap: how far above the true optimum that may be.
+        gap: how far above the true optimum that may be, the solver's errors included.
         active: whether the constraints bind.
     """
 
@@ -108,6 +108,7 @@ def _solve_rescaled(singular: _SingularCoordinates, stacked: Stacked, scaled: Sc
     offset = scaled.offset + scaled.matrix @ singular.center
     unit, failures = 1.0, 0
     best: Optimum | None = None
+    nearest = np.inf
     for _ in range(2 * _ATTEMPTS):
         # Known coordinates in units of the excess; those without Hessian stay as they are.
         units = 1.0 / np.sqrt(singular.weights / unit**2 + 1.0 - singular.weights)
@@ -128,9 +129,11 @@ def _solve_rescaled(singular: _SingularCoordinates, stacked: Stacked, scaled: Sc
         d = units * found.x[:size]
         excess = singular.excess(d)
         gap = excess - singular.constant - 2.0 * unit**2 * found.lower_bound
-        if best is None or abs(gap) < abs(best.gap):
+        if abs(gap) < nearest:
             u = singular.center + singular.axes @ (d / singular.step)
-            best = Optimum(scaled.unit @ u, scaled.own_unit * found.x[size:], excess, gap, True)
+            nearest = abs(gap)
+            best = Optimum(scaled.unit @ u, scaled.own_unit * found.x[size:], excess,
+                           nearest + 2.0 * unit**2 * found.slack, True)
         if abs(gap) <= max(ACCEPTED_GAP * excess, SMALLEST_GAP):
             break
         unit = max(float(np.sqrt(max(excess, 0.0))), SMALLEST_UNIT)
