@@ -159,7 +159,7 @@ def data_sheet_ur10e() -> str:
     return urdf(joints, bodies)
 
 
-def table(folder: Path, runs: int = 20, first_seed: int = 1000) -> list[str]:
+def table(folder: Path, runs: int = 6, first_seed: int = 1000) -> list[str]:
     """Markdown rows: simulated robots, then the real one."""
     lines = ["| robot | load | runs | FBPE, held back, % | null-space prior / FBPE (worst) | "
              "identify_robot / FBPE (worst) | FBPE, other motion, % | null-space prior / FBPE | "
