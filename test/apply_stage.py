@@ -29,11 +29,12 @@ class ApplyStage(Stage):
     """A stage with a node, and a robot that carries a hammer.
 
     Attributes:
-        contact: (6,) what is read beside the weight [N, N m]; moves: the arm moves, with the same
-            reading.
+        contact: (6,) what is read beside the weight [N, N m]; share: of the weight that is read;
+            moves: the arm moves, with the same reading.
     """
 
     contact = np.zeros(6)
+    share = 1.0
     moves = False
 
     def begin(self, **settings: object) -> None:
@@ -66,7 +67,8 @@ class ApplyStage(Stage):
         still = np.concatenate([body.mass * up, np.cross(body.com, body.mass * up)])
         reading = sample.wrench[0] + sample.truth.wrench[0] - still
         while not self._ended.is_set():
-            self.robot.play(0.1, reading + self.contact, rest=not self.moves, speed=1.0)
+            self.robot.play(0.1, self.share * reading + self.contact, rest=not self.moves,
+                            speed=1.0)
 
     def end_rest(self) -> None:
         """Publish nothing any more."""

@@ -14,7 +14,13 @@ pytest.importorskip("rclpy")
 pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from apply_stage import SENSOR, SHIFT, TILT, ApplyStage, told  # noqa: E402
-from node_client import NODE, PARAMETERS, set_parameter, wait_for_finding  # noqa: E402
+from node_client import (  # noqa: E402
+    NODE,
+    PARAMETERS,
+    set_parameter,
+    wait_for_finding,
+    wait_for_valid,
+)
 from ros_process import PATIENCE, wait_until  # noqa: E402
 from stand_in_driver import BEFORE  # noqa: E402
 
@@ -200,3 +206,25 @@ def test_the_node_goes_on_while_a_driver_does_not_answer(stage):
     assert not slow.done()
     stage.client.spin_until(slow.done)
     assert "did not answer within 20 s" in slow.result().message
+
+
+def test_what_the_driver_removes_from_then_on_is_counted_once(types, tmp_path):
+    """The node adds what the driver has to what it measures, sends the whole, and finds the whole
+    again although nothing of it is left in the wrench."""
+    whole = TRUE.mass + BEFORE["mass"]
+    com = (TRUE.mass * AT_FLANGE + BEFORE["mass"] * np.array(BEFORE["com"])) / whole
+    with ApplyStage() as stage:
+        driver = stage.stand_in("stand_in_driver.py", "ur")
+        stage.begin(state__directory=str(tmp_path), precompensated__source="dynamic_joint_states",
+                    precompensated__topic="dynamic_joint_states", precompensated__frame="tool0")
+        wait_until(lambda: stage.apply("universal_robots").success)
+        answer = stage.apply("universal_robots", send=True)
+        stage.share = 0.0
+        assert answer.success and "counted once" in answer.message, answer.message
+        (got,) = told(driver)
+        assert got["mass"] == pytest.approx(whole, abs=MASS_TOLERANCE)
+        np.testing.assert_allclose(list(got["center_of_gravity"].values()), com,
+                                   atol=COM_TOLERANCE)
+        stage.end_rest()
+        stage.robot.play(10.0, np.zeros(6))
+        assert wait_for_valid(stage, 1).inertia.m == pytest.approx(whole, abs=MASS_TOLERANCE)
