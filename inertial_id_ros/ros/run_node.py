@@ -17,7 +17,7 @@ from .settings.arguments import start_ros, without_ros_arguments, without_source
 from .settings.parameter_files import Section, read_parameter_files
 from .signals import ignore_signals, leave_in_time, stop_flag
 
-_LONGEST_END = 1.2  # s from a signal to the end, whatever goes on: state files are replaced whole
+_LONGEST_END = 0.9  # s from a signal to the end, whatever goes on: state files are replaced whole
 # s between threads that run Python code. With the usual 5 ms, a solve that releases the lock a
 # hundred times takes half a second longer while another thread reads a large request, and a wrench
 # that comes meanwhile is compensated up to four times as long after it came.
