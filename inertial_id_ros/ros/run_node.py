@@ -18,6 +18,9 @@ from .settings.parameter_files import Section, read_parameter_files
 from .signals import ignore_signals, leave_in_time, stop_flag
 
 _LONGEST_END = 0.9  # s from a signal to the end, whatever goes on: state files are replaced whole
+# s for the threads to end. Where they took longer the machine is busy, and leaving the ROS graph in
+# order would hold the interpreter's lock past the longest end: then the process leaves at once.
+_ORDERLY = 0.3
 # s between threads that run Python code. With the usual 5 ms, a solve that releases the lock a
 # hundred times takes half a second longer while another thread reads a large request, and a wrench
 # that comes meanwhile is compensated up to four times as long after it came.
@@ -53,7 +56,10 @@ def run(words: list[str]) -> int:
         if node is not None:
             if executor is not None and compat.is_running():
                 _end_goal(node, executor)
+            began = time.monotonic()
             ended = node.stop()
+            if stop.is_set() and time.monotonic() - began > _ORDERLY:
+                compat.exit_process(0)
             node.destroy_node()
         compat.shutdown()
     if not ended:  # a solver that does not return must not keep the process
