@@ -16,6 +16,7 @@ from .joint_terms import COULOMB
 from .model import RobotModel
 
 _LEAST = 1e-3  # weight of a row before friction is known
+_WRONG = 0.1  # part of the Coulomb friction that is wrong near rest, from which on rows are doubted
 
 
 def friction_weight(sign: Array, ratio: float | Array) -> Array:
@@ -32,7 +33,7 @@ def rest_weights(model: RobotModel, regressor: Array, friction: Array, noise: Ar
     """Weights (r, joints) of rows of a regressor (r, joints, p).
 
     Args:
-        friction: (joints,) Coulomb friction, see `coulomb_friction`; noise: (joints,) [N m].
+        friction: (joints,) that may act either way; noise: (joints,) [N m].
     """
     out = np.ones(regressor.shape[:2])
     for j, term in coulomb_columns(model).items():
@@ -50,11 +51,25 @@ def moving_weights(model: RobotModel, regressor: Array) -> Array:
     return out
 
 
-def coulomb_friction(model: RobotModel, phi: Array) -> Array:
-    """Coulomb friction (joints,) [N m] of parameters (p,); zero without such a term."""
-    out = np.zeros(model.nv)
+def friction_in_doubt(model: RobotModel, regressor: Array, phi: Array, error: Array, noise: Array
+                      ) -> Array:
+    """Friction (joints,) that may act either way near rest [N m], see `friction_weight`.
+
+    All the Coulomb friction, unless the errors there are hardly larger than elsewhere: where the
+    model has friction near rest right, its rows keep their weight.
+
+    Args:
+        phi: (p,) of a fit that leaves rows near rest out; error: (r, joints) of that fit; noise:
+            (joints,) its rms elsewhere [N m].
+    """
+    out = np.zeros(error.shape[1])
     for j, term in coulomb_columns(model).items():
-        out[j] = abs(phi[term])
+        unsure = np.maximum(1.0 - regressor[:, j, term]**2, 0.0)
+        total = float(unsure @ unsure)
+        if total > 0.0:
+            excess = max(float(unsure @ (error[:, j]**2 - noise[j]**2)) / total, 0.0)
+            if np.sqrt(3.0 * excess) > _WRONG * abs(phi[term]):
+                out[j] = abs(phi[term])
     return out
 
 

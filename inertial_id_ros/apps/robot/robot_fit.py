@@ -18,7 +18,7 @@ from ...robot.fitting.described_fit import Described, identify_described
 from ...robot.model import RobotModel
 from ...robot.recording import FilteredRecording
 from ...robot.reference_robot import Reference, description_reference
-from ...robot.rest_rows import coulomb_friction, moving_weights, rest_weights
+from ...robot.rest_rows import friction_in_doubt, moving_weights, rest_weights
 
 SMALLEST = 1e-6  # of a joint's torque: what the model leaves at least
 _LEAST_FREE = 0.1  # part of the rows of a joint that a fit leaves free at least
@@ -31,6 +31,7 @@ class FreeFit:
     Attributes:
         phi: (p,); rms: (joints,) of the weighted residual [N m].
         weights: (r, joints) of the rows; data: the factors of the rows times these.
+        doubt: (joints,) friction that may act either way in rows near rest [N m].
         noise: (joints,) of independent rows that say as much [N m].
     """
 
@@ -39,6 +40,7 @@ class FreeFit:
     weights: Array
     data: Compressed
     noise: Array
+    doubt: Array
 
 
 @dataclass(frozen=True)
@@ -46,18 +48,18 @@ class RobotFit:
     """The robot of filtered rows.
 
     Attributes:
-        model: its regressor; described: the robot; covariance: (p, p); rms: see `FreeFit`.
+        model: its regressor; described: the robot; covariance: (p, p); rms, doubt: see `FreeFit`.
     """
 
     model: RobotModel
     described: Described
     covariance: Array
     rms: Array
+    doubt: Array
 
     def weights(self, rows: FilteredRecording) -> Array:
         """Weights (r, joints) of rows, less where a joint rests, creeps or turns back."""
-        friction = coulomb_friction(self.model, self.described.identified.phi)
-        return rest_weights(self.model, rows.regressor, friction, self.rms)
+        return rest_weights(self.model, rows.regressor, self.doubt, self.rms)
 
 
 def fit_robot(model: RobotModel, rows: FilteredRecording, level: RobotModel, weight: float
@@ -76,7 +78,7 @@ def fit_robot(model: RobotModel, rows: FilteredRecording, level: RobotModel, wei
     noise = free.noise * _undo_fit(free, design)
     found = identify_described(free.data, base, consistent_robot(model, like=design), design,
                                len(model.bodies), noise, weight)
-    return RobotFit(model, found, _covariance(free.data, noise, found.prior), free.rms)
+    return RobotFit(model, found, _covariance(free.data, noise, found.prior), free.rms, free.doubt)
 
 
 def fit_unconstrained(model: RobotModel, rows: FilteredRecording) -> FreeFit:
@@ -89,17 +91,20 @@ def fit_unconstrained(model: RobotModel, rows: FilteredRecording) -> FreeFit:
     least = np.maximum(SMALLEST * np.sqrt(np.mean(rows.effort**2, axis=0)), 1e-9)
     noise = np.maximum(np.std(rows.effort, axis=0), least)
     weights = moving_weights(model, rows.regressor)
-    rms = noise
+    rms, doubt = noise, np.zeros(model.nv)
     for last in (False, True):
         data = rows.compress(weights)
         for _ in range(2):
             phi = _least_squares(data, noise, scale)
-            left = weights * (rows.effort - rows.regressor @ phi)
+            error = rows.effort - rows.regressor @ phi
+            left = weights * error
             noise = equivalent_white_noise(left, least)
         rms = np.maximum(np.sqrt(np.mean(left**2, axis=0) / np.mean(weights**2, axis=0)), least)
         if not last:
-            weights = rest_weights(model, rows.regressor, coulomb_friction(model, phi), rms)
-    return FreeFit(phi, np.maximum(np.sqrt(np.mean(left**2, axis=0)), least), weights, data, noise)
+            doubt = friction_in_doubt(model, rows.regressor, phi, error, rms)
+            weights = rest_weights(model, rows.regressor, doubt, rms)
+    rms = np.maximum(np.sqrt(np.mean(left**2, axis=0)), least)
+    return FreeFit(phi, rms, weights, data, noise, doubt)
 
 
 def _least_squares(data: Compressed, noise: Array, scale: Reference) -> Array:
