@@ -263,6 +263,18 @@ def test_without_fresh_joint_states_there_is_silence(known: Live) -> None:
     assert len(known.play(following(known, 200)).between(known.now - 0.2, known.now).t) > 30
 
 
+def test_a_load_that_nobody_judges_any_more_is_not_removed(known: Live) -> None:
+    """The identifier's thread may hang while a payload is released."""
+    known.play(following(known, 3))
+    later = START + round(known.now * 1e9)
+    known.now += 2.1
+    assert known.live.compensate(later + 5_000_000, "tool0", [0.0] * 6) is None
+    assert "too busy for 2 s" in known.live.status().reason
+    known.use()
+    assert known.live.compensate(later + 10_000_000, "tool0", [0.0] * 6) is not None
+    known.now -= 2.1
+
+
 def test_nothing_is_computed_before_a_subscriber_comes() -> None:
     made = live()
     made.live.end()

@@ -17,6 +17,7 @@ from std_srvs.srv import Trigger  # noqa: E402
 
 from inertial_id_ros.io import cdr  # noqa: E402
 from inertial_id_ros.msg import CompensationState  # noqa: E402
+from inertial_id_ros.ros.compensation.tee import Tee  # noqa: E402
 from inertial_id_ros.ros.compensation.wrench_bytes import (  # noqa: E402
     in_other_frame,
     patched,
@@ -51,6 +52,27 @@ def test_another_frame_has_its_length(frame: str, little_endian: bool) -> None:
 def test_a_message_is_written_as_ros_writes_it(frame: str) -> None:
     expected = cdr_messages.wrench(STAMP, frame, SIX[:3], SIX[3:])
     assert cdr.wrench(serialized(STAMP, frame.encode(), SIX)) == cdr.wrench(expected)
+
+
+class Noted:
+    """Notes what is called, and with what."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple] = []
+
+    def __getattr__(self, name: str):
+        return lambda *arguments: self.calls.append((name, *arguments))
+
+
+def test_samples_of_one_message_reach_the_live_compensation_and_the_identifier() -> None:
+    inbox, live = Noted(), Noted()
+    tee = Tee(inbox, live)
+    tee.add_joint_state(5, ["a"], [0.5])
+    tee.add_wrench(6, "ft", SIX[:3], SIX[3:])
+    tee.add_zeroing("why")
+    assert live.calls == [("add_joint_state", 5, ["a"], [0.5]),
+                          ("add_wrench", 6, "ft", SIX[:3], SIX[3:])]
+    assert inbox.calls == [*live.calls, ("add_zeroing", "why")]
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ from .policy import apply_age, apply_policy
 from .prepared_load import inputs_of
 
 _JUMP_BACK = 1_000_000_000  # ns; stamps that go back by more are of a clock that jumped
+_UNJUDGED = 2.0  # s without a word of the identifier, in which a payload may have been released
 _PAUSE = 0.1  # s without a compensated wrench, after which no load is blended with the one before
 
 
@@ -60,6 +61,7 @@ class LiveCompensation:
         self._sign = settings.wrench.sign
         self._limits = plausible_limits(settings.wrench)
         self._given = self._use = LoadInUse(Mode.SILENT, "waiting for the first estimate")
+        self._judged = clock()  # when the load was given last
         self._learnt = math.nan  # when the newest estimate was taken into use
         self.is_on = False
         self._begin_anew()
@@ -75,7 +77,8 @@ class LiveCompensation:
     # ---- from the thread of the identifier -------------------------------------------------------
 
     def use(self, use: LoadInUse) -> None:
-        """Remove this load from now on."""
+        """Remove this load from now on; to be called again and again, also with the same one."""
+        self._judged = self._clock()
         if use.estimate_ns != self._given.estimate_ns:
             self._learnt = self._clock() if use.estimate_ns else math.nan
         self._given = use
@@ -169,6 +172,9 @@ class LiveCompensation:
 
     def _now_in_use(self) -> LoadInUse:
         """The load in use by the policy of the settings."""
+        if self._clock() - self._judged > _UNJUDGED:
+            return self._given.silenced(
+                f"the node has been too busy for {_UNJUDGED:g} s to judge the wrench")
         return apply_age(self._settings, apply_policy(self._settings, self._given), self._age())
 
     def _age(self) -> float:
