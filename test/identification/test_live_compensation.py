@@ -152,6 +152,22 @@ def test_a_payload_that_is_gone_is_removed_no_longer_and_nothing_jumps() -> None
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("body", [BODY, OTHER])
+def test_after_a_pause_of_the_wrench_nothing_is_removed_until_an_estimate_comes(
+        body: PointMasses) -> None:
+    """Meanwhile the payload may have changed, and the driver may have zeroed the sensor."""
+    made = live()
+    made.play(samples(8.0))
+    t = stamps(1.5, RATE, start=8.0)
+    made.play(joint_messages(SLOW, t))
+    heard = made.play(samples(5.0, body, 9.5))
+    late = heard.between(9.75, 14.5)
+    assert "no usable wrench came for 1.5 s" in late.silent[0][1]
+    known = late.t[late.mode == Mode.PAYLOAD]
+    assert len(known) and (rms(heard.between(13.5, 14.5).wrench) < 1.5).all()
+
+
+@pytest.mark.slow
 def test_an_unknown_payload_can_be_met_with_silence() -> None:
     made = live(compensation__unknown_payload="silent")
     made.play(samples(8.0))

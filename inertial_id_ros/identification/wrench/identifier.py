@@ -56,6 +56,10 @@ from .wrench_model import WrenchModel
 _NOT_LEARNT = frozenset({"_handlers", "_lock", "on_command", "_inbox", "_bytes_in", "_bytes_out",
                          "entered", "taken"})
 
+# ns without a wrench, in which a payload may be released and the sensor zeroed: what was removed
+# before is not until an estimate holds data from after it.
+_UNHEARD_NS = 1_000_000_000
+
 
 class Identifier(Pipeline[WindowContent]):
     """Online payload identification from the wrenches of a sensor at the wrist.
@@ -201,6 +205,9 @@ class Identifier(Pipeline[WindowContent]):
             return
         if result == JUMPED:
             self._restart(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
+        elif before and self._stream.newest - before > _UNHEARD_NS:
+            self._latch.forget("no usable wrench came for "
+                               f"{(self._stream.newest - before) * 1e-9:.1f} s")
         self._stream.count(result)
 
     # ---- from the streams to the window --------------------------------------------------------
