@@ -207,7 +207,7 @@ def test_a_good_sensor_is_identified_from_the_arrays() -> None:
 def test_the_settings_of_every_source_can_be_used() -> None:
     for source in SOURCES.values():
         Settings().replace(source_settings(source))
-    assert source_settings(SOURCES["ur-config"])["wrench.topic"].startswith("/")
+    assert source_settings(SOURCES["ur-config"])["wrench.topic"].endswith("/wrench")
 
 
 def row(z: float, share: float, verdict: int = 2, **more: object) -> dict[str, object]:

@@ -20,6 +20,9 @@ from .problem_builder import ProblemBuilder
 _RENEWED, _SOUGHT, _FEW = 0.05, 0.25, round(0.5e9 / BIN_NS)
 # For an angle beside a cable: times what is worth to be removed, and standard deviations.
 _LARGE, _CLEARLY = 3.0, 5.0
+# Share of its tension that the pull of a cable leaves unexplained, at least, where none is fitted:
+# a pull that shows less looks like a payload.
+_LEAST_SHOWN = 0.01
 _NOTHING = np.zeros((PARAMETERS, PARAMETERS))
 
 
@@ -67,10 +70,14 @@ class CableWatch:
         where the residual is clear.
         """
         if ((self._cable is not None and self._cable.is_certain) or window.cross_channel is not None
-                or DYNAMIC in window.factors or not self._is_due(window, _SOUGHT)
-                or self._problems.is_clear(window, problem)):
+                or DYNAMIC in window.factors or not self._is_due(window, _SOUGHT)):
+            return None
+        left = self._problems.unexplained_force(window, problem)
+        if left == 0.0:
             return None
         self._fit(window)
+        if self._cable is not None and left < _LEAST_SHOWN * self._cable.tension:
+            self._cable = None
         return self._without(window)
 
     def _is_due(self, window: WindowContent, share: float) -> bool:

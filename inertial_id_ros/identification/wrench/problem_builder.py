@@ -45,6 +45,9 @@ _ROUNDS, _FIRST_ROUNDS = 3, 12  # of them, those of the first window
 _SMALL_ERROR, _SMALL_SHARE = np.array([0.05, 0.0025]), 0.02
 # Of phi in standard deviations, in the first window, of the noise by itself.
 _STEADY, _FIRST_STEADY, _STEADY_NOISE = 0.1, 0.01, 0.01
+# Standard deviations by which phi moves in a round: near the answer, and more than errors of the
+# calibration may move it.
+_NEAR, _FAR = 1.0, 10.0
 # Share of the window, and bins, that must be new before the noise is estimated anew.
 _RENEWED, _FEW = 0.05, round(0.2e9 / BIN_NS)
 
@@ -102,7 +105,7 @@ class ProblemBuilder:
         if self._start is None:
             rounds, steady = _FIRST_ROUNDS, _FIRST_STEADY
             self._start = _Start(np.zeros(PARAMETERS), np.zeros(len(self.states)),
-                                 self._errors.before_data(), BEFORE_DATA, -1)
+                                 self._errors.before_data(), BEFORE_DATA, -1, False, -1)
         now_ns = (window.last + 1) * BIN_NS
         # The strengths hardly change with a few more samples, and cost a third of an estimate.
         renewed = (window.last - self._start.end
@@ -111,8 +114,9 @@ class ProblemBuilder:
         def linearise_at(start: _Start) -> _Linearised:
             """The rows at the start of a round, without the information of noise."""
             matrix = self._matrix(start.phi)
-            weighed = self._errors.weigh(window, matrix, self.total_payload(start.phi),
-                                         start.strengths)
+            strengths = (start.strengths if start.near
+                         else start.strengths._replace(calibration=0.0))
+            weighed = self._errors.weigh(window, matrix, self.total_payload(start.phi), strengths)
             linearised = _Linearised(weighed, matrix,
                                      self._state_prior(removed, start, now_ns))
             if acceleration_covariance.any():
@@ -120,15 +124,28 @@ class ProblemBuilder:
                 noise = start.strengths.noise * np.sqrt(weighed.products.within)
                 linearised.marginal = remove_noise_information(
                     linearised.marginal, noise_information(
-                        acceleration_covariance, noise, window.samples))
+                        acceleration_covariance, noise, window.samples,
+                        weighed.eliminated))
             return linearised
 
-        for _ in range(rounds):
+        doubted = 2 * window.last + 1 - window.first  # when this window will have passed
+        settled = False  # near the answer of this window, not only that of the one before
+        moved = math.inf
+        for number in range(_FIRST_ROUNDS):
             start = self._start
+            if number >= rounds and start.near and moved < _NEAR:
+                break
             linearised = linearise_at(start)
             phi, _ = linearised.marginal.unconstrained_fit
             states = linearised.marginal.unconstrained_states
             strengths, origin, end = start.strengths, start.origin, start.end
+            moved = float(np.linalg.norm(linearised.marginal.matrix @ (phi - start.phi)))
+            if start.near and moved > _FAR:
+                self._start = start._replace(near=False,
+                                             until=doubted if settled else start.until)
+                continue
+            near = start.near or (moved < _NEAR and window.last >= start.until)
+            settled = settled or near > start.near
             if renewed:
                 covariance = linearised.covariance
                 end, strengths = window.last, self._errors.update(
@@ -136,12 +153,15 @@ class ProblemBuilder:
                     np.concatenate([phi, states, [-1.0]]), linearised.prior.products)
                 if SENSOR_POSITION in self.states.members:
                     origin = self._look_for_shift(covariance, states, linearised.prior)
-            self._start = _Start(phi, self.nuisance_values(states), strengths, origin, end)
-            moved = float(np.linalg.norm(linearised.marginal.matrix @ (phi - start.phi)))
+            self._start = _Start(phi, self.nuisance_values(states), strengths, origin, end, near,
+                                 start.until)
             changed = (np.abs(strengths.noise / start.strengths.noise - 1.0).max() if renewed
                        else 0.0)
-            if moved < steady and changed < _STEADY_NOISE:
+            if moved < steady and changed < _STEADY_NOISE and near == start.near:
                 return self._problem(window, start, linearised)
+        if self._start.near and moved >= _NEAR:
+            self._start = self._start._replace(near=False, until=doubted)
+            return self.build(window, acceleration_covariance, removed)
         return self._problem(window, self._start, linearise_at(self._start))
 
     def slice_means(self, window: WindowContent, problem: Problem, phi: Array,
@@ -160,12 +180,15 @@ class ProblemBuilder:
         means = window.slices.sums / window.slices.samples[:, None, None]
         return SliceMeans(means @ self._matrix(phi), sd, prior, phi, load)
 
-    def is_clear(self, window: WindowContent, problem: Problem) -> bool:
-        """Whether the unconstrained fit leaves so little in the slices that nothing is sought."""
+    def unexplained_force(self, window: WindowContent, problem: Problem) -> float:
+        """Root mean square [N] of the force that the unconstrained fit leaves in the slices; 0
+        where that is so little that nothing is sought."""
         marginal = problem.marginal("noise")
         phi, _ = marginal.unconstrained_fit
         residual, _, sd = self._residual(window, phi, marginal.states(phi))
-        return is_clear(residual, sd, 0.0)
+        if is_clear(residual, sd, 0.0):
+            return 0.0
+        return float(np.sqrt(np.square(residual[:, :3]).sum(axis=1).mean()))
 
     def cable_input(self, window: WindowContent) -> FitInput | None:
         """What a cable is fitted to, near the last solution; None where there is none."""
@@ -291,6 +314,9 @@ class _Start(NamedTuple):
         phi: (10,) payload; nuisance: (q,) values of the nuisance states.
         strengths: of the sensor's errors; origin: what is known of its shift; end: bin number up to
             which data told them.
+        near: whether the answer is near, so that errors of the calibration are told from what is
+            only linearised badly; until: bin number before which they are not, since they had moved
+            the answer further than they can.
     """
 
     phi: Array
@@ -298,6 +324,8 @@ class _Start(NamedTuple):
     strengths: ErrorStrengths
     origin: Origin
     end: int
+    near: bool
+    until: int
 
 
 class _Prior(NamedTuple):

@@ -21,7 +21,7 @@ from ...settings import WrenchSettings
 from .channel_errors import ChannelProducts
 from .walking_bias import Levels, white_noise
 
-_SCALES = np.r_[0.01, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0]  # of the data sheet
+_SCALES = np.r_[0.01, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0]  # of the data sheet
 _USUAL, _SPREAD = 0.3, 1.0  # scale before the data, and spread of its logarithm
 _RANGES = np.repeat([130.0, 10.0], 3)  # N, N m; of a sensor whose ranges are not known
 _ROUNDING = 1e-6  # of a variance: the root exists where the payload has no first moment

@@ -41,15 +41,23 @@ def motion_noise_covariance(phi: Array, acceleration_covariance: Array) -> Array
 
 
 def noise_information(acceleration_covariance: Array, wrench_noise: Array,
-                      samples: float) -> Array:
+                      samples: float, eliminated: Array | None = None) -> Array:
     """M (10, 10): information that noise of the motion seems to bring.
 
     Args:
         acceleration_covariance: see `motion_noise_covariance`.
         wrench_noise: (6,) of one raw sample [N, N m]; samples: raw samples in the window.
+        eliminated: (6, 3, 10) multiples of the linear acceleration that were taken from the
+            regressor of each channel, and their noise with them; None: nothing was.
     """
-    share = np.multiply.outer(acceleration_covariance, samples / wrench_noise**2)
-    return (share.ravel() @ _PRODUCTS).reshape(PARAMETERS, PARAMETERS)
+    weight = samples / wrench_noise**2
+    if eliminated is None:
+        share = np.multiply.outer(acceleration_covariance, weight)
+        return (share.ravel() @ _PRODUCTS).reshape(PARAMETERS, PARAMETERS)
+    noisy = ACCELERATION_REGRESSORS.transpose(1, 0, 2).copy()  # (6 channels, 6, 10)
+    noisy[:, :3] -= eliminated
+    return np.einsum("c,cdi,de,cej->ij", weight, noisy, acceleration_covariance, noisy,
+                     optimize=True)
 
 
 def remove_noise_information(marginal: Marginal, of_noise: Array) -> Marginal:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...inertia import Array
+from ...inertia import PARAMETERS, Array
 from ...linalg import inverse
 from ...settings import Settings
 from ...signals.low_pass import ZeroPhaseFilter
@@ -130,6 +130,12 @@ class WeighedRows(NamedTuple):
     def rows(self) -> Array:
         """The rows (m, n), not whitened."""
         return self.products.linear if self.is_plain else self.linear.rows
+
+    @property
+    def eliminated(self) -> Array | None:
+        """Multiples (6, 3, 10) of the linear acceleration that errors of the calibration have taken
+        from the regressor of each channel; None where none have."""
+        return None if self.is_plain else self.linear.probable[..., :PARAMETERS]
 
     def marginal(self, prior: Array) -> Marginal:
         """The problem in phi alone, with whitened rows of what is known before the data."""

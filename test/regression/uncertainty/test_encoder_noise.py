@@ -104,6 +104,25 @@ def _rows(excitation: float, noise_sd: Array, rng: np.random.Generator,
     return np.concatenate([rows.reshape(-1, 17), prior])
 
 
+def test_noise_that_was_eliminated_brings_no_information() -> None:
+    """Against drawn noise: errors of the calibration take multiples of the linear acceleration from
+    the regressor of each channel, and its noise with them."""
+    rng = np.random.default_rng(9)
+    mixing = 0.1 * rng.normal(size=(6, 6))
+    noise = rng.normal(size=(200_000, 6)) @ mixing.T
+    eliminated = rng.normal(size=(6, 3, 10))
+    seen = (regressor(noise[:, :3], np.zeros((len(noise), 3)), noise[:, 3:])
+            - np.einsum("na,cai->nci", noise[:, :3], eliminated)) / NOISE[:, None]
+    drawn = np.einsum("nci,ncj->ij", seen, seen)
+    found = noise_information(mixing @ mixing.T, NOISE, len(noise), eliminated)
+    np.testing.assert_allclose(found, drawn, atol=0.02 * np.sqrt(
+        np.multiply.outer(drawn.diagonal(), drawn.diagonal())).max())
+    whole = np.zeros((6, 3, 10))  # all that the linear acceleration brings
+    whole[:, :] = regressor(np.eye(3), np.zeros((3, 3)), np.zeros((3, 3))).transpose(1, 0, 2)
+    linear = np.diag([0.1, 0.2, 0.3, 0.0, 0.0, 0.0])
+    assert not noise_information(linear, NOISE, 100, whole).any()
+
+
 def test_an_arm_at_rest_is_not_sure_to_carry_nothing() -> None:
     noise_sd = np.full(6, 0.1)
     marginal = eliminate(_rows(0.0, noise_sd, np.random.default_rng(3)))
