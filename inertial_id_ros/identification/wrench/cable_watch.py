@@ -10,7 +10,7 @@ from ...inertia import PARAMETERS, Array
 from ...regression.alignment import GRAVITY_TILT, SENSOR_ROTATION
 from ...regression.problem import Problem
 from ...regression.regressor_window import DYNAMIC, WindowContent
-from ...regression.uncertainty.cable import Cable, places_of
+from ...regression.uncertainty.cable import CERTAIN, Cable, places_of
 from ...regression.uncertainty.cable_fit import find_cable
 from ...settings import Settings
 from ...signals.bins import BIN_NS
@@ -20,9 +20,9 @@ from .problem_builder import ProblemBuilder
 _RENEWED, _SOUGHT, _FEW = 0.05, 0.25, round(0.5e9 / BIN_NS)
 # For an angle beside a cable: times what is worth to be removed, and standard deviations.
 _LARGE, _CLEARLY = 3.0, 5.0
-# Share of its tension that the pull of a cable leaves unexplained, at least, where none is fitted:
-# a pull that shows less looks like a payload.
-_LEAST_SHOWN = 0.01
+# Share of its tension that the pull of a cable leaves unexplained, where none is fitted, before it
+# is certain: what shows less looks like a payload, and small errors of the set-up like it.
+_LEAST_SHOWN = 0.03
 _NOTHING = np.zeros((PARAMETERS, PARAMETERS))
 
 
@@ -77,7 +77,7 @@ class CableWatch:
             return None
         self._fit(window)
         if self._cable is not None and left < _LEAST_SHOWN * self._cable.tension:
-            self._cable = None
+            self._cable = self._cable._replace(evidence=min(self._cable.evidence, CERTAIN))
         return self._without(window)
 
     def _is_due(self, window: WindowContent, share: float) -> bool:

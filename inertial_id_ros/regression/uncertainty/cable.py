@@ -116,6 +116,11 @@ class Cable(NamedTuple):
         return float(np.linalg.norm(self.law[_LEVER]))
 
     @property
+    def distance(self) -> float:
+        """Distance of the sensor's mean position from the fixed point [m]."""
+        return float(np.linalg.norm(self.law[_POINT]))
+
+    @property
     def tension(self) -> float:
         """Root mean square of its force [N]."""
         return float(np.sqrt((self.wrench[:, :3] ** 2).sum(axis=1).mean()))

@@ -21,8 +21,10 @@ from ...settings import WrenchSettings
 from .channel_errors import ChannelProducts
 from .walking_bias import Levels, white_noise
 
-_SCALES = np.r_[0.01, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0]  # of the data sheet
+_SCALES = np.r_[0.01, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0]  # of the data sheet
 _USUAL, _SPREAD = 0.3, 1.0  # scale before the data, and spread of its logarithm
+# Of misfits in general, in standard deviations beyond the noise: each may be as probable.
+_MISFITS = np.r_[0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
 _RANGES = np.repeat([130.0, 10.0], 3)  # N, N m; of a sensor whose ranges are not known
 _ROUNDING = 1e-6  # of a variance: the root exists where the payload has no first moment
 
@@ -70,10 +72,13 @@ def calibration_scale(products: ChannelProducts, levels: Levels, prior: Array,
     unknown = own.reshape(cross.shape[1], -1) - cross[:-1].T @ known[:, :-1]
     pull = cross[-1] - cross[:-1].T @ known[:, -1]
     values, vectors = np.linalg.eigh(unknown)
-    shape = 1.0 + _SCALES[:, None] ** 2 * np.maximum(values, 0.0)
-    log = 0.5 * ((_SCALES[:, None] * (vectors.T @ pull)) ** 2 / shape - np.log(shape)).sum(axis=1)
-    log -= 0.5 * (np.log(_SCALES / _USUAL) / _SPREAD) ** 2
-    weight = np.exp(log - log.max())
+    told = values > _ROUNDING * values[-1]
+    values, found = values[told], np.square(vectors.T @ pull)[told] / values[told]
+    variance = (1.0 + _MISFITS[:, None] ** 2
+                + _SCALES[:, None, None] ** 2 * values)  # (scales, misfits, n)
+    log = -0.5 * (found / variance + np.log(variance)).sum(axis=2)
+    log -= 0.5 * (np.log(_SCALES[:, None] / _USUAL) / _SPREAD) ** 2
+    weight = np.exp(log - log.max()).sum(axis=1)
     return float(np.sqrt(weight @ _SCALES**2 / weight.sum()))
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -126,13 +128,19 @@ def test_what_a_channel_reads_too_much_has_the_covariance_of_the_calibration(
                                    atol=0.05 * np.abs(root[channel]).max() ** 2)
 
 
-def _scale_for(rng: np.random.Generator, true_scale: float) -> float:
-    """Scale that the evidence gives for readings with calibration errors of a true scale."""
+def _scale_for(rng: np.random.Generator, true_scale: float, spread: Sequence[float] = (1, 1, 1),
+               misfit: float = 1.0) -> float:
+    """Scale that the evidence gives for readings with calibration errors of a true scale.
+
+    Args:
+        spread: of the accelerations along three axes; misfit: noise, times what is declared.
+    """
     rows = _rows(rng, 400)
+    rows.full[:, :, ACCELERATION] *= spread
     covariance = calibration_covariance(calibration_sd(Settings().wrench), PHI)
     root = np.linalg.cholesky(covariance)
     wrench = rows.full[:, :, :PARAMETERS] @ PHI
-    noise = np.repeat([0.1, 0.005], 3)[:, None] / np.sqrt(rows.samples)
+    noise = misfit * np.repeat([0.1, 0.005], 3)[:, None] / np.sqrt(rows.samples)
     wrench += (noise * rng.normal(size=noise.shape)).T
     for channel in range(6):
         error = true_scale * root[channel] @ rng.normal(size=3)
@@ -153,6 +161,13 @@ def test_the_evidence_tells_the_scale_of_the_errors(
 def test_where_nothing_is_wrong_with_the_calibration_next_to_nothing_is_expected(
         rng: np.random.Generator) -> None:
     assert max(_scale_for(rng, 0.0) for _ in range(5)) < 0.1
+
+
+def test_a_misfit_that_no_calibration_explains_is_not_taken_for_one(
+        rng: np.random.Generator) -> None:
+    spread = (1.0, 0.1, 0.01)  # as near rest, where gravity hardly turns
+    assert max(_scale_for(rng, 0.0, spread, 8.0) for _ in range(5)) < 0.5
+    assert min(_scale_for(rng, 1.0, spread) for _ in range(5)) > 0.5
 
 
 def test_gains_in_common_scale_force_and_torque(rng: np.random.Generator) -> None:
