@@ -159,6 +159,37 @@ def test_two_publishers_are_named_and_neither_is_used(bench):
     assert bench.after(0.9, a_message(513))
 
 
+@pytest.mark.parametrize("offset", [-1, 0, 1, 2])
+@pytest.mark.parametrize("held", [False, True])
+def test_two_publishers_whose_numbers_run_in_step_are_named_and_neither_is_used(
+        bench, offset, held):
+    """Whether each message has a new sample, or repeats the one before as heartbeats do."""
+    for k in range(20):
+        stamp = 50 if held else 100 + k
+        one = bench.after(0.2, a_message(500 + k, stamp=stamp))
+        other = bench.after(0.2, a_message(500 + k + offset, m=9.0, stamp=stamp))
+        if k >= 2:
+            assert "more than one program" in one.reason
+            assert "more than one program" in other.reason
+    bench.after(9.0, a_message(540))
+    bench.after(0.9, a_message(541))
+    assert bench.after(0.2, a_message(542))
+
+
+def test_a_publisher_started_again_with_the_same_number_is_not_taken_for_two(bench):
+    bench.after(0.0, a_message(1))
+    assert not bench.after(0.2, a_message(1, m=9.0))  # which of them is right, nobody knows
+    assert bench.after(0.2, a_message(2, m=9.0)).mass == 9.0
+
+
+def test_a_number_that_stands_is_refused_and_forgiven(bench):
+    bench.after(0.0, a_message(1))
+    assert bench.after(0.2, a_message(2))
+    for k in range(10):
+        assert not bench.after(0.2, a_message(2, stamp=103 + k))
+    assert bench.after(0.2, a_message(3, stamp=113))
+
+
 def test_lost_messages_are_counted_and_harm_nothing(bench):
     bench.after(0.0, a_message(3))
     assert bench.after(0.5, a_message(7)) and bench.client.lost == 3

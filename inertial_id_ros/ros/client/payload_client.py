@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections import deque
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -21,7 +20,7 @@ from .message_checks import body_of, why_unusable
 from .payload import GROUPS, NoPayload, Payload
 from .sequence_watch import Order, SequenceWatch
 
-_TWO_RESTARTS = 10.0  # s within which a second one means that two programs publish
+_TWO_BREAKS = 10.0  # s within which a second break means that two programs publish
 
 
 class _Received(NamedTuple):
@@ -65,7 +64,6 @@ class PayloadClient:
         self._sequence = SequenceWatch()
         self._received: _Received | None = None
         self._last_taken = -math.inf  # steady time [s]
-        self._restarted: deque[float] = deque([-math.inf] * 2, maxlen=2)  # steady times [s]
         self._node = node
         self._subscription = node.create_subscription(
             InertialParameters, topic, self._take, received_qos())
@@ -92,11 +90,9 @@ class PayloadClient:
         """
         received = info.get("received_timestamp", 0)
         waited = max(0.0, 1e-9 * (time.time_ns() - received)) if received > 0 else 0.0
-        order = self._sequence.follow(message.sequence)
+        order = self._sequence.follow(message, time.monotonic())
         if order is Order.REPEATED:  # it says nothing new, nor that the node lives
             return
-        if order is Order.RESTARTED:
-            self._restarted.append(time.monotonic())
         arrived = None
         if order is Order.NEXT:
             arrived = min(self._last_taken, time.monotonic() - waited) - message.age
@@ -115,9 +111,9 @@ class PayloadClient:
         if received is None:
             return NoPayload(f"no message has arrived on '{self.topic}'")
         message, arrived = received
-        if time.monotonic() - self._restarted[0] < _TWO_RESTARTS:
-            return NoPayload(f"the numbers of the messages on '{self.topic}' go back again and "
-                             "again: more than one program publishes there")
+        if time.monotonic() - self._sequence.broken[0] < _TWO_BREAKS:
+            return NoPayload(f"the numbers of the messages on '{self.topic}' go back or repeat "
+                             "again and again: more than one program publishes there")
         reason = why_unusable(message, self.require)
         if reason:
             return NoPayload(reason)
