@@ -34,7 +34,7 @@ OVERRIDES = {
     "method": ("estimator.method", "Estimator."),
     "state_directory": ("state.directory", "Folder under which the node writes."),
     "lock_parameters": ("security.lock_parameters", "What nobody may set: none, beliefs or all."),
-    "lock_services": ("security.lock_services", "Services that refuse, e.g. tare,set_tool."),
+    "lock_services": ("security.lock_services", "Services that refuse, e.g. beliefs,robot."),
 }
 # Settings that name what an arm's description gives a prefix, with their default.
 PREFIXED = {

@@ -14,8 +14,9 @@ LOCKABLE = ("apply", "change_state", "export", "identify", "reset", "save", "sav
             "set_shape", "set_tool", "tare", "untare")
 GROUPS = {
     "all": LOCKABLE,
-    "beliefs": ("identify", "set_shape", "set_tool", "tare", "untare"),
+    "beliefs": ("identify", "reset", "set_shape", "set_tool", "tare", "untare"),
     "files": ("export", "save", "save_black_box", "set_tool"),
+    "robot": ("apply",),  # what writes into the controller of the robot, or into its driver
 }
 # Settings in other groups say what the world is like, or how it is measured.
 _COMPUTATION = ("estimator", "pmd", "lmi", "manifold", "entropic")
@@ -48,7 +49,8 @@ class SecuritySettings:
         "", "Services, and the action identify, that refuse every request (change_state: the node "
         "has none of the life cycle), separated by commas: "
         f"{', '.join(LOCKABLE)}; or groups of them: beliefs ({', '.join(GROUPS['beliefs'])}), "
-        f"files ({', '.join(GROUPS['files'])}), all. Empty: none.")
+        f"files ({', '.join(GROUPS['files'])}), robot ({', '.join(GROUPS['robot'])}), all. "
+        "Empty: none.")
 
     @property
     def locked_services(self) -> frozenset[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.settings import Settings, iter_settings
-from inertial_id_ros.settings.node import LOCKABLE, SecuritySettings, is_belief
+from inertial_id_ros.settings.node import GROUPS, LOCKABLE, SecuritySettings, is_belief
 
 
 def locked(services: str = "", parameters: str = "none") -> SecuritySettings:
@@ -32,10 +32,16 @@ def test_without_locks_nothing_is_locked() -> None:
 @pytest.mark.parametrize(("given", "names"), [
     ("tare", {"tare"}), (" tare,reset ", {"tare", "reset"}),
     ("files", {"export", "save", "save_black_box", "set_tool"}),
-    ("beliefs reset", {"identify", "set_shape", "set_tool", "tare", "untare", "reset"}),
+    ("beliefs", {"identify", "set_shape", "set_tool", "tare", "untare", "reset"}),
+    ("robot save", {"apply", "save"}),
     ("all", set(LOCKABLE))])
 def test_services_are_locked_by_name_or_group(given: str, names: Iterable[str]) -> None:
     assert locked(given).locked_services == set(names)
+
+
+def test_each_service_that_changes_something_but_the_life_cycle_is_in_a_group() -> None:
+    in_groups = {name for group, names in GROUPS.items() if group != "all" for name in names}
+    assert in_groups == set(LOCKABLE) - {"change_state"}
 
 
 def test_a_service_that_there_is_not_is_refused_by_its_name() -> None:
