@@ -22,13 +22,13 @@ from ..identification.make_identifier import AnyIdentifier
 from ..io.files import user_path
 from ..kinematics.robot_description import read_description
 from ..settings import Settings
-from ..signals.input_topics import WRENCH, InputTopic, input_topics
+from ..signals.input_topics import JOINT_STATES, WRENCH, InputTopic, input_topics
 from ..signals.message_adapter import MessageAdapter
 from .compat import message_type
 from .compensation.tee import Tee
 from .compensation.topics import CompensationTopics
 from .diagnostics import TopicRate, load_topic
-from .publisher_watch import PublisherWatch
+from .publisher_watch import PublisherWatch, everything, joints_among
 from .services.black_boxes import BlackBoxes
 
 
@@ -42,6 +42,8 @@ class Inputs:
 
     Attributes:
         rates: messages by the name of the setting that names their topic.
+        joints: that move the sensor, as far as they are known; those of joint states that two
+            publishers send are compared.
 
     Raises:
         InvalidSetting: a topic name that is none, a type that is not installed, or a robot
@@ -56,9 +58,12 @@ class Inputs:
         self._adapter = MessageAdapter(Tee(identifier, compensation.live), settings,
                                        on_description)
         self.rates: dict[str, TopicRate] = {}
+        self.joints: tuple[str, ...] = ()
         self._watches: list[PublisherWatch] = []
+        self._conflicts: dict[str, str] = {}  # texts about several publishers, by what they send
         for topic in input_topics(settings):
             self._subscribe(topic, topic.name(settings))
+        self._tell_of_publishers()  # none is known yet, whatever was seen before
         if settings.robot_description.file:
             self._use_description_file(settings.robot_description.file)
 
@@ -88,15 +93,21 @@ class Inputs:
             raise InvalidSetting(f"{topic.setting} is '{name}'; it must be a topic name: "
                                  f"{reason}") from error
         record = self._black_boxes.recorder(topic, name)  # its name is one, as was found out
-        if topic is WRENCH:
-            self._black_boxes.mark_publishers("")
-            self._identifier.add_publishers("")  # none is known yet, whatever was seen before
+        if topic in (WRENCH, JOINT_STATES):
+            contents = everything if topic is WRENCH else joints_among(lambda: self.joints)
             self._watches.append(PublisherWatch(
-                self._node, subscription, topic.content, self._use_publishers))
+                self._node, subscription, topic.content, contents,
+                partial(self._use_publishers, topic.content)))
 
-    def _use_publishers(self, text: str) -> None:
-        """Hand on that several publishers send the wrench, as the text says; empty: one does."""
-        self._black_boxes.note_command(text or "one publisher sends the wrench again")
+    def _use_publishers(self, what: str, text: str) -> None:
+        """Hand on that several publishers send the same, as the text says; empty: one does."""
+        self._conflicts[what] = text
+        self._black_boxes.note_command(text or f"one publisher sends the {what} again")
+        self._tell_of_publishers()
+
+    def _tell_of_publishers(self) -> None:
+        """Tell the identifier, and the black box, what is wrong with publishers now."""
+        text = "; ".join(filter(None, self._conflicts.values()))
         self._black_boxes.mark_publishers(text)
         self._identifier.add_publishers(text)
 
@@ -106,7 +117,7 @@ class Inputs:
             watch.close()
 
     def look_at_publishers(self) -> None:
-        """Look whether several publishers send the wrench; cheap."""
+        """Look whether several publishers send the same; cheap."""
         for watch in self._watches:
             watch.look()
 

@@ -248,6 +248,7 @@ class InertialIdNode(ManagedNode):
         """Process new samples, and publish the compensated wrenches."""
         arrived = self._inputs.load_arrived
         before, wrenches = self.identifier.taken, self.identifier.advance()
+        self._inputs.joints = self.identifier.joint_names()
         if self.identifier.taken != before:
             self.black_boxes.mark(self.identifier.taken, ADVANCE)
         self._freshness.note(self.identifier.newest_ns, self.identifier.settled_ns, arrived,

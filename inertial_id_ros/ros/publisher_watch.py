@@ -1,29 +1,50 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Whether several publishers talk at once on the topic of the wrench.
+"""Whether several publishers talk at once on the topic of the wrench, or of the same joints.
 
-A publisher numbers its messages. Those of one never go back; those of two do so all the time. Where
-the middleware does not tell the numbers, the number of publishers decides alone. A driver that was
-killed stays among the publishers for a while, but says nothing, and what two players say after each
-other is no conflict either.
+A publisher numbers its messages. Those of one never go back; those of two do so with each message
+of the slower one. Where the middleware does not tell the numbers, the number of publishers decides
+alone. A driver that was killed stays among the publishers for a while, but says nothing, and what
+two players say after each other is no conflict either. Nor are joint states of an arm and of its
+gripper from two drivers: numbers are compared among the messages that name the same joint.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import rclpy
 from rclpy.node import Node
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
 
-_LASTS = 1.0  # s after the last sign of two publishers
+_LASTS = 3.0  # s after the last sign of two publishers: one may send but once a second
 _SIGNS = 2  # within that time; one is a publisher that was started again
 _UNKNOWN = 2**64 - 1  # number of a message where the middleware has none
 _NAMED = 5  # publishers at most
 _NAMELESS = "_UNKNOWN_"  # in the name of a node that was not discovered yet
 _DEPTH = 100  # messages; what is lost shows no sign
+_LONGEST = 16_384  # bytes of a message whose names are read: those of a humanoid need a third
+Contents = Callable[[bytes], Iterable[str]]  # what a message tells of, which one may send alone
+
+
+def everything(_: bytes) -> Iterable[str]:
+    """Each message tells of one thing, whatever it holds."""
+    return ("",)
+
+
+def joints_among(used: Callable[[], Collection[str]]) -> Contents:
+    """The joints that a JointState tells of, of those that are used when it is taken."""
+    def contents(data: bytes) -> Iterable[str]:
+        joints = used()
+        if not joints or len(data) > _LONGEST:
+            return ()
+        return set(joints).intersection(deserialize_message(data, JointState).name)
+
+    return contents
 
 
 class PublisherWatch:
@@ -31,12 +52,14 @@ class PublisherWatch:
 
     Args:
         what: the topic carries, in words.
+        contents: of a message.
         report: called with what is wrong, in a sentence, and with an empty text when it is over.
     """
 
-    def __init__(self, node: Node, subscription: Any, what: str,
+    def __init__(self, node: Node, subscription: Any, what: str, contents: Contents,
                  report: Callable[[str], None]) -> None:
-        self._node, self._subscription, self._what = node, subscription, what
+        self._node, self._subscription = node, subscription
+        self._what, self._contents = what, contents
         self._report, self._text = report, ""
         self._probe: _Probe | None = None
 
@@ -44,7 +67,7 @@ class PublisherWatch:
         """Look at the publishers, and report a conflict that begins or ends; cheap."""
         count = self._subscription.get_publisher_count()
         if count > 1 and self._probe is None:
-            self._probe = _Probe(self._node, self._subscription)
+            self._probe = _Probe(self._node, self._subscription, self._contents)
         elif count < 2:
             self.close()
         text = ""
@@ -72,12 +95,13 @@ class PublisherWatch:
 
 
 class _Probe:
-    """A second subscription, of which only the numbers of the messages matter.
+    """A second subscription, of which only the numbers of the messages matter, and what they tell
+    of.
 
     It belongs to a node that no executor spins: some executors cannot hand over the numbers.
     """
 
-    def __init__(self, node: Node, subscription: Any) -> None:
+    def __init__(self, node: Node, subscription: Any, contents: Contents) -> None:
         self._node = rclpy.create_node(
             f"{node.get_name()}_publisher_probe", namespace=node.get_namespace(),
             context=node.context, enable_rosout=False, start_parameter_services=False,
@@ -86,7 +110,8 @@ class _Probe:
             subscription.msg_type, subscription.topic_name, _ignore,
             QoSProfile(depth=_DEPTH, history=HistoryPolicy.KEEP_LAST,
                        reliability=ReliabilityPolicy.BEST_EFFORT), raw=True)
-        self._newest = 0  # number of the last message
+        self._contents = contents
+        self._newest: dict[str, int] = {}  # number of the last message, by what it tells of
         self._signs: deque[float] = deque(maxlen=_SIGNS)  # times [s] at which numbers went back
 
     def hears_several(self) -> bool:
@@ -98,11 +123,17 @@ class _Probe:
                 taken = handle.take_message(self._subscription.msg_type, True)
                 if taken is None:
                     break
-                number = taken[1].get("publication_sequence_number") or _UNKNOWN
-                if number <= self._newest or number == _UNKNOWN:
+                if self._is_sign(*taken):
                     self._signs.append(now)
-                self._newest = number
         return len(self._signs) == _SIGNS and now - self._signs[0] < _LASTS
+
+    def _is_sign(self, data: bytes, info: dict[str, Any]) -> bool:
+        """Whether another publisher has told of the same before, with a later number."""
+        number = info.get("publication_sequence_number") or _UNKNOWN
+        told = {content: self._newest.get(content) for content in self._contents(data)}
+        self._newest.update(dict.fromkeys(told, number))
+        return any(before is not None and (number <= before or number == _UNKNOWN)
+                   for before in told.values())
 
     def close(self) -> None:
         """Stop listening."""

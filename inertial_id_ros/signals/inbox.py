@@ -118,7 +118,8 @@ class Inbox:
         self._put(ZEROING, reason)
 
     def add_publishers(self, text: str) -> None:
-        """Several publishers send the wrench from now on, as the text says; empty: only one."""
+        """Several publishers send the wrench, or the states of the same joints, from now on, as the
+        text says; empty: only one."""
         self._put(PUBLISHERS, text)
 
     def add_finding(self, name: str, level: str, text: str) -> None:

@@ -292,3 +292,27 @@ def test_a_robot_identified_with_a_payload_in_its_hand_is_named(
     heard = play(robot_file, -1.0 * unit_payload)
     assert "the robot carried a payload when it was identified" in heard.first["mass_negative"][1]
     assert not heard.fresh(0.0)
+
+
+def test_while_two_publishers_send_joint_states_there_is_no_estimate(
+        robot_file: Path, unit_payload: Array) -> None:
+    made = TorqueIdentifier(Settings().replace({
+        "load.source": "joint_torque", "load.robot": str(robot_file), "estimator.method": "lmi",
+        "wrench.sensor_frame": FRAME}))
+    made.set_robot_description(URDF)
+    torques = MODEL.torque(MODEL.nominal, *PATH) + MASS * unit_payload
+    said = {0.0: "", 2.0: "2 publishers: /one, /two", 4.0: ""}
+    for t, q, effort in zip(TIMES, PATH[0].tolist(), torques.tolist(), strict=True):
+        if (text := said.pop(float(t), None)) is not None:
+            outcome = made.solve()
+            assert isinstance(outcome, Estimate) == (t == 2.0)
+            if isinstance(outcome, NoEstimate) and t == 4.0:
+                assert outcome.reason == "2 publishers: /one, /two"
+            made.add_publishers(text)
+        made.add_joint_state(START + round(t * 1e9), NAMES, q, effort)
+        made.advance()
+    made.finish()
+    outcome = made.solve()
+    assert isinstance(outcome, Estimate) and not said
+    assert outcome.body.mass == pytest.approx(MASS, rel=0.01)
+    assert "joint_state_publishers" not in {f.name for f in made.findings()}

@@ -34,6 +34,7 @@ from .solver import TorqueSolver, window_duration
 from .torque_model import TorqueModel
 
 _FEWEST = 10  # rows
+_PUBLISHERS = "joint_state_publishers"
 
 
 class TorqueIdentifier(Pipeline[list[Rows]]):
@@ -61,12 +62,13 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         self._segments: Segments | None = None
         self._rows: list[Rows] = []
         self._newest = 0
+        self._conflict = ""  # what is wrong with the publishers; empty where nothing is
         self._handlers = {
             inbox.JOINT_STATE: self._take_joint_state,
             inbox.TRANSFORM: self._motion.take_transform,
             inbox.STATIC_TRANSFORM: self._motion.take_static_transform,
-            inbox.FINDING: self._log.set, inbox.WRENCH: _ignore, inbox.PUBLISHERS: _ignore,
-            inbox.REMOVED_PAYLOAD: _ignore, inbox.ZEROING: _ignore}
+            inbox.FINDING: self._log.set, inbox.PUBLISHERS: self._take_publishers,
+            inbox.WRENCH: _ignore, inbox.REMOVED_PAYLOAD: _ignore, inbox.ZEROING: _ignore}
 
     # ---- from the inbox to the streams ---------------------------------------------------------
 
@@ -108,6 +110,15 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
             self._restart(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
         self._drops.count(result, self._stream.ring)
 
+    def _take_publishers(self, text: str) -> None:
+        """Use no joint state while several publishers send them, as the text says; empty: one does.
+        Either way nothing from before counts any more."""
+        if bool(text) != bool(self._conflict):
+            self._empty("several publishers sent joint states")
+        self._conflict = text
+        if text:
+            self._log.set(_PUBLISHERS, "error", text)
+
     # ---- from the streams to the window --------------------------------------------------------
 
     def _process_settled(self) -> CompensatedWrenches:
@@ -143,6 +154,8 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
 
     def _require_window(self) -> list[Rows]:
         """The rows of the window and the provisional ones (raises NotEnoughData)."""
+        if self._conflict:
+            raise NotEnoughData(self._conflict)
         if self._stream is None or self._segments is None:
             raise NotEnoughData("no robot description was received yet")
         if self._stream.newest is None:
@@ -175,10 +188,14 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
     def reset(self, reason: str) -> None:
         """Forget samples and estimate; keep the robot description."""
         with self._lock:
-            if self._stream is not None:
-                self._stream.restart()
-            self._restart(reason)
+            self._empty(reason)
             self.on_command(RESET, reason)
+
+    def _empty(self, reason: str) -> None:
+        """Forget all samples and what came of them."""
+        if self._stream is not None:
+            self._stream.restart()
+        self._restart(reason)
 
     def _flush(self) -> None:
         """Forget the window, its estimate, and the bins that wait in the filters."""
