@@ -91,6 +91,15 @@ def judge(solution: Solution, marginal: Marginal, beyond: Array | float = 0.0) -
                    _condition_number(marginal.matrix))
 
 
+def allowed_intervals(phi: Array, covariance: Array) -> Array:
+    """Largest half widths (10,) of 95 % intervals with which the reported parameters count as
+    known, for phi (10,) of this covariance (10, 10)."""
+    jacobian = report_jacobian(phi)
+    trace = jacobian[_DIAGONAL].sum(axis=0)
+    sd = np.sqrt(np.maximum(_variances(jacobian, covariance), 0.0))
+    return _limits(report_from_phi(phi), sd, math.sqrt(max(float(trace @ covariance @ trace), 0.0)))
+
+
 def _variances(jacobian: Array, covariance: Array) -> Array:
     """Variances (n,) of what has this Jacobian J (n, k): the diagonal of ``J C J'``."""
     return ((jacobian @ covariance) * jacobian).sum(axis=1)

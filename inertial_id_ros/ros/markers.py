@@ -8,7 +8,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from ..estimate import Estimate, Outcome
-from ..inertia import Array, Body, principal_moments
+from ..inertia import equivalent_box
 from .conversions import point, quaternion_message, time_message, vector
 
 _DENSITY = 2700.0  # kg/m^3: the ball has the size of this much aluminium
@@ -16,16 +16,6 @@ _BALL = ColorRGBA(r=0.9, g=0.3, b=0.1, a=1.0)
 _BOX = ColorRGBA(r=0.1, g=0.5, b=0.9, a=0.35)
 _HELD = ColorRGBA(r=0.5, g=0.5, b=0.5, a=0.35)  # both, of an estimate that is held
 _NAMESPACE = "payload"
-
-
-def equivalent_box(body: Body) -> tuple[Array, Array]:
-    """Lengths (3,) [m] and axes (3, 3) of the uniform box with the body's mass and inertia.
-
-    For a box, ``I_x = m (b^2 + c^2) / 12``; the triangle inequalities make all lengths real.
-    """
-    moments, axes = principal_moments(body.inertia_com)
-    squares = 6.0 / body.mass * (moments.sum() - 2.0 * moments)
-    return np.sqrt(np.maximum(squares, 0.0)), axes
 
 
 def payload_markers(outcome: Outcome) -> MarkerArray:

@@ -249,7 +249,7 @@ def test_the_plot_is_a_picture_of_1200_by_900(folder, tmp_path, capsys):
 
 
 def test_the_plotted_model_follows_the_measured_wrench(folder):
-    from inertial_id_ros.apps.bag.plot import wrench_curves
+    from inertial_id_ros.apps.report.curves import wrench_curves
     settings = Settings()
     with Recording(folder / "joint") as recording:
         result = identify(recording, select_topics(recording.topics, settings),

@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 
 from inertial_id_ros.apps.bag.config import parse_options
-from inertial_id_ros.apps.bag.report import print_report, round_to_spread
+from inertial_id_ros.apps.bag.report import print_report
+from inertial_id_ros.apps.report.wording import round_to_spread
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.settings import SENSORS

@@ -13,8 +13,8 @@ import pytest
 
 from inertial_id_ros.apps.bag.offline import identify
 from inertial_id_ros.apps.bag.reader import Recording
-from inertial_id_ros.apps.bag.run import Identification
 from inertial_id_ros.apps.bag.topics import select_topics
+from inertial_id_ros.apps.report.results import Identification
 from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.limits import MAX_JOINTS, MAX_TRANSFORMS
 from inertial_id_ros.settings import Settings

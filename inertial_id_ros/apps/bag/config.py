@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +32,7 @@ class Options:
         whole: make buffer.window as long as the recording.
         recorded_stamps: use the times of recording in place of the header stamps.
         box: what lies beside the recording, where it is a black box and no settings file is given.
+        report: folder of the HTML report; command: the command line, for that report.
     """
 
     recording: Path
@@ -41,7 +44,9 @@ class Options:
     save_tool: Path | None
     json: Path | None
     plot: Path | None
+    report: Path | None
     quiet: bool
+    command: str
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -88,6 +93,8 @@ def make_parser() -> argparse.ArgumentParser:
         "for --tool")
     add("--json", metavar="OUT", type=Path, help="write the result and its history to this file")
     add("--plot", metavar="OUT.png", type=Path, help="draw the estimate over time to this file")
+    add("--report", metavar="DIR", type=Path, help="write a report to this folder: one HTML file "
+        "with the verdict, all numbers and pictures")
     add("--quiet", action="store_true", help="print nothing but errors")
     return parser
 
@@ -98,7 +105,8 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
     Raises:
         InvalidSetting: unknown option, unreadable YAML, or a value that is not allowed.
     """
-    args = make_parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    args = make_parser().parse_args(words)
     box = None if args.config else read_black_box(args.recording)
     if box is not None:
         changes = dict(box.settings)
@@ -108,7 +116,8 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
     settings = Settings().replace({**changes, **given})
     return Options(recording=args.recording, settings=settings, asked=frozenset(given),
                    whole=args.window == _WHOLE, recorded_stamps=args.stamps == "recorded", box=box,
-                   save_tool=args.save_tool, json=args.json, plot=args.plot, quiet=args.quiet)
+                   save_tool=args.save_tool, json=args.json, plot=args.plot, report=args.report,
+                   quiet=args.quiet, command=shlex.join(["identify_bag", *words]))
 
 
 def read_settings_file(path: Path) -> dict[str, Any]:

@@ -13,12 +13,21 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from ...cli import NO_ESTIMATE, OK, exit_status
 from ...errors import printable
 from ...estimate import Estimate
+from ...geometry.shape import shape_from_settings
 from ...regression.tool import tool_from_estimate
+from ..report.results import Identification
+from ..report.wording import summary
 from .config import Options, parse_options
 from .offline import identify_recording
-from .output import check_outputs, result_json, write_json, write_tool
-from .report import print_report, summary
-from .run import Identification
+from .output import (
+    check_outputs,
+    report_file,
+    result_json,
+    write_json,
+    write_text,
+    write_tool,
+)
+from .report import print_report
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,15 +41,17 @@ def run(options: Options) -> int:
     Raises:
         InertialIdError: the request cannot be carried out.
     """
-    json_path, plot_path, tool_path = check_outputs(
-        {"--json": options.json, "--plot": options.plot, "--save-tool": options.save_tool},
+    json_path, plot_path, tool_path, report_path = check_outputs(
+        {"--json": options.json, "--plot": options.plot, "--save-tool": options.save_tool,
+         "--report": options.report and report_file(options.report, options.recording)},
         {"the recording": options.recording})
     if plot_path is not None:
         from .plot import check_format
         check_format(plot_path)
     result = identify_recording(
         options.recording, options.settings, options.asked,
-        lambda duration: progress_bar(duration, not options.quiet), plot_path is not None,
+        lambda duration: progress_bar(duration, not options.quiet),
+        plot_path is not None or report_path is not None,
         options.whole, options.recorded_stamps, options.box)
     if json_path is not None:
         write_json(json_path, result_json(result, options.recording, result.notes))
@@ -49,8 +60,20 @@ def run(options: Options) -> int:
     if plot_path is not None:
         from .plot import save_plot
         save_plot(plot_path, result, options.recording.name)
+    if report_path is not None:
+        write_text(report_path, _page(result, options))
     _report(result, options)
     return OK if isinstance(result.outcome, Estimate) else NO_ESTIMATE
+
+
+def _page(result: Identification, options: Options) -> str:
+    """The HTML report."""
+    from ..report.payload_page import payload_page
+    from ..report.provenance import Origin
+
+    origin = Origin(options.recording.name, str(options.recording), options.command)
+    return payload_page(result, options.settings, shape_from_settings(options.settings.shape),
+                        origin)
 
 
 def _report(result: Identification, options: Options) -> None:

@@ -13,10 +13,11 @@ from ...errors import UnknownFrame
 from ...estimate import Estimate
 from ...identification.make_identifier import AnyIdentifier, identifier_from_settings
 from ...settings import Settings, iter_settings
+from ..report.results import Identification
 from .black_box.files import BlackBox
 from .black_box.replay import MarkedRun
 from .reader import Recording
-from .run import Identification, Run, longest_window
+from .run import Run, longest_window
 from .stated_payload import find_stated_payload
 from .topics import Selection, require_motion, select_topics
 

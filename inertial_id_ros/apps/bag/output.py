@@ -13,7 +13,7 @@ from ...errors import InvalidSetting
 from ...estimate import Estimate
 from ...io.files import replace_file, strict_json, user_path
 from ...regression.tool import Tool, save_tool
-from .run import Identification, Snapshot
+from ..report.results import Identification, Snapshot
 
 
 def check_outputs(wanted: Mapping[str, Path | None],
@@ -35,6 +35,18 @@ def check_outputs(wanted: Mapping[str, Path | None],
                 raise InvalidSetting(f"{option} {path} would overwrite {what}; name another file")
         taken[real] = f"the file of {option}"
     return [checked.get(option) for option in wanted]
+
+
+def report_file(folder: Path, recording: Path) -> Path:
+    """The file of a recording's report in a folder, which is made if missing (raises
+    InvalidSetting)."""
+    path = user_path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidSetting(f"--report {folder} is no folder and cannot be made: "
+                             f"{error.strerror or error}") from error
+    return path / f"{recording.resolve().name}.html"
 
 
 def check_writable(path: Path, option: str) -> Path:

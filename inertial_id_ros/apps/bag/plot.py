@@ -6,7 +6,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib
 
@@ -20,14 +20,19 @@ from matplotlib.figure import Figure  # noqa: E402
 from ...errors import InvalidSetting  # noqa: E402
 from ...estimate import VERDICT_WORDS, Estimate  # noqa: E402
 from ...inertia import Array  # noqa: E402
-from ...signals.bins import BIN_NS  # noqa: E402
+from ..report.curves import (  # noqa: E402
+    Curves,
+    WrenchCurves,
+    estimate_curves,
+    last_part,
+    wrench_curves,
+)
+from ..report.results import Identification  # noqa: E402
+from ..report.wording import CONFIDENCE_95, NAMES, round_to_spread, summary  # noqa: E402
 from .output import replace_when_complete  # noqa: E402
-from .report import CONFIDENCE_95, NAMES, round_to_spread, summary  # noqa: E402
-from .run import Identification, Trace  # noqa: E402
 
 _SIZE, _DPI = (12.0, 9.0), 100
 _COLORS = ("tab:red", "tab:green", "tab:blue")
-_WRENCH_SECONDS = 12.0  # the wrench is shown for the end of the recording
 _MANY = 40  # points beyond which markers only thicken the line
 _SETTLED = 4.0  # bands up to this many times the last one fit on the axes
 _PANELS = (
@@ -35,23 +40,6 @@ _PANELS = (
     ((1, 2, 3), "centre of mass [mm]", 1e3, _COLORS),
     ((4, 7, 9), "moments of inertia\nabout COM [kg m²]", 1.0, _COLORS),
     ((5, 6, 8), "products of inertia\nabout COM [kg m²]", 1.0, _COLORS))
-
-
-class Curves(NamedTuple):
-    """Estimates over time: time (n,) [s], value (n, 10), sigma (n, 10), last verdict (10,)."""
-
-    time: Array
-    value: Array
-    sigma: Array
-    verdict: tuple[int, ...]
-
-
-class WrenchCurves(NamedTuple):
-    """Binned wrenches over time: time (k,) [s], measured (k, 6), model (k, 6) [N, N m]."""
-
-    time: Array
-    measured: Array
-    model: Array
 
 
 def check_format(path: Path) -> None:
@@ -86,53 +74,13 @@ def draw(result: Identification, title: str) -> Figure:
     for axis, (indices, label, scale, colors) in zip(axes[:2].flat, _PANELS, strict=True):
         _draw_parameters(axis, curves, indices, label, scale, colors)
         axis.set_xlim(0.0, max(result.duration, 1e-3))
-    wrench = _last_part(wrench_curves(result.trace))
+    wrench = last_part(wrench_curves(result.trace))
     _draw_wrench(axes[2, 0], wrench, slice(0, 3), "force [N]")
     _draw_wrench(axes[2, 1], wrench, slice(3, 6), "torque [N m]")
     for axis in axes[2]:
         axis.set_xlabel("time since start of recording [s]")
     figure.suptitle(_heading(result, title), fontsize=12)
     return figure
-
-
-def estimate_curves(result: Identification) -> Curves:
-    """The valid estimates of the history."""
-    valid = [(s.time, s.outcome) for s in result.history if isinstance(s.outcome, Estimate)]
-    return Curves(np.array([time for time, _ in valid]),
-                  np.array([e.report for _, e in valid]).reshape(-1, 10),
-                  np.array([e.sigma for _, e in valid]).reshape(-1, 10),
-                  valid[-1][1].verdict if valid else ())
-
-
-def wrench_curves(trace: Trace) -> WrenchCurves:
-    """Measured wrench in the pipeline's bins, and what the model says of them.
-
-    The pipeline gives the compensated wrench, which is measured minus model; the measured one is
-    averaged over the same bins here. The model is NaN where the pipeline had no estimate.
-    """
-    if not trace.stamps:
-        return WrenchCurves(np.empty(0), np.empty((0, 6)), np.empty((0, 6)))
-    rows = np.array(trace.measured)
-    number, inverse, count = np.unique(np.array(trace.stamps) // BIN_NS, return_inverse=True,
-                                       return_counts=True)
-    sums = np.column_stack([np.bincount(inverse, weights=rows[:, c]) for c in range(6)])
-    measured: Array = sums / count[:, None]
-    model: Array = np.full(measured.shape, np.nan)
-    if trace.compensated:
-        settled = np.concatenate(trace.settled_stamps) // BIN_NS
-        compensated = np.concatenate(trace.compensated)
-        _, here, there = np.intersect1d(number, settled, return_indices=True)
-        model[here] = measured[here] - compensated[there]
-    time = ((number + 0.5) * BIN_NS - trace.origin) * 1e-9
-    return WrenchCurves(time, measured, model)
-
-
-def _last_part(curves: WrenchCurves) -> WrenchCurves:
-    """The end of a long recording, in which single motions can be distinguished."""
-    if len(curves.time) == 0:
-        return curves
-    first = np.searchsorted(curves.time, curves.time[-1] - _WRENCH_SECONDS)
-    return WrenchCurves(*(curve[first:] for curve in curves))
 
 
 def _heading(result: Identification, title: str) -> str:

@@ -11,27 +11,21 @@ from rich.markup import escape
 from rich.table import Table
 
 from ...errors import printable
-from ...estimate import VERDICT_WORDS, Estimate, NoEstimate
+from ...estimate import VERDICT_WORDS, Estimate
 from ...findings import Finding
-from ...identification.verdict import summarise_verdict
 from ...inertia import Array
-from .run import Identification
+from ..report.results import Identification
+from ..report.wording import (
+    CHANNELS,
+    CONFIDENCE_95,
+    NAMES,
+    SCALES,
+    UNITS,
+    round_to_spread,
+    summary,
+)
 
-CONFIDENCE_95 = 1.96  # standard deviations on either side that hold 95 % of a normal distribution
-
-NAMES = ("mass", "COM x", "COM y", "COM z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
-UNITS = ("kg", *("mm",) * 3, *("kg m^2",) * 6)
-SCALES = (1.0, *(1e3,) * 3, *(1.0,) * 6)
-CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 _COLORS = ("red", "yellow", "green")
-
-
-def summary(outcome: Estimate | NoEstimate) -> str:
-    """The verdict in one sentence, or why there is no estimate."""
-    if isinstance(outcome, Estimate):
-        text = summarise_verdict(outcome.verdict)
-        return f"{text[0].upper()}{text[1:]}."
-    return f"No valid estimate: {outcome.reason}"
 
 
 def print_report(console: Console, result: Identification, title: str,
@@ -108,19 +102,3 @@ def _wrench_cells(wrench: Array, decimals: tuple[int, int]) -> list[str]:
     """Numbers of a wrench (6,) as text, with these decimals of force and torque."""
     force, torque = decimals
     return [f"{x:.{force if i < 3 else torque}f}" for i, x in enumerate(np.asarray(wrench))]
-
-
-def round_to_spread(value: float, spread: float) -> tuple[str, str]:
-    """Round a value and its spread to the second significant digit of the spread.
-
-    Examples:
-        >>> round_to_spread(0.93312, 0.00447)
-        ('0.9331', '0.0045')
-    """
-    if not np.isfinite(spread) or spread <= 0.0:
-        return f"{value:.6g}", f"{spread:g}"
-    decimals = 1 - int(np.floor(np.log10(spread)))
-    if not 0 <= decimals <= 9:
-        return f"{value:.3g}", f"{spread:.2g}"
-    shown = round(value, decimals) + 0.0  # + 0.0 makes 0.0 of -0.0
-    return f"{shown:.{decimals}f}", f"{spread:.{decimals}f}"

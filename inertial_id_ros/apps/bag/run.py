@@ -8,22 +8,22 @@ have published.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 
+from ...errors import UnknownFrame
 from ...estimate import Estimate, Outcome
 from ...findings import Finding, sort_findings
 from ...identification.make_identifier import AnyIdentifier
-from ...inertia import Array
 from ...io.cdr import DECODERS
 from ...io.files import user_path
 from ...io.messages import stamp_ns
 from ...io.sample_blocks import Block
 from ...kinematics.robot_description import read_description
-from ...regression.tool import Tool
 from ...settings import Settings, iter_settings
 from ...signals.input_topics import (
     DYNAMIC_JOINT_STATES,
@@ -34,6 +34,7 @@ from ...signals.input_topics import (
     WRENCH,
 )
 from ...signals.message_adapter import MessageAdapter
+from ..report.results import Identification, Snapshot, Trace
 from .message_batch import MessageBatch
 from .reader import Message, RawMessage, Recording
 from .topics import Selection
@@ -42,59 +43,6 @@ ADVANCE_PERIOD = 1.0  # s of recorded time between two calls of advance; no infl
 _STATE_PERIOD_NS = 100_000_000  # between two looks at the driver's payload
 _UNUSED = 1.0  # s of a recording; more than that is worth a note
 _LONGEST_SILENCE = 10.0  # s of a gap without messages through which the timers keep ticking
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """What was known at one tick: seconds since the start of the recording, and the outcome."""
-
-    time: float
-    outcome: Outcome
-
-
-@dataclass
-class Trace:
-    """Wrenches over time, for the plot.
-
-    Attributes:
-        origin: stamp of the start of the recording [ns].
-        stamps: n stamps [ns] and measured: n wrenches as recorded [N, N m].
-        settled_stamps: arrays of stamps [ns] and compensated: arrays (k, 6) of wrenches, averaged
-            over the pipeline's bins, with the payload's part and the bias removed [N, N m].
-    """
-
-    origin: int = 0
-    stamps: list[int] = field(default_factory=list)
-    measured: list[tuple[float, ...]] = field(default_factory=list)
-    settled_stamps: list[np.ndarray] = field(default_factory=list)
-    compensated: list[Array] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Identification:
-    """The result of a run over a recording.
-
-    Attributes:
-        outcome: the last estimate, or why there is none.
-        history: the outcome at each tick of the timer, oldest first.
-        findings: of the recording, and of the pipeline at the end.
-        duration: length of the recording [s].
-        counts: messages read, by topic.
-        frames: names of all frames in the transforms and the robot description.
-        trace: wrenches over time; empty unless asked for.
-        notes: choices that were made for the user.
-        tool: that was taken out of the estimate; None: none.
-    """
-
-    outcome: Outcome
-    history: tuple[Snapshot, ...]
-    findings: tuple[Finding, ...]
-    duration: float
-    counts: dict[str, int]
-    frames: frozenset[str]
-    trace: Trace
-    notes: tuple[str, ...]
-    tool: Tool | None
 
 
 class Run:
@@ -111,6 +59,7 @@ class Run:
         self._counts = dict.fromkeys(selection.topics, 0)
         self._description = ""
         self._frames: set[str] = set()
+        self._parents: dict[str, str] = {}  # of the frames in transforms
         self._start = recording.start
         self._end = recording.start
         self._solve_period = round(1e9 / settings.estimator.rate)
@@ -190,7 +139,7 @@ class Run:
             return
         if topic in (TRANSFORMS, STATIC_TRANSFORMS):
             for edge in content:
-                self._frames.update((edge.parent, edge.child))
+                self._add_frames(edge.parent, edge.child)
         elif topic is WRENCH:
             self._keep_wrench(content.stamp_ns, content.force + content.torque)
         elif topic is DYNAMIC_JOINT_STATES and self._trace is not None:
@@ -201,7 +150,7 @@ class Run:
     def _record_block(self, block: Block, messages: list[RawMessage]) -> None:
         """Keep the frames and wrenches of a block, as `_add` does for single messages."""
         for edges in block.transforms:
-            self._frames.update((edges.parent, edges.child))
+            self._add_frames(edges.parent, edges.child)
         if block.wrenches is not None and self._trace is not None:
             wrench_topic = self._selection.name_of(WRENCH)
             self._now = next(m.log_time for m in messages if m.topic == wrench_topic)
@@ -258,7 +207,27 @@ class Run:
 
     def _solve(self, now: int) -> None:
         """Solve, at a recorded time [ns]."""
-        self._history.append(Snapshot(self.seconds(now), self._pipeline.solve()))
+        outcome = self._pipeline.solve()
+        if self._trace is None:
+            self._history.append(Snapshot(self.seconds(now), outcome))
+            return
+        self._history.append(Snapshot(self.seconds(now), outcome, self._pipeline.findings()))
+        self._keep_pose(self._trace, outcome.frame_id)
+
+    def _keep_pose(self, trace: Trace, sensor: str) -> None:
+        """Put the present rotation of the sensor into the trace, where it is known."""
+        gravity = self._settings.gravity.frame or root_above(
+            sensor, self._parents | link_parents(self._description))
+        try:
+            rotation, _, stamp = self._pipeline.lookup(gravity, sensor)
+        except UnknownFrame:
+            return
+        if stamp is not None:
+            trace.poses.append((stamp, rotation))
+
+    def _add_frames(self, parent: str, child: str) -> None:
+        self._frames.update((parent, child))
+        self._parents[child] = parent
 
     def _findings(self) -> tuple[Finding, ...]:
         """Those of the recording and of the pipeline, errors first."""
@@ -307,6 +276,22 @@ def link_names(urdf: str) -> set[str]:
         return {link.get("name", "") for link in ElementTree.fromstring(urdf).iter("link")}
     except ElementTree.ParseError:
         return set()
+
+
+@lru_cache(maxsize=4)
+def link_parents(urdf: str) -> dict[str, str]:
+    """Parents of the links in a URDF that was already accepted; none if it is empty."""
+    joints = ElementTree.fromstring(urdf).iter("joint") if urdf else ()
+    links = [(j.find("child"), j.find("parent")) for j in joints]
+    return {child.get("link", ""): parent.get("link", "") for child, parent in links
+            if child is not None and parent is not None}
+
+
+def root_above(frame: str, parents: Mapping[str, str]) -> str:
+    """The topmost frame above another."""
+    for _ in range(len(parents)):  # more steps than that go in a circle
+        frame = parents.get(frame, frame)
+    return frame
 
 
 def _whole_periods(gap: int, period: int) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from ...inertia import Array, is_consistent
 from ...robot.fitting.described_fit import Described
 from ...robot.model import RobotModel
-from ..bag.report import CONFIDENCE_95, round_to_spread
+from ..report.wording import CONFIDENCE_95, round_to_spread
 
 
 def compare_with_description(model: RobotModel, fitted: Described, covariance: Array) -> list[str]:

@@ -11,7 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ...inertia import report_from_phi, report_jacobian
-from ..bag.report import CONFIDENCE_95, as_markup, round_to_spread
+from ..bag.report import as_markup
+from ..report.wording import CONFIDENCE_95, round_to_spread
 from .robot_identification import RobotResult
 
 _DATA = 0.5  # share of the data from which on a number counts as identified

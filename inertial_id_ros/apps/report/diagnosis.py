@@ -1,0 +1,170 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The verdict on the first screen: what came out, why, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ...estimate import IDENTIFIED, UNOBSERVED, Estimate
+from ...findings import Finding
+from .frame_trials import Trial
+from .held_out import FORCE, HeldOut
+from .results import Identification
+from .wording import CONFIDENCE_95, round_to_spread, summary
+
+GOOD, FAIR, BAD = "good", "fair", "bad"  # tones of the style
+
+
+class Fault(NamedTuple):
+    """A fault of the set-up or the recording, as findings name it.
+
+    Attributes:
+        names: of the findings; said: what it is, in one sentence; mend: what to do.
+    """
+
+    names: tuple[str, ...]
+    said: str
+    mend: str
+
+
+_FRAMES = Fault(
+    ("frame_wrong", "frame_wrong_suspected"),
+    "The sensor frame or the gravity frame does not match the wrench.",
+    "Compare wrench.sensor_frame with the axes that are drawn on the sensor, and gravity.frame "
+    "with the room: its z axis must point up. A rotation that is transposed looks the same.")
+# The worst first: what comes later may follow from it.
+FAULTS = (
+    Fault(("sign_wrong", "mass_negative"), "The wrench has the wrong sign.",
+          "Set wrench.convention to the other value; nothing else needs to change."),
+    Fault(("wrench_units",), "The wrench is not in newtons and newton metres.",
+          "Set the driver to N and N m, or convert its wrench."),
+    _FRAMES,
+    Fault(("payload_changed",), "The payload changed during the recording.",
+          "The result is of the payload after the last change. For the one before it, end the "
+          "recording before the change."),
+    Fault(("sensor_zeroed",), "The sensor was zeroed during the recording.",
+          "The result is of the data since. Zero the sensor before the recording, not in it."),
+    Fault(("estimate_lost",), "Payload or sensor changed, and no one payload explains all data.",
+          "Record one payload at a time, and look at the mounting of sensor and payload."),
+    Fault(("cable",), "A cable or hose pulls at the payload.",
+          "Lead it along the arm, or fasten it before the sensor; then record again."),
+    Fault(("hysteresis",), "The reading of the sensor lags behind the load.",
+          "Load the sensor less, or use one of a larger range; look for parts that rub."),
+    Fault(("com_outside_shape", "inertia_outside_shape"),
+          "The shape that was given does not hold the payload that was found.",
+          "Measure the shape again, in the axes of the sensor and in metres."),
+    Fault(("translation_constant",), "",
+          "Publish the position of the sensor too: joint states, or transforms with translation."),
+    Fault(("contact",), "Something touches the payload.",
+          "Move clear of it; the data of the contact are left out."),
+    Fault(("residual_large",), "The wrench does not fit one payload well.",
+          "Look for contact, for another payload within the recording, and at the frames."),
+)
+_FRAME_MENDS = {
+    "sensor": "Turn the sensor frame in the robot description, or name the frame whose axes are "
+              "those of the sensor in wrench.sensor_frame.",
+    "gravity": "Name a frame whose z axis points up in gravity.frame, or give the mounting of the "
+               "robot in the transforms above its base.",
+    "transposed": "Publish the rotation of the sensor in its parent frame, not the reverse."}
+_FRAMES_SAID = {
+    "sensor": "The sensor is turned against its frame.",
+    "gravity": "The gravity frame is wrong: its z axis does not point up.",
+    "transposed": "The rotation of the sensor frame is transposed."}
+
+
+class Diagnosis(NamedTuple):
+    """The verdict.
+
+    Attributes:
+        tone: GOOD, FAIR or BAD; word: for those who do not see colours.
+        said: what came out, in one sentence; reasons: why; mends: what to do.
+    """
+
+    tone: str
+    word: str
+    said: str
+    reasons: tuple[str, ...]
+    mends: tuple[str, ...]
+
+
+def diagnose(result: Identification, trial: Trial | None, found: HeldOut | None) -> Diagnosis:
+    """The verdict on a run.
+
+    Args:
+        trial: frames that explain the force better than those declared.
+        found: what the estimate leaves of the wrench.
+    """
+    outcome = result.outcome
+    fault, finding = _find_fault(result)
+    said, mend = (fault.said, fault.mend) if fault else ("", "")
+    reasons = [_sentence(finding.text)] if finding else []
+    if fault is _FRAMES and trial is not None:
+        said, mend = _FRAMES_SAID[trial.kind], _FRAME_MENDS[trial.kind]
+        reasons.insert(0, f"{_sentence(trial.text)[:-1]}: {trial.after:.2g} N are left then, where "
+                       f"the declared frames leave {trial.before:.2g} N.")
+    if finding and fault and fault.names[0] in ("payload_changed", "estimate_lost"):
+        reasons += _earlier_payloads(result)
+    mends = [mend] if mend else []
+    if not isinstance(outcome, Estimate):
+        return Diagnosis(BAD, "No estimate", said or "The payload is not identified.",
+                         tuple(reasons or [_sentence(outcome.reason)]),
+                         tuple(mends or ["Record longer, and tilt and turn the sensor more."]))
+    known = all(v == IDENTIFIED for v in outcome.verdict)
+    usable = UNOBSERVED not in outcome.verdict[:4]
+    if found is not None:
+        without, with_ = found.lengths(FORCE)
+        reasons.append(f"On data that it had not seen, the estimate leaves {with_:.2g} N of force; "
+                       f"without it there are {without:.3g} N.")
+    if not known and (fault is None or fault.names[0] == "payload_changed"):
+        mends.append("See below which motion would tell what is missing.")
+    if known and fault is None:
+        return Diagnosis(GOOD, "Identified", "Mass, centre of mass and inertia are identified.",
+                         tuple(reasons or [summary(outcome)]),
+                         ("Nothing; the payload can be used.",))
+    word = "Identified, with a reservation" if known else (
+        "Partly identified" if usable else "Not identified")
+    reasons.append(summary(outcome))
+    if not said:
+        said = ("Mass and centre of mass are identified; inertia is not."
+                if usable else "The motion does not tell mass and centre of mass.")
+    return Diagnosis(FAIR if usable else BAD, word, said, tuple(reasons), tuple(mends))
+
+
+def _sentence(text: str) -> str:
+    """A finding as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith(".") else ".")
+
+
+def _find_fault(result: Identification) -> tuple[Fault | None, Finding | None]:
+    """The worst fault of a run, and the finding that names it."""
+    last = {f.name: f for f in result.findings if _counts(f)}
+    earlier = {f.name: f for item in result.history for f in item.findings if _counts(f)}
+    has_estimated = any(isinstance(item.outcome, Estimate) for item in result.history)
+    # What was found earlier and is over did not spoil the result, if there was one.
+    present = last if has_estimated else earlier | last
+    for fault in FAULTS:
+        for name in fault.names:
+            if name in present:
+                return fault, present[name]
+    worst = next((f for f in result.findings if f.level == "error"), None)
+    return (None, None) if worst is None else (Fault((worst.name,), "The data cannot be used.", ""),
+                                               worst)
+
+
+def _counts(finding: Finding) -> bool:
+    """Whether a finding speaks of a fault: a contact that is over, for instance, does not."""
+    return finding.level != "info" or finding.name == "payload_changed"
+
+
+def _earlier_payloads(result: Identification) -> Iterable[str]:
+    """The last estimate before each change, in words."""
+    before: tuple[float, Estimate] | None = None
+    for item in result.history:
+        outcome = item.outcome
+        if isinstance(outcome, Estimate) and not outcome.stale:
+            before = item.time, outcome
+        elif not isinstance(outcome, Estimate) and before is not None:
+            mass, spread = round_to_spread(before[1].body.mass, CONFIDENCE_95 * before[1].sigma[0])
+            yield f"Until {before[0]:.1f} s the mass was {mass} \u00b1 {spread} kg."
+            before = None

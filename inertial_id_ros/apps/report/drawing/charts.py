@@ -1,0 +1,152 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Charts of curves over time, with bands and shaded spans, as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ....inertia import Array
+from .elements import Markup, drawing, element, label, points
+
+WIDTH, HEIGHT = 420.0, 250.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 8.0, 38.0, 30.0
+_MOST = 400  # points of a curve; more cannot be told apart
+_TICKS = 5
+
+
+class Curve(NamedTuple):
+    """One curve: values (n,) at times (n,) [s]; NaN is a gap.
+
+    Attributes:
+        name: in the legend; empty: not there.
+        colour: name of a colour of the style: x, y, z or black.
+        band: half width (n,) of a band around it; None: none.
+        dashed: whether it is drawn with dashes.
+    """
+
+    name: str
+    time: Array
+    value: Array
+    colour: str
+    band: Array | None = None
+    dashed: bool = False
+
+
+class Axes(NamedTuple):
+    """Scales of a chart: limits of time [s] and value."""
+
+    time: tuple[float, float]
+    value: tuple[float, float]
+
+    def x(self, time: Array | float) -> Array:
+        """Places across, of times [s]."""
+        low, high = self.time
+        share = (np.asarray(time, dtype=float) - low) / max(high - low, 1e-9)
+        return _LEFT + (WIDTH - _LEFT - _RIGHT) * np.clip(share, 0.0, 1.0)
+
+    def y(self, value: Array | float) -> Array:
+        """Places downwards, of values, which stay in the frame."""
+        low, high = self.value
+        share = (np.asarray(value, dtype=float) - low) / max(high - low, 1e-300)
+        return HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * np.clip(share, -0.01, 1.01)
+
+
+def chart(title: str, unit: str, curves: Sequence[Curve], axes: Axes, description: str,
+          spans: Sequence[tuple[float, float]] = ()) -> Markup:
+    """A chart of curves.
+
+    Args:
+        unit: of the values; description: what there is to see, in words.
+        spans: first and last time [s] of what is shaded.
+    """
+    shaded = [element("rect", x=f"{a:.1f}", y=f"{_TOP:g}", width=f"{max(b - a, 1.0):.1f}",
+                      height=f"{HEIGHT - _TOP - _BOTTOM:g}", fill="#8a5200", opacity="0.15")
+              for a, b in ((float(axes.x(first)), float(axes.x(last))) for first, last in spans)]
+    bands = [band for curve in curves for band in _band(curve, axes)]
+    lines = [line for curve in curves for line in _lines(curve, axes)]
+    return drawing(title, description, WIDTH, HEIGHT,
+                   label(_LEFT, 13.0, f"{title} [{unit}]", font_weight="600"), *_legend(curves),
+                   *_grid(axes), *shaded, *bands, *lines)
+
+
+def ticks(low: float, high: float, most: int = _TICKS) -> list[float]:
+    """Round numbers between two limits, at most `most` and one."""
+    span = max(high - low, 1e-300)
+    size = 10.0 ** np.floor(np.log10(span / most))
+    step = next(k * size for k in (1.0, 2.0, 5.0, 10.0, 20.0) if span / (k * size) <= most)
+    first = np.ceil(low / step - 1e-9)
+    return [float((first + k) * step) for k in range(int(np.floor(high / step + 1e-9) - first) + 1)]
+
+
+def thin(count: int) -> np.ndarray:
+    """Indices of the points that are drawn, out of `count`."""
+    if count <= _MOST:
+        return np.arange(count)
+    return np.unique(np.round(np.linspace(0, count - 1, _MOST)).astype(int))
+
+
+def _legend(curves: Sequence[Curve]) -> list[Markup]:
+    """Line and name of each curve, above the frame."""
+    out, x = [], _LEFT
+    for curve in (curve for curve in curves if curve.name):
+        out += [element("line", x1=f"{x:.1f}", y1="25", x2=f"{x + 18:.1f}", y2="25",
+                        **_stroke(curve)), label(x + 22.0, 29.0, curve.name)]
+        x += 34.0 + 6.6 * len(curve.name)
+    return out
+
+
+def _grid(axes: Axes) -> list[Markup]:
+    """Lines of the grid, with their numbers."""
+    out = []
+    for value in ticks(*axes.value):
+        y = float(axes.y(value))
+        out += [element("line", x1=f"{_LEFT:g}", y1=f"{y:.1f}", x2=f"{WIDTH - _RIGHT:g}",
+                        y2=f"{y:.1f}", stroke="#d5d9e0"),
+                label(_LEFT - 4.0, y + 4.0, f"{value + 0.0:.4g}", text_anchor="end", class_="dim")]
+    for time in ticks(*axes.time, most=6):
+        x = float(axes.x(time))
+        out += [element("line", x1=f"{x:.1f}", y1=f"{_TOP:g}", x2=f"{x:.1f}",
+                        y2=f"{HEIGHT - _BOTTOM:g}", stroke="#eceef1"),
+                label(x, HEIGHT - _BOTTOM + 14.0, f"{time:g}", text_anchor="middle", class_="dim")]
+    return [*out, label(WIDTH - _RIGHT, HEIGHT - 3.0, "time [s]", text_anchor="end",
+                        class_="dim")]
+
+
+def _stroke(curve: Curve) -> dict[str, object]:
+    """Attributes of the line of a curve."""
+    return {"stroke": f"var(--{curve.colour})", "fill": "none", "stroke_width": "1.6",
+            "stroke_dasharray": "5 3" if curve.dashed else None,
+            "opacity": None if curve.dashed or curve.band is not None else "0.75"}
+
+
+def _lines(curve: Curve, axes: Axes) -> list[Markup]:
+    """The line of a curve, in pieces where it has gaps."""
+    out = []
+    for piece in _pieces(curve.value):
+        kept = piece[thin(len(piece))]
+        places = zip(axes.x(curve.time[kept]), axes.y(curve.value[kept]), strict=True)
+        out.append(element("polyline", points=points(places), **_stroke(curve)))
+    return out
+
+
+def _band(curve: Curve, axes: Axes) -> list[Markup]:
+    """The band of a curve, if it has one."""
+    if curve.band is None or len(curve.time) == 0:
+        return []
+    kept = thin(len(curve.time))
+    x, value, band = axes.x(curve.time[kept]), curve.value[kept], curve.band[kept]
+    outline = [*zip(x, axes.y(value + band), strict=True),
+               *zip(x[::-1], axes.y(value - band)[::-1], strict=True)]
+    return [element("polygon", points=points(outline), fill=f"var(--{curve.colour})",
+                    opacity="0.16")]
+
+
+def _pieces(value: Array) -> list[np.ndarray]:
+    """Indices of the stretches of finite values."""
+    known = np.flatnonzero(np.isfinite(value))
+    if len(known) == 0:
+        return []
+    return np.split(known, np.flatnonzero(np.diff(known) > 1) + 1)

@@ -1,0 +1,40 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Names, units and digits of what is reported."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...estimate import Estimate, NoEstimate
+from ...identification.verdict import summarise_verdict
+
+CONFIDENCE_95 = 1.96  # standard deviations on either side that hold 95 % of a normal distribution
+
+NAMES = ("mass", "COM x", "COM y", "COM z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+UNITS = ("kg", *("mm",) * 3, *("kg m^2",) * 6)
+SCALES = (1.0, *(1e3,) * 3, *(1.0,) * 6)
+CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
+
+
+def summary(outcome: Estimate | NoEstimate) -> str:
+    """The verdict in one sentence, or why there is no estimate."""
+    if isinstance(outcome, Estimate):
+        text = summarise_verdict(outcome.verdict)
+        return f"{text[0].upper()}{text[1:]}."
+    return f"No valid estimate: {outcome.reason}"
+
+
+def round_to_spread(value: float, spread: float) -> tuple[str, str]:
+    """Round a value and its spread to the second significant digit of the spread.
+
+    Examples:
+        >>> round_to_spread(0.93312, 0.00447)
+        ('0.9331', '0.0045')
+    """
+    if not np.isfinite(spread) or spread <= 0.0:
+        return f"{value:.6g}", f"{spread:g}"
+    decimals = 1 - int(np.floor(np.log10(spread)))
+    if not 0 <= decimals <= 9:
+        return f"{value:.3g}", f"{spread:.2g}"
+    shown = round(value, decimals) + 0.0  # + 0.0 makes 0.0 of -0.0
+    return f"{shown:.{decimals}f}", f"{spread:.{decimals}f}"

@@ -1,0 +1,165 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Parts of a report: information of motions, what is left of a wrench, charts and views."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from synthetic import identifier, payload, recording
+
+from inertial_id_ros.apps.report.curves import WrenchCurves
+from inertial_id_ros.apps.report.drawing.charts import Axes, Curve, chart, thin, ticks
+from inertial_id_ros.apps.report.drawing.space_view import Line, project, space_view
+from inertial_id_ros.apps.report.held_out import contact_spans, held_out
+from inertial_id_ros.apps.report.information import CANDIDATES, motion_of, sigma_after
+from inertial_id_ros.apps.report.place import sharp_edges
+from inertial_id_ros.apps.report.results import Snapshot
+from inertial_id_ros.estimate import Estimate, NoEstimate
+from inertial_id_ros.findings import Finding
+from inertial_id_ros.geometry.shape import shape_from_settings
+from inertial_id_ros.inertia import Body, equivalent_box, report_jacobian
+from inertial_id_ros.settings import Settings
+
+NOISE = np.array([0.1] * 3 + [0.005] * 3)
+
+
+@pytest.fixture(scope="module")
+def estimate() -> Estimate:
+    made = identifier(estimator__method="density")
+    recording(3.0, body=payload(4, 1.2)).feed(made)
+    outcome = made.solve()
+    assert isinstance(outcome, Estimate)
+    return outcome
+
+
+@pytest.mark.parametrize("motion", CANDIDATES, ids=lambda m: m.text)
+def test_a_motion_is_what_its_words_say(motion) -> None:  # type: ignore[no-untyped-def]
+    """Against finite differences of the rotation."""
+    a_g, omega, alpha = motion_of(motion, 9.81)
+    t = 0.01 * np.arange(len(a_g))
+    axis = np.eye(3)[motion.axis]
+
+    def turned(time: np.ndarray) -> Rotation:
+        angle = motion.angle * np.sin(2.0 * np.pi * time / motion.period)
+        return Rotation.from_rotvec(angle[:, None] * axis)
+
+    h = 1e-4
+    rate = (turned(t - h).inv() * turned(t + h)).as_rotvec() / (2.0 * h)
+    gain = [(turned(t + s - h).inv() * turned(t + s + h)).as_rotvec() / (2.0 * h)
+            for s in (-h, h)]
+    assert np.allclose(a_g, turned(t).inv().apply([0.0, 0.0, 9.81]), atol=1e-9)
+    assert np.allclose(omega, rate, atol=1e-5)
+    assert np.allclose(alpha, (gain[1] - gain[0]) / (2.0 * h), atol=1e-3)
+
+
+def test_a_motion_never_takes_information_away(estimate: Estimate) -> None:
+    for motion in CANDIDATES:
+        assert np.all(sigma_after(estimate, motion, NOISE, 9.81) <= estimate.sigma * (1 + 1e-6))
+
+
+def test_turning_about_an_axis_tells_the_moment_about_it_and_not_the_others(
+        estimate: Estimate) -> None:
+    """From a covariance so wide that only the motion counts, apart from mass and centre."""
+    wide = np.diag([1e-8] * 4 + [1e-2] * 6)
+    unknown = replace(estimate, phi_covariance=wide)
+    jacobian = report_jacobian(estimate.phi)
+    before = np.sqrt(np.diag(jacobian @ wide @ jacobian.T))
+    for motion in CANDIDATES[2:]:
+        share = sigma_after(unknown, motion, NOISE, 9.81) / before
+        moments = share[[4, 7, 9]]
+        assert moments[motion.axis] < 0.02
+        assert np.all(np.delete(moments, motion.axis) > 0.98)
+
+
+def test_what_is_left_of_a_wrench_leaves_contacts_out() -> None:
+    """Closed form: a known error everywhere, and a large one in a contact."""
+    time = 0.01 * np.arange(400)
+    bias = np.arange(6.0)
+    model = np.tile(bias + 2.0, (400, 1))
+    model[:50] = np.nan
+    measured = np.where(np.isfinite(model), model, 0.0) + 0.5
+    measured[200:300] += 40.0
+    touch = (Finding("contact", "warning", "touched"),)
+    outcome = NoEstimate(0, "", "none")
+    history = tuple(Snapshot(t, outcome, touch if 1.9 < t <= 3.1 else ())
+                    for t in np.arange(0.5, 4.1, 0.5))
+    assert contact_spans(history) == [(1.5, 3.0)]
+    found = held_out(WrenchCurves(time, measured, model), bias, history)
+    assert found is not None and found.left_out == 151 and found.wrenches == 350 - 151
+    assert np.allclose(found.with_, 0.5) and np.allclose(found.without, 2.5)
+
+
+def test_nothing_is_claimed_of_a_wrench_that_nothing_predicted() -> None:
+    nothing = WrenchCurves(np.arange(50.0), np.ones((50, 6)), np.full((50, 6), np.nan))
+    assert held_out(nothing, np.zeros(6), ()) is None and not nothing.is_predicted
+
+
+def test_the_equivalent_box_of_a_box_is_that_box() -> None:
+    lengths, turn = np.array([0.3, 0.2, 0.1]), Rotation.from_rotvec([0.3, -0.5, 0.8]).as_matrix()
+    moments = 2.0 / 12.0 * (np.sum(lengths**2) - lengths**2)
+    found, axes = equivalent_box(Body(2.0, np.zeros(3), turn @ np.diag(moments) @ turn.T))
+    assert np.allclose(found, lengths) or np.allclose(np.sort(found), np.sort(lengths))
+    spanned = sum(length**2 * np.outer(a, a) for length, a in zip(found, axes.T, strict=True))
+    assert np.allclose(spanned, turn @ np.diag(lengths**2) @ turn.T)
+
+
+@pytest.mark.parametrize(("kind", "size", "count"), [
+    ("box", (0.2, 0.3, 0.4), 12), ("sphere", (0.1,), 12)])
+def test_the_edges_of_a_shape_are_drawn(kind: str, size: tuple, count: int) -> None:
+    """Twelve of a box; a ball has none, and shows its bounding box."""
+    shape = shape_from_settings(Settings().replace(
+        {"shape.type": kind, "shape.size": size, "shape.bounding": True}).shape)
+    assert shape is not None
+    edges = sharp_edges(shape)
+    assert len(edges) == count
+    corners = np.concatenate(edges)
+    assert np.allclose([corners.min(axis=0), corners.max(axis=0)], shape.bounds, atol=1e-9)
+
+
+def test_views_are_seen_from_where_they_say() -> None:
+    """From the front x goes right and z up; from the side y; from above y goes up."""
+    axes = np.eye(3)
+    assert np.allclose(project(axes, 0.0, 0.0), [[1, 0], [0, 0], [0, 1]])
+    assert np.allclose(project(axes, -90.0, 0.0), [[0, 0], [1, 0], [0, 1]])
+    assert np.allclose(project(axes, 0.0, 90.0), [[1, 0], [0, 1], [0, 0]], atol=1e-12)
+
+
+def test_a_view_can_be_turned_from_the_points_in_it() -> None:
+    """The script finds the points of each part, which project to what is drawn."""
+    corners = np.array([[0.0, 0.0, 0.0], [0.3, 0.0, 0.1], [0.1, -0.2, 0.4]])
+    svg = ElementTree.fromstring(space_view("title", "words", [Line(corners, "black")], []))
+    line = next(svg.iter("polyline"))
+    points = np.array([p.split(",") for p in line.get("data-p", "").split()], dtype=float)
+    drawn = np.array([p.split(",") for p in line.get("points", "").split()], dtype=float)
+    flat = project(points, -35.0, 25.0) * float(svg.get("data-scale", "")) * [1, -1]
+    assert np.allclose(drawn, flat + float(svg.get("data-half", "")), atol=0.11)
+
+
+def test_a_chart_draws_the_curve_and_its_gaps() -> None:
+    time = np.linspace(0.0, 10.0, 50)
+    value = np.where((time > 4.0) & (time < 6.0), np.nan, time)
+    axes = Axes((0.0, 10.0), (0.0, 10.0))
+    svg = ElementTree.fromstring(chart("t", "kg", [Curve("m", time, value, "x")], axes, "d"))
+    lines = list(svg.iter("polyline"))
+    assert len(lines) == 2
+    first = np.array(lines[0].get("points", "").split()[0].split(","), dtype=float)
+    assert np.allclose(first, [axes.x(0.0), axes.y(0.0)], atol=0.06)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 15.0), (-1.2, 1.4), (1.351, 1.4402), (3e-5, 9e-5)])
+def test_ticks_are_round_and_inside(low: float, high: float) -> None:
+    found = ticks(low, high)
+    assert 2 <= len(found) <= 6
+    assert all(low - 1e-12 <= v <= high + 1e-12 for v in found)
+    steps = np.diff(found)
+    assert np.allclose(steps, steps[0])
+    assert round(float(steps[0] / 10.0 ** np.floor(np.log10(steps[0]))), 6) in (1.0, 2.0, 5.0, 10.0)
+
+
+def test_long_curves_keep_both_ends() -> None:
+    kept = thin(100_000)
+    assert len(kept) <= 400 and kept[0] == 0 and kept[-1] == 99_999
