@@ -53,8 +53,10 @@ def payload_page(result: Identification, settings: Settings, shape: Shape | None
     if not isinstance(outcome, Estimate):
         return page(f"Payload report: {origin.title}", head, verdict, last[0], *over_time,
                     *last[1:])
-    return page(f"Payload report: {origin.title}", head, verdict, cards(outcome, found),
-                parameter_section(outcome), held_out_section(found), place_section(outcome, shape),
+    numbers = element(
+        "div", parameter_section(outcome),
+        element("div", held_out_section(found), place_section(outcome, shape)), class_="charts")
+    return page(f"Payload report: {origin.title}", head, verdict, cards(outcome, found), numbers,
                 *over_time, information_section(outcome, settings, rotation_only), last[0],
                 alignment_section(outcome), *last[1:])
 

@@ -35,8 +35,10 @@ def parameter_section(estimate: Estimate) -> Markup:
                      f"off-diagonals as entries of the tensor. Method {estimate.method}, "
                      f"{estimate.samples} samples, {estimate.window:.1f} s.", class_="note")]
     if np.any(estimate.residual_rms):  # joint torques know no channels of a sensor
-        channels = [(name, f"{estimate.bias[k]:.4g}", f"{estimate.residual_rms[k]:.2g}",
-                     "N" if k < 3 else "N m") for k, name in enumerate(CHANNELS)]
+        decimals = (3, 3, 3, 4, 4, 4)
+        channels = [(name, f"{round(bias, n) + 0.0:.{n}f}", f"{rms:.2g}", "N" if n == 3 else "N m")
+                    for name, bias, rms, n in zip(CHANNELS, estimate.bias, estimate.residual_rms,
+                                                  decimals, strict=True)]
         parts.append(table("Sensor", ("channel", "bias", "residual rms", "unit"), channels))
     return section("Mass, centre of mass, inertia", "parameters", *parts)
 

@@ -40,6 +40,7 @@ dl.todo dd { margin: 0; max-width: 70ch; grid-column: 2; }
   font-size: inherit; }
 .cards li > span { color: var(--dim); font-size: .9rem; }
 .charts { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem 1.5rem; }
+.charts > * { min-width: 0; }
 figure { margin: 0; min-width: 0; } figcaption, .note { color: var(--dim); font-size: .92rem; }
 svg { width: 100%; height: auto; display: block; font: 12px system-ui, sans-serif; }
 svg text { fill: var(--ink); } svg .dim { fill: var(--dim); }
