@@ -12,6 +12,8 @@ TOPIC = "/inertial_id_node/inertial_parameters"
 STALE_AFTER = 0.8
 PERIODS = 1.5  # of estimator.rate that an estimate may be old, where that is longer
 HEARTBEAT = 0.8  # s after which the last outcome is published again
+LOOK = 0.05  # s between two looks at the time
+LONGEST_GAP = HEARTBEAT + LOOK  # s between two messages at most, and what a busy machine adds
 # s of silence after which a subscriber that asked for it is told: a busy machine keeps it, too.
 DEADLINE = LEASE = 1.5
 

@@ -38,7 +38,7 @@ class PayloadClient:
     clock, which may be set meanwhile; that it did not come before the message before was taken,
     is certain but for the time that it is under way. So its age counts from the earlier of the two:
     a message after a silence, and the first one, are used only when another follows, which takes a
-    period of estimator.rate, or .8 s.
+    period of estimator.rate, or .85 s.
 
     `newest` may be called from any thread. The node's executor must run.
 

@@ -11,11 +11,10 @@ from rclpy.node import Node
 
 from ...estimate import Estimate, NoEstimate, Outcome
 from ...findings import FindingLog
-from ..client.contract import HEARTBEAT
+from ..client.contract import HEARTBEAT, LOOK
 from .freshness import Freshness
 from .ros_clock_watch import RosClockWatch
 
-_LOOK = 0.05  # s between two looks
 _AT_ONCE = 0.02  # s between the readings of two clocks that count as simultaneous
 _END = 1.0  # s that the thread may take to end
 
@@ -69,7 +68,7 @@ class Watchdog:
 
     def _run(self) -> None:
         """Look again and again until stopped."""
-        while not self._stop.wait(_LOOK):
+        while not self._stop.wait(LOOK):
             self._look()
 
     def _look(self) -> None:
