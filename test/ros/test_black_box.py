@@ -11,7 +11,12 @@ import pytest
 pytest.importorskip("rclpy")
 pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
-from node_client import set_parameter, wait_for_valid, wait_until_all_is_used  # noqa: E402
+from node_client import (  # noqa: E402
+    current_findings,
+    set_parameter,
+    wait_for_valid,
+    wait_until_all_is_used,
+)
 from ros_process import LATCHED, Robot, Stage, wait_until  # noqa: E402
 from shape_msgs.msg import SolidPrimitive  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
@@ -147,7 +152,9 @@ def test_estimates_go_on_while_a_black_box_is_written(tmp_path: Path) -> None:
             InertialParameters, f"{NODE}/inertial_parameters",
             lambda m: got.append((time.monotonic(), m)), 10)
         folder, written = tmp_path / "recordings", list[float]()
-        assert stage.client.call(Trigger, f"{NODE}/save_black_box").success
+        service = stage.client.node.create_client(Trigger, f"{NODE}/save_black_box")
+        assert service.wait_for_service(10.0)
+        answer = service.call_async(Trigger.Request())
         asked = time.monotonic()
 
         def look(_: int) -> None:
@@ -156,7 +163,7 @@ def test_estimates_go_on_while_a_black_box_is_written(tmp_path: Path) -> None:
                 written.append(time.monotonic())
 
         robot.play(4.0, speed=1.0, each=look)
-        assert written
+        assert written and answer.result().success
     meanwhile = [(t, m) for t, m in got if asked <= t < written[0] + 1.5]
     assert max(b - a for (a, _), (b, _) in pairwise(meanwhile)) < DEADLINE
     stamps = {(m.header.stamp.sec, m.header.stamp.nanosec) for _, m in meanwhile if not m.stale}
@@ -175,10 +182,36 @@ def test_the_service_writes_and_a_command_is_noted(tmp_path: Path) -> None:
         assert stage.client.call(Trigger, f"{NODE}/reset").success
         answer = stage.client.call(Trigger, f"{NODE}/save_black_box")
         assert answer.success
-        box = wait_for_box(tmp_path)
+        box, = (tmp_path / "recordings").iterdir()  # it was written before the answer came
     assert str(box) in answer.message
     read = read_black_box(box)
     assert read is not None and "reset" in read.commands[0] and "reset" in read.notes(False)[-1]
+
+
+def test_the_service_says_what_failed_and_may_be_asked_again_at_once(tmp_path: Path) -> None:
+    """So it may after ~/save; only what was written just now is not written again."""
+    recordings = tmp_path / "recordings"
+    with Stage() as stage:
+        stage.start_node(state__directory=str(tmp_path), state__restore=False)
+        robot = Robot(stage.client)
+        robot.publish_description()
+        robot.play(4.0)
+        wait_for_valid(stage)
+        recordings.write_text("no folder")
+        failed = stage.client.call(Trigger, f"{NODE}/save_black_box")
+        assert not failed.success and f"black box {recordings}" in failed.message
+        assert "cannot be written" in failed.message
+        assert "black_box_failed" in current_findings(stage)
+        recordings.unlink()
+        saved = stage.client.call(Save, f"{NODE}/save", Save.Request())
+        assert saved.success and f"being written to {recordings}" in saved.message
+        wait_for_box(tmp_path)
+        answer = stage.client.call(Trigger, f"{NODE}/save_black_box")
+        assert answer.success, answer.message
+        assert len(list(recordings.glob("[!.]*"))) == 2
+        assert "black_box_failed" not in current_findings(stage)
+        again = stage.client.call(Trigger, f"{NODE}/save_black_box")
+        assert not again.success and "such a black box was written" in again.message
 
 
 def test_an_error_writes_a_black_box_that_names_it(tmp_path: Path) -> None:

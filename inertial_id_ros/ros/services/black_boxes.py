@@ -9,6 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from std_srvs.srv import Trigger
 from ...apps.bag.black_box.files import BlackBox, write_black_box
 from ...apps.bag.black_box.marks import describe_command, settings_to_keep
 from ...apps.bag.black_box.recording import LoggedTopic
-from ...errors import InertialIdError, InvalidData, RecordingError
+from ...errors import InertialIdError, InvalidData
 from ...findings import Finding
 from ...identification.checkpoint import make_checkpoint
 from ...identification.commands import ADVANCE, PUBLISHERS
@@ -28,6 +29,7 @@ from ...io.files import user_path
 from ...io.message_log import MARK, MessageLog
 from ...signals.input_topics import InputTopic
 from ..settings.authority import require_unlocked_service
+from .late_answers import create_late_service
 from .saving import check_plain_name, own_name
 
 if TYPE_CHECKING:
@@ -36,7 +38,9 @@ if TYPE_CHECKING:
 FOLDER = "recordings"  # in state.directory
 _BY_ERROR = "error-"  # how the names of those begin that nobody asked for
 _BETWEEN = 300.0  # s between two of them
-_BETWEEN_SAVES = 10.0  # s between two that were asked for: each takes half a second of work
+# s between two that the same service was asked for: each takes half a second of work. What failed
+# may be tried again at once, or so soon after an error.
+_BETWEEN_SAVES = 10.0
 _AFTERMATH = 2.0  # s of data behind an error that belong to it
 _MOST_COMMANDS = 200
 
@@ -58,12 +62,13 @@ class BlackBoxes:
         self._epoch_ns = time.time_ns() - time.monotonic_ns()
         self._errors: set[str] = set()
         self._due: tuple[float, str] | None = None  # when to write because of which error
-        self._written = self._saved = -_BETWEEN
-        self._writer: threading.Thread | None = None
+        self._written = -_BETWEEN  # steady time of the last one because of an error [s]
+        self._saved: dict[str, float] = {}  # steady times of the last ones, by the reason [s]
+        self._writing: Future[Path] | None = None
         self._settings = node.settings  # that it started with
         if self._is_on:
             node.identifier.on_command = self._mark_command
-            node.create_service(Trigger, "~/save_black_box", self._save)
+            create_late_service(node, Trigger, "~/save_black_box", self._answer_when_written)
 
     def recorder(self, topic: InputTopic, name: str) -> Callable[[int, bytes], None] | None:
         """A function that keeps a message of a topic: takes the number of samples that came before
@@ -133,40 +138,70 @@ class BlackBoxes:
             if self._log.has_messages and not self._is_writing:
                 self._remove_old()
                 stamp = time.strftime("%Y%m%d-%H%M%S")
-                self.write(self._own_name(f"{_BY_ERROR}{stamp}-{name}"), name)
+                self._write_because_of_error(f"{_BY_ERROR}{stamp}-{name}", name)
+
+    def _write_because_of_error(self, name: str, reason: str) -> None:
+        """Begin to write one; where that fails, the next need not wait for minutes."""
+        def look_at(done: Future[Path]) -> None:
+            if done.exception() is not None:
+                self._written = time.monotonic() - _BETWEEN + _BETWEEN_SAVES
+
+        self.write(self._own_name(name), reason)[1].add_done_callback(look_at)
 
     def _own_name(self, name: str) -> str:
         """The name of a black box that nobody has named."""
         return own_name(self._node.get_fully_qualified_name(), name)
 
-    def _save(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        """The service: says where the black box will be."""
+    def _answer_when_written(self, request: Trigger.Request, response: Trigger.Response
+                             ) -> Future[Trigger.Response]:
+        """The service: says where the black box is, or why there is none."""
+        answered: Future[Trigger.Response] = Future()
+
+        def answer(done: Future[Path]) -> None:
+            error = done.exception()
+            response.success = error is None
+            response.message = str(error or f"the inputs are written to {done.result()}")
+            answered.set_result(response)
+
         try:
             require_unlocked_service(self._node.settings, "save_black_box")
-            response.message = self.save(
-                self._own_name(time.strftime("%Y%m%d-%H%M%S")), "asked for")
-            response.success = True
+            name = self._own_name(time.strftime("%Y%m%d-%H%M%S"))
+            self._begin(name, "asked for")[1].add_done_callback(answer)
         except InertialIdError as error:
             response.message, response.success = str(error), False
-        return response
+            answered.set_result(response)
+        return answered
 
     def save(self, name: str, reason: str) -> str:
         """Begin to write a black box; says in a clause where it will be.
 
         Raises:
             CannotSave: the name is no plain file name.
-            InvalidData: there is nothing to write, or another is being written.
+            InvalidData: there is nothing to write, or another is being written, or was just now.
         """
+        return f"the inputs are being written to {self._begin(name, reason)[0]}"
+
+    def _begin(self, name: str, reason: str) -> tuple[Path, Future[Path]]:
+        """As `write`, where that is allowed now (raises what `save` does)."""
         check_plain_name(name)
         if not self._is_on:
             raise InvalidData("black_box.duration is 0, so no inputs are kept")
         if not self._log.has_messages:
             raise InvalidData("no message has arrived yet")
-        now = time.monotonic()
-        if self._is_writing or now - self._saved < _BETWEEN_SAVES:
-            raise InvalidData("a black box was written less than ten seconds ago; try again")
-        self._saved = now
-        return f"the inputs are being written to {self.write(name, reason)}"
+        if self._is_writing:
+            raise InvalidData("another black box is being written; try again")
+        since = time.monotonic() - self._saved.get(reason, -_BETWEEN)
+        if since < _BETWEEN_SAVES:
+            raise InvalidData(f"such a black box was written {since:.0f} s ago; try again in "
+                              f"{_BETWEEN_SAVES - since:.0f} s")
+        path, written = self.write(name, reason)
+
+        def note(done: Future[Path]) -> None:
+            if done.exception() is None:
+                self._saved[reason] = time.monotonic()
+
+        written.add_done_callback(note)
+        return path, written
 
     # ---- writing, in a thread of its own ---------------------------------------------------------
 
@@ -176,20 +211,22 @@ class BlackBoxes:
 
     @property
     def _is_writing(self) -> bool:
-        return self._writer is not None and self._writer.is_alive()
+        return self._writing is not None and not self._writing.done()
 
-    def write(self, name: str, reason: str) -> Path:
-        """Begin to write a black box of this name; gives its path."""
+    def write(self, name: str, reason: str) -> tuple[Path, Future[Path]]:
+        """Begin to write a black box of this name; gives its path, and the same as soon as it is
+        written, or the error."""
         path, complete = self._folder / name, not self._log.forgets
         messages, checkpoint = self._log.snapshot()
         settings = self._settings if complete else self._node.settings
         box = BlackBox(settings_to_keep(settings), self._state, complete, tuple(self._commands),
                        checkpoint)
         report = self._report(reason)
-        self._writer = threading.Thread(
-            target=self._write, args=(path, messages, box, report), name="black box", daemon=True)
-        self._writer.start()
-        return path
+        written: Future[Path] = Future()
+        self._writing = written
+        threading.Thread(target=self._write, args=(path, messages, box, report, written),
+                         name="black box", daemon=True).start()
+        return path, written
 
     def _report(self, reason: str) -> dict[str, Any]:
         """What the report says beside settings and versions."""
@@ -199,13 +236,17 @@ class BlackBoxes:
                 "findings": [asdict(f) for f in self._node.all_findings()],
                 "outcome": outcome.to_json()}
 
-    def _write(self, path: Path, messages: Any, box: BlackBox, report: dict[str, Any]) -> None:
+    def _write(self, path: Path, messages: Any, box: BlackBox, report: dict[str, Any],
+               written: Future[Path]) -> None:
         """Write it, and say in a finding where that failed."""
         try:
             write_black_box(path, self._topics, messages, box, report)
-            self._node.findings.clear("black_box_failed")
-        except (RecordingError, OSError, ValueError) as error:
+        except Exception as error:  # whatever it is, somebody waits for an answer
             self._node.findings.set("black_box_failed", "warning", str(error))
+            written.set_exception(error)
+        else:
+            self._node.findings.clear("black_box_failed")
+            written.set_result(path)
 
     def _remove_old(self) -> None:
         """Make room for one more of those that errors cause."""
