@@ -68,6 +68,11 @@ class FindingLog:
         """Whether there is a finding of that name."""
         return name in self._findings
 
+    def level_of(self, name: str) -> str | None:
+        """Level of the finding of that name; None: there is none."""
+        finding = self._findings.get(name)
+        return None if finding is None else finding.level
+
     def clear(self, *names: str) -> None:
         """Remove findings and their counts by name."""
         for name in names:

@@ -41,8 +41,9 @@ def moving_from(stream: Stream, at: float, lasts: float, again: float = 0.0) -> 
     return float(times[np.argmax((moved > _MOVES) & (moved[back] > _MOVES))])
 
 
-def frozen(lasts: float) -> Inject:
-    """Joint states repeat one position with fresh stamps, while the arm moves on."""
+def frozen(lasts: float, only: int | None = None) -> Inject:
+    """Joint states repeat one position with fresh stamps, while the arm moves on; `only`: that
+    joint's."""
     def inject(stream: Stream, at: float, rng: np.random.Generator) -> Stream:
         held: list[float] = []
         begin = moving_from(stream, at, lasts)
@@ -52,7 +53,11 @@ def frozen(lasts: float) -> Inject:
                 return [m]
             stamp, names, positions = m.arguments
             held[:] = held or positions
-            return [m._replace(arguments=(stamp, names, list(held)))]
+            row = list(held)
+            if only is not None:
+                row = list(positions)
+                row[only] = held[only]
+            return [m._replace(arguments=(stamp, names, row))]
         return stream.rewritten(JOINTS, change)
     return inject
 
@@ -112,7 +117,10 @@ TALKERS = (
     Fault("second publisher of the wrench, constant", "wrench_mixed", second_wrench(3.0, 5.0), 4.5),
     Fault("joint states frozen for 0.2 s", "joint_states_frozen", frozen(0.2), 1.2, on=(JOINTS,)),
     Fault("joint states frozen for 5 s", "joint_states_frozen", frozen(5.0), 6.0, on=(JOINTS,)),
-    Fault("transforms frozen for 2 s", "contact", transforms_frozen, 3.0, on=(TRANSFORM,)),
+    Fault("one joint frozen for 3 s", "joint_states_frozen", frozen(3.0, only=4), 4.0,
+          on=(JOINTS,)),
+    Fault("transforms frozen for 2 s", "transforms_frozen", transforms_frozen, 3.0,
+          on=(TRANSFORM,)),
     Fault("stamps of joint states 0.4 s ahead", "joint_states_mixed", stamps_moved(0.4, 3.0), 4.0,
           on=(JOINTS,)),
     Fault("stamps of joint states 0.4 s behind", "joint_states_mixed", stamps_moved(-0.4, 3.0),

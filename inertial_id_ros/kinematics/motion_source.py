@@ -19,6 +19,7 @@ from ..signals.ring_buffer import LATE, MISSING_JOINT, NOT_FINITE, REPEATED, Sam
 from ..signals.sample_checks import STAMPS_HINT
 from ..signals.stream_watch import StreamWatch
 from .causal.transform_chain import TransformChain
+from .dead_stop import Frozen
 from .frame_shift import FrameShift, find_fixed_pose
 from .joint_motion import JointMotion, RobotFrame
 from .motion import MotionSource
@@ -28,7 +29,7 @@ from .robot_description import parse_urdf
 from .tf_motion import TfMotion
 from .transform_tree import Pose, TransformTree
 
-SLOW, UNITS = "motion_slow", "joint_units"
+SLOW, UNITS, FROZEN_TF = "motion_slow", "joint_units", "transforms_frozen"
 _RECENT = 100  # joint states whose unit is judged
 _OTHER_POSITION = 0.3  # rad or m; frames whose relative pose stays when joints move are fixed
 _PENDING = 4096  # joint states kept until the sensor frame is known
@@ -379,11 +380,19 @@ class MotionSelector:
         self._moving_seen = False
 
     def judge_positions(self) -> list[Span]:
-        """Judge the joint positions that came since the last call; gives those found to be wrong,
-        which are left out from now on."""
+        """Judge the positions that came since the last call; gives those found to be wrong, which
+        are left out from now on."""
         if self._joint is None:
+            if self._tf is not None:
+                for what in self._tf.judge_poses():
+                    self._findings.count(FROZEN_TF, f"{what} on '{self._settings.tf.topic}' was "
+                                         "frozen; that time is left out")
+                self._report_frozen(self._tf.frozen, FROZEN_TF, self._settings.tf.topic)
             return []
         found = self._joint.judge_positions()
+        if self._joint.frozen is None and self._findings.level_of(FROZEN) == "error":
+            self._findings.clear(FROZEN)  # that positions jump at its end is counted
+        self._report_frozen(self._joint.frozen, FROZEN, self._settings.joint_states.topic)
         for span in found:
             self._findings.count(span.name, self._describe(span), _SPAN_LEVELS[span.name])
         mixed = self._joint.mixed_positions
@@ -393,6 +402,20 @@ class MotionSelector:
         else:
             self.missing = Missing(self._describe(mixed))
         return found
+
+    @property
+    def still(self) -> float:
+        """Time [s] for which no joint has moved to the last bit; 0 without joint states."""
+        return 0.0 if self._joint is None else self._joint.still
+
+    def _report_frozen(self, frozen: Frozen | None, name: str, topic: str) -> None:
+        """Say that positions are frozen, and use none as long as they are."""
+        if frozen is not None:
+            text = (f"{frozen.what} on '{topic}' is frozen: it moved at {frozen.speed:.2g}, and "
+                    "from one sample to the next it stands still to the last bit, as no arm "
+                    "brakes; the driver repeats an old one")
+            self._findings.set(name, "error", text)
+            self.missing = Missing(text)
 
     def _describe(self, span: Span) -> str:
         """What is wrong with joint positions, in a sentence."""

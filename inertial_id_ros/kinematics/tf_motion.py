@@ -8,6 +8,7 @@ import numpy as np
 from ..errors import UnknownFrame
 from ..inertia import Array
 from .causal.transform_chain import chain_of
+from .dead_stop import DeadStops, Frozen
 from .motion import Motion
 from .polynomial import (
     FEW,
@@ -21,6 +22,7 @@ from .polynomial import (
 )
 from .transform_tree import PoseSeries, TransformTree
 
+_WIDTH = 7  # numbers of a transform
 _SETTLE = 20  # transforms after which the period, and with it the window, is taken as known
 
 
@@ -53,6 +55,7 @@ class TfMotion:
         self.window: float | None = None
         self._spacing: Spacing | None = None
         self._turned = self._shifted = False
+        self._stops = {edge: DeadStops(_WIDTH) for edge in self.edges}
 
     @property
     def rotation_only(self) -> bool:
@@ -85,7 +88,24 @@ class TfMotion:
             self._spacing = self._measure_spacing()
             self.window = choose_window(self._spacing, self._requested_window)
         newest = self.newest()
-        return None if newest is None else newest - int(0.5e9 * self.window)
+        if newest is None:
+            return None
+        stops = [s.lasting.first for s in self._stops.values() if s.lasting is not None]
+        return min([newest, *stops]) - int(0.5e9 * self.window)
+
+    def judge_poses(self) -> list[str]:
+        """Judge the transforms that came since the last call, since a frozen one gives no motion;
+        says which were frozen until then."""
+        return [f"transform to '{edge}'" for edge, stops in self._stops.items()
+                if stops.judge(self._tree.ring(edge))]
+
+    @property
+    def frozen(self) -> Frozen | None:
+        """The transform that is frozen since it stopped dead; None: there is none."""
+        for edge, stops in self._stops.items():
+            if stops.lasting is not None:
+                return Frozen(f"transform to '{edge}'", stops.lasting.speed)
+        return None
 
     def _measure_spacing(self) -> Spacing:
         """That of the moving transform that comes most slowly."""
@@ -124,6 +144,8 @@ class TfMotion:
         self._shifted |= bool(np.ptp(series.translation, axis=0).any())
         index, u, weights = gather_samples(series.stamps, stamps, self.window)
         valid = has_coverage(u, weights)
+        for stops in self._stops.values():
+            valid &= ~stops.mask(stamps, reach)
         return self._smooth(series, index, u, weights, valid)
 
     def _unknown(self, n: int) -> Motion:

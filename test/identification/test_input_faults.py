@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from disturbed import assert_truth, clean, identify
-from injected_faults import AT, JOINT, WRENCH, Change, change_some
+from injected_faults import AT, JOINT, TRANSFORM, WRENCH, Change, change_some, transform_recording
 from synthetic import BODY, SECOND, START, Recording, texts
 
-from inertial_id_ros.estimate import Estimate, NoEstimate
+from inertial_id_ros.estimate import IDENTIFIED, Estimate, NoEstimate
 from inertial_id_ros.identification.recovery import Recovery
 from inertial_id_ros.identification.wrench.identifier import Identifier
 
@@ -96,6 +96,45 @@ def test_the_result_is_the_same_however_the_stream_is_cut(name: str) -> None:
         assert isinstance(outcome, Estimate) and texts_ == said
         assert outcome.samples == first.samples
         np.testing.assert_allclose(outcome.report, first.report, rtol=1e-9, atol=1e-12)
+
+
+def test_joint_states_that_stay_frozen_are_named_while_they_are() -> None:
+    made = identify()
+    froze(9.0)(clean(4.0, "fast")).feed(made, 0.05)
+    outcome = made.solve()
+    assert not isinstance(outcome, Estimate) or outcome.stale
+    assert "joint_states_frozen" in texts(made) and "contact" not in texts(made)
+    assert "is frozen: it moved at" in {f.name: f.text for f in made.findings()}[
+        "joint_states_frozen"]
+
+
+def test_joint_states_that_were_frozen_before_it_moved_are_suspected() -> None:
+    held: list[Any] = []
+
+    def change(stamp: int, names: Any, positions: Any) -> tuple[Any, ...]:
+        held[:] = held or positions
+        return stamp, names, list(held)
+    made = identify()
+    clean(8.0, "fast").changed(JOINT, change).feed(made, 0.1)
+    outcome = made.solve()
+    assert not isinstance(outcome, Estimate) or IDENTIFIED not in outcome.verdict
+    assert "joint_states_still" in texts(made)
+
+
+@pytest.mark.slow
+def test_transforms_that_freeze_are_named_left_out_and_forgotten() -> None:
+    held: dict[str, tuple[Any, ...]] = {}
+
+    def change(stamp: int, a: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        return [(a[0], *held.setdefault(a[2], a[1:]))]
+    frozen = change_some(TRANSFORM, change, 1.0)(transform_recording())
+    made, said = identify(urdf=None), set[str]()
+    for cadence in (0.1, None):
+        made = identify(urdf=None)
+        frozen.feed(made, cadence)
+        assert_truth(made, BODY, 0.02, 4e-3)
+        said = set(texts(made))
+        assert "transforms_frozen" in said and "contact" not in said
 
 
 def test_two_publishers_from_the_start_give_no_estimate_but_the_reason() -> None:

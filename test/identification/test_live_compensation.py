@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 from synthetic import (
     NOISE,
     RICH,
+    SECOND,
     START,
     STILL,
     Placement,
@@ -277,6 +278,27 @@ def test_without_fresh_joint_states_there_is_silence(known: Live) -> None:
     assert heard.t[-1] == pytest.approx(first + 0.1, abs=0.006)
     assert all("joint state is more than 0.1 s older" in reason for _, reason in heard.silent)
     assert len(known.play(following(known, 200)).between(known.now - 0.2, known.now).t) > 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("joints", [slice(None), slice(0, 1)], ids=["all joints", "one joint"])
+def test_joint_states_that_freeze_in_motion_are_answered_by_silence(joints: slice) -> None:
+    """The arm goes on: its pose, and with it the weight in sensor axes, is not known any more."""
+    held: list[float] = []
+
+    def change(stamp: int, names: Any, positions: Any) -> tuple[Any, ...]:
+        if stamp < START + 8 * SECOND:
+            return stamp, names, positions
+        row = list(positions)
+        held[:] = held or row
+        row[joints] = held[joints]
+        return stamp, names, row
+    made = live()
+    heard = made.play(samples(12.0).changed("add_joint_state", change))
+    assert len(heard.between(7.0, 8.0).t) == RATE
+    frozen = heard.between(8.25, 12.0)
+    assert not len(frozen.t) and "is frozen" in frozen.silent[-1][1]
+    assert {f.name: f.level for f in made.made.findings()}["joint_states_frozen"] == "error"
 
 
 def test_a_load_that_nobody_judges_any_more_is_not_removed(known: Live) -> None:

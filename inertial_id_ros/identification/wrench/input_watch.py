@@ -21,7 +21,8 @@ from ...signals.mixed_streams import MIXED, Change, MixedStreams
 from ...signals.ring_buffer import SampleRing
 from .provisional_rows import REORDER_NS, UnsettledBins
 
-PUBLISHERS = "wrench_publishers"
+PUBLISHERS, STILL = "wrench_publishers", "joint_states_still"
+_LONG_STILL = 1.0  # s
 
 
 class InputFault(NamedTuple):
@@ -75,6 +76,14 @@ class InputWatch:
     def judge_positions(self) -> None:
         """Judge the joint positions that came; what they show shortens the motion that settled."""
         self._spans += self._motion.judge_positions()
+        still = self._motion.still
+        if still > _LONG_STILL and self._findings.level_of("contact") == "warning":
+            self._findings.set(
+                STILL, "warning", "no joint position has changed to the last bit for "
+                f"{still:.0f} s while the wrench does not fit: something touches the "
+                "arm at rest, or the joint states were frozen before it moved")
+        else:
+            self._findings.clear(STILL)
 
     def judge_wrenches(self, ring: SampleRing, end: int) -> None:
         """Judge the wrenches of the bins before number `end`."""
