@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ...estimate import IDENTIFIED, UNOBSERVED, Estimate
 from ...findings import Finding
+from .drawing.elements import Markup, element
 from .frame_trials import Trial
 from .held_out import FORCE, HeldOut
 from .results import Identification
@@ -86,6 +87,19 @@ class Diagnosis(NamedTuple):
     said: str
     reasons: tuple[str, ...]
     mends: tuple[str, ...]
+
+
+def verdict_section(found: Diagnosis) -> Markup:
+    """What came out, why, and what to do, in words and colour."""
+    reasons, mends = ([element("dd", text) for text in texts]
+                      for texts in (found.reasons, found.mends))
+    symbol = {GOOD: "\u2713", FAIR: "!"}.get(found.tone, "\u00d7")
+    return element(
+        "section", element("p", f"{symbol} {found.word}", class_="word"),
+        element("p", found.said, class_="said"),
+        element("dl", element("dt", "Why"), *reasons, element("dt", "What to do"), *mends,
+                class_="todo"),
+        id="verdict", class_=f"verdict {found.tone}", aria_label="Verdict")
 
 
 def diagnose(result: Identification, trial: Trial | None, found: HeldOut | None) -> Diagnosis:

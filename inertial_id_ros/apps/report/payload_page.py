@@ -9,7 +9,7 @@ from ...estimate import IDENTIFIED, UNOBSERVED, Estimate
 from ...geometry.shape import Shape
 from ...settings import Settings
 from .curves import weight_curves, wrench_curves
-from .diagnosis import FAIR, GOOD, Diagnosis, diagnose
+from .diagnosis import diagnose, verdict_section
 from .drawing.elements import Markup, element
 from .drawing.style import page
 from .frame_trials import try_frames
@@ -48,7 +48,7 @@ def payload_page(result: Identification, settings: Settings, shape: Shape | None
     head = element("h1", f"Payload report: {origin.title}")
     over_time = [wrench_section(curves, predicted, result), estimate_section(result)]
     last = [time_axis_section(result), finding_section(result.findings, outcome.findings),
-            setup_section(result, settings), provenance_section(settings, origin)]
+            setup_section(result, settings), provenance_section(origin, settings)]
     rotation_only = any(f.name == "translation_constant" for f in result.findings)
     if not isinstance(outcome, Estimate):
         return page(f"Payload report: {origin.title}", head, verdict, last[0], *over_time,
@@ -59,19 +59,6 @@ def payload_page(result: Identification, settings: Settings, shape: Shape | None
     return page(f"Payload report: {origin.title}", head, verdict, cards(outcome, found), numbers,
                 *over_time, information_section(outcome, settings, rotation_only), last[0],
                 alignment_section(outcome), *last[1:])
-
-
-def verdict_section(found: Diagnosis) -> Markup:
-    """What came out, why, and what to do, in words and colour."""
-    reasons, mends = ([element("dd", text) for text in texts]
-                      for texts in (found.reasons, found.mends))
-    symbol = {GOOD: "\u2713", FAIR: "!"}.get(found.tone, "\u00d7")
-    return element(
-        "section", element("p", f"{symbol} {found.word}", class_="word"),
-        element("p", found.said, class_="said"),
-        element("dl", element("dt", "Why"), *reasons, element("dt", "What to do"), *mends,
-                class_="todo"),
-        id="verdict", class_=f"verdict {found.tone}", aria_label="Verdict")
 
 
 def cards(estimate: Estimate, found: HeldOut | None) -> Markup:

@@ -12,7 +12,7 @@ from ...settings import Settings
 from .drawing.elements import Markup, element, section, table
 from .held_out import FORCE, TORQUE, HeldOut
 from .information import information
-from .wording import CHANNELS, CONFIDENCE_95, NAMES, SCALES, UNITS, round_to_spread
+from .wording import CHANNELS, CONFIDENCE_95, NAMES, SCALES, UNITS, percent, round_to_spread
 
 TONES = ("bad", "fair", "good")  # of the verdicts
 _STATES = {"rotation": ("sensor turned about", "deg", np.rad2deg(1.0)),
@@ -53,11 +53,10 @@ def held_out_section(found: HeldOut | None) -> Markup:
     for name, channels, unit in (("force", FORCE, "N"), ("torque", TORQUE, "N m")):
         without, with_ = found.lengths(channels)
         rows.append((name, f"{without:.3g}", f"{with_:.2g}", unit,
-                     f"{100.0 * with_ / max(without, 1e-12):.2g} %"))
+                     percent(with_, without)))
     for k, name in enumerate(CHANNELS):
         rows.append((name, f"{found.without[k]:.3g}", f"{found.with_[k]:.2g}",
-                     "N" if k < 3 else "N m",
-                     f"{100.0 * found.with_[k] / max(found.without[k], 1e-12):.2g} %"))
+                     "N" if k < 3 else "N m", percent(found.with_[k], found.without[k])))
     what = (f"each of {found.wrenches} readings is predicted from the weight of the payload"
             if found.weight_only else f"each of {found.wrenches} means over 10 ms is predicted")
     left = f" {found.left_out} more during a contact are left out." if found.left_out else ""

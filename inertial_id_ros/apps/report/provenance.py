@@ -49,25 +49,29 @@ def setup_section(result: Identification, settings: Settings) -> Markup:
     return section("Set-up", "setup", *parts)
 
 
-def provenance_section(settings: Settings, origin: Origin) -> Markup:
-    """Command, versions, and all settings: what differs from the defaults first."""
-    defaults = {name: value for name, value, _ in iter_settings(Settings())}
-    every = [(name, value) for name, value, _ in iter_settings(settings)]
-    changed = [(name, _shown(value), _shown(defaults[name])) for name, value in every
-               if value != defaults[name]]
+def provenance_section(origin: Origin, settings: Settings | None = None) -> Markup:
+    """Command, versions, and all settings, where there are any."""
     rows = [(name, version(name)) for name in _PACKAGES]
     rows.append(("Python", f"{platform.python_version()} on {platform.machine()}"))
     parts: list[Markup] = [element("p", "Source: ", origin.source)]
     if origin.command:
         parts.append(element("pre", verbatim(origin.command), tabindex="0"))
     parts.append(table("Versions", ("package", "version"), rows))
-    if changed:
-        parts.append(table("Settings other than the default", ("setting", "value", "default"),
-                           changed, "text"))
+    return section("How to reproduce it", "reproduce", *parts,
+                   *([] if settings is None else _setting_lists(settings)))
+
+
+def _setting_lists(settings: Settings) -> list[Markup]:
+    """What differs from the defaults, and all."""
+    defaults = {name: value for name, value, _ in iter_settings(Settings())}
+    every = [(name, value) for name, value, _ in iter_settings(settings)]
+    changed = [(name, _shown(value), _shown(defaults[name])) for name, value in every
+               if value != defaults[name]]
+    parts = [table("Settings other than the default", ("setting", "value", "default"), changed,
+                   "text")] if changed else []
     listing = "\n".join(f"{name}: {_shown(value)}" for name, value in every)
-    parts.append(element("details", element("summary", "All settings"),
-                         element("pre", verbatim(listing), tabindex="0")))
-    return section("How to reproduce it", "reproduce", *parts)
+    return [*parts, element("details", element("summary", "All settings"),
+                            element("pre", verbatim(listing), tabindex="0"))]
 
 
 def version(package: str) -> str:

@@ -24,6 +24,17 @@ def summary(outcome: Estimate | NoEstimate) -> str:
     return f"No valid estimate: {outcome.reason}"
 
 
+def percent(part: float, whole: float) -> str:
+    """A part as percentage of a whole, with two significant digits below 10 %.
+
+    Examples:
+        >>> percent(0.13, 13.8), percent(7.1, 6.92)
+        ('0.94 %', '103 %')
+    """
+    share = 100.0 * part / max(whole, 1e-300)
+    return f"{share:.2g} %" if share < 9.95 else f"{share:.0f} %"
+
+
 def round_to_spread(value: float, spread: float) -> tuple[str, str]:
     """Round a value and its spread to the second significant digit of the spread.
 

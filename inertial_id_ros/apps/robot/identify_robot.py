@@ -19,7 +19,7 @@ from ...kinematics.robot_description import read_description
 from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ...robot.recording import LOW_PASS
 from ...robot.robot_file import save_robot
-from ..bag.output import check_outputs, write_json, write_text
+from ..bag.output import check_outputs, report_file, write_json, write_text
 from .recording_files import read_recording
 from .report import print_report, result_json
 from .robot_identification import RobotResult, identify_described_robot
@@ -66,24 +66,30 @@ def make_parser() -> argparse.ArgumentParser:
     add("--write-robot", metavar="OUT", type=Path,
         help="write a robot file, for payloads from joint torques (identify_bag --robot)")
     add("--json", metavar="OUT", type=Path, help="write the result to this file")
+    add("--report", metavar="DIR", type=Path, help="write a report to this folder: one HTML file")
     add("--quiet", action="store_true", help="print nothing but errors")
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tool; returns its exit status."""
-    return exit_status(lambda: run(make_parser().parse_args(arguments)))
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    return exit_status(lambda: run(make_parser().parse_args(words), words))
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
     """Identify, report, write files; returns the exit status.
+
+    Args:
+        words: of the command line, for the report.
 
     Raises:
         InertialIdError: the request cannot be carried out.
     """
     _check(args)
-    out = {"--write-urdf": args.write_urdf, "--write-robot": args.write_robot, "--json": args.json}
-    urdf_out, robot_out, json_out = check_outputs(
+    out = {"--write-urdf": args.write_urdf, "--write-robot": args.write_robot, "--json": args.json,
+           "--report": args.report and report_file(args.report, args.recording)}
+    urdf_out, robot_out, json_out, report_out = check_outputs(
         out, {"the recording": args.recording, "the robot description": args.urdf})
     gravity = numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3)
     recorded = read_recording(user_path(args.recording), args.joint_states_topic)
@@ -99,6 +105,10 @@ def run(args: argparse.Namespace) -> int:
         for note in recorded.notes:
             print(f"note: {printable(note)}")
         print_report(_wide_console(), result, str(args.recording), args.base_parameters)
+    if report_out is not None:
+        from .robot_page import robot_page
+
+        write_text(report_out, robot_page(result, args.recording, words))
     result.check_explained()
     _write(result, urdf, args.recording, urdf_out, robot_out, json_out)
     return OK

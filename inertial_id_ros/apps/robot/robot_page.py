@@ -1,0 +1,141 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The HTML report of an identified robot."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ...errors import NotEnoughData
+from ...inertia import report_from_phi, report_jacobian
+from ..report.diagnosis import BAD, FAIR, GOOD, Diagnosis, verdict_section
+from ..report.drawing.elements import Markup, drawing, element, label, section, table
+from ..report.drawing.style import page
+from ..report.provenance import Origin, provenance_section
+from ..report.wording import CONFIDENCE_95, percent, round_to_spread
+from .report import verdict
+from .robot_identification import RobotResult
+
+_DATA = 0.5  # share of the data from which on a number counts as identified
+_SHOWN = ((0, "mass", "kg", 1.0), (1, "COM x", "mm", 1e3), (2, "COM y", "mm", 1e3),
+          (3, "COM z", "mm", 1e3), (4, "Ixx", "kg m\u00b2", 1.0), (7, "Iyy", "kg m\u00b2", 1.0),
+          (9, "Izz", "kg m\u00b2", 1.0))
+
+
+def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> str:
+    """The report, as HTML in one file.
+
+    Args:
+        words: of the command line.
+    """
+    title = f"Robot report: {recording.resolve().name}"
+    origin = Origin(title, str(recording), shlex.join(["identify_robot", *words]))
+    return page(title, element("h1", title), verdict_section(diagnose_robot(result)),
+                _torque_section(result), _body_section(result), _term_section(result),
+                _base_section(result), provenance_section(origin))
+
+
+def diagnose_robot(result: RobotResult) -> Diagnosis:
+    """The verdict on an identified robot."""
+    reasons = tuple(f"{line[0].upper()}{line[1:]}." for line in verdict(result))
+    try:
+        result.check_explained()
+    except NotEnoughData as error:
+        return Diagnosis(BAD, "Not identified", "The description does not explain the torques.",
+                         (str(error), *reasons),
+                         ("Check that the efforts are torques, in the order and with the sign of "
+                          "the joints, and that the arm moves.",))
+    if result.validation is None:
+        return Diagnosis(FAIR, "Identified, not tested", "No part was held back for a test.",
+                         reasons, ("Give --hold-back a share above 0.",))
+    doubted = [body for body, beyond in zip(result.model.bodies, result.doubt.contradicted,
+                                            strict=True) if beyond]
+    if doubted:
+        return Diagnosis(FAIR, "Identified", "The robot is not as described: "
+                         + ", ".join(doubted) + ".", reasons,
+                         ("Look for a load, a gripper or a cover that the description lacks.",))
+    return Diagnosis(GOOD, "Identified", "The robot explains torques that it had not seen.",
+                     reasons, ("Nothing; description and robot file can be written.",))
+
+
+def _torque_section(result: RobotResult) -> Markup:
+    """Torque of every joint, and what the robot leaves of it."""
+    found, held = result.prediction, result.validation
+    rows = []
+    for j, name in enumerate(result.model.joint_names):
+        row: list[str | Markup] = [
+            name, f"{found.torque[j]:.3f}", f"{found.error[j]:.4f}",
+            percent(found.error[j], found.torque[j]),
+            "" if held is None else percent(held.error[j], held.torque[j])]
+        rows.append(row)
+    return section(
+        "Before and after", "held-out",
+        table("Torque, rms [N m]", ("joint", "measured", "left", "share", "share held back"), rows),
+        element("p", "Held back: the last part of the time, which the robot was not identified "
+                "from.", class_="note"),
+        element("figure", _torque_bars(result), style="max-width:34rem"))
+
+
+def _torque_bars(result: RobotResult) -> Markup:
+    """Bars of measured torque and of what is left of it, joint by joint."""
+    held = result.validation or result.prediction
+    largest = float(held.torque.max())
+    parts: list[Markup] = []
+    for j, name in enumerate(result.model.joint_names):
+        top = 34.0 * j
+        parts.append(label(4.0, top + 12.0, name))
+        for k, (value, colour) in enumerate(((held.torque[j], "#8b93a1"),
+                                             (held.error[j], "#b3261e"))):
+            parts.append(element("rect", x="4", y=f"{top + 16.0 + 7.0 * k:.1f}", height="6",
+                                 width=f"{412.0 * value / largest:.1f}", fill=colour))
+    return drawing("Torque of each joint, measured in grey and what is left of it in red",
+                   f"the longest bar is {largest:.3g} N m", 420.0,
+                   34.0 * len(result.model.joint_names) + 4.0, *parts)
+
+
+def _body_section(result: RobotResult) -> Markup:
+    """Mass, centre of mass and moments of every body, in the frame of its link."""
+    rows = []
+    for k, body in enumerate(result.model.bodies):
+        where = result.model.body_slice(k)
+        phi, share = result.identified.phi[where], result.identified.data_share[where]
+        jacobian = report_jacobian(phi)
+        spread = jacobian @ result.robot.covariance[where, where] @ jacobian.T
+        sigma = CONFIDENCE_95 * np.sqrt(np.maximum(np.diag(spread), 0.0))
+        values = report_from_phi(phi)
+        row: list[str | Markup] = [body]
+        for i, _, _, scale in _SHOWN:
+            text = " \u00b1 ".join(round_to_spread(scale * values[i], scale * sigma[i]))
+            row.append(element("td", text, class_=None if share[i] > _DATA else "fair"))
+        rows.append(row)
+    heads = ("body", *(f"{name} [{unit}]" for _, name, unit, _ in _SHOWN))
+    return section("Bodies", "bodies", table("Bodies, with 95 % intervals", heads, rows),
+                   element("p", "In the frame of each link, inertia about the centre of mass. "
+                           "Amber: what the description says, not the data. Joint torques tell "
+                           "combinations of parameters only.", class_="note"))
+
+
+def _term_section(result: RobotResult) -> Markup:
+    """Friction, offset and drive inertia of every joint."""
+    model = result.model
+    rows = [(name, *(" \u00b1 ".join(round_to_spread(
+        result.identified.phi[k], CONFIDENCE_95 * result.identified.sigma[k]))
+        for k in (model.term_index(name, term) for term in model.terms.names)))
+        for name in model.joint_names]
+    if not model.terms.names:
+        return section("Joints", "joints", element("p", "No terms of the joints were asked for."))
+    return section("Joints", "joints", table("Joints, with 95 % intervals",
+                                             ("joint", *model.terms.names), rows))
+
+
+def _base_section(result: RobotResult) -> Markup:
+    """The combinations of parameters that the motion can tell."""
+    rows = [(text, *round_to_spread(value, CONFIDENCE_95 * sigma)) for text, value, sigma in zip(
+        result.base.expressions(), result.beta, result.beta_sigma, strict=True)]
+    listing = table("Base parameters", ("combination", "value", "95 %"), rows)
+    return section("What the motion tells", "base",
+                   element("p", f"{len(rows)} combinations of parameters."),
+                   element("details", element("summary", "All of them"), listing))
