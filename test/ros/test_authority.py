@@ -43,6 +43,12 @@ def test_locked_parameters_are_refused_in_one_sentence_and_stay():
             assert not answer.successful and get_parameters(stage, name) == before
             assert f"{name} is locked, because security.lock_parameters is 'beliefs'" in (
                 answer.reason)
+        for name, said in (("payload.valid", "is written by the node and cannot be set"),
+                           ("estimator.max_mas", "unknown setting 'estimator.max_mas'; nearest: "
+                            "estimator.max_mass; known: estimator.method")):
+            answer = set_parameter(stage, name, True)
+            assert not answer.successful and said in answer.reason, answer.reason
+            assert "locked" not in answer.reason
         both = SetParametersAtomically.Request(parameters=[
             Parameter(name=name, value=ParameterValue(type=3, double_value=3.0))
             for name in ("estimator.rate", "estimator.max_mass")])

@@ -43,6 +43,12 @@ def change(stage, transition):
     return stage.client.call(ChangeState, f"{NODE}/change_state", request).success
 
 
+def change_by_label(stage, label):
+    request = ChangeState.Request()
+    request.transition.label = label
+    return stage.client.call(ChangeState, f"{NODE}/change_state", request).success
+
+
 def state(stage):
     return stage.client.call(GetState, f"{NODE}/get_state").current_state.id
 
@@ -84,6 +90,10 @@ def test_each_state_has_what_it_needs_and_no_more():
         assert state(stage) == State.PRIMARY_STATE_UNCONFIGURED
         assert not publishers(stage) and not subscribed(stage)
         assert not change(stage, ACTIVATE)  # not from here
+        node.wait_for_text("transition 'activate' is not possible while the node is unconfigured; "
+                           "possible: configure, shutdown")
+        assert not change_by_label(stage, "fly")
+        node.wait_for_text("transition 'fly' is not possible")
         for _ in range(2):
             assert change(stage, CONFIGURE) and state(stage) == State.PRIMARY_STATE_INACTIVE
             stage.client.spin_until(lambda: f"{NODE}/inertial_parameters" in publishers(stage))
@@ -98,6 +108,7 @@ def test_each_state_has_what_it_needs_and_no_more():
         assert state(stage) == State.PRIMARY_STATE_FINALIZED
         status, text = node.stop()
         assert status == 0 and "Traceback" not in text and "ERROR" not in text, text
+        assert "rcl_lifecycle" not in text and ".c:" not in text, text
 
 
 def test_an_inactive_node_is_silent_and_shows_no_old_estimate():
@@ -107,6 +118,9 @@ def test_an_inactive_node_is_silent_and_shows_no_old_estimate():
         robot = Robot(stage.client)
         refused = stage.client.call(Trigger, f"{NODE}/tare")
         assert not refused.success and "the node is inactive; activate it" in refused.message
+        answer = get_estimate(stage)
+        assert not answer.success and answer.message == "the node is inactive"
+        assert answer.parameters.status == "the node is inactive"
         assert change(stage, ACTIVATE)
         robot.publish_description()
         robot.play(4.0)
@@ -129,6 +143,7 @@ def test_an_inactive_node_is_silent_and_shows_no_old_estimate():
         assert [len(x) for x in (got, *others)] == counts and not got[-1].valid
         assert change(stage, ACTIVATE)
         stage.client.spin_until(lambda: len(got) > counts[0])
+        assert "inactive" not in got[-1].status
         assert not any(m.valid for m in got[counts[0]:])  # all of it was forgotten
         robot.play(4.0)
         again = wait_for_valid(stage)

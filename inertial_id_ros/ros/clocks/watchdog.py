@@ -36,7 +36,7 @@ class Watchdog:
         self._clock, self._freshness, self._findings = node.get_clock(), freshness, findings
         self._ros_clock = RosClockWatch(findings, patience)
         self._rate, self._publish = rate, publish
-        self.outcome: Outcome = NoEstimate(0, "", "waiting for the first estimate")
+        self.outcome: Outcome = NoEstimate(0, "", "the node is inactive")
         self._published = time.monotonic()
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -44,6 +44,7 @@ class Watchdog:
 
     def start(self) -> None:
         """Start the thread, which may have been stopped before."""
+        self.outcome = NoEstimate(0, "", "waiting for the first estimate")
         self._stop.clear()
         self._thread = threading.Thread(target=self._run, name="watchdog", daemon=True)
         self._thread.start()

@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from lifecycle_msgs.msg import Transition
 from rclpy.lifecycle import LifecycleNodeMixin, LifecycleState, TransitionCallbackReturn
 
 from ...errors import InertialIdError, printable
@@ -18,6 +19,8 @@ from ..settings.parameter_files import Section
 from ..settings.settings_node import SettingsNode
 
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+_TRANSITIONS = {getattr(Transition, f"TRANSITION_{name.upper()}"): name
+                for name in ("configure", "cleanup", "activate", "deactivate")}
 
 
 class NotActive(InertialIdError):
@@ -53,17 +56,23 @@ class ManagedNode(LifecycleNodeMixin, SettingsNode):  # type: ignore[misc]
         present state, which would end the process."""
 
         def handle(request: Any, response: Any) -> Any:
-            try:
-                return answer(request, response)
-            except Exception as error:  # rclpy has no public class for it
-                words = " ".join(str(error).split())
-                self.get_logger().warning(printable(
-                    f"transition {request.transition.label or request.transition.id} is not "
-                    f"possible now: {words}"))
+            if reason := self._why_impossible(request.transition):
+                self.get_logger().warning(printable(reason))
                 response.success = False
                 return response
+            return answer(request, response)
 
         return handle
+
+    def _why_impossible(self, asked: Transition) -> str:
+        """Why a transition is not possible now, in words; empty where it is."""
+        possible = {number: label
+                    for number, label, *_ in self._state_machine.available_transitions}
+        if asked.label in possible.values() if asked.label else asked.id in possible:
+            return ""
+        name = asked.label or _TRANSITIONS.get(asked.id, str(asked.id))
+        return (f"transition '{name}' is not possible while the node is "
+                f"{self._state_machine.current_state[1]}; possible: {', '.join(possible.values())}")
 
     # ---- what a node does ------------------------------------------------------------------------
 

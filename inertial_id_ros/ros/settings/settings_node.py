@@ -14,7 +14,8 @@ from rclpy.parameter import Parameter
 from ...errors import InertialIdError, printable
 from ...estimate import Estimate, Outcome
 from ...limits import MAX_REQUEST_ENTRIES
-from ...settings import Settings
+from ...settings import Settings, iter_settings
+from ...settings.spec import unknown_setting
 from ..compat import parameter_overrides
 from ..requests.counted_types import counted_service
 from ..services.call_limit import parameter_limit
@@ -111,11 +112,23 @@ class SettingsNode(Node):
         if self._declared:
             try:
                 self.parameter_limit.admit()
-                require_unlocked_parameters(self.settings, (p.name for p in parameter_list))
+                require_unlocked_parameters(self.settings, self._own_names(parameter_list))
                 parameter_list = [cast_to_declared_type(p, self.settings) for p in parameter_list]
             except InertialIdError as error:
                 return SetParametersResult(successful=False, reason=str(error))
         return super().set_parameters_atomically(parameter_list)
+
+    def _own_names(self, parameters: Sequence[Parameter]) -> list[str]:
+        """Names of parameters, but for ``payload.*``, which nobody can set, locked or not.
+
+        Raises:
+            InvalidSetting: the node has no such parameter.
+        """
+        for parameter in parameters:
+            if not self.has_parameter(parameter.name):
+                raise unknown_setting(parameter.name,
+                                      [name for name, _, _ in iter_settings(self.settings)])
+        return [p.name for p in parameters if not p.name.startswith(PAYLOAD)]
 
     def describe_parameter(self, name: str) -> ParameterDescriptor:
         """As `rclpy.node.Node`; ``payload.*`` is read-only to all but the node."""
