@@ -308,6 +308,11 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         """The stored tool."""
         return self._solver.tool
 
+    @property
+    def shape(self) -> Shape | None:
+        """The shape of the object, as it is known."""
+        return self._solver.shape
+
     def state(self) -> State:
         """What should outlive this run."""
         with self._lock:

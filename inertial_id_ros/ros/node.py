@@ -170,6 +170,7 @@ class InertialIdNode(ManagedNode):
             return True
         self.watchdog.stop()
         self._apply.stop(0.0)
+        self.black_boxes.stop()
         return all([self.reader.stop(_READER_TIME), self.worker.stop(_STOP_TIME)])
 
     # ---- timers: in the executor's thread --------------------------------------------------------

@@ -36,6 +36,8 @@ class BlackBoxSettings:
         high=10000)
     on_error: bool = setting(
         True, "Write them when a finding of level error appears, at most once in five minutes.")
+    report: bool = setting(
+        True, "Whether ~/save also makes a report from them, as one HTML file.", runtime=True)
     keep: int = setting(
         5, "Number of recordings written at errors that are kept; the oldest are removed.", low=1,
         high=1000)

@@ -13,7 +13,6 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from ...cli import NO_ESTIMATE, OK, exit_status
 from ...errors import printable
 from ...estimate import Estimate
-from ...geometry.shape import shape_from_settings
 from ...regression.tool import tool_from_estimate
 from ..report.results import Identification
 from ..report.wording import summary
@@ -72,8 +71,7 @@ def _page(result: Identification, options: Options) -> str:
     from ..report.provenance import Origin
 
     origin = Origin(options.recording.name, str(options.recording), options.command)
-    return payload_page(result, options.settings, shape_from_settings(options.settings.shape),
-                        origin)
+    return payload_page(result, options.settings, origin)
 
 
 def _report(result: Identification, options: Options) -> None:

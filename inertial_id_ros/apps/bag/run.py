@@ -197,7 +197,7 @@ class Run:
                               frozenset(self._frames | link_names(self._description)),
                               self._trace or Trace(),
                               self._notes(outcome),
-                              self._pipeline.tool)
+                              self._pipeline.tool, self._pipeline.shape)
 
     def _finish(self) -> None:
         """Process what is left, and solve once more."""

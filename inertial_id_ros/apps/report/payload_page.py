@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 
 from ...estimate import IDENTIFIED, UNOBSERVED, Estimate
-from ...geometry.shape import Shape
 from ...settings import Settings
 from .curves import weight_curves, wrench_curves
 from .diagnosis import diagnose, verdict_section
@@ -29,13 +28,8 @@ from .results import Identification
 from .wording import CONFIDENCE_95, round_to_spread
 
 
-def payload_page(result: Identification, settings: Settings, shape: Shape | None,
-                 origin: Origin) -> str:
-    """The report of a run, as HTML in one file.
-
-    Args:
-        shape: of the object, as the settings or a request gave it.
-    """
+def payload_page(result: Identification, settings: Settings, origin: Origin) -> str:
+    """The report of a run, as HTML in one file."""
     outcome = result.outcome
     trial = try_frames(result.trace, settings.wrench.sign, outcome.frame_id,
                        settings.gravity.frame)
@@ -55,7 +49,8 @@ def payload_page(result: Identification, settings: Settings, shape: Shape | None
                     *last[1:])
     numbers = element(
         "div", parameter_section(outcome),
-        element("div", held_out_section(found), place_section(outcome, shape)), class_="charts")
+        element("div", held_out_section(found), place_section(outcome, result.shape)),
+        class_="charts")
     return page(f"Payload report: {origin.title}", head, verdict, cards(outcome, found), numbers,
                 *over_time, information_section(outcome, settings, rotation_only), last[0],
                 alignment_section(outcome), *last[1:])

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...estimate import Outcome
 from ...findings import Finding
+from ...geometry.shape import Shape
 from ...inertia import Array
 from ...regression.tool import Tool
 
@@ -61,6 +62,7 @@ class Identification:
         trace: wrenches over time; empty unless asked for.
         notes: choices that were made for the user.
         tool: that was taken out of the estimate; None: none.
+        shape: of the object, as it was known at the end; None: not known.
     """
 
     outcome: Outcome
@@ -72,3 +74,4 @@ class Identification:
     trace: Trace
     notes: tuple[str, ...]
     tool: Tool | None
+    shape: Shape | None = None

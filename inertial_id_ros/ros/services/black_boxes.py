@@ -30,6 +30,7 @@ from ...io.message_log import MARK, MessageLog
 from ...signals.input_topics import InputTopic
 from ..settings.authority import require_unlocked_service
 from .late_answers import create_late_service
+from .saved_reports import SavedReports
 from .saving import check_plain_name, own_name
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class BlackBoxes:
         self._saved: dict[str, float] = {}  # steady times of the last ones, by the reason [s]
         self._writing: Future[Path] | None = None
         self._settings = node.settings  # that it started with
+        self._reports = SavedReports(node)
         if self._is_on:
             node.identifier.on_command = self._mark_command
             create_late_service(node, Trigger, "~/save_black_box", self._answer_when_written)
@@ -172,14 +174,25 @@ class BlackBoxes:
             answered.set_result(response)
         return answered
 
-    def save(self, name: str, reason: str) -> str:
-        """Begin to write a black box; says in a clause where it will be.
+    def save(self, name: str, reason: str, report: str) -> str:
+        """Begin to write a black box, and then its report; says in a clause where they will be.
+
+        Args:
+            report: name of its file.
 
         Raises:
             CannotSave: the name is no plain file name.
             InvalidData: there is nothing to write, or another is being written, or was just now.
         """
-        return f"the inputs are being written to {self._begin(name, reason)[0]}"
+        path, written = self._begin(name, reason)
+        if not self._node.settings.black_box.report:
+            return f"the inputs are being written to {path}"
+        written.add_done_callback(lambda done: self._reports.write(done, report))
+        return f"the inputs are being written to {path}, and a report to {report}"
+
+    def stop(self) -> None:
+        """Make no more reports."""
+        self._reports.stop()
 
     def _begin(self, name: str, reason: str) -> tuple[Path, Future[Path]]:
         """As `write`, where that is allowed now (raises what `save` does)."""

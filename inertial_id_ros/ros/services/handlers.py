@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from std_srvs.srv import Trigger
@@ -22,6 +23,7 @@ from ..requests.requested_shapes import RequestedShapes, result_of
 from ..settings.authority import require_unlocked_service
 from .exporting import Exports
 from .late_answers import create_late_service
+from .saved_reports import ENDING
 from .saving import (
     DEFAULT_NAME,
     TOOLS,
@@ -204,12 +206,13 @@ class Services:
         except CannotSave as error:
             raise CannotSave(f"saved to {path}, but the next run will not know the estimate: "
                              f"{error}") from error
-        return f"saved to {path}{self._node.state.note()}; {self._begin_black_box(path.stem)}"
+        return f"saved to {path}{self._node.state.note()}; {self._begin_black_box(path)}"
 
-    def _begin_black_box(self, name: str) -> str:
-        """Begin to write a black box beside a saved estimate; says where, or why not."""
+    def _begin_black_box(self, path: Path) -> str:
+        """Begin to write a black box and a report of a saved estimate; says where, or why not."""
         try:
-            return self._node.black_boxes.save(name, "an estimate was saved")
+            return self._node.black_boxes.save(path.stem, "an estimate was saved",
+                                               path.name + ENDING)
         except InertialIdError as error:
             return f"its inputs are not written: {error}"
 
