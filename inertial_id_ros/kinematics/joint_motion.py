@@ -29,7 +29,7 @@ from ..signals.ring_buffer import (
     SampleRing,
 )
 from .arrival import BASE_NS, even_out
-from .dead_stop import DeadStops, Frozen
+from .frozen_positions import Frozen, FrozenPositions
 from .motion import Motion, SampleNoise
 from .polynomial import (
     FEW,
@@ -215,7 +215,7 @@ class JointMotion:
         self.ring = SampleRing(len(robot.joint_names), _CAPACITY)
         self._orders: dict[tuple[str, ...], list[int] | None] = {}
         self._jumps = PositionJumps(robot.velocity_limits, robot.revolute)
-        self._stops = DeadStops(len(robot.joint_names))
+        self._frozen = FrozenPositions(len(robot.joint_names))
         self._doubtful: int | None = None  # stamp of the oldest sample after what may be a jump
 
     def add(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float]) -> Arrival:
@@ -237,7 +237,7 @@ class JointMotion:
         result = self.ring.append(stamp_ns, row)
         if result == JUMPED:
             self._jumps.restart()
-            self._stops.restart()
+            self._frozen.restart()
         if result not in (LATE, REPEATED, HELD):
             self._samples += 1
             if self._samples == _SETTLE:
@@ -288,22 +288,22 @@ class JointMotion:
         found = self._jumps.judge(self.ring, self._spacing, self._context_ns)
         doubtful = self._jumps.doubtful(self.ring, self._spacing, self._context_ns)
         self._doubtful = doubtful[0].last if doubtful else None
-        self._stops.judge(self.ring)
-        stop = self._stops.lasting
-        if stop is not None:
-            self._doubtful = min(stop.first, self._doubtful or stop.first)
+        self._frozen.judge(self.ring)
+        freeze = self._frozen.lasting
+        if freeze is not None:
+            self._doubtful = min(freeze.first, self._doubtful or freeze.first)
         return found
 
     @property
     def frozen(self) -> Frozen | None:
-        """The joint that is frozen since it stopped dead; None: there is none."""
-        stop = self._stops.lasting
-        return stop and Frozen(f"joint '{self.robot.joint_names[stop.column]}'", stop.speed)
+        """The joint that is frozen; None: there is none."""
+        freeze = self._frozen.lasting
+        return freeze and Frozen(f"joint '{self.robot.joint_names[freeze.column]}'", freeze.why)
 
     @property
     def still(self) -> float:
         """Time [s] for which no joint has moved to the last bit."""
-        return self._stops.still
+        return self._frozen.still
 
     @property
     def mixed_positions(self) -> Span | None:
@@ -363,7 +363,7 @@ class JointMotion:
                                             index, u, weights, rows[index])
             good = has_coverage(u, weights, near.start == 0 and index[:, 0] == 0, ends)
             good &= ~(self._jumps.mask(stamps[part], self.provisional_ns, doubtful)
-                      | self._stops.mask(stamps[part], self.provisional_ns))
+                      | self._frozen.mask(stamps[part], self.provisional_ns))
             fits[:, part] = fit_quartics(u, weights, rows[index], self.window)
             valid[part] = good
             if ends:

@@ -19,8 +19,8 @@ from ..signals.ring_buffer import LATE, MISSING_JOINT, NOT_FINITE, REPEATED, Sam
 from ..signals.sample_checks import STAMPS_HINT
 from ..signals.stream_watch import StreamWatch
 from .causal.transform_chain import TransformChain
-from .dead_stop import Frozen
 from .frame_shift import FrameShift, find_fixed_pose
+from .frozen_positions import Frozen
 from .joint_motion import JointMotion, RobotFrame
 from .motion import MotionSource
 from .polynomial import Spacing
@@ -411,9 +411,8 @@ class MotionSelector:
     def _report_frozen(self, frozen: Frozen | None, name: str, topic: str) -> None:
         """Say that positions are frozen, and use none as long as they are."""
         if frozen is not None:
-            text = (f"{frozen.what} on '{topic}' is frozen: it moved at {frozen.speed:.2g}, and "
-                    "from one sample to the next it stands still to the last bit, as no arm "
-                    "brakes; the driver repeats an old one")
+            text = (f"{frozen.what} on '{topic}' is frozen: {frozen.why}, as no arm does; the "
+                    "driver repeats an old position")
             self._findings.set(name, "error", text)
             self.missing = Missing(text)
 

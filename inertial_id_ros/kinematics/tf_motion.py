@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import UnknownFrame
 from ..inertia import Array
 from .causal.transform_chain import chain_of
-from .dead_stop import DeadStops, Frozen
+from .frozen_positions import Frozen, FrozenPositions
 from .motion import Motion
 from .polynomial import (
     FEW,
@@ -55,7 +55,7 @@ class TfMotion:
         self.window: float | None = None
         self._spacing: Spacing | None = None
         self._turned = self._shifted = False
-        self._stops = {edge: DeadStops(_WIDTH) for edge in self.edges}
+        self._frozen = {edge: FrozenPositions(_WIDTH) for edge in self.edges}
 
     @property
     def rotation_only(self) -> bool:
@@ -90,21 +90,21 @@ class TfMotion:
         newest = self.newest()
         if newest is None:
             return None
-        stops = [s.lasting.first for s in self._stops.values() if s.lasting is not None]
-        return min([newest, *stops]) - int(0.5e9 * self.window)
+        frozen = [f.lasting.first for f in self._frozen.values() if f.lasting is not None]
+        return min([newest, *frozen]) - int(0.5e9 * self.window)
 
     def judge_poses(self) -> list[str]:
         """Judge the transforms that came since the last call, since a frozen one gives no motion;
         says which were frozen until then."""
-        return [f"transform to '{edge}'" for edge, stops in self._stops.items()
-                if stops.judge(self._tree.ring(edge))]
+        return [f"transform to '{edge}'" for edge, positions in self._frozen.items()
+                if positions.judge(self._tree.ring(edge))]
 
     @property
     def frozen(self) -> Frozen | None:
-        """The transform that is frozen since it stopped dead; None: there is none."""
-        for edge, stops in self._stops.items():
-            if stops.lasting is not None:
-                return Frozen(f"transform to '{edge}'", stops.lasting.speed)
+        """The transform that is frozen; None: there is none."""
+        for edge, positions in self._frozen.items():
+            if positions.lasting is not None:
+                return Frozen(f"transform to '{edge}'", positions.lasting.why)
         return None
 
     def _measure_spacing(self) -> Spacing:
@@ -144,8 +144,8 @@ class TfMotion:
         self._shifted |= bool(np.ptp(series.translation, axis=0).any())
         index, u, weights = gather_samples(series.stamps, stamps, self.window)
         valid = has_coverage(u, weights)
-        for stops in self._stops.values():
-            valid &= ~stops.mask(stamps, reach)
+        for positions in self._frozen.values():
+            valid &= ~positions.mask(stamps, reach)
         return self._smooth(series, index, u, weights, valid)
 
     def _unknown(self, n: int) -> Motion:
