@@ -62,5 +62,10 @@ class NotEnoughData(InertialIdError):
     """Too few samples, or too little motion, for what was asked."""
 
 
+class NoNumbers(NotEnoughData, AttributeError):
+    """There is no estimate, so that it lacks the attribute: ``hasattr`` is false, ``getattr`` gives
+    its default, and whoever reads it all the same is told why there is none."""
+
+
 class DamagedFile(InertialIdError):
     """A file whose content cannot be used; the text says what is wrong with it."""

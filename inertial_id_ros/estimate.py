@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .errors import NotEnoughData, printable
+from .errors import NoNumbers, printable
 from .inertia import (
     Array,
     Body,
@@ -186,18 +186,18 @@ class NoEstimate:
 
     @property
     def body(self) -> Body:
-        """There is none (raises NotEnoughData with the reason)."""
-        raise NotEnoughData(self.reason)
+        """There is none (raises NoNumbers with the reason)."""
+        raise NoNumbers(self.reason)
 
     @property
     def sigma(self) -> Array:
-        """There is none (raises NotEnoughData with the reason)."""
-        raise NotEnoughData(self.reason)
+        """There is none (raises NoNumbers with the reason)."""
+        raise NoNumbers(self.reason)
 
     @property
     def verdict(self) -> tuple[ParameterVerdict, ...]:
-        """There is none (raises NotEnoughData with the reason)."""
-        raise NotEnoughData(self.reason)
+        """There is none (raises NoNumbers with the reason)."""
+        raise NoNumbers(self.reason)
 
     def to_json(self) -> dict[str, Any]:
         """The fields of the JSON report: null where an estimate has numbers."""

@@ -216,6 +216,7 @@ def test_without_enough_data_the_result_says_why_and_holds_no_numbers() -> None:
     for name in ("body", "sigma", "verdict"):
         with pytest.raises(NotEnoughData, match="estimator.min_duration is 1 s"):
             getattr(result, name)
+        assert not hasattr(result, name) and getattr(result, name, None) is None
 
 
 def test_an_estimate_without_new_samples_is_stale() -> None:

@@ -43,6 +43,14 @@ def test_the_snippet_of_the_readme_finds_the_payload(capsys: pytest.CaptureFixtu
     assert "identified" in capsys.readouterr().out
 
 
+def test_the_snippet_of_the_readme_says_why_there_is_no_payload(
+        capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the recording is too short."""
+    (snippet,) = snippets()
+    exec(compile(snippet.replace("run(10.0)", "run(0.2)"), "README.md", "exec"), {})
+    assert "estimator.min_duration" in capsys.readouterr().out
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
