@@ -48,7 +48,7 @@ def test_the_snippet_of_the_readme_says_why_there_is_no_payload(
     """Where the recording is too short."""
     (snippet,) = snippets()
     exec(compile(snippet.replace("run(10.0)", "run(0.2)"), "README.md", "exec"), {})
-    assert "estimator.min_duration" in capsys.readouterr().out
+    assert "waiting for the first second" in capsys.readouterr().out
 
 
 @pytest.mark.slow
