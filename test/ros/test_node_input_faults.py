@@ -131,7 +131,7 @@ class FreezingRobot(Robot):
         return super()._joints(stamp, q if self.frozen is None else self.frozen)
 
 
-def test_joint_states_that_freeze_while_the_arm_moves_are_named_and_leave_no_trace():
+def test_joint_states_that_freeze_while_the_arm_moves_are_named_while_they_do():
     with Stage() as stage:
         stage.start_node(estimator__rate=8.0)
         got = stage.client.listen(InertialParameters, PARAMETERS, 100)
@@ -140,6 +140,8 @@ def test_joint_states_that_freeze_while_the_arm_moves_are_named_and_leave_no_tra
         robot.play(4.0, speed=2.0)
         robot.frozen = robot.truth.q[-1]
         robot.play(3.0, speed=2.0)
+        assert "is frozen" in wait_for_finding(stage, "joint_states_frozen")["joint_states_frozen"]
+        stage.client.spin_until(lambda: not got[-1].valid and "is frozen" in got[-1].status)
         robot.frozen = None
         robot.play(6.0, speed=2.0)
         text = wait_for_finding(stage, "joint_states_frozen")["joint_states_frozen"]
