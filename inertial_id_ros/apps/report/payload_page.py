@@ -50,7 +50,7 @@ def payload_page(result: Identification, settings: Settings, origin: Origin) -> 
     numbers = element(
         "div", parameter_section(outcome),
         element("div", held_out_section(found), place_section(outcome, result.shape)),
-        class_="charts")
+        class_="charts numbers")
     return page(f"Payload report: {origin.title}", head, verdict, cards(outcome, found), numbers,
                 *over_time, information_section(outcome, settings, rotation_only), last[0],
                 alignment_section(outcome), *last[1:])

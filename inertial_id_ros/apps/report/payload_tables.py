@@ -82,7 +82,9 @@ def information_section(estimate: Estimate, settings: Settings, rotation_only: b
             hidden = rotation_only and k >= 4
             motion = ("none, until the position of the sensor is known" if hidden
                       else known.motion.text)
-            after = "" if hidden else f"\u00b1 {SCALES[k] * known.after:.2g}"
+            # The noise of a wrist sensor says nothing of what joint torques would tell.
+            unsure = hidden or settings.load.source != "wrench"
+            after = "" if unsure else f"\u00b1 {SCALES[k] * known.after:.2g}"
         rows.append((NAMES[k], _meter(known.share, NAMES[k]),
                      f"\u00b1 {SCALES[k] * known.half_width:.2g}",
                      f"\u00b1 {SCALES[k] * known.allowed:.2g}", unit,

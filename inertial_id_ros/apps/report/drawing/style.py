@@ -31,7 +31,7 @@ td.good, td.fair, td.bad, .finding strong { color: var(--tone); font-weight: 650
 dl.todo { display: grid; grid-template-columns: max-content 1fr; gap: .25rem .8rem; margin: 0; }
 dl.todo dt { font-weight: 650; grid-column: 1; }
 dl.todo dd { margin: 0; max-width: 70ch; grid-column: 2; }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); gap: .7rem;
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .7rem;
   margin: .8rem 0; padding: 0; list-style: none; }
 .cards li { border: 1px solid var(--line); border-top: .3rem solid var(--tone, var(--line));
   padding: .5rem .8rem; }
@@ -66,7 +66,8 @@ button { font: inherit; min-width: 2.75rem; min-height: 2.75rem; margin-right: .
   dl.todo dd { margin-bottom: .4rem; grid-column: 1; }
   th, td { padding: .2rem .3rem; font-size: .84rem; } .verdict .said { font-size: 1.2rem; } }
 @media print { body { max-width: none; font-size: 10pt; } .turn, .skip { display: none !important; }
-  section, figure, table { break-inside: avoid; } h2 { break-after: avoid; }
+  figure, table, .verdict, .cards { break-inside: avoid; } h2 { break-after: avoid; }
+  .numbers { display: block; } .numbers .views svg { max-width: 20rem; }
   .wide { overflow: visible; } pre { white-space: pre-wrap; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 """
