@@ -12,13 +12,14 @@ from scipy.spatial.transform import Rotation
 from synthetic import identifier, payload, recording
 
 from inertial_id_ros.apps.report.curves import WrenchCurves
+from inertial_id_ros.apps.report.diagnosis import Diagnosis, diagnose
 from inertial_id_ros.apps.report.drawing.charts import Axes, Curve, chart, thin, ticks
 from inertial_id_ros.apps.report.drawing.space_view import Line, project, space_view
 from inertial_id_ros.apps.report.held_out import contact_spans, held_out
 from inertial_id_ros.apps.report.information import CANDIDATES, motion_of, sigma_after
 from inertial_id_ros.apps.report.place import sharp_edges
-from inertial_id_ros.apps.report.results import Snapshot
-from inertial_id_ros.estimate import Estimate, NoEstimate
+from inertial_id_ros.apps.report.results import Identification, Snapshot, Trace
+from inertial_id_ros.estimate import IDENTIFIED, Estimate, NoEstimate
 from inertial_id_ros.findings import Finding
 from inertial_id_ros.geometry.shape import shape_from_settings
 from inertial_id_ros.inertia import Body, equivalent_box, report_jacobian
@@ -91,6 +92,21 @@ def test_what_is_left_of_a_wrench_leaves_contacts_out() -> None:
     found = held_out(WrenchCurves(time, measured, model), bias, history)
     assert found is not None and found.left_out == 151 and found.wrenches == 350 - 151
     assert np.allclose(found.with_, 0.5) and np.allclose(found.without, 2.5)
+
+
+def test_a_held_estimate_is_not_called_good(estimate: Estimate) -> None:
+    """Nor one that a finding of level error speaks against; the fresh one without findings is."""
+    sure = replace(estimate, verdict=(IDENTIFIED,) * 10)
+    held = replace(sure, stale=True, stale_reason="the wrench has stopped")
+
+    def verdict(outcome: Estimate, *findings: Finding) -> Diagnosis:
+        run = Identification(outcome, (Snapshot(1.0, outcome, findings),), findings, 1.0, {},
+                             frozenset(), Trace(), (), None)
+        return diagnose(run, None, None)
+
+    assert verdict(sure).tone == "good"
+    assert verdict(held).tone == "fair" and "The wrench has stopped." in verdict(held).reasons
+    assert verdict(sure, Finding("odd", "error", "something is odd")).tone == "fair"
 
 
 def test_nothing_is_claimed_of_a_wrench_that_nothing_predicted() -> None:

@@ -124,24 +124,41 @@ def diagnose(result: Identification, trial: Trial | None, found: HeldOut | None)
         return Diagnosis(BAD, "No estimate", said or "The payload is not identified.",
                          tuple(reasons or [_sentence(outcome.reason)]),
                          tuple(mends or ["Record longer, and tilt and turn the sensor more."]))
-    known = all(v == IDENTIFIED for v in outcome.verdict)
-    usable = UNOBSERVED not in outcome.verdict[:4]
+    return _judge_estimate(outcome, result, fault, found, said, reasons, mends)
+
+
+def _judge_estimate(estimate: Estimate, result: Identification, fault: Fault | None,
+                    found: HeldOut | None, said: str, reasons: list[str], mends: list[str]
+                    ) -> Diagnosis:
+    """The verdict on an estimate.
+
+    Args:
+        fault: of the run; said, reasons, mends: what there is to say of it.
+    """
+    known = all(v == IDENTIFIED for v in estimate.verdict)
+    usable = UNOBSERVED not in estimate.verdict[:4]
     if found is not None:
         without, with_ = found.lengths(FORCE)
         reasons.append(f"On data that it had not seen, the estimate leaves {with_:.2g} N of force; "
                        f"without it there are {without:.3g} N.")
-    if not known and (fault is None or fault.names[0] == "payload_changed"):
-        mends.append("See below which motion would tell what is missing.")
-    if known and fault is None:
+    if known and fault is None and not estimate.stale:
         return Diagnosis(GOOD, "Identified", "Mass, centre of mass and inertia are identified.",
-                         tuple(reasons or [summary(outcome)]),
+                         tuple(reasons or [summary(estimate)]),
                          ("Nothing; the payload can be used.",))
+    if estimate.stale:
+        said = said or "The estimate is held; the newest data could not be used."
+        reasons += [_sentence(estimate.stale_reason)] if estimate.stale_reason else []
+    if not usable:
+        reasons += [text for text in (_sentence(f.text) for f in result.findings
+                                      if f.name == "contact") if text not in reasons]
+    reasons.append(summary(estimate))
+    if not known and (fault is None or fault.names[0] == "payload_changed"
+                      or (not usable and not fault.said)):
+        mends.append("See below which motion would tell what is missing.")
     word = "Identified, with a reservation" if known else (
         "Partly identified" if usable else "Not identified")
-    reasons.append(summary(outcome))
-    if not said:
-        said = ("Mass and centre of mass are identified; inertia is not."
-                if usable else "The motion does not tell mass and centre of mass.")
+    said = said or ("Mass and centre of mass are identified; inertia is not." if usable else
+                    "The motion does not tell mass and centre of mass.")
     return Diagnosis(FAIR if usable else BAD, word, said, tuple(reasons), tuple(mends))
 
 

@@ -102,5 +102,6 @@ def _place_in_shape(estimate: Estimate, shape: Shape | None) -> str:
     lower, upper = shape.bounds
     offset = ", ".join(f"{round(1e3 * v, 1) + 0.0:.1f}" for v in com - 0.5 * (lower + upper))
     inside = bool(np.all(shape.hull[:, :3] @ com + shape.hull[:, 3] <= 0.0))
-    return (f"Grey: the shape, {shape.name}. The centre of mass lies "
-            f"{'inside' if inside else 'outside'} of it, ({offset}) mm from its middle.")
+    return (f"Grey: the shape, {shape.name}, or its bounding box where it has no edges. The centre "
+            f"of mass lies {'inside' if inside else 'outside'} of it, ({offset}) mm from its "
+            "middle.")
