@@ -26,15 +26,12 @@ import mujoco
 import numpy as np
 
 from benchmarks.accuracy.metrics import Errors, errors
-from benchmarks.joint_torque import COULOMB, TORQUE_NOISE, simulate, wide_motion
-from benchmarks.joint_torque import RATE as TORQUE_RATE
 from inertial_id_ros.api import Identifier
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
 from inertial_id_ros.apps.excitation.fourier import Basis
 from inertial_id_ros.apps.excitation.limits import Excess, Limits
-from inertial_id_ros.apps.excitation.objective import PayloadInformation, RobotInformation
+from inertial_id_ros.apps.excitation.objective import PayloadInformation
 from inertial_id_ros.apps.excitation.optimise import SearchEffort, information_gain, plan_motion
-from inertial_id_ros.apps.robot.robot_identification import identify_robot, predict
 from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE, TOOL_POINT, Motion, Sinusoid
@@ -45,10 +42,6 @@ from inertial_id_ros.errors import InertialIdError
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.estimators.reference_body import body_coordinates
 from inertial_id_ros.inertia import Array, phi_from_body
-from inertial_id_ros.robot.joint_terms import JointTerms
-from inertial_id_ros.robot.recording import LOW_PASS, filter_recording
-from inertial_id_ros.robot.reference_robot import description_reference
-from inertial_id_ros.robot.robot_file import robot_model
 from inertial_id_ros.settings import Settings
 
 SPEED = 0.25  # m/s of the tool point
@@ -201,52 +194,8 @@ def mean_errors(motion: Motion, duration: float, runs: int, method: str,
     return Errors(*np.mean(found, axis=0))
 
 
-# The whole arm, from joint torques.
-
-
-def whole_arm_sinusoid(duration: float) -> Sinusoid:
-    """Sinusoids of all joints, the wrist's as published, as large as the speed allows."""
-    frequency = np.array([0.05, 0.07, 0.08, 0.10, 0.13, 0.16])
-    timing = SmoothStart(PUBLISHED_PACE, RAMP)
-    return _fastest(duration, lambda f: Sinusoid(
-        timing, amplitude=np.full(6, f), frequency=frequency), 2.0)
-
-
-def robot_objective() -> RobotInformation:
-    """Information about the base parameters, frictions and offsets of the arm."""
-    model = robot_model(load_description().urdf, None, JointTerms(coulomb_velocity=FADING))
-    return RobotInformation(model, description_reference(model), TORQUE_NOISE, COULOMB)
-
-
-def prediction_error(motion: Motion, duration: float, runs: int) -> float:
-    """Mean relative torque error [%] on a faster motion, without noise, after identification."""
-    model = robot_model(load_description().urdf, None, JointTerms(coulomb_velocity=FADING))
-    test = filter_recording(model, simulate(wide_motion(20.0, seed=77), 20.0, noise=0.0).recording)
-    found = [identify_robot(model, simulate(motion, duration, seed=k).recording, LOW_PASS,
-                            held_back=0.0) for k in range(runs)]
-    return 100.0 * float(np.mean([predict(test, r.identified.phi).relative for r in found]))
-
-
-def print_whole_arm(duration: float, runs: int, effort: SearchEffort) -> None:
-    """The second table."""
-    arm, told = planning_arm(), robot_objective()
-    limits = Limits(tool_speed=SPEED, tool_points=((0.0, 0.0, float(TOOL_POINT[2])),))
-    best = plan_motion(Basis(duration, 5), START_POSE, np.arange(6), told,
-                       Excess(arm, limits, START_POSE), TORQUE_RATE, effort).motion
-    print(f"\n{duration:g} s of all joints, joint torques at {TORQUE_RATE:g} Hz, {runs} runs\n")
-    print("| motion | gain, nats | peak tool speed, m/s | instants with contact | "
-          "torque error on another motion, % |")
-    print("|---|---|---|---|---|")
-    for name, motion in (("sinusoids of all joints, size up to the limit",
-                          whole_arm_sinusoid(duration)), ("optimised", best)):
-        seen = check(motion, duration)
-        print(f"| {name} | {information_gain(motion, told, TORQUE_RATE, duration):.1f} | "
-              f"{seen.speed:.3f} | {seen.contacts} | "
-              f"{prediction_error(motion, duration, runs):.2f} |", flush=True)
-
-
 def main() -> None:
-    """Print the tables."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--duration", type=float, default=10.0, help="s (default 10)")
     parser.add_argument("--harmonics", type=int, default=5, help="default 5")
@@ -275,8 +224,6 @@ def main() -> None:
             cells += [f"{e.mass:.3f}", f"{e.com:.3f}", f"{e.inertia:.2f}"]
         print(f"| {name} | {told:.1f} | {seen.speed:.3f} | {seen.contacts} | "
               + " | ".join(cells) + " |", flush=True)
-    print_whole_arm(2.0 * duration, options.runs,
-                    SearchEffort(max(options.starts // 2, 1), options.iterations, 600.0))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 
     python -m benchmarks.robot [table ...]
 
-Tables: published, panda, ur10e, descriptions, random, humanoid, speed; without arguments all of
+Tables: published, panda, ur10e, descriptions, random, humanoid,
+planning, speed; without arguments all of
 them. Recordings are looked for in the folder that INERTIAL_ID_DATA names.
 """
 
@@ -18,7 +19,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.robot import descriptions, humanoid, published, recordings, speeds
+from benchmarks.robot import descriptions, humanoid, planning, published, recordings, speeds
 
 DATA = Path(os.environ.get("INERTIAL_ID_DATA",
                            Path(__file__).resolve().parents[3] / "shared" / "data"))
@@ -41,6 +42,7 @@ TABLES: dict[str, tuple[str, Callable[[], list[str]]]] = {
     "descriptions": ("Descriptions that lack a load", from_recording(descriptions.table)),
     "random": ("Random robots", descriptions.random_table),
     "humanoid": ("Humanoids without ground, base-link rows", humanoid.table),
+    "planning": ("Planned motions of whole arms", planning.table),
     "speed": ("Solve times on one core", speeds.table),
 }
 

@@ -46,7 +46,7 @@ def test_meshes_in_allowed_places_are_read_at_their_scale(place: Path, name: str
     """The cube, at half its size and 0.4 m above a box of 0.1 m, is 0.25 m away from it."""
     found = arm(name.format(place), place)
     assert found.unchecked == ""
-    assert found.distances(np.zeros((1, 2)))[0] == pytest.approx([0.25])
+    assert found.collision_shapes().distances(np.zeros((1, 2)))[0] == pytest.approx([0.25])
 
 
 @pytest.mark.parametrize(("name", "said"), [

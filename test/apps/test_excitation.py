@@ -10,10 +10,12 @@ import pinocchio as pin
 import pytest
 
 from benchmarks.excitation import check, payload_objective, sinusoid_in_time
+from inertial_id_ros.apps.excitation import optimise
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
+from inertial_id_ros.apps.excitation.criteria import INFORMATION, Criterion, TorqueVariance
 from inertial_id_ros.apps.excitation.fourier import Basis, FourierMotion
 from inertial_id_ros.apps.excitation.limits import Excess, Limits
-from inertial_id_ros.apps.excitation.objective import RobotInformation, gain, gain_slopes
+from inertial_id_ros.apps.excitation.objective import RobotInformation
 from inertial_id_ros.apps.excitation.optimise import (
     Plan,
     SearchEffort,
@@ -113,7 +115,7 @@ def test_a_payload_adds_its_weight_to_the_torques():
 def test_a_box_around_the_payload_is_kept_clear_of_the_links():
     box = np.array([[-0.05, -0.05, 0.0], [0.05, 0.05, 0.3]])
     arm = Arm(load_description().urdf, SENSOR_FRAME, CarriedLoad(box=box))
-    assert any("payload" in pair for pair in arm.pairs)
+    assert any("payload" in pair for pair in arm.collision_shapes().pairs)
 
 
 def test_an_unknown_frame_is_named():
@@ -134,14 +136,29 @@ def test_gain_is_half_the_log_determinant_of_the_information():
     rows = np.random.default_rng(0).normal(size=(20, 2, 3))
     flat = rows.reshape(-1, 3)
     expected = 0.5 * np.log(np.linalg.det(np.eye(3) + 5.0 * flat.T @ flat))
-    assert gain(rows, 100.0) == pytest.approx(expected, rel=1e-12)
+    assert INFORMATION.gain(rows, 100.0) == pytest.approx(expected, rel=1e-12)
 
 
-def test_gain_slopes_are_differences():
+@pytest.mark.parametrize("criterion", [
+    INFORMATION, TorqueVariance(np.random.default_rng(1).normal(size=(9, 2, 3)))])
+def test_gain_slopes_are_differences(criterion: Criterion):
     rng = np.random.default_rng(0)
     rows, step = rng.normal(size=(20, 2, 3)), rng.normal(size=(20, 2, 3))
-    change = (gain(rows + 1e-5 * step, 50.0) - gain(rows - 1e-5 * step, 50.0)) / 2e-5
-    assert change == pytest.approx(float((gain_slopes(rows, 50.0) * step).sum()), rel=1e-6)
+    change = (criterion.gain(rows + 1e-5 * step, 50.0)
+              - criterion.gain(rows - 1e-5 * step, 50.0)) / 2e-5
+    assert change == pytest.approx(float((criterion.slopes(rows, 50.0) * step).sum()), rel=1e-6)
+
+
+def test_errors_of_predicted_torques_are_those_of_many_fits():
+    """Parameters drawn from the prior, seen through rows with unit noise, predict other torques."""
+    rng = np.random.default_rng(2)
+    rows, targets = rng.normal(size=(30, 2, 4)), rng.normal(size=(50, 2, 4))
+    flat, wanted = rows.reshape(-1, 4), targets.reshape(-1, 4)
+    truth = rng.normal(size=(4, 4000))
+    seen = flat @ truth + rng.normal(size=(len(flat), 4000))
+    found = np.linalg.solve(np.eye(4) + flat.T @ flat, flat.T @ seen)
+    error = np.sqrt(np.mean((wanted @ (found - truth))**2))
+    assert TorqueVariance(targets).error(rows, len(rows)) == pytest.approx(error, rel=0.02)
 
 
 def test_information_of_a_robot_covers_its_base_parameters():
@@ -216,6 +233,37 @@ def test_a_plan_is_the_same_for_a_seed(arm: Arm):
     found = [plan_motion(Basis(4.0, 2), START_POSE, WRIST, objective, excess, RATE,
                          SearchEffort(starts=1, iterations=4, seed=3)) for _ in range(2)]
     np.testing.assert_array_equal(found[0].motion.x, found[1].motion.x)
+
+
+class Clock:
+    """A clock that goes on by a hundredth of a second whenever it is read."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        self.now += 0.01
+        return self.now
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("budget", [2.0, 5.0])
+def test_a_budget_that_runs_out_is_kept(arm: Arm, budget: float, monkeypatch: pytest.MonkeyPatch):
+    """The motion that was found until then is within the limits."""
+    clock = Clock()
+    monkeypatch.setattr(optimise, "time", clock)
+    excess = Excess(arm, LIMITS, START_POSE, WRIST)
+    found = plan_motion(Basis(4.0, 2), START_POSE, WRIST, payload_objective(arm), excess, RATE,
+                        SearchEffort(starts=100, iterations=900, budget=budget))
+    # Read once to begin with, and by three loops that find that time is up.
+    assert 0.5 * budget < clock.now <= budget + 0.045
+    assert excess.worst(*found.motion(np.linspace(0.0, 4.0, 3000)))[0] <= 0.0
+
+
+def test_a_budget_too_short_for_any_motion_is_an_error(arm: Arm):
+    with pytest.raises(InvalidSetting, match="allow more"):
+        plan_motion(Basis(4.0, 2), START_POSE, WRIST, payload_objective(arm),
+                    Excess(arm, LIMITS, START_POSE), RATE, SearchEffort(budget=0.0))
 
 
 def test_a_start_pose_beyond_the_limits_is_named(arm: Arm):

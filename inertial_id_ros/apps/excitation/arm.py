@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,15 +11,17 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from ...errors import InvalidSetting, InvalidShape, UnknownFrame
+from ...errors import InvalidModel, InvalidSetting, InvalidShape, UnknownFrame
 from ...inertia import Array, phi_to_pinocchio
 from ...io.capture_stderr import capture_stderr
 from ...kinematics.robot_description import parse_urdf
 from ...robot.model import check_joints, configuration_columns
 from .collision_meshes import copy_meshes
+from .collision_shapes import CollisionShapes, PlacedBox
 
 FOLDERS_OPTION = "--mesh-folders"  # of `plan_excitation`
-_POSES = 200  # random ones, in which shapes that always touch are found
+_POSES = 200  # random ones, over the whole range of the joints
+_ROOT = 0  # frame of the root of a description
 
 
 class CarriedLoad(NamedTuple):
@@ -61,6 +63,7 @@ class Arm:
         packages: folders in which ``package://`` meshes are looked for.
         gravity: (3,) [m/s^2] in axes of the description's root.
         folders: that ``file://`` meshes may lie in.
+        keep_out: boxes, corners (2, 3) [m] in axes of the root, that no moving link may touch.
 
     Attributes:
         joint_names: of all joints that move; lower, upper: limits of position [rad or m], not
@@ -68,12 +71,13 @@ class Arm:
         unchecked: why collisions are not checked between links; empty if they are.
 
     Raises:
-        InvalidModel: not a usable description. UnknownFrame: it has no such link.
+        InvalidModel: not a usable description, or boxes to keep out of and no shapes of links.
+        UnknownFrame: it has no such link.
     """
 
     def __init__(self, urdf: str, frame: str, carried: CarriedLoad | None = None,
                  packages: Sequence[Path] = (), gravity: ArrayLike = (0.0, 0.0, -9.81),
-                 folders: Sequence[Path] = ()) -> None:
+                 folders: Sequence[Path] = (), keep_out: Sequence[Array] = ()) -> None:
         carried = CarriedLoad() if carried is None else carried
         model = parse_urdf(urdf, dynamics=True)
         joints = list(model.joints)[1:]
@@ -99,8 +103,13 @@ class Arm:
         self.upper = model.upperPositionLimit[starts] + nowhere
         self.speed = _infinite_where_unset(model.velocityLimit)
         self.effort = _infinite_where_unset(model.effortLimit)
-        self._geometry, self.unchecked = self._shapes(packages, folders, carried.box)
-        self._distances = self._geometry.createData()
+        self._links, self.unchecked = self._read_links(packages, folders)
+        self._carried_boxes = ([] if carried.box is None
+                               else [PlacedBox("payload", carried.box, self._index)])
+        self._kept_out = [PlacedBox(f"keep-out box {k + 1}", corners, _ROOT)
+                          for k, corners in enumerate(keep_out)]
+        if self._kept_out and self.unchecked:
+            raise InvalidModel(f"{self.unchecked}: the robot cannot be kept out of boxes")
 
     @property
     def chain(self) -> tuple[str, ...]:
@@ -110,13 +119,6 @@ class Arm:
             out.append(self._model.names[joint])
             joint = self._model.parents[joint]
         return tuple(reversed(out))
-
-    @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Names of the shapes whose distances are checked."""
-        shapes = self._geometry.geometryObjects
-        return tuple((shapes[p.first].name, shapes[p.second].name)
-                     for p in self._geometry.collisionPairs)
 
     def frame_motion(self, q: Array, dq: Array, ddq: Array) -> FrameMotion:
         """Motion of the frame that carries the payload, in that frame's axes, for joint motion
@@ -145,75 +147,41 @@ class Arm:
         return np.stack([pin.rnea(self._model, self._data, configuration[i], dq[i], ddq[i])
                          for i in range(len(q))])
 
-    def distances(self, q: Array) -> Array:
-        """Distances (n, pairs) [m] of the shapes in `pairs`; negative where they meet."""
-        count = len(self._geometry.collisionPairs)
-        configuration = self._configuration(q)
-        out = np.empty((len(q), count))
-        for i in range(len(q)):
-            pin.computeDistances(self._model, self._data, self._geometry, self._distances,
-                                 configuration[i])
-            results = self._distances.distanceResults
-            out[i] = [results[k].min_distance for k in range(count)]
-        return out
+    def collision_shapes(self, start: Array | None = None, active: Iterable[int] | None = None,
+                         clearance: float = 0.0) -> CollisionShapes:
+        """The shapes that may not meet.
+
+        Args:
+            start: (joints,) pose at which a motion starts; None: zero. active: indices of the
+            joints that move; None: all. clearance: least distance [m].
+        """
+        low = np.where(np.isfinite(self.lower), self.lower, -np.pi)
+        high = np.where(np.isfinite(self.upper), self.upper, np.pi)
+        count = len(low)
+        return CollisionShapes(
+            self._model, self._circular, self._links, self._carried_boxes, self._kept_out,
+            clearance, np.zeros(count) if start is None else start,
+            np.random.default_rng(0).uniform(low, high, (_POSES, count)),
+            range(count) if active is None else active)
 
     def _configuration(self, q: Array) -> Array:
         """Pinocchio's configuration (n, nq): cosine and sine of continuous joints."""
         return np.concatenate(configuration_columns(q, self._circular), axis=1)
 
-    def _shapes(self, packages: Sequence[Path], folders: Sequence[Path], box: Array | None
-                ) -> tuple[pin.GeometryModel, str]:
-        """Collision shapes with the pairs to check, and why there are none."""
-        model, missing = self._model, ""
+    def _read_links(self, packages: Sequence[Path], folders: Sequence[Path]
+                    ) -> tuple[pin.GeometryModel, str]:
+        """Collision shapes of the links, and why there are none."""
         try:
             with copy_meshes(self.urdf, packages, folders, FOLDERS_OPTION) as urdf, \
                     capture_stderr():  # parse_urdf has told what matters
-                shapes = pin.buildGeomFromUrdfString(model, urdf, pin.GeometryType.COLLISION)
+                shapes = pin.buildGeomFromUrdfString(self._model, urdf, pin.GeometryType.COLLISION)
         except (ValueError, InvalidShape, InvalidSetting) as error:
-            shapes = pin.GeometryModel()
-            missing = f"collision shapes cannot be loaded ({' '.join(str(error).split())})"
-        if box is not None:
-            shapes.addGeometryObject(_box_shape(box, model.frames[self._index], self._index))
-        joints = [shape.parentJoint for shape in shapes.geometryObjects]
-        for i, first in enumerate(joints):
-            for j in range(i + 1, len(joints)):
-                # Links that a joint ties together touch in it.
-                second = joints[j]
-                if first != second and first != model.parents[second] and (
-                        second != model.parents[first]):
-                    shapes.addCollisionPair(pin.CollisionPair(i, j))
-        self._remove_always_touching(shapes)
-        if not missing and not len(shapes.collisionPairs):
-            missing = "the robot description has no collision shapes"
-        return shapes, missing
-
-    def _remove_always_touching(self, shapes: pin.GeometryModel) -> None:
-        """Remove pairs of shapes that touch in every random pose: neighbours drawn too large."""
-        rng = np.random.default_rng(0)
-        low = np.where(np.isfinite(self.lower), self.lower, -np.pi)
-        high = np.where(np.isfinite(self.upper), self.upper, np.pi)
-        configuration = self._configuration(rng.uniform(low, high, (_POSES, len(low))))
-        if not len(shapes.collisionPairs):
-            return
-        data = shapes.createData()
-        meets = np.ones(len(shapes.collisionPairs), dtype=bool)
-        for q in configuration:
-            pin.computeDistances(self._model, self._data, shapes, data, q)
-            meets &= [result.min_distance <= 0.0 for result in data.distanceResults]
-        for k in reversed(np.flatnonzero(meets)):
-            shapes.removeCollisionPair(shapes.collisionPairs[int(k)])
+            return pin.GeometryModel(), ("collision shapes cannot be loaded "
+                                         f"({' '.join(str(error).split())})")
+        return shapes, "" if shapes.ngeoms else "the robot description has no collision shapes"
 
 
 def _infinite_where_unset(limits: Array) -> Array:
     """Limits, those that are not given (zero or huge) as infinity."""
     values = np.array(limits, dtype=float)
     return np.where((values > 0.0) & (values < 1e12), values, np.inf)
-
-
-def _box_shape(corners: Array, frame: pin.Frame, index: int) -> pin.GeometryObject:
-    """Collision shape of the payload's box, corners (2, 3) [m] in the frame."""
-    import coal
-
-    low, high = np.asarray(corners, dtype=float)
-    place = frame.placement * pin.SE3(np.eye(3), 0.5 * (low + high))
-    return pin.GeometryObject("payload", frame.parentJoint, index, place, coal.Box(*(high - low)))

@@ -19,6 +19,7 @@ from .limits import COBOT_TOOL_SPEED, Limits
 from .optimise import SearchEffort
 
 PAYLOAD, ROBOT = "payload", "robot"
+INFORMATION_OF_ALL, TORQUE = "information", "torque"
 _BALL = 0.05  # m, root mean square along each axis, of a payload of unknown shape
 
 
@@ -27,15 +28,19 @@ class Options:
     """What one run of `plan_excitation` was asked to do.
 
     Attributes:
-        goal: what is to be identified; joints: names of those that move, empty: chosen by goal;
-        start: pose of all joints, empty: zero; mesh_folders: that file:// meshes of the description
-        may lie in, beside its own folder; expected: the payload, for scale, torques and
-        collisions; noise: of one sample: force and torque, or joint torque.
+        goal: what is to be identified; criterion: what counts as gain.
+        joints: names of those that move, empty: chosen by goal; start: pose of all joints, empty:
+        zero; mesh_folders: that file:// meshes of the description may lie in, beside its own
+        folder.
+        expected: the payload, for scale, torques and collisions; keep_out: corners (2, 3) [m] of
+        boxes in axes of the root.
+        noise: of one sample: force and torque; or joint torque, of all joints or of each.
     """
 
     urdf: Path
     frame: str
     goal: str
+    criterion: str
     joints: tuple[str, ...]
     start: tuple[float, ...]
     gravity: tuple[float, ...]
@@ -46,6 +51,7 @@ class Options:
     limits: Limits
     expected: Array
     carried: CarriedLoad
+    keep_out: tuple[Array, ...]
     noise: tuple[float, ...]
     rate: float
     effort: SearchEffort
@@ -71,6 +77,10 @@ def make_parser() -> argparse.ArgumentParser:
     add("--for", dest="goal", choices=(PAYLOAD, ROBOT), default=PAYLOAD,
         help="what is to be identified: the ten parameters of a payload from a wrist sensor, or "
         "the base parameters of the robot from joint torques (default: %(default)s)")
+    add("--criterion", choices=(INFORMATION_OF_ALL, TORQUE), default=INFORMATION_OF_ALL,
+        help="what counts: the information about all parameters (D-optimality), or, for a robot, "
+        "the mean variance of torques predicted over the range of its joints (V-optimality; "
+        "default: %(default)s)")
     add("--joints", metavar="A,B,...", default="",
         help="joints that move (default: for a payload the last three before the frame, for a "
         "robot all before it)")
@@ -98,6 +108,9 @@ def make_parser() -> argparse.ArgumentParser:
     _option(more, "--range", np.inf, "largest distance of a joint from the start pose", "rad")
     _option(more, "--clearance", 0.01, "least distance between links", "m")
     _option(more, "--floor", -np.inf, "least height of the tool points above the URDF's root", "m")
+    more("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
+         help="lengths and centre [m], in axes of the URDF's root, of a box (table, wall) that no "
+         "moving link may touch; may be repeated")
     load = parser.add_argument_group("expected payload")
     _option(load.add_argument, "--payload-mass", 1.0, "its mass", "kg")
     load.add_argument("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ",
@@ -106,12 +119,13 @@ def make_parser() -> argparse.ArgumentParser:
     search = parser.add_argument_group("search")
     more = search.add_argument
     more("--noise", metavar="SD,...", help="noise of one sample: force [N], torque [N m] of the "
-         "sensor (default 0.1,0.005), or of joint torques [N m] (default 0.5)")
+         "sensor (default 0.1,0.005), or of joint torques, one number or one for each "
+         "joint that moves [N m] (default 0.5)")
     _option(more, "--rate", 500.0, "samples a second of the sensor", "Hz")
     more("--starts", type=int, default=4, metavar="N", help="random starts (default: %(default)s)")
     more("--iterations", type=int, default=90, metavar="N",
          help="steps of each start, at most (default: %(default)s)")
-    _option(more, "--budget", 120.0, "time after which the best so far is taken", "s")
+    _option(more, "--budget", 120.0, "time that planning may take", "s")
     more("--seed", type=int, default=0, metavar="N", help="of the starts (default: %(default)s)")
     out = parser.add_argument_group("output")
     more = out.add_argument
@@ -144,16 +158,19 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
         if not (value > least and np.isfinite(value)):
             raise InvalidSetting(f"--{name.replace('_', '-')} is {value:g}; it must be above "
                                  f"{least:g}")
+    if args.criterion == TORQUE and args.goal == PAYLOAD:
+        raise InvalidSetting(f"--criterion {TORQUE} is for robots; add --for {ROBOT}")
     expected, box = _payload(args.payload_mass, args.payload_box)
     return Options(
-        user_path(args.urdf), args.frame, args.goal, names(args.joints),
+        user_path(args.urdf), args.frame, args.goal, args.criterion, names(args.joints),
         numbers(f"--start {args.start}", args.start, "joint positions") if args.start else (),
         numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3),
         tuple(user_path(name) for name in args.mesh_folders.split(":") if name), args.duration,
         args.harmonics, args.periods,
         Limits(args.tool_speed, _tool_points(args.tool_point, box), args.acceleration,
                args.speed_share, args.torque_share, args.range, args.clearance, args.floor),
-        expected, CarriedLoad(expected if args.goal == PAYLOAD else None, box), _noise(args),
+        expected, CarriedLoad(expected if args.goal == PAYLOAD else None, box),
+        tuple(_box("--keep-out", text) for text in args.keep_out), _noise(args),
         args.rate, SearchEffort(args.starts, args.iterations, args.budget, args.seed),
         args.output_rate, args.csv, args.trajectory, args.plot, args.quiet)
 
@@ -162,14 +179,19 @@ def _payload(mass: float, box: str | None) -> tuple[Array, Array | None]:
     """phi (10,) of the expected payload, and the corners (2, 3) of its box, if there is one."""
     if box is None:
         return phi_from_body(mass, np.zeros(3), 2.0 * mass * _BALL**2 * np.eye(3)), None
-    values = np.array(numbers(f"--payload-box {box}", box, "six numbers sx,sy,sz,cx,cy,cz", 6))
+    corners = _box("--payload-box", box)
+    squares = (corners[1] - corners[0])**2
+    inertia = mass / 12.0 * np.diag(squares.sum() - squares)
+    return phi_from_body(mass, corners.mean(axis=0), inertia), corners
+
+
+def _box(option: str, text: str) -> Array:
+    """Corners (2, 3) [m] of a box given by lengths and centre (raises InvalidSetting)."""
+    values = np.array(numbers(f"{option} {text}", text, "six numbers sx,sy,sz,cx,cy,cz", 6))
     lengths, center = values[:3], values[3:]
     if not (np.isfinite(values).all() and (lengths > 0.0).all()):
-        raise InvalidSetting(f"--payload-box {box}: the three lengths must be positive")
-    squares = lengths**2
-    inertia = mass / 12.0 * np.diag(squares.sum() - squares)
-    return phi_from_body(mass, center, inertia), np.stack([center - 0.5 * lengths,
-                                                           center + 0.5 * lengths])
+        raise InvalidSetting(f"{option} {text}: the three lengths must be positive")
+    return np.stack([center - 0.5 * lengths, center + 0.5 * lengths])
 
 
 def _tool_points(words: Sequence[str], box: Array | None) -> tuple[tuple[float, float, float], ...]:
@@ -186,11 +208,11 @@ def _tool_points(words: Sequence[str], box: Array | None) -> tuple[tuple[float, 
 
 def _noise(args: argparse.Namespace) -> tuple[float, ...]:
     """Noise of one sample as given, or the default of the goal (raises InvalidSetting)."""
-    count, default = (2, (0.1, 0.005)) if args.goal == PAYLOAD else (1, (0.5,))
+    payload = args.goal == PAYLOAD
     if args.noise is None:
-        return default
-    values = numbers(f"--noise {args.noise}", args.noise,
-                     "force and torque" if count == 2 else "one number", count)
+        return (0.1, 0.005) if payload else (0.5,)
+    values = numbers(f"--noise {args.noise}", args.noise, "force and torque" if payload else
+                     "one number, or one for each joint", 2 if payload else None)
     if not (np.isfinite(values).all() and min(values) > 0.0):
         raise InvalidSetting(f"--noise {args.noise}: every number must be above zero")
     return values

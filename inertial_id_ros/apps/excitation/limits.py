@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,13 +60,22 @@ class Excess:
     """The limits of one robot: names of the rows, and by how much a motion exceeds each.
 
     Rows are relative to their limit (speeds, torques), in rad, or in 0.1 m (distances, heights).
+    Distances are those of convex hulls; `find_contact` asks the shapes themselves.
+
+    Args:
+        start: (joints,) pose at time 0; active: indices of the joints that move; None: all.
     """
 
-    def __init__(self, arm: Arm, limits: Limits, start: Array) -> None:
+    def __init__(self, arm: Arm, limits: Limits, start: Array,
+                 active: Iterable[int] | None = None) -> None:
         self._arm, self._limits = arm, limits
+        self._shapes = arm.collision_shapes(start, active, limits.clearance)
         self._lower = np.maximum(arm.lower, start - limits.range)
         self._upper = np.minimum(arm.upper, start + limits.range)
-        self._bounded = [np.flatnonzero(np.isfinite(x)) for x in (self._lower, self._upper)]
+        moves = np.zeros(len(start), dtype=bool)
+        moves[:] = active is None
+        moves[[] if active is None else list(active)] = True
+        self._bounded = [np.flatnonzero(moves & np.isfinite(x)) for x in (self._lower, self._upper)]
         self._fast = np.flatnonzero(np.isfinite(arm.speed))
         self._strong = np.flatnonzero(np.isfinite(arm.effort))
         names, points = np.array(arm.joint_names), range(len(limits.tool_points))
@@ -77,11 +87,11 @@ class Excess:
             *(f"torque of {name}" for name in names[self._strong]),
             *(f"speed of tool point {k + 1}" for k in points),
             *(f"height of tool point {k + 1}" for k in points if np.isfinite(limits.floor)),
-            *(f"distance of {a} and {b}" for a, b in arm.pairs))
+            *(f"distance of {a} and {b}" for a, b in self._shapes.pairs))
 
     def distance_rows(self, q: Array) -> Array:
         """Missing distance of each pair of links (n, pairs): last of `rows`, slow to compute."""
-        return (self._limits.clearance - self._arm.distances(q)) / _LENGTH
+        return (self._limits.clearance - self._shapes.distances(q)) / _LENGTH
 
     def rows(self, q: Array, dq: Array, ddq: Array, distances: Array | None = None) -> Array:
         """Excess (n, names) of joint motion (n, joints).
@@ -110,3 +120,11 @@ class Excess:
         peaks = self.rows(q, dq, ddq).max(axis=0)
         k = int(np.argmax(peaks))
         return float(peaks[k]), self.names[k]
+
+    def find_contact(self, q: Array) -> str:
+        """The first pair of shapes, meshes as they are, that comes nearer than the clearance in
+        poses (n, joints); empty if none does."""
+        near = self._shapes.near(q).any(axis=0)
+        if not near.any():
+            return ""
+        return "distance of {} and {}".format(*self._shapes.pairs[int(np.argmax(near))])

@@ -1,9 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Information gain of a motion: the logarithm of the determinant of the information, in nats.
+"""Rows of information of a motion: what its samples tell about parameters.
 
-``gain = 1/2 log det(1 + L' (sum of rows' rows) L)`` with ``L L'`` the covariance of the parameters
-before the motion: what is learnt about them (D-optimality with a prior, so that a direction that
-the motion cannot show does not make it minus infinity). Rows are whitened by the sensor's noise.
+Rows are whitened by the sensor's noise, and in units of L, with ``L L'`` the covariance of the
+parameters before the motion.
 """
 
 from __future__ import annotations
@@ -29,24 +28,6 @@ class Objective(Protocol):
     def rows(self, q: Array, dq: Array, ddq: Array) -> Array:
         """Rows (n, r, c) of joint motion (n, joints): whitened regressor times L."""
         ...
-
-
-def gain(rows: Array, samples: float) -> float:
-    """Information gain [nats] of rows (n, r, c) that stand for a number of samples."""
-    return 0.5 * float(np.linalg.slogdet(_information(rows, samples))[1])
-
-
-def gain_slopes(rows: Array, samples: float) -> Array:
-    """Derivatives (n, r, c) of the gain with respect to the rows."""
-    flat = rows.reshape(-1, rows.shape[2])
-    weight = samples / len(rows)
-    return weight * np.linalg.solve(_information(rows, samples), flat.T).T.reshape(rows.shape)
-
-
-def _information(rows: Array, samples: float) -> Array:
-    """Information matrix (c, c) of rows that stand for a number of samples, prior included."""
-    flat = rows.reshape(-1, rows.shape[2])
-    return np.eye(flat.shape[1]) + samples / len(rows) * flat.T @ flat
 
 
 class PayloadInformation:
@@ -82,14 +63,16 @@ class RobotInformation:
         scale: covariance of the robot's parameters before any data.
         noise: (joints,) of one torque sample [N m].
         friction: (joints,) Coulomb friction to be expected [N m]; None: none.
+        joints: indices of the k joints whose torques are measured; None: all.
     """
 
     def __init__(self, model: RobotModel, scale: Reference, noise: Array,
-                 friction: Array | None = None) -> None:
+                 friction: Array | None = None, joints: np.ndarray | None = None) -> None:
         base = structural_base_parameters(model)
         self._model, self._columns = model, base.independent
         self._noise = np.asarray(noise)
         self._friction = np.zeros(model.nv) if friction is None else np.asarray(friction)
+        self._joints = np.arange(model.nv) if joints is None else np.asarray(joints)
         across = base.matrix @ scale.unit
         self._root = np.asarray(np.linalg.qr(across.T, mode="r")).T
 
@@ -99,7 +82,12 @@ class RobotInformation:
         return len(self._columns)
 
     def rows(self, q: Array, dq: Array, ddq: Array) -> Array:
-        """Rows (n, joints, nb) of a joint motion, of the base parameters."""
+        """Rows (n, k, nb) of a joint motion, of the base parameters."""
         y = self._model.regressor(q, dq, ddq)
         weights = rest_weights(self._model, y, self._friction, self._noise) / self._noise
-        return (y[:, :, self._columns] * weights[..., None]) @ self._root
+        return (y[:, :, self._columns] * weights[..., None])[:, self._joints] @ self._root
+
+    def torque_rows(self, q: Array, dq: Array, ddq: Array) -> Array:
+        """The same rows (n, k, nb) of the torques themselves [N m]."""
+        y = self._model.regressor(q, dq, ddq)
+        return y[:, self._joints][:, :, self._columns] @ self._root

@@ -1,11 +1,11 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The Fourier motion with the largest information gain within the limits.
+"""The Fourier motion that gains most, by some criterion, within the limits.
 
 Information and limits depend on a sample of the motion only through q, dq, ddq there, and these are
 linear in the coefficients: derivatives come from differences at every sample, three for each
 moving joint whatever the number of harmonics, and the chain rule. Limits enter as a penalty that
 grows; in the end the motion is shrunk about its start pose until none is exceeded between samples
-either. Random starts, the same for a seed.
+either, and the shapes of the links themselves are apart. Random starts, the same for a seed.
 """
 
 from __future__ import annotations
@@ -17,19 +17,25 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from ...errors import InvalidData
+from ...errors import InvalidData, InvalidSetting
 from ...inertia import Array
+from .criteria import INFORMATION, Criterion
 from .fourier import Basis, FourierMotion
 from .limits import Excess
-from .objective import Objective, gain, gain_slopes
+from .objective import Objective
 
 _PER_HARMONIC = 12  # samples of a period for each harmonic, while optimising
-_DENSE = 0.02  # s between samples of the last check
-_PENALTIES = (30.0, 3e3, 1e5)  # nats for a limit exceeded by 100 % all the time
+_DENSE = 0.01  # s between samples of the last check
+# Nats for a limit exceeded by 100 % all the time. With less at first, motions end up beyond
+# obstacles, from where nothing leads back.
+_PENALTIES = (1e3, 1e4, 1e5)
+_REPAIRS, _SPARE = 3, 2e-3  # times that limits are drawn in, and by how much more than is needed
 _STEP = 1e-4  # of differences [rad, rad/s, rad/s^2]: distances are found to 1e-6 m
-_ROOM = 0.995  # part of the largest allowed excursion that is used: peaks between samples
-_NEAR, _FINE = 0.95, 2e-3  # where shrinking begins, and how finely it is done
+_NEARBY = 0.01  # excess of a distance below its limit (1 mm) up to which its slope is found
+_BETWEEN = 1e-3  # by which limits are kept at samples: peaks between them
+_SIZES = (*(1.0 - 0.01 * np.arange(10.0)), *(0.9 * 0.87**np.arange(1.0, 30.0)))  # to be tried
 _FIRST_AMPLITUDE = 0.3  # rad, of random starts
+_FINISHES = 2.0  # time kept for finishing, in units of what it took before
 
 
 @dataclass(frozen=True)
@@ -37,8 +43,8 @@ class SearchEffort:
     """How hard to look.
 
     Attributes:
-        starts: random starts; iterations: at most, of each; budget: time after which no more is
-        begun [s]; the answer depends on it only where it runs out. seed: of the starts.
+        starts: random starts; iterations: at most, of each; budget: time that all of it may take
+        [s]; the answer depends on it only where it runs out. seed: of the starts.
     """
 
     starts: int = 4
@@ -52,9 +58,9 @@ class Plan:
     """A motion within the limits.
 
     Attributes:
-        motion: the motion; gain: information [nats] of one period; gains: what each random start
-        led to; closest: name of the limit that it comes closest
-        to, and excess: by how much it exceeds that (not above 0).
+        motion: the motion; gain: of one period, by the criterion [nats]; gains: what each random
+        start led to; closest: name of the limit that it comes closest to, and excess: by how much
+        it exceeds that (not above 0).
     """
 
     motion: FourierMotion
@@ -65,46 +71,56 @@ class Plan:
 
 
 def plan_motion(basis: Basis, start: Array, active: np.ndarray, objective: Objective,
-                excess: Excess, rate: float, effort: SearchEffort | None = None) -> Plan:
-    """Plan the motion with the largest information gain within the limits, from random starts.
+                excess: Excess, rate: float, effort: SearchEffort | None = None,
+                criterion: Criterion = INFORMATION) -> Plan:
+    """Plan the motion that gains most within the limits, from random starts.
 
     Args:
         start: (joints,) pose at time 0; active: (k,) indices of the joints that move.
         rate: samples a second that the sensor gives.
+        criterion: what counts as gain.
 
     Raises:
-        InvalidData: the start pose itself is beyond a limit.
+        InvalidData: the start pose itself is beyond a limit, or leaves no room to move.
+        InvalidSetting: the budget ends before any motion is found.
     """
     effort = SearchEffort() if effort is None else effort
-    rest = np.zeros((1, len(start)))
-    beyond, what = excess.worst(start[None], rest, rest)
-    if beyond > 0.0:
-        raise InvalidData(f"the start pose is beyond the limits: {what}")
-    search = _Search(basis, start, active, objective, excess, rate * basis.period)
+    search = _Search(basis, start, active, objective, excess, rate * basis.period, criterion,
+                     time.monotonic() + effort.budget)
+    search.check_start()
     rng = np.random.default_rng(effort.seed)
-    begun, found, gains = time.monotonic(), None, []
-    for _ in range(effort.starts):
-        left = effort.budget - (time.monotonic() - begun)
-        if found is not None and left <= 0.0:
-            break
-        motion = search.search(rng, effort.iterations, time.monotonic() + left)
-        gains.append(information_gain(motion, objective, rate))
-        if found is None or gains[-1] >= max(gains):
-            found = motion
-    assert found is not None
-    worst, what = excess.worst(*found(dense_times(basis.period)))
-    return Plan(found, max(gains), tuple(gains), what, worst)
+    best: FourierMotion | None = None
+    gains: list[float] = []
+    try:
+        for _ in range(effort.starts):
+            x = search.random_start(rng)
+            if best is None:  # for want of time; it also shows how long finishing takes
+                best = search.finish(x)
+            motion = search.finish(search.climb(x, effort.iterations))
+            gains.append(information_gain(motion, objective, rate, criterion=criterion))
+            if gains[-1] >= max(gains):
+                best = motion
+    except _OutOfTime:
+        pass
+    if best is None:
+        raise InvalidSetting("no motion was found in the time that the budget leaves for a search "
+                             f"({max(effort.budget, 0.0):.3g} s); allow more")
+    worst, what = excess.worst(*best(dense_times(basis.period)))
+    if not best.x.any():
+        raise InvalidData(f"no motion from the start pose was found within the limits: {what}")
+    return Plan(best, information_gain(best, objective, rate, criterion=criterion), tuple(gains),
+                what, worst)
 
 
 def information_gain(motion: Callable, objective: Objective, rate: float,
-                     duration: float | None = None) -> float:
-    """Information gain [nats] of a motion, sampled densely.
+                     duration: float | None = None, criterion: Criterion = INFORMATION) -> float:
+    """Gain [nats] of a motion, sampled densely: of information, or by another criterion.
 
     Args:
         motion: joint motion at times; duration: [s]; None: one period of a `FourierMotion`.
     """
     length = motion.basis.period if duration is None else duration  # type: ignore[attr-defined]
-    return gain(objective.rows(*motion(dense_times(length))), rate * length)
+    return criterion.gain(objective.rows(*motion(dense_times(length))), rate * length)
 
 
 def dense_times(duration: float) -> Array:
@@ -117,24 +133,74 @@ class _OutOfTime(Exception):
 
 
 class _Search:
-    """One optimisation problem in coefficients x (k, size)."""
+    """One optimisation problem in coefficients x (k, size), to be solved until a deadline.
+
+    Args:
+        samples: that the sensor gives in a period; deadline: of `time.monotonic` [s].
+    """
 
     def __init__(self, basis: Basis, start: Array, active: np.ndarray, objective: Objective,
-                 excess: Excess, samples: float) -> None:
+                 excess: Excess, samples: float, criterion: Criterion, deadline: float) -> None:
         self._basis, self._start, self._active = basis, start, active
         self._objective, self._excess, self._samples = objective, excess, samples
+        self._criterion, self._deadline = criterion, deadline
+        self._finishing = 0.0  # s, how long it may take
+        self._drawn_in: Array = np.zeros(len(excess.names))
         count = _PER_HARMONIC * basis.harmonics
         self._times = (np.arange(count) + 0.5) * basis.period / count
         self._functions = basis.at(self._times)
 
-    def search(self, rng: np.random.Generator, iterations: int, deadline: float) -> FourierMotion:
-        """The motion within the limits that a random start leads to."""
+    def check_start(self) -> None:
+        """Raise InvalidData where the start pose itself is beyond the limits."""
+        rest = np.zeros((1, len(self._start)))
+        beyond, what = self._excess.worst(self._start[None], rest, rest)
+        if beyond <= 0.0:
+            what = self._excess.find_contact(self._start[None])
+        if what:
+            raise InvalidData(f"the start pose is beyond the limits: {what}")
+
+    def random_start(self, rng: np.random.Generator) -> Array:
+        """Coefficients (k, size) of a random motion that is allowed at the samples."""
         x: Array = rng.normal(size=(len(self._active), self._basis.size))
         x *= _FIRST_AMPLITUDE / np.abs(self._functions[0] @ x.T).max()
-        x = self._shrink_within_limits(self._motion(x), self._times).x
-        for weight in _PENALTIES:
-            x = self._descend(x, weight, iterations // len(_PENALTIES), deadline)
-        return self._shrink_within_limits(self._motion(x), dense_times(self._basis.period))
+        return self._shrink_within_limits(self._motion(x), self._times, False).x
+
+    def climb(self, x: Array, iterations: int) -> Array:
+        """Better coefficients, those of the last step where time runs out.
+
+        Under the last penalty, limits that are exceeded between the samples are drawn in: to shrink
+        a motion does not always slow its tool down, which several joints may hold still together.
+        """
+        self._drawn_in = np.zeros(len(self._excess.names))
+        weights = (*_PENALTIES, *_PENALTIES[-1:] * _REPAIRS)
+        for k, weight in enumerate(weights):
+            now, end = time.monotonic(), self._deadline - self._finishing
+            if now >= end:
+                break
+            if k >= len(_PENALTIES):
+                peaks = self._excess.rows(*self._motion(x)(dense_times(self._basis.period)))
+                beyond = np.maximum(peaks.max(axis=0) + _BETWEEN, 0.0)
+                if not beyond.any():
+                    break
+                self._drawn_in += np.where(beyond > 0.0, beyond + _SPARE, 0.0)
+            # Each has its share of the time: without the last ones a motion would be useless.
+            x = self._descend(x, weight, iterations // len(_PENALTIES),
+                              now + (end - now) / (len(weights) - k))
+        return x
+
+    def finish(self, x: Array) -> FourierMotion:
+        """The motion of coefficients, shrunk until it is within the limits everywhere.
+
+        Raises:
+            _OutOfTime: the deadline has passed.
+        """
+        begun = time.monotonic()
+        times = dense_times(self._basis.period)
+        motion = self._shrink_within_limits(self._motion(x), times, False)
+        if self._excess.find_contact(motion(times).q):
+            motion = self._shrink_within_limits(motion, times, True)
+        self._finishing = max(self._finishing, _FINISHES * (time.monotonic() - begun))
+        return motion
 
     def _motion(self, x: Array) -> FourierMotion:
         """The motion of coefficients x (k, size)."""
@@ -145,9 +211,7 @@ class _Search:
         last = [x.ravel()]
 
         def cost(flat: Array) -> tuple[float, Array]:
-            if time.monotonic() > deadline:
-                raise _OutOfTime
-            return self._cost(flat.reshape(x.shape), weight)
+            return self._cost(flat.reshape(x.shape), weight, deadline)
 
         def keep(flat: Array) -> None:
             last[0] = flat.copy()
@@ -159,42 +223,57 @@ class _Search:
             pass
         return last[0].reshape(x.shape)
 
-    def _cost(self, x: Array, weight: float) -> tuple[float, Array]:
-        """Penalty less gain, and its slope (k size,)."""
+    def _cost(self, x: Array, weight: float, deadline: float) -> tuple[float, Array]:
+        """Penalty less gain, and its slope (k size,) (raises _OutOfTime)."""
         state = [np.tile(pose, (len(self._times), 1))
                  for pose in (self._start, 0.0 * self._start, 0.0 * self._start)]
         for part, functions in zip(state, self._functions, strict=True):
             part[:, self._active] += functions @ x.T
         distances = self._excess.distance_rows(state[0])
+        near = (distances > -_NEARBY - self._drawn_in[-distances.shape[1]:].max(initial=0.0)
+                ).any(axis=1)  # elsewhere no step of a difference matters
         rows = self._objective.rows(*state)
-        over = np.maximum(self._excess.rows(state[0], state[1], state[2], distances), 0.0)
+        over = np.maximum(self._excess.rows(state[0], state[1], state[2], distances)
+                          + self._drawn_in, 0.0)
         weight /= len(self._times)
-        value = weight * float((over**2).sum()) - gain(rows, self._samples)
-        slopes = gain_slopes(rows, self._samples)
+        value = weight * float((over**2).sum()) - self._criterion.gain(rows, self._samples)
+        slopes = self._criterion.slopes(rows, self._samples)
         out = np.zeros_like(x)
         for order, functions in enumerate(self._functions):
             for k, joint in enumerate(self._active):
+                if time.monotonic() > deadline:
+                    raise _OutOfTime
                 moved = [part.copy() for part in state]
                 moved[order][:, joint] += _STEP
                 change = self._objective.rows(*moved) - rows
-                more = np.maximum(self._excess.rows(
-                    moved[0], moved[1], moved[2], distances if order else None), 0.0)
+                changed = distances.copy()
+                if order == 0 and near.any():
+                    changed[near] = self._excess.distance_rows(moved[0][near])
+                more = np.maximum(self._excess.rows(moved[0], moved[1], moved[2], changed)
+                                  + self._drawn_in, 0.0)
                 # (a^2 - b^2) of the penalty, per sample
                 slope = (weight * ((more - over) * (more + over)).sum(axis=1)
                          - np.einsum("nrc,nrc->n", slopes, change)) / _STEP
                 out[k] += functions.T @ slope
         return value, out.ravel()
 
-    def _shrink_within_limits(self, motion: FourierMotion, times: Array) -> FourierMotion:
-        """The motion, shrunk about its start as little as makes it allowed at the times."""
+    def _shrink_within_limits(self, motion: FourierMotion, times: Array, exact: bool
+                              ) -> FourierMotion:
+        """The motion, shrunk about its start as little as makes it allowed at the times.
+
+        Args:
+            exact: also the shapes themselves are kept apart, not their hulls alone.
+
+        Raises:
+            _OutOfTime: the deadline has passed.
+        """
 
         def allowed(factor: float) -> bool:
-            return self._excess.worst(*motion.scale_excursion(factor)(times))[0] <= 0.0
+            if time.monotonic() > self._deadline:
+                raise _OutOfTime
+            state = motion.scale_excursion(factor)(times)
+            return self._excess.worst(*state)[0] <= -_BETWEEN and not (
+                exact and self._excess.find_contact(state.q))
 
-        if allowed(1.0 / _ROOM):
-            return motion
-        low, high = (_NEAR, 1.0) if allowed(_NEAR) else (0.0, _NEAR)
-        while high - low > _FINE * high:
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if allowed(middle) else (low, middle)
-        return motion.scale_excursion(_ROOM * low)
+        # One after the other: a smaller motion of several joints may move the tool faster.
+        return motion.scale_excursion(next((f for f in _SIZES if allowed(f)), 0.0))

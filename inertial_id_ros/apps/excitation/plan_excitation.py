@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,16 +22,20 @@ from ...robot.reference_robot import description_reference
 from ...settings import WrenchSettings
 from ..bag.output import check_outputs
 from .arm import Arm
-from .config import PAYLOAD, Options, parse_options
+from .config import INFORMATION_OF_ALL, PAYLOAD, Options, parse_options
+from .criteria import INFORMATION, Criterion, TorqueVariance
 from .fourier import Basis
 from .limits import Excess
 from .objective import Objective, PayloadInformation, RobotInformation
-from .optimise import Plan, plan_motion
+from .optimise import Plan, dense_times, plan_motion
 from .output import save_plot, write_csv, write_trajectory
 
 _WRIST = 3  # joints that move for a payload
 _FADING = 0.05  # rad/s below which Coulomb friction fades, so that its slope exists
 _FRICTION = 0.03  # Coulomb friction to be expected, as a part of the effort limit
+_TARGETS, _TARGET_SEED = 400, 0  # random states whose torques are to be predicted
+_PACE = 0.5  # standard deviation of their speeds and accelerations, as a part of the limits
+_AROUND = 3.0  # s of a budget for loading the program and for writing files
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,15 +54,8 @@ def run(options: Options) -> int:
     if plot is not None:
         from ..bag.plot import check_format
         check_format(plot)
-    arm = Arm(read_description(options.urdf), options.frame, options.carried, package_roots(),
-              options.gravity, (*options.mesh_folders, options.urdf.absolute().parent))
-    start, active = start_pose(arm, options.start), moving_joints(arm, options)
-    excess = Excess(arm, options.limits, start)
-    if arm.unchecked:
-        print(f"warning: {printable(arm.unchecked)}: self-collision is not checked",
-              file=sys.stderr)
-    found = plan_motion(Basis(options.duration, options.harmonics), start, active,
-                        make_objective(arm, options), excess, options.rate, options.effort)
+    planned = make_plan(options)
+    arm, found = planned.arm, planned.found
     motion = replace(found.motion, periods=options.periods)
     if csv is not None:
         write_csv(csv, arm.joint_names, motion, options.output_rate)
@@ -66,8 +64,41 @@ def run(options: Options) -> int:
     if plot is not None:
         save_plot(plot, arm, motion, options.limits)
     if not options.quiet:
-        print("\n".join(map(printable, summary(found, arm, options))))
+        print("\n".join(map(printable, summary(planned, options))))
     return OK
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An arm, what is asked of its motion, and the motion that was found."""
+
+    arm: Arm
+    objective: Objective
+    criterion: Criterion
+    found: Plan
+
+
+def make_plan(options: Options) -> Planned:
+    """Plan as the options ask; all of it takes no longer than their budget.
+
+    Raises:
+        InertialIdError: the request cannot be carried out.
+    """
+    begun = time.monotonic()
+    arm = Arm(read_description(options.urdf), options.frame, options.carried, package_roots(),
+              options.gravity, (*options.mesh_folders, options.urdf.absolute().parent),
+              options.keep_out)
+    start, active = start_pose(arm, options.start), moving_joints(arm, options)
+    if arm.unchecked:
+        print(f"warning: {printable(arm.unchecked)}: self-collision is not checked",
+              file=sys.stderr)
+    excess = Excess(arm, options.limits, start, active)
+    objective = make_objective(arm, options, active)
+    criterion = make_criterion(arm, options, objective, start, active)
+    left = options.effort.budget - _AROUND - (time.monotonic() - begun)
+    found = plan_motion(Basis(options.duration, options.harmonics), start, active, objective,
+                        excess, options.rate, replace(options.effort, budget=left), criterion)
+    return Planned(arm, objective, criterion, found)
 
 
 def start_pose(arm: Arm, given: Sequence[float]) -> Array:
@@ -104,8 +135,8 @@ def moving_joints(arm: Arm, options: Options) -> np.ndarray:
     return np.array([arm.joint_names.index(name) for name in dict.fromkeys(names)])
 
 
-def make_objective(arm: Arm, options: Options) -> Objective:
-    """What the motion is to tell."""
+def make_objective(arm: Arm, options: Options, active: np.ndarray) -> Objective:
+    """What the motion of the active joints (k,) is to tell."""
     if options.goal == PAYLOAD:
         mass = options.expected[0]
         unit = mass * body_coordinates(options.expected / mass).to_phi
@@ -113,18 +144,49 @@ def make_objective(arm: Arm, options: Options) -> Objective:
         return PayloadInformation(arm, unit, np.repeat(options.noise, 3), np.repeat(biases, 3))
     model = RobotModel.from_urdf(arm.urdf, JointTerms(coulomb_velocity=_FADING),
                                  gravity=options.gravity)
-    noise = np.full(model.nv, options.noise[0])
+    noise = joint_noise(options.noise, active, model.nv)
     friction = np.maximum(_FRICTION * model.effort_limits, noise)
-    return RobotInformation(model, description_reference(model), noise, friction)
+    return RobotInformation(model, description_reference(model), noise, friction, active)
 
 
-def summary(found: Plan, arm: Arm, options: Options) -> list[str]:
+def joint_noise(given: Sequence[float], active: np.ndarray, joints: int) -> Array:
+    """Noise (joints,) [N m] from one number, or from one for each active joint.
+
+    Raises:
+        InvalidSetting: another number of numbers.
+    """
+    if len(given) not in (1, len(active)):
+        raise InvalidSetting(f"--noise has {len(given)} numbers; it needs one, or one for each of "
+                             f"the {len(active)} joints that move")
+    out = np.full(joints, given[0])
+    out[active] = given
+    return out
+
+
+def make_criterion(arm: Arm, options: Options, objective: Objective, start: Array,
+                   active: np.ndarray) -> Criterion:
+    """What counts as gain. Torques are to be predicted all over the range of the joints, up to half
+    a turn from the start, at speeds and accelerations as the limits allow."""
+    if options.criterion == INFORMATION_OF_ALL or not isinstance(objective, RobotInformation):
+        return INFORMATION
+    limits, rng = options.limits, np.random.default_rng(_TARGET_SEED)
+    state = [np.tile(pose, (_TARGETS, 1)) for pose in (start, 0.0 * start, 0.0 * start)]
+    low = np.maximum(arm.lower, start - np.pi)[active]
+    high = np.minimum(arm.upper, start + np.pi)[active]
+    speed = np.where(np.isfinite(arm.speed), limits.speed_share * arm.speed, 1.0)[active]
+    state[0][:, active] = rng.uniform(low, high, (_TARGETS, len(active)))
+    state[1][:, active] = _PACE * speed * rng.normal(size=(_TARGETS, len(active)))
+    state[2][:, active] = _PACE * limits.acceleration * rng.normal(size=(_TARGETS, len(active)))
+    return TorqueVariance(objective.torque_rows(*state))
+
+
+def summary(planned: Planned, options: Options) -> list[str]:
     """What was found, in words."""
+    arm, found = planned.arm, planned.found
     motion = found.motion
     state = motion(np.linspace(0.0, motion.basis.period, 1000))
     speed = arm.frame_motion(*state).point_speeds(options.limits.tool_points)
-    lines = [f"information gain {found.gain:.1f} nats in {motion.basis.period:g} s "
-             f"(best of {len(found.gains)}: {', '.join(f'{g:.1f}' for g in found.gains)})",
+    lines = [*_gained(planned, options.rate),
              f"tool speed at most {speed.max():.3f} m/s; nearest to a limit: {found.closest}"]
     for joint in motion.active:
         q, dq, ddq = (part[:, joint] for part in state)
@@ -133,6 +195,21 @@ def summary(found: Plan, arm: Arm, options: Options) -> list[str]:
     lines.append("start pose: " + ", ".join(
         f"{name} {value:.4f}" for name, value in zip(arm.joint_names, motion.start, strict=True)))
     return lines
+
+
+def _gained(planned: Planned, rate: float) -> list[str]:
+    """What the motion tells, in words."""
+    found, criterion = planned.found, planned.criterion
+    period = found.motion.basis.period
+    rows = planned.objective.rows(*found.motion(dense_times(period)))
+    lines = [f"information gain {INFORMATION.gain(rows, rate * period):.1f} nats in {period:g} s"]
+    if isinstance(criterion, TorqueVariance):
+        lines.append("errors of predicted torques, from noise alone: "
+                     f"{criterion.error(rows, rate * period):.3g} N m (root mean square)")
+    if not found.gains:
+        return [*lines, "no search came to its end: allow a larger --budget"]
+    return [*lines, f"best of {len(found.gains)} starts: "
+            + ", ".join(f"{gain:.1f}" for gain in found.gains)]
 
 
 if __name__ == "__main__":

@@ -1,0 +1,193 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Shapes of links, payload and surroundings: how far they are apart, and whether they meet.
+
+A search asks for distances, and between meshes they cost milliseconds a pose. It is told those
+between convex hulls, up to a hundred times faster: a hull contains its mesh, so that links are at
+least as far apart as their hulls. Where hulls are much larger than links, several stand for each.
+Whether a finished motion is free is asked of the meshes themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import coal
+import numpy as np
+import pinocchio as pin
+
+from ...inertia import Array
+from ...robot.model import configuration_columns
+from .hulls import hulls
+
+_OFTEN = 0.02  # of all poses: hulls that meet this much more often than meshes are too large
+_SLICED, _ITSELF = 1, 2  # what stands for a shape, in place of its hull
+
+
+@dataclass(frozen=True)
+class PlacedBox:
+    """A box: corners (2, 3) [m] in a frame of the model, by its index."""
+
+    name: str
+    corners: Array
+    frame: int
+
+
+class CollisionShapes:
+    """The shapes of a robot, with the pairs that may not come near each other.
+
+    Args:
+        model: of the robot; circular: (joints,) which of its joints turn without end.
+        links: collision shapes of its links; carried: boxes on links; kept_out: boxes that stand
+            where they are, which every link that moves must keep out of.
+        clearance: least distance [m].
+        start: (joints,) pose at which the motion starts; poses: (n, joints) over the whole range.
+            Links that meet in each of these are neighbours drawn too large, and not compared.
+        moving: indices of the joints that move: what they do not move against each other is not
+            compared.
+    """
+
+    def __init__(self, model: pin.Model, circular: Array, links: pin.GeometryModel,
+                 carried: Sequence[PlacedBox], kept_out: Sequence[PlacedBox], clearance: float,
+                 start: Array, poses: Array, moving: Iterable[int]) -> None:
+        self._model, self._data, self._circular = model, model.createData(), circular
+        self._exact = pin.GeometryModel(links)
+        for box in carried:
+            self._exact.addGeometryObject(_box_shape(model, box))
+        own = self._exact.ngeoms
+        for box in kept_out:
+            self._exact.addGeometryObject(_box_shape(model, box))
+        self._add_pairs(own, _moved_by(model, moving))
+        self._remove_always_touching(own, poses)
+        self._exact_data = _data_with_margin(self._exact, clearance)
+        self._simple, self._first = self._stand_ins(clearance, np.vstack([start, poses]))
+        self._simple_data = self._simple.createData()
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Names of the shapes that are compared."""
+        shapes = self._exact.geometryObjects
+        return tuple((shapes[p.first].name, shapes[p.second].name)
+                     for p in self._exact.collisionPairs)
+
+    def distances(self, q: Array) -> Array:
+        """Distances (n, pairs) [m] of hulls in poses (n, joints); negative where they meet."""
+        count = len(self._simple.collisionPairs)
+        out = np.empty((len(q), count))
+        if not count:
+            return out
+        for i, configuration in enumerate(self._configurations(q)):
+            pin.computeDistances(self._model, self._data, self._simple, self._simple_data,
+                                 configuration)
+            results = self._simple_data.distanceResults
+            out[i] = [results[k].min_distance for k in range(count)]
+        return np.minimum.reduceat(out, self._first, axis=1)
+
+    def near(self, q: Array) -> np.ndarray:
+        """Which pairs (n, pairs) of the shapes themselves are nearer than the clearance."""
+        return self._meeting(self._exact, self._exact_data, q)
+
+    def _meeting(self, shapes: pin.GeometryModel, data: pin.GeometryData, q: Array
+                 ) -> np.ndarray:
+        """Which pairs (n, pairs) are nearer than the data's margin in poses (n, joints)."""
+        out = np.zeros((len(q), len(shapes.collisionPairs)), dtype=bool)
+        for i, configuration in enumerate(self._configurations(q)):
+            if pin.computeCollisions(self._model, self._data, shapes, data, configuration, False):
+                out[i] = [result.isCollision() for result in data.collisionResults]
+        return out
+
+    def _configurations(self, q: Array) -> Array:
+        """Pinocchio's configurations (n, nq) of poses (n, joints)."""
+        return np.concatenate(configuration_columns(q, self._circular), axis=1)
+
+    def _add_pairs(self, own: int, moved_by: Sequence[frozenset[int]]) -> None:
+        """Pairs of the first `own` shapes, and of each with the boxes that follow."""
+        joints = [shape.parentJoint for shape in self._exact.geometryObjects]
+        parents = self._model.parents
+        for i in range(own):
+            for j in range(i + 1, len(joints)):
+                first, second = joints[i], joints[j]
+                # Links that a joint ties together touch in it.
+                tied = first == parents[second] or second == parents[first]
+                if moved_by[first] != moved_by[second] and not (tied and j < own):
+                    self._exact.addCollisionPair(pin.CollisionPair(i, j))
+
+    def _remove_always_touching(self, own: int, poses: Array) -> None:
+        """Remove pairs of links that touch in every pose; boxes are meant as they stand."""
+        always = self._meeting(self._exact, self._exact.createData(), poses).all(axis=0)
+        for k in reversed(np.flatnonzero(always)):
+            pair = self._exact.collisionPairs[int(k)]
+            if max(pair.first, pair.second) < own:
+                self._exact.removeCollisionPair(pair)
+
+    def _stand_ins(self, clearance: float, poses: Array) -> tuple[pin.GeometryModel, np.ndarray]:
+        """Simple shapes for each pair, and the index (pairs,) of the first pair of them.
+
+        Hulls; hulls of slices where hulls come too near in the first pose, or often, where the
+        shapes themselves do not; the shapes themselves where slices do so in the first pose.
+        """
+        count = len(self._exact.collisionPairs)
+        level, near = np.zeros(count, dtype=int), self.near(poses)
+        simple, first = _simplified(self._exact, level)
+        if count:
+            early = self._early(simple, first, clearance, poses) & ~near
+            level[early[0] | (early.mean(axis=0) > _OFTEN)] = _SLICED
+            simple, first = _simplified(self._exact, level)
+            early = self._early(simple, first, clearance, poses[:1]) & ~near[:1]
+            level[early[0]] = _ITSELF
+            simple, first = _simplified(self._exact, level)
+        return simple, first
+
+    def _early(self, simple: pin.GeometryModel, first: np.ndarray, clearance: float, poses: Array
+               ) -> np.ndarray:
+        """Which pairs (n, pairs) of stand-ins are nearer than the clearance."""
+        return np.logical_or.reduceat(
+            self._meeting(simple, _data_with_margin(simple, clearance), poses), first, axis=1)
+
+
+def _moved_by(model: pin.Model, moving: Iterable[int]) -> list[frozenset[int]]:
+    """For each joint of the model, those of `moving` (joints but the root's) that move it."""
+    wanted = {int(joint) + 1 for joint in moving}
+    return [frozenset(int(j) for j in support if int(j) in wanted) for support in model.supports]
+
+
+def _simplified(shapes: pin.GeometryModel, level: np.ndarray
+                ) -> tuple[pin.GeometryModel, np.ndarray]:
+    """Stand-ins of each pair as its level (pairs,) says, and the index of the first for each."""
+    out, first = pin.GeometryModel(), []
+    made: dict[tuple[int, int], list[int]] = {}
+
+    def stand_ins(index: int, kind: int) -> list[int]:
+        if (index, kind) not in made:
+            shape = shapes.geometryObjects[index]
+            parts = [shape.geometry] if kind == _ITSELF else hulls(shape.geometry, kind == _SLICED)
+            made[index, kind] = []
+            for k, part in enumerate(parts):
+                copied = shape.copy()
+                copied.name, copied.geometry = f"{shape.name}:{kind}:{k}", part
+                made[index, kind].append(out.addGeometryObject(copied))
+        return made[index, kind]
+
+    for pair, kind in zip(shapes.collisionPairs, level, strict=True):
+        first.append(len(out.collisionPairs))
+        for i in stand_ins(pair.first, int(kind)):
+            for j in stand_ins(pair.second, int(kind)):
+                out.addCollisionPair(pin.CollisionPair(i, j))
+    return out, np.array(first, dtype=int)
+
+
+def _data_with_margin(shapes: pin.GeometryModel, margin: float) -> pin.GeometryData:
+    """Data for which shapes collide that are nearer than the margin [m]."""
+    data = shapes.createData()
+    for request in data.collisionRequests:
+        request.security_margin = margin
+    return data
+
+
+def _box_shape(model: pin.Model, box: PlacedBox) -> pin.GeometryObject:
+    """A box as a collision shape."""
+    low, high = np.asarray(box.corners, dtype=float)
+    frame = model.frames[box.frame]
+    place = frame.placement * pin.SE3(np.eye(3), 0.5 * (low + high))
+    return pin.GeometryObject(box.name, frame.parentJoint, box.frame, place,
+                              coal.Box(*(high - low)))
