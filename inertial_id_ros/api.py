@@ -324,7 +324,8 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         positions: (n, k) [rad or m].
         efforts: (n, k) [N m or N].
         terms: friction, offset and drive inertia that each joint has; None: viscous and Coulomb
-            friction, fading below the speed that fits best, and an offset.
+            friction, fading below the speed that fits best, an offset, and what else predicts
+            held-out motion better (``result.choice`` says what, and why).
         gravity: (3,) in axes of the description's root [m/s^2].
 
     Raises:
@@ -340,7 +341,7 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
     recorded = NamedRecording(joints, times, as_rows("positions", positions, shape),
                               as_rows("efforts", efforts, shape))
     result = identify_described_robot(
-        _urdf_text(urdf), recorded, terms=terms, find_fading=terms is None,
+        _urdf_text(urdf), recorded, terms=terms, find_fading=terms is None, choose=terms is None,
         gravity=as_finite_rows("gravity", gravity, (3,)))
     result.check_explained()
     return result

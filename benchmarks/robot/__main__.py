@@ -3,9 +3,8 @@
 
     python -m benchmarks.robot [table ...]
 
-Tables: published, panda, ur10e, descriptions, random, humanoid,
-planning, speed; without arguments all of
-them. Recordings are looked for in the folder that INERTIAL_ID_DATA names.
+Tables: published, panda, ur10e, descriptions, friction, random, humanoid, planning, speed; without
+arguments all of them. Recordings are looked for in the folder that INERTIAL_ID_DATA names.
 """
 
 from __future__ import annotations
@@ -19,7 +18,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.robot import descriptions, humanoid, planning, published, recordings, speeds
+from benchmarks.robot import (
+    descriptions,
+    friction,
+    humanoid,
+    planning,
+    published,
+    recordings,
+    speeds,
+)
 
 DATA = Path(os.environ.get("INERTIAL_ID_DATA",
                            Path(__file__).resolve().parents[3] / "shared" / "data"))
@@ -40,6 +47,7 @@ TABLES: dict[str, tuple[str, Callable[[], list[str]]]] = {
               from_recording(recordings.panda_table)),
     "ur10e": ("Motor currents of a real UR10e", from_recording(recordings.ur10e_table)),
     "descriptions": ("Descriptions that lack a load", from_recording(descriptions.table)),
+    "friction": ("Terms of the joints, chosen by held-out motion", from_recording(friction.table)),
     "random": ("Random robots", descriptions.random_table),
     "humanoid": ("Humanoids without ground, base-link rows", humanoid.table),
     "planning": ("Planned motions of whole arms", planning.table),

@@ -57,7 +57,8 @@ class RobotModel:
         gravity: acceleration (3,) [m/s^2] in root axes.
 
     Raises:
-        InvalidModel: no joint, a joint with several degrees of freedom, a rotor without its joint.
+        InvalidModel: no joint, a joint with several degrees of freedom, a rotor without its joint,
+            terms of another robot.
     """
 
     def __init__(self, model: pin.Model, terms: JointTerms | None = None,
@@ -86,6 +87,7 @@ class RobotModel:
         self.parameter_names: tuple[str, ...] = (
             *(f"{term}({body})" for body in self.bodies for term in BODY_TERMS),
             *(f"{term}({joint})" for joint in self.joint_names for term in self.terms.names))
+        self.terms.check_joints(len(self.joint_names), len(self.bodies))
 
     @classmethod
     def from_urdf(cls, urdf: str, terms: JointTerms | None = None,
@@ -123,6 +125,10 @@ class RobotModel:
     def with_gravity(self, gravity: ArrayLike) -> RobotModel:
         """The same robot under another gravity (3,) [m/s^2], such as a tilted mounting."""
         return RobotModel(self._description, self.terms, self.rotors, gravity)
+
+    def with_terms(self, terms: JointTerms) -> RobotModel:
+        """The same robot with other joint terms."""
+        return RobotModel(self._description, terms, self.rotors, self.gravity)
 
     # Layout of phi
 
@@ -288,7 +294,9 @@ class RobotModel:
     def _add_terms(self, out: Array, dq: Array, ddq: Array) -> None:
         """Fill the columns of the joint terms of out (n, nv, p)."""
         head = self.nv - len(self.joint_names)
-        values = self.terms.columns(dq[:, head:], ddq[:, head:])
+        bodies = self.terms.load_bodies
+        load = out[:, head:, :len(bodies)] @ np.array(bodies) if bodies else None
+        values = self.terms.columns(dq[:, head:], ddq[:, head:], load)
         count = len(self.terms.names)
         for j in range(len(self.joint_names)):
             start = BODY_SIZE * len(self.bodies) + count * j

@@ -8,6 +8,7 @@ on the regressor and on the efforts (`low_pass`), which costs no bias.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -107,9 +108,31 @@ def filter_recording(model: RobotModel, recording: JointRecording, delay: float 
     """
     if recording.q.shape[1] != model.nv:
         raise InvalidData(f"the recording has {recording.q.shape[1]} joints, the model {model.nv}")
+
+    def rows(q: Array, dq: Array, ddq: Array) -> Array:
+        return model.regressor(q, dq, ddq).reshape(len(q), -1)
+
+    found = filter_columns(rows, recording, delay, window, low_pass)
+    n = len(found.time)
+    return FilteredRecording(found.time, found.regressor.reshape(n, model.nv, model.size),
+                             found.effort, found.effort_rate)
+
+
+def filter_columns(columns: Callable[[Array, Array, Array], Array], recording: JointRecording,
+                   delay: float = 0.0, window: float = WINDOW, low_pass: float = LOW_PASS
+                   ) -> FilteredRecording:
+    """Low-passed columns of any kind (`regressor` (r, d)) and efforts; see `filter_recording`.
+
+    Args:
+        columns: gives them (n, d) for motion q, dq, ddq (n, joints).
+
+    Raises:
+        NotEnoughData: too short, or too sparse.
+    """
+    joints = recording.q.shape[1]
     if len(recording.stamps) < 2:
         raise NotEnoughData("the recording holds fewer than two samples")
-    ring = SampleRing(model.nv, len(recording.stamps))
+    ring = SampleRing(joints, len(recording.stamps))
     for stamp, effort in zip(recording.stamps, recording.effort, strict=True):
         ring.append(int(stamp), effort)
     bins = bin_samples(ring, int(recording.stamps[0]) // BIN_NS,
@@ -117,17 +140,15 @@ def filter_recording(model: RobotModel, recording: JointRecording, delay: float 
     q, dq, ddq, valid = joint_motion(recording, bins.stamps - int(delay * 1e9), window)
     if not valid.any():
         raise NotEnoughData("the joint states are too sparse, or too short, for velocities")
-    y = model.regressor(q[valid], dq[valid], ddq[valid])
-    columns = np.concatenate([bins.mean[valid], y.reshape(len(y), -1)], axis=1)
-    low = make_low_pass(low_pass, columns.shape[1], model.nv)
-    parts = [low.push(bins.number[valid], bins.samples[valid].astype(float), columns), low.flush()]
+    y = np.concatenate([bins.mean[valid], columns(q[valid], dq[valid], ddq[valid])], axis=1)
+    low = make_low_pass(low_pass, y.shape[1], joints)
+    parts = [low.push(bins.number[valid], bins.samples[valid].astype(float), y), low.flush()]
     middle = np.concatenate([part.number for part in parts])
     if len(middle) == 0:
         raise NotEnoughData(f"the recording is too short for a filter of {low_pass:g} s")
     means = np.concatenate([part.columns for part in parts])
-    return FilteredRecording((middle + 0.5) * BIN_NS * 1e-9,
-                             means[:, model.nv:].reshape(len(means), model.nv, model.size),
-                             means[:, :model.nv], np.concatenate([part.rates for part in parts]))
+    return FilteredRecording((middle + 0.5) * BIN_NS * 1e-9, means[:, joints:], means[:, :joints],
+                             np.concatenate([part.rates for part in parts]))
 
 
 def joint_motion(recording: JointRecording, wanted: np.ndarray, window: float = WINDOW

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..inertia import Array
-from .joint_terms import COULOMB
+from .joint_terms import COULOMB, STRIBECK
 from .model import RobotModel
 
 _LEAST = 1e-3  # weight of a row before friction is known
@@ -63,20 +63,27 @@ def friction_in_doubt(model: RobotModel, regressor: Array, phi: Array, error: Ar
             (joints,) its rms elsewhere [N m].
     """
     out = np.zeros(error.shape[1])
+    stribeck = _columns_of(model, STRIBECK)
     for j, term in coulomb_columns(model).items():
         unsure = np.maximum(1.0 - regressor[:, j, term]**2, 0.0)
         total = float(unsure @ unsure)
         if total > 0.0:
             excess = max(float(unsure @ (error[:, j]**2 - noise[j]**2)) / total, 0.0)
-            if np.sqrt(3.0 * excess) > _WRONG * abs(phi[term]):
-                out[j] = abs(phi[term])
+            friction = abs(phi[term] + (phi[stribeck[j]] if j in stribeck else 0.0))
+            if np.sqrt(3.0 * excess) > _WRONG * friction:
+                out[j] = friction
     return out
 
 
 def coulomb_columns(model: RobotModel) -> dict[int, int]:
     """Column of the Coulomb friction of each row of the regressor that has one."""
-    if COULOMB not in model.terms.names:
+    return _columns_of(model, COULOMB)
+
+
+def _columns_of(model: RobotModel, term: str) -> dict[int, int]:
+    """Column of a term of each row of the regressor that has one."""
+    if term not in model.terms.names:
         return {}
     first = model.nv - len(model.joint_names)
-    return {first + k: model.term_index(joint, COULOMB)
-            for k, joint in enumerate(model.joint_names)}
+    return {first + k: model.term_index(joint, term)
+            for k, joint in enumerate(model.joint_names) if model.terms.has(k, term)}

@@ -16,7 +16,7 @@ from ..inertia import Array
 from ..io.files import format_document, read_document, user_path, write_atomically
 from ..kinematics.robot_description import parse_urdf
 from ..limits import MAX_ROBOT_BYTES
-from .joint_terms import JointTerms
+from .joint_terms import FrictionCurve, JointTerms
 from .model import RobotModel
 
 _KIND, _VERSION = "inertial_id_ros robot", 1
@@ -101,7 +101,9 @@ def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:
     content: dict[str, Any] = {
         "joints": list(robot.joints), "bodies": list(robot.bodies),
         "terms": {"viscous": t.viscous, "coulomb": t.coulomb, "offset": t.offset,
-                  "drive_inertia": t.drive_inertia, "coulomb_velocity": t.coulomb_velocity},
+                  "drive_inertia": t.drive_inertia, "coulomb_velocity": t.coulomb_velocity,
+                  "curves": [[curve.kind, list(curve.speeds)] for curve in t.curves],
+                  "load_bodies": list(t.load_bodies)},
         "gravity": np.asarray(robot.gravity).tolist(), "delay": robot.delay,
         "low_pass": robot.low_pass, "phi": robot.phi.tolist(),
         "covariance": robot.covariance.tolist(), "noise": robot.noise.tolist()}
@@ -129,7 +131,7 @@ def load_robot(path: str | Path) -> IdentifiedRobot:
         raise InvalidData(f"robot file {path} cannot be used: {error}") from error
     try:
         robot = IdentifiedRobot(
-            tuple(tree["joints"]), tuple(tree["bodies"]), JointTerms(**tree["terms"]),
+            tuple(tree["joints"]), tuple(tree["bodies"]), _read_terms(tree["terms"]),
             np.array(tree["gravity"], dtype=float), float(tree["delay"]),
             float(tree["low_pass"]), np.array(tree["phi"], dtype=float),
             np.array(tree["covariance"], dtype=float), np.array(tree["noise"], dtype=float))
@@ -142,3 +144,14 @@ def load_robot(path: str | Path) -> IdentifiedRobot:
             or not (robot.noise > 0.0).all()):
         raise InvalidData(f"robot file {path} cannot be used: its numbers do not fit each other")
     return robot
+
+
+def _read_terms(tree: dict[str, Any]) -> JointTerms:
+    """Joint terms of a file, whose lists become tuples; older files have no curves."""
+    terms = dict(tree)
+    speed = terms.pop("coulomb_velocity")
+    curves = tuple(FrictionCurve(kind, tuple(map(float, speeds)))
+                   for kind, speeds in terms.pop("curves", []))
+    loads = tuple(map(float, terms.pop("load_bodies", [])))
+    return JointTerms(**terms, coulomb_velocity=tuple(speed) if isinstance(speed, list) else speed,
+                      curves=curves, load_bodies=loads)

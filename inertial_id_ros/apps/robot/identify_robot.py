@@ -47,8 +47,9 @@ def make_parser() -> argparse.ArgumentParser:
     add("--joint-states-topic", metavar="TOPIC", default="", help="topic in a bag")
     add("--joints", metavar="A,B,...", default="", help="joints that move; others are locked at "
         "zero (default: those of the description that the recording holds)")
-    add("--terms", metavar="A,B,...", default=",".join(_TERMS[:3]),
-        help=f"terms of every joint, out of {', '.join(_TERMS)} (default: %(default)s)")
+    add("--terms", metavar="A,B,...", default="",
+        help=f"terms of every joint, out of {', '.join(_TERMS)} (default: the first three, and "
+        "what else predicts held-out motion better, drive inertia and curves of friction)")
     add("--coulomb-velocity", metavar="X", type=float,
         help="speed below which Coulomb friction fades [rad/s] (default: what fits best)")
     add("--gravity", metavar="X,Y,Z", default="0,0,-9.81",
@@ -98,9 +99,10 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
         raise InvalidModel("there is no robot description: the recording holds none, and --urdf "
                            "gives none")
     result = identify_described_robot(
-        urdf, recorded, names(args.joints), _terms(args.terms, args.coulomb_velocity or 0.0),
+        urdf, recorded, names(args.joints),
+        _terms(args.terms or ",".join(_TERMS[:3]), args.coulomb_velocity or 0.0),
         args.coulomb_velocity is None, gravity, args.low_pass, not args.no_align, args.hold_back,
-        args.prior_weight)
+        args.prior_weight, choose=not args.terms)
     if not args.quiet:
         for note in recorded.notes:
             print(f"note: {printable(note)}")

@@ -33,6 +33,8 @@ def print_report(console: Console, result: RobotResult, title: str, base: bool) 
 def verdict(result: RobotResult) -> list[str]:
     """Sentences about the result: notes, tilt and delay, torque error, consistency."""
     out = [f"note: {note}" for note in result.notes]
+    if result.choice is not None:
+        out += result.choice.sentences()
     if result.alignment is not None:
         lean, s = np.degrees(result.alignment.tilt), result.alignment
         out.append(f"tilt of gravity {lean[0]:.2f}, {lean[1]:.2f} deg; efforts "
@@ -90,10 +92,13 @@ def _term_table(result: RobotResult) -> Table:
     for term in model.terms.names:
         table.add_column(term, justify="right")
     for name in model.joint_names:
-        places = [model.term_index(name, term) for term in model.terms.names]
-        table.add_row(as_markup(name), *(" ± ".join(round_to_spread(
-            result.identified.phi[k], CONFIDENCE_95 * result.identified.sigma[k]))
-            for k in places))
+        cells = []
+        for term in model.terms.names:
+            k = model.term_index(name, term)
+            cells.append(" ± ".join(round_to_spread(
+                result.identified.phi[k], CONFIDENCE_95 * result.identified.sigma[k]))
+                if model.terms.has(model.joint_names.index(name), term) else "-")
+        table.add_row(as_markup(name), *cells)
     return table
 
 
@@ -129,4 +134,7 @@ def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
         "held_back_relative_error":
             None if result.validation is None else result.validation.relative,
         "gravity": np.asarray(result.model.gravity).tolist(), "delay": result.robot.delay,
+        "terms": None if result.choice is None else [
+            {"term": g.term, "joints": list(g.joints), "log_likelihood": g.nats}
+            for g in result.choice.gains],
         "notes": list(result.notes)}

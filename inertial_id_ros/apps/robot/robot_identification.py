@@ -21,6 +21,7 @@ from ...robot.tilt_and_delay import Alignment, align_recording
 from .description_notes import compare_with_description
 from .recording_files import NamedRecording
 from .robot_fit import SMALLEST, RobotFit, fit_robot, fit_unconstrained
+from .term_choice import TermChoice, choose_terms
 
 FADINGS = (0.0, 0.003, 0.01, 0.03, 0.1)  # rad/s that `find_coulomb_velocity` tries
 _CLEAR = 3.0  # standard deviations from which tilt and delay are believed
@@ -57,6 +58,7 @@ class RobotResult:
         the rest; None if no part was held back.
         alignment: tilt and delay, zero where they are not clear of zero; None if not asked for.
         notes: what a person should know.
+        choice: of the joint terms; None if they were given.
     """
 
     model: RobotModel
@@ -71,6 +73,7 @@ class RobotResult:
     validation: Prediction | None
     alignment: Alignment | None
     notes: tuple[str, ...]
+    choice: TermChoice | None = None
 
     @property
     def bodies(self) -> dict[str, Body]:
@@ -94,12 +97,15 @@ def identify_described_robot(urdf: str, recorded: NamedRecording, joints: Sequen
                              terms: JointTerms | None = None, find_fading: bool = True,
                              gravity: Array | tuple[float, ...] = (0.0, 0.0, -9.81),
                              low_pass: float = LOW_PASS, aligned: bool = True,
-                             held_back: float = 0.3, prior_weight: float = 1.0) -> RobotResult:
+                             held_back: float = 0.3, prior_weight: float = 1.0,
+                             choose: bool = False) -> RobotResult:
     """Identify the robot of a description from a recording.
 
     Args:
         joints: that move, in the order of the description, the others locked at zero; empty: those
             that the recording names, or all.
+        terms: of every joint; None: viscous and Coulomb friction, and an offset.
+        choose: add the terms that the part not held back asks for, see `choose_terms`.
         find_fading: use the speed below which Coulomb friction fades that fits best, in place of
             the one of the terms.
         gravity: (3,) in axes of the description's root [m/s^2].
@@ -114,14 +120,22 @@ def identify_described_robot(urdf: str, recorded: NamedRecording, joints: Sequen
     if not moving and recorded.names:
         moving = tuple(name for name in robot_model(urdf).joint_names if name in recorded.names)
 
-    def make_model(fading: float) -> RobotModel:
+    def make_model(fading: float | tuple[float, ...]) -> RobotModel:
         return robot_model(urdf, moving or None, replace(used, coulomb_velocity=fading), gravity)
 
     samples = recorded.of_joints(make_model(0.0).joint_names)
-    fading = used.coulomb_velocity
+    first = samples.split(1.0 - held_back)[0] if held_back > 0.0 else samples
+    model = make_model(used.coulomb_velocity)
     if find_fading:
-        fading = find_coulomb_velocity(make_model, samples, low_pass) if used.coulomb else 0.0
-    return identify_robot(make_model(fading), samples, low_pass, aligned, held_back, prior_weight)
+        model = make_model(find_coulomb_velocity(make_model, first, low_pass) if used.coulomb
+                           else 0.0)
+    if not choose:
+        return identify_robot(model, samples, low_pass, aligned, held_back, prior_weight)
+    stands = _stand(model, first, low_pass)[0] if aligned else None
+    choice = (choose_terms(model, first, low_pass) if stands is None else
+              choose_terms(model.with_gravity(stands.gravity), first, low_pass, stands.delay))
+    return replace(identify_robot(model.with_terms(choice.terms), samples, low_pass, aligned,
+                                  held_back, prior_weight), choice=choice)
 
 
 def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float,
@@ -140,19 +154,7 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         NotEnoughData: too short. InvalidData: see `align_recording` and `filter_recording`.
         InfeasibleProblem: the constraints contradict each other.
     """
-    notes: list[str] = []
-    found: Alignment | None = None
-    if aligned and not np.allclose(model.gravity[:2], 0.0):
-        notes.append("tilt and delay taken as zero: gravity was given with a tilt")
-    elif aligned:
-        try:
-            free = fit_unconstrained(model, filter_recording(model, recording, 0.0, WINDOW,
-                                                             low_pass))
-            found = align_recording(model, recording, low_pass=low_pass,
-                                    weights=free.weights)
-            found = _keep_significant(found, model, recording, low_pass)
-        except (InvalidData, NotEnoughData) as error:
-            notes.append(f"tilt and delay taken as zero: {error}")
+    found, notes = _stand(model, recording, low_pass) if aligned else (None, [])
     delay = 0.0 if found is None else found.delay
     level = model
     model = model if found is None else model.with_gravity(found.gravity)
@@ -178,6 +180,19 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         fitted.described.doubt, base,
         base.matrix @ identified.phi, np.sqrt(np.maximum(np.diag(spread), 0.0)),
         _predict_with(fitted, rows), validation, found, tuple(notes))
+
+
+def _stand(model: RobotModel, recording: JointRecording, low_pass: float
+           ) -> tuple[Alignment | None, list[str]]:
+    """Tilt and delay of a recording, None where they cannot be found, and notes on that."""
+    if not np.allclose(model.gravity[:2], 0.0):
+        return None, ["tilt and delay taken as zero: gravity was given with a tilt"]
+    try:
+        free = fit_unconstrained(model, filter_recording(model, recording, 0.0, WINDOW, low_pass))
+        found = align_recording(model, recording, low_pass=low_pass, weights=free.weights)
+        return _keep_significant(found, model, recording, low_pass), []
+    except (InvalidData, NotEnoughData) as error:
+        return None, [f"tilt and delay taken as zero: {error}"]
 
 
 def _keep_significant(found: Alignment, model: RobotModel, recording: JointRecording,

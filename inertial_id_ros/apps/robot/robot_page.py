@@ -121,10 +121,13 @@ def _body_section(result: RobotResult) -> Markup:
 def _term_section(result: RobotResult) -> Markup:
     """Friction, offset and drive inertia of every joint."""
     model = result.model
-    rows = [(name, *(" \u00b1 ".join(round_to_spread(
-        result.identified.phi[k], CONFIDENCE_95 * result.identified.sigma[k]))
-        for k in (model.term_index(name, term) for term in model.terms.names)))
-        for name in model.joint_names]
+    rows = []
+    for j, name in enumerate(model.joint_names):
+        places = [(model.term_index(name, term), model.terms.has(j, term))
+                  for term in model.terms.names]
+        rows.append((name, *(" \u00b1 ".join(round_to_spread(
+            result.identified.phi[k], CONFIDENCE_95 * result.identified.sigma[k]))
+            if there else "-" for k, there in places)))
     if not model.terms.names:
         return section("Joints", "joints", element("p", "No terms of the joints were asked for."))
     return section("Joints", "joints", table("Joints, with 95 % intervals",

@@ -1,0 +1,249 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Which terms the joints of a robot have, by how well motion that was held out is predicted.
+
+A term is kept where it raises the likelihood of parts of the recording that were held out, by more
+than `COST` and by more than the parts differ about it. Friction is chosen joint by joint, with the
+speed of its curve; drive inertia for all joints or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...inertia import Array
+from ...robot.fitting.description_doubt import doubt_description, term_sizes
+from ...robot.held_out import HeldOut, JointScores, hold_out
+from ...robot.joint_terms import (
+    CURVES,
+    DRIVE,
+    LOAD,
+    SIGMOID,
+    STRIBECK,
+    FrictionCurve,
+    JointTerms,
+    fading_sign,
+)
+from ...robot.model import BODY_SIZE, RobotModel
+from ...robot.recording import WINDOW, JointRecording, filter_columns, filter_recording
+from ...robot.reference_robot import description_reference
+from .robot_fit import FreeFit, fit_unconstrained
+
+COST = 3.0  # nats that a term must bring
+_SPEEDS = {STRIBECK: tuple(0.01 * 2.0**(0.5 * k) for k in range(12)),
+           SIGMOID: (0.1, 0.2, 0.4, 0.8, 1.6)}  # rad/s
+_TYPICAL = {STRIBECK: 0.06, SIGMOID: 0.4}  # rad/s, before any is chosen
+_PARTS = 6  # of the recording, each predicted from the others
+_SWEEPS = 3  # over all joints
+
+
+@dataclass(frozen=True)
+class TermGain:
+    """What a kind of term is worth.
+
+    Attributes:
+        term: its name; joints: names of those that have it; none where it was not chosen.
+        nats: log-likelihood of held-out motion that it brings, or would bring to the joint that
+            would gain most.
+    """
+
+    term: str
+    joints: tuple[str, ...]
+    nats: float
+
+    @property
+    def title(self) -> str:
+        """The name for a person."""
+        return "drive inertia" if self.term == DRIVE else f"{self.term} friction"
+
+
+@dataclass(frozen=True)
+class TermChoice:
+    """Terms of a robot's joints, and what each kind that was tried is worth."""
+
+    terms: JointTerms
+    gains: tuple[TermGain, ...]
+
+    def sentences(self) -> list[str]:
+        """What was chosen and why, and what was not, for a person."""
+        out = [f"{gain.title} chosen for {', '.join(gain.joints)}: it raises the log-likelihood of "
+               f"held-out motion by {gain.nats:.0f}" for gain in self.gains if gain.joints]
+        left = [f"{gain.title} ({gain.nats:+.1f})" for gain in self.gains if not gain.joints]
+        if left:
+            out.append(f"not chosen: {', '.join(left)}; in brackets what they would add at best; "
+                       f"{COST:g} is asked for, and more than the parts held out differ by")
+        return out
+
+
+class _Candidate(NamedTuple):
+    """A column that a joint's torque may have: a kind of term, with the speed of its curve."""
+
+    kind: str
+    speed: float
+
+
+def choose_terms(model: RobotModel, recording: JointRecording, low_pass: float,
+                 delay: float = 0.0) -> TermChoice:
+    """The terms that predict held-out parts of a recording best.
+
+    Args:
+        model: with the terms that every joint has anyway, under the gravity of the recording.
+        delay: how much later than the positions the efforts are stamped [s].
+
+    Raises:
+        NotEnoughData: see `filter_recording`.
+    """
+    candidates = _candidates(model.terms)
+    held, loads = _prepare(model, recording, low_pass, delay, candidates)
+    without, with_drives = (_Search(held, candidates, drives) for drives in (False, True))
+    drive_gain = without.total - with_drives.total
+    chosen = with_drives if drive_gain > COST else without
+    curves = tuple(FrictionCurve(kind, speeds) for kind in CURVES
+                   if any(speeds := chosen.speeds(kind)))
+    terms = replace(model.terms, drive_inertia=chosen is with_drives, curves=curves,
+                    load_bodies=tuple(loads.tolist()) if any(c.kind == LOAD for c in curves)
+                    else ())
+    names = model.joint_names
+    gains = [TermGain(DRIVE, names if chosen is with_drives else (), drive_gain)]
+    for kind in CURVES:
+        owners, nats = chosen.worth(kind)
+        gains.append(TermGain(kind, tuple(names[j] for j in owners), nats))
+    return TermChoice(terms, tuple(gains))
+
+
+def _candidates(terms: JointTerms) -> list[_Candidate]:
+    """All columns that a joint may have, those that it has anyway first, drive inertia last."""
+    out = [_Candidate(name, 0.0) for name in terms.names if name not in (DRIVE, *CURVES)]
+    for kind in CURVES:
+        out += [_Candidate(kind, v) for v in _SPEEDS.get(kind, (1.0,))]
+    return [*out, _Candidate(DRIVE, 0.0)]
+
+
+def _prepare(model: RobotModel, recording: JointRecording, low_pass: float, delay: float,
+             candidates: list[_Candidate]) -> tuple[HeldOut, Array]:
+    """Whitened rows by part, and the bodies (10 bodies,) that load the joints."""
+    joints, bodies = len(model.joint_names), BODY_SIZE * len(model.bodies)
+    rich = model.with_terms(replace(
+        model.terms, drive_inertia=True, load_bodies=(),
+        curves=tuple(FrictionCurve(kind, (v,) * joints) for kind, v in _TYPICAL.items())))
+    rows = filter_recording(rich, recording, delay, WINDOW, low_pass)
+    free = fit_unconstrained(rich, rows)
+    loads = free.phi[:bodies]
+    plain = model.with_terms(replace(model.terms, curves=(), load_bodies=()))
+
+    def columns(q: Array, dq: Array, ddq: Array) -> Array:
+        load = plain.regressor(q, dq, ddq)[:, :, :bodies] @ loads
+        every = dict(zip(plain.terms.names, np.moveaxis(plain.terms.columns(dq, ddq), -1, 0),
+                         strict=True))
+        every[DRIVE] = ddq
+        sign = fading_sign(dq, plain.terms.coulomb_velocity)
+        out = [FrictionCurve(c.kind, (c.speed,) * joints).columns(dq, sign, load)
+               if c.kind in CURVES else every[c.kind] for c in candidates]
+        return np.stack(out, axis=-1).reshape(len(q), -1)
+
+    own = filter_columns(columns, recording, delay, WINDOW, low_pass).regressor.reshape(
+        len(rows.time), joints, len(candidates))
+    reference = description_reference(rich).phi[:bodies]
+    weights = (free.weights / free.noise)[..., None]
+    own = own * weights
+    share = (rows.time - rows.time[0]) / max(rows.time[-1] - rows.time[0], 1e-9)
+    part = np.minimum((_PARTS * share).astype(int), _PARTS - 1)
+    # Near the border rows share samples with those of the next part.
+    edge = 0.5 * low_pass / max(rows.time[-1] - rows.time[0], 1e-9) * _PARTS
+    inside = np.abs(_PARTS * share - part - 0.5) < 0.5 - min(edge, 0.25)
+    return hold_out(
+        rows.regressor[:, :, :bodies] @ _body_units(rich, free) * weights,
+        own / np.maximum(np.linalg.norm(own, axis=0), 1e-12),
+        (rows.effort - rows.regressor[:, :, :bodies] @ reference) * weights[..., 0],
+        part, inside), loads
+
+
+def _body_units(model: RobotModel, free: FreeFit) -> Array:
+    """Units (10 bodies, 10 bodies) in which bodies have unit variance before the data: 100 % of the
+    described ones, more where the data contradict them even with every term."""
+    bodies = BODY_SIZE * len(model.bodies)
+    scale, factor = description_reference(model), free.data.stack(free.noise)
+    spread = np.ones(model.size)
+    spread[bodies:] = term_sizes(free.data, bodies) / np.diag(scale.unit)[bodies:]
+    doubt = doubt_description(factor[:, :-1], factor[:, -1], scale, spread, len(model.bodies))
+    return scale.unit[:bodies, :bodies] * np.repeat(doubt.factors, BODY_SIZE)
+
+
+class _Search:
+    """Each joint's terms, improved one joint after another.
+
+    Args:
+        drives: whether joints have drive inertia.
+
+    Attributes:
+        used: columns of each joint; total: minus the log-likelihood of all held-out parts.
+    """
+
+    def __init__(self, held: HeldOut, candidates: list[_Candidate], drives: bool) -> None:
+        self._held, self._candidates = held, candidates
+        first = [k for k, c in enumerate(candidates)
+                 if c.kind not in CURVES and (drives or c.kind != DRIVE)]
+        self.used = [list(first) for _ in range(held.joints)]
+        for _ in range(_SWEEPS):
+            before = [sorted(columns) for columns in self.used]
+            for j in range(held.joints):
+                self.used[j] = self._improve(held.joint(j, self.used), self.used[j])
+            if before == [sorted(columns) for columns in self.used]:
+                break
+        self.total = 0.5 * float(held.joint(0, self.used).squares(self.used[0]).sum())
+
+    def speeds(self, kind: str) -> tuple[float, ...]:
+        """Speed (joints,) of a kind of curve; 0 where a joint has none."""
+        return tuple(max((self._candidates[k].speed for k in columns
+                          if self._candidates[k].kind == kind), default=0.0)
+                     for columns in self.used)
+
+    def worth(self, kind: str) -> tuple[list[int], float]:
+        """Joints that have a kind of curve, and what it brings them [nats]; where none has it, what
+        it would bring to the joint that would gain most."""
+        owners = [j for j, speed in enumerate(self.speeds(kind)) if speed > 0.0]
+        mine = [k for k, c in enumerate(self._candidates) if c.kind == kind]
+        gains = []
+        for j in owners or range(self._held.joints):
+            scores, used = self._held.joint(j, self.used), self.used[j]
+            rest = [k for k in used if k not in mine]
+            with_it = [used] if owners else [[*rest, k] for k in mine]
+            gains.append(0.5 * float(scores.squares(rest).sum()
+                                     - min(scores.squares(trial).sum() for trial in with_it)))
+        return owners, sum(gains) if owners else max(gains)
+
+    def _improve(self, scores: JointScores, used: list[int]) -> list[int]:
+        """One joint's columns after the best changes, one after another."""
+        now = scores.squares(used)
+        while True:
+            best, chosen = 1e-6, None
+            for trial, cost in self._changes(used):
+                gain = 0.5 * (now - scores.squares(trial))
+                doubtful = gain.sum() < gain.std(ddof=1) * np.sqrt(len(gain))
+                if gain.sum() - cost <= best or (cost > 0.0 and doubtful):
+                    continue
+                # Friction falls as a joint starts to move, and grows with its load.
+                if (self._candidates[trial[-1]].kind in (STRIBECK, LOAD)
+                        and scores.values(trial)[-1] < 0.0):
+                    continue
+                best, chosen = float(gain.sum() - cost), trial
+            if chosen is None:
+                return used
+            used, now = chosen, scores.squares(chosen)
+
+    def _changes(self, used: list[int]) -> Iterator[tuple[list[int], float]]:
+        """Columns with one change, the changed one last where there is one, and its cost [nats]."""
+        kinds = {self._candidates[k].kind: k for k in used}
+        for k, c in enumerate(self._candidates):
+            if k in used or c.kind not in CURVES:
+                continue
+            if c.kind in kinds:
+                yield [*(i for i in used if i != kinds[c.kind]), k], 0.0
+            else:
+                yield [*used, k], COST
+        for k in used:
+            if self._candidates[k].kind in CURVES:
+                yield [i for i in used if i != k], -COST
