@@ -11,12 +11,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from importlib import import_module
 from types import FrameType
 
 from .errors import InertialIdError, NotEnoughData, printable
 
+STARTED = time.monotonic()  # when the program was started: the libraries load after this [s]
 OK, NO_ESTIMATE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130  # exit statuses
 # Where the package on PyPI has another name than the module.
 _PIP_NAMES = {"backports": "backports-zstd", "pinocchio": "pin", "yaml": "PyYAML"}
@@ -54,6 +56,7 @@ def inertial_id_node() -> int:
 
 def plan_excitation() -> int:
     """Plan a motion that shows inertial parameters; returns the exit status."""
+    compute_in_one_thread()
     return _run_tool("inertial_id_ros.apps.excitation.plan_excitation")
 
 

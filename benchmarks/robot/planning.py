@@ -220,7 +220,7 @@ def plan(robot: Robot, limits: Limits, criterion: str, budget: float) -> tuple[P
         "--duration", f"{DURATION}", "--rate", f"{RATE}", "--budget", f"{budget}",
         "--tool-speed", f"{limits.tool_speed}"])
     wall, processor = time.monotonic(), time.process_time()
-    planned = make_plan(options)
+    planned = make_plan(options, wall)
     return planned, (f"{time.monotonic() - wall:.0f} | {time.process_time() - processor:.0f}")
 
 

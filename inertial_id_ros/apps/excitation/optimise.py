@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -89,38 +89,37 @@ def plan_motion(basis: Basis, start: Array, active: np.ndarray, objective: Objec
                      time.monotonic() + effort.budget)
     search.check_start()
     rng = np.random.default_rng(effort.seed)
-    best: FourierMotion | None = None
+    best: Plan | None = None
     gains: list[float] = []
     try:
         for _ in range(effort.starts):
             x = search.random_start(rng)
             if best is None:  # for want of time; it also shows how long finishing takes
                 best = search.finish(x)
-            motion = search.finish(search.climb(x, effort.iterations))
-            gains.append(information_gain(motion, objective, rate, criterion=criterion))
-            if gains[-1] >= max(gains):
-                best = motion
+            found = search.finish(search.climb(x, effort.iterations))
+            gains.append(found.gain)
+            if found.gain >= max(gains):
+                best = found
     except _OutOfTime:
         pass
     if best is None:
         raise InvalidSetting("no motion was found in the time that the budget leaves for a search "
                              f"({max(effort.budget, 0.0):.3g} s); allow more")
-    worst, what = excess.worst(*best(dense_times(basis.period)))
-    if not best.x.any():
-        raise InvalidData(f"no motion from the start pose was found within the limits: {what}")
-    return Plan(best, information_gain(best, objective, rate, criterion=criterion), tuple(gains),
-                what, worst)
+    if not best.motion.x.any():
+        raise InvalidData("no motion from the start pose was found within the limits: "
+                          + best.closest)
+    return replace(best, gains=tuple(gains))
 
 
 def information_gain(motion: Callable, objective: Objective, rate: float,
-                     duration: float | None = None, criterion: Criterion = INFORMATION) -> float:
-    """Gain [nats] of a motion, sampled densely: of information, or by another criterion.
+                     duration: float | None = None) -> float:
+    """Information gain [nats] of a motion, sampled densely.
 
     Args:
         motion: joint motion at times; duration: [s]; None: one period of a `FourierMotion`.
     """
     length = motion.basis.period if duration is None else duration  # type: ignore[attr-defined]
-    return criterion.gain(objective.rows(*motion(dense_times(length))), rate * length)
+    return INFORMATION.gain(objective.rows(*motion(dense_times(length))), rate * length)
 
 
 def dense_times(duration: float) -> Array:
@@ -188,8 +187,8 @@ class _Search:
                               now + (end - now) / (len(weights) - k))
         return x
 
-    def finish(self, x: Array) -> FourierMotion:
-        """The motion of coefficients, shrunk until it is within the limits everywhere.
+    def finish(self, x: Array) -> Plan:
+        """The plan of coefficients, shrunk until it is within the limits everywhere.
 
         Raises:
             _OutOfTime: the deadline has passed.
@@ -199,8 +198,11 @@ class _Search:
         motion = self._shrink_within_limits(self._motion(x), times, False)
         if self._excess.find_contact(motion(times).q):
             motion = self._shrink_within_limits(motion, times, True)
+        state = motion(times)
+        worst, what = self._excess.worst(*state)
+        gain = self._criterion.gain(self._objective.rows(*state), self._samples)
         self._finishing = max(self._finishing, _FINISHES * (time.monotonic() - begun))
-        return motion
+        return Plan(motion, gain, (), what, worst)
 
     def _motion(self, x: Array) -> FourierMotion:
         """The motion of coefficients x (k, size)."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...cli import OK, exit_status
+from ...cli import OK, STARTED, exit_status
 from ...errors import InvalidSetting, UnknownFrame, printable
 from ...estimators.reference_body import body_coordinates
 from ...geometry.resources import package_roots
@@ -35,16 +35,20 @@ _FADING = 0.05  # rad/s below which Coulomb friction fades, so that its slope ex
 _FRICTION = 0.03  # Coulomb friction to be expected, as a part of the effort limit
 _TARGETS, _TARGET_SEED = 400, 0  # random states whose torques are to be predicted
 _PACE = 0.5  # standard deviation of their speeds and accelerations, as a part of the limits
-_AROUND = 3.0  # s of a budget for loading the program and for writing files
+_OUTPUT = 1.0  # time kept for writing files, in units of what loading and preparing took
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tool; returns its exit status."""
-    return exit_status(lambda: run(parse_options(arguments)))
+    begun = STARTED if arguments is None else time.monotonic()  # started as a program, or called
+    return exit_status(lambda: run(parse_options(arguments), begun))
 
 
-def run(options: Options) -> int:
+def run(options: Options, begun: float) -> int:
     """Plan, report, write files; returns the exit status.
+
+    Args:
+        begun: of `time.monotonic`, from which the budget counts [s].
 
     Raises:
         InertialIdError: the request cannot be carried out.
@@ -54,7 +58,7 @@ def run(options: Options) -> int:
     if plot is not None:
         from ..bag.plot import check_format
         check_format(plot)
-    planned = make_plan(options)
+    planned = make_plan(options, begun)
     arm, found = planned.arm, planned.found
     motion = replace(found.motion, periods=options.periods)
     if csv is not None:
@@ -78,13 +82,15 @@ class Planned:
     found: Plan
 
 
-def make_plan(options: Options) -> Planned:
-    """Plan as the options ask; all of it takes no longer than their budget.
+def make_plan(options: Options, begun: float) -> Planned:
+    """Plan as the options ask, within their budget, of which time is kept for writing files.
+
+    Args:
+        begun: of `time.monotonic`, from which the budget counts [s].
 
     Raises:
         InertialIdError: the request cannot be carried out.
     """
-    begun = time.monotonic()
     arm = Arm(read_description(options.urdf), options.frame, options.carried, package_roots(),
               options.gravity, (*options.mesh_folders, options.urdf.absolute().parent),
               options.keep_out)
@@ -95,7 +101,7 @@ def make_plan(options: Options) -> Planned:
     excess = Excess(arm, options.limits, start, active)
     objective = make_objective(arm, options, active)
     criterion = make_criterion(arm, options, objective, start, active)
-    left = options.effort.budget - _AROUND - (time.monotonic() - begun)
+    left = options.effort.budget - (1.0 + _OUTPUT) * (time.monotonic() - begun)
     found = plan_motion(Basis(options.duration, options.harmonics), start, active, objective,
                         excess, options.rate, replace(options.effort, budget=left), criterion)
     return Planned(arm, objective, criterion, found)
