@@ -93,7 +93,7 @@ def test_stribeck_friction_and_drives_are_chosen_where_they_are() -> None:
     assert sum(len(gains[k].joints) for k in (SIGMOID, QUADRATIC, ASYMMETRY, LOAD)) <= 4
     curve = next(c for c in choice.terms.curves if c.kind == STRIBECK)
     assert (np.abs(np.log2(np.array(curve.speeds) / arm.speed)) < 1.0).all()
-    assert any(text.startswith("stribeck friction chosen for") for text in choice.sentences())
+    assert any(text.startswith("Stribeck friction chosen for") for text in choice.sentences())
 
 
 @pytest.mark.slow

@@ -18,9 +18,11 @@ from ...inertia import Array
 from ...robot.fitting.description_doubt import doubt_description, term_sizes
 from ...robot.held_out import HeldOut, JointScores, hold_out
 from ...robot.joint_terms import (
+    ASYMMETRY,
     CURVES,
     DRIVE,
     LOAD,
+    QUADRATIC,
     SIGMOID,
     STRIBECK,
     FrictionCurve,
@@ -36,6 +38,9 @@ COST = 3.0  # nats that a term must bring
 _SPEEDS = {STRIBECK: tuple(0.01 * 2.0**(0.5 * k) for k in range(12)),
            SIGMOID: (0.1, 0.2, 0.4, 0.8, 1.6)}  # rad/s
 _TYPICAL = {STRIBECK: 0.06, SIGMOID: 0.4}  # rad/s, before any is chosen
+_TITLES = {DRIVE: "drive inertia", STRIBECK: "Stribeck friction", SIGMOID: "sigmoid friction",
+           QUADRATIC: "quadratic friction", ASYMMETRY: "asymmetric viscous friction",
+           LOAD: "load-dependent friction"}
 _PARTS = 6  # of the recording, each predicted from the others
 _SWEEPS = 3  # over all joints
 
@@ -57,7 +62,7 @@ class TermGain:
     @property
     def title(self) -> str:
         """The name for a person."""
-        return "drive inertia" if self.term == DRIVE else f"{self.term} friction"
+        return _TITLES[self.term]
 
 
 @dataclass(frozen=True)
