@@ -25,6 +25,7 @@ from .limits import Excess
 from .objective import Objective
 
 _PER_HARMONIC = 12  # samples of a period for each harmonic, while optimising
+_CHUNK = 50  # poses whose meshes are compared between two looks at the clock
 _DENSE = 0.01  # s between samples of the last check
 # Nats for a limit exceeded by 100 % all the time. With less at first, motions end up beyond
 # obstacles, from where nothing leads back.
@@ -196,13 +197,26 @@ class _Search:
         begun = time.monotonic()
         times = dense_times(self._basis.period)
         motion = self._shrink_within_limits(self._motion(x), times, False)
-        if self._excess.find_contact(motion(times).q):
+        if not self._are_apart(motion(times).q):
             motion = self._shrink_within_limits(motion, times, True)
         state = motion(times)
         worst, what = self._excess.worst(*state)
         gain = self._criterion.gain(self._objective.rows(*state), self._samples)
         self._finishing = max(self._finishing, _FINISHES * (time.monotonic() - begun))
         return Plan(motion, gain, (), what, worst)
+
+    def _are_apart(self, q: Array) -> bool:
+        """Whether the shapes themselves are apart in poses (n, joints): slow, where they are near.
+
+        Raises:
+            _OutOfTime: the deadline has passed.
+        """
+        for first in range(0, len(q), _CHUNK):
+            if time.monotonic() > self._deadline:
+                raise _OutOfTime
+            if self._excess.find_contact(q[first:first + _CHUNK]):
+                return False
+        return True
 
     def _motion(self, x: Array) -> FourierMotion:
         """The motion of coefficients x (k, size)."""
@@ -274,8 +288,8 @@ class _Search:
             if time.monotonic() > self._deadline:
                 raise _OutOfTime
             state = motion.scale_excursion(factor)(times)
-            return self._excess.worst(*state)[0] <= -_BETWEEN and not (
-                exact and self._excess.find_contact(state.q))
+            return self._excess.worst(*state)[0] <= -_BETWEEN and (
+                not exact or self._are_apart(state.q))
 
         # One after the other: a smaller motion of several joints may move the tool faster.
         return motion.scale_excursion(next((f for f in _SIZES if allowed(f)), 0.0))
