@@ -35,6 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NODE = (sys.executable, "-m", "inertial_id_ros.ros.main")
 # s that a test waits for an event before it fails: long, for a machine that is busy.
 PATIENCE = 60.0
+_SHAKE = 1e-5  # rad, noise of encoders at rest
 LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                      durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -222,6 +223,7 @@ class Robot:
         self.client = client
         self._stamp = time.time_ns() if start_ns is None else start_ns
         self._next = 0  # sample of the motion
+        self._rng = np.random.default_rng(8)
 
     @property
     def next_sample(self) -> int:
@@ -247,7 +249,8 @@ class Robot:
 
         Args:
             wrench: (6,) reading to publish in place of the simulated one.
-            frame: frame_id in place of the cobot's; rest: the arm stands still where it is.
+            frame: frame_id in place of the cobot's; rest: the arm stands still where it is, but
+                for noise of its encoders.
             speed: times real time; each: called with the stamp [ns] before each sample.
         """
         count = round(seconds * self.cobot.settings.rate)
@@ -258,7 +261,10 @@ class Robot:
             self._stamp += round(step * 1e9)
             if each is not None:
                 each(self._stamp)
-            self.client.publish("/joint_states", self._joints(self._stamp, block.q[k]), 1000)
+            q = block.q[k]
+            if rest:
+                q = q + _SHAKE * self._rng.normal(size=len(q))
+            self.client.publish("/joint_states", self._joints(self._stamp, q), 1000)
             self.client.publish("/wrench", wrench_message(
                 self._stamp, frame or self.cobot.sensor_frame,
                 block.wrench[k] if wrench is None else wrench), 1000)
