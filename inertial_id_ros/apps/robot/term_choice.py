@@ -41,6 +41,8 @@ _TYPICAL = {STRIBECK: 0.06, SIGMOID: 0.4}  # rad/s, before any is chosen
 _TITLES = {DRIVE: "drive inertia", STRIBECK: "Stribeck friction", SIGMOID: "sigmoid friction",
            QUADRATIC: "quadratic friction", ASYMMETRY: "asymmetric viscous friction",
            LOAD: "load-dependent friction"}
+_BRAKES = (STRIBECK, SIGMOID, QUADRATIC, LOAD)
+_EITHER = {SIGMOID, QUADRATIC}  # friction grows less at higher speeds, or more
 _PARTS = 6  # of the recording, each predicted from the others
 _SWEEPS = 3  # over all joints
 
@@ -230,20 +232,27 @@ class _Search:
                 doubtful = gain.sum() < gain.std(ddof=1) * np.sqrt(len(gain))
                 if gain.sum() - cost <= best or (cost > 0.0 and doubtful):
                     continue
-                # Friction falls as a joint starts to move, and grows with its load.
-                if (self._candidates[trial[-1]].kind in (STRIBECK, LOAD)
-                        and scores.values(trial)[-1] < 0.0):
+                if not self._resists(scores, trial):
                     continue
                 best, chosen = float(gain.sum() - cost), trial
             if chosen is None:
                 return used
             used, now = chosen, scores.squares(chosen)
 
+    def _resists(self, scores: JointScores, used: list[int]) -> bool:
+        """Whether each curve brakes the joint. Large curves that cancel each other may fit as well,
+        but not at speeds beyond those of the recording."""
+        values = scores.values(used)
+        return all(value >= 0.0 for value, k in zip(values, used, strict=True)
+                   if self._candidates[k].kind in _BRAKES)
+
     def _changes(self, used: list[int]) -> Iterator[tuple[list[int], float]]:
         """Columns with one change, the changed one last where there is one, and its cost [nats]."""
         kinds = {self._candidates[k].kind: k for k in used}
         for k, c in enumerate(self._candidates):
             if k in used or c.kind not in CURVES:
+                continue
+            if c.kind in _EITHER and kinds.keys() & (_EITHER - {c.kind}):
                 continue
             if c.kind in kinds:
                 yield [*(i for i in used if i != kinds[c.kind]), k], 0.0
