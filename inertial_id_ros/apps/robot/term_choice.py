@@ -19,12 +19,14 @@ from ...robot.fitting.description_doubt import doubt_description, term_sizes
 from ...robot.held_out import HeldOut, JointScores, hold_out
 from ...robot.joint_terms import (
     ASYMMETRY,
+    COULOMB,
     CURVES,
     DRIVE,
     LOAD,
     QUADRATIC,
     SIGMOID,
     STRIBECK,
+    VISCOUS,
     FrictionCurve,
     JointTerms,
     fading_sign,
@@ -35,13 +37,13 @@ from ...robot.reference_robot import description_reference
 from .robot_fit import FreeFit, fit_unconstrained
 
 COST = 3.0  # nats that a term must bring
-_SPEEDS = {STRIBECK: tuple(0.01 * 2.0**(0.5 * k) for k in range(12)),
+_SPEEDS = {STRIBECK: tuple(0.01 * 2.0**(0.25 * k) for k in range(23)),
            SIGMOID: (0.1, 0.2, 0.4, 0.8, 1.6)}  # rad/s
 _TYPICAL = {STRIBECK: 0.06, SIGMOID: 0.4}  # rad/s, before any is chosen
 _TITLES = {DRIVE: "drive inertia", STRIBECK: "Stribeck friction", SIGMOID: "sigmoid friction",
            QUADRATIC: "quadratic friction", ASYMMETRY: "asymmetric viscous friction",
            LOAD: "load-dependent friction"}
-_BRAKES = (STRIBECK, SIGMOID, QUADRATIC, LOAD)
+_BRAKES = (VISCOUS, COULOMB, STRIBECK, SIGMOID, QUADRATIC, LOAD)
 _EITHER = {SIGMOID, QUADRATIC}  # friction grows less at higher speeds, or more
 _PARTS = 6  # of the recording, each predicted from the others
 _SWEEPS = 3  # over all joints
