@@ -49,7 +49,10 @@ class Doosan(Target):
              choose),
             undo=(_call(settings, "set_current_tool", {"name": before}),) if before else None,
             left_out=("the inertia: the definition says neither its unit nor the point that it is "
-                      "about",))
+                      "about",),
+            notes=("the centre of mass is sent in mm, but the maker's pages contradict each other "
+                   "(mm or m): compare it with the teach pendant",
+                   "the tool is lost when the controller reboots"))
 
 
 def _name(settings: Settings, service: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from ..settings import Settings
 from .calls import ServiceCall
 from .payload import Payload
-from .target import Placement, Plan, Seen, Sources, Target
+from .target import Placement, Plan, Seen, Sources, Target, unmeasured
 
 SERVICE = "fanuc_gpio_controller/set_payload_comp"
 COMP, VALUE = "fanuc_msgs/srv/SetPayloadComp", "fanuc_msgs/srv/SetPayloadValue"
@@ -40,17 +40,18 @@ class Fanuc(Target):
             "payload_schedule_id": settings.apply.schedule, "mass": payload.mass,
             **{f"cg_{axis}": x for axis, x in zip("xyz", payload.com, strict=True)}}
         left_out = ["the products of inertia: it takes the moments about the axes only"]
+        notes = _notes(kind)
         if kind == VALUE:
             request["use_in"] = payload.inertia_is_known
         if payload.inertia_is_known or kind == COMP:
             request |= {f"in_{axis}": x for axis, x in zip(
                 "xyz", payload.inertia.diagonal().tolist(), strict=True)}
-        if not payload.inertia_is_known:
-            left_out = ["the inertia: it is unobserved" if kind == VALUE else
-                        "the products of inertia; the moments are unobserved: those that are sent "
-                        "come from the prior, since the service needs them"]
+        if not payload.inertia_is_known and kind == VALUE:
+            left_out = ["the inertia: it is unobserved"]
+        elif not payload.inertia_is_known:
+            notes += (unmeasured("moments of inertia"),)
         return Plan((ServiceCall(service, kind, request, ("result", 0)),),
-                    left_out=tuple(left_out), notes=_notes(kind))
+                    left_out=tuple(left_out), notes=notes)
 
 
 def _service(settings: Settings) -> str:
@@ -61,4 +62,4 @@ def _notes(kind: str) -> tuple[str, ...]:
     """What the service does beside setting the payload."""
     if kind == VALUE:
         return ("on a CRX this ends streaming, and needs DCS apply and a power cycle",)
-    return ("it takes effect for the schedule in use, with payload compensation enabled",)
+    return ("it takes effect only for the schedule in use, with payload compensation enabled",)

@@ -18,7 +18,7 @@ from .calls import ServiceCall
 from .gates import Gate
 from .payload import Payload
 from .readings import Reading, body_reading
-from .target import Placement, Plan, Seen, Sources, Target, Topic
+from .target import Placement, Plan, Seen, Sources, Target, Topic, unmeasured
 
 SERVICE, TYPE = "service_server/set_load", "franka_msgs/srv/SetLoad"
 STATE = Topic("franka_robot_state_broadcaster/robot_state", "franka_msgs/msg/FrankaRobotState")
@@ -45,12 +45,10 @@ class Franka(Target):
         undo = None if told is None else (_call(
             settings, seen, payload.frame_id, told.values["mass"], told.values["com"],
             tensor_from_six(told.values["inertia"])),)
-        left_out = () if payload.inertia_is_known else (
-            "nothing, but the inertia is unobserved: the one that is sent comes from the prior, "
-            "since the robot needs one",)
+        notes = () if payload.inertia_is_known else (unmeasured("inertia"),)
         return Plan((_call(settings, seen, payload.frame_id, payload.mass, payload.com,
                            payload.inertia),),
-                    body_reading(payload.mass, payload.com, payload.inertia), undo, left_out)
+                    body_reading(payload.mass, payload.com, payload.inertia), undo, notes=notes)
 
     def ready(self, settings: Settings, seen: Seen) -> tuple[Gate, ...]:
         return (_idle(settings, seen),)

@@ -95,6 +95,12 @@ class Plan:
     notes: tuple[str, ...] = ()
 
 
+def unmeasured(what: str) -> str:
+    """The note on a quantity that is sent though it is unobserved, since the call needs it."""
+    return (f"sent though not measured: the {what}; the call needs it, so that the value of the "
+            "prior goes with it")
+
+
 class Target(Protocol):
     """A driver or controller that takes a payload; those that inherit it need not state what they
     have nothing to say about.

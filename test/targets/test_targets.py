@@ -79,12 +79,14 @@ def test_an_unobserved_inertia_is_left_out_or_said_to_be_the_priors():
         fields={UR: NEW}, message=states(*EXPORTED))).calls
     assert "ixx" not in ur.fields
     franka = load_target("franka").plan(unknown, SETTINGS, Seen())
-    assert len(franka.calls[0].fields["load_inertia"]) == 9 and "prior" in franka.left_out[0]
+    assert len(franka.calls[0].fields["load_inertia"]) == 9 and not franka.left_out
+    assert "sent though not measured: the inertia" in franka.notes[0]
     value = SETTINGS.replace({"apply.service": "/fanuc_gpio_controller/set_payload_value"})
     (fanuc,) = load_target("fanuc").plan(unknown, value, Seen()).calls
     assert fanuc.fields["use_in"] is False and "in_x" not in fanuc.fields
     comp = load_target("fanuc").plan(unknown, SETTINGS, Seen())
-    assert comp.calls[0].fields["in_x"] == pytest.approx(0.012) and "prior" in comp.left_out[0]
+    assert comp.calls[0].fields["in_x"] == pytest.approx(0.012)
+    assert "sent though not measured: the moments of inertia" in comp.notes[-1]
 
 
 def test_franka_takes_either_form_of_its_request():
@@ -124,6 +126,17 @@ def test_millimetres_and_names_of_the_others():
         assert create.fields["inertia"] == [0.0] * 6 and "inertia" in plan.left_out[0]
         assert plan.undo[0].fields == {"name": before} and plan.undo[0].service == choose.service
     assert doosan.plan(payload(), SETTINGS, Seen()).undo is None
+    assert any("contradict each other" in note for note in plan.notes)
+
+
+@pytest.mark.parametrize(("name", "frame"), [
+    ("doosan", "left_link_6"), ("fanuc", "left_fanuc_flange"), ("dobot", "left_Link6")])
+def test_an_arm_with_a_prefix_is_told_in_the_frame_of_the_setting(name, frame):
+    target = load_target(name)
+    settings = SETTINGS.replace({"apply.frame": frame})
+    assert target.placement(settings, Seen()).frame == frame
+    assert target.placement(SETTINGS, Seen()).frame == frame.removeprefix("left_")
+
 
 
 # ---- ros2_control --------------------------------------------------------------------------------
