@@ -230,6 +230,11 @@ class Robot:
         """Number of the sample of the motion that comes next, and at which the arm rests."""
         return self._next
 
+    @property
+    def newest_ns(self) -> int:
+        """Stamp of the newest sample [ns]."""
+        return self._stamp
+
     def publish_description(self) -> None:
         """Publish the robot description and the fixed transforms."""
         self.client.publish("/robot_description", String(data=self.cobot.urdf), LATCHED)

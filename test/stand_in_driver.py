@@ -4,7 +4,7 @@
 It serves what the driver serves, under its default names, prints each request as a line of JSON,
 and tells its payload where the driver does. BEHAVIOUR: accept; drop (takes no inertia, and exports
 none); mistake (takes another mass than it is told); refuse; silent (does not answer); moving (of
-Franka: not idle).
+Franka: not idle); late (answers after a second, and had no payload before).
 """
 
 from __future__ import annotations
@@ -60,6 +60,8 @@ class Driver(Node):
         super().__init__("driver")
         self._name, self._behaviour = name, behaviour
         self._now, self._tool = dict(BEFORE), "gripper"
+        if behaviour == "late":
+            self._now = {"mass": 0.0, "com": [0.0] * 3, "inertia": [0.0] * 6}
         for service, kind, field, value in SERVICES[name]:
             self.create_service(load(kind), service, partial(
                 self._answer, service.rsplit("/", 1)[-1], field, value))
@@ -79,6 +81,8 @@ class Driver(Node):
         print(json.dumps({"service": service, **plain(request)}), flush=True)
         if self._behaviour == "silent":
             time.sleep(1e6)
+        if self._behaviour == "late":
+            time.sleep(1.0)
         if self._behaviour == "refuse" and service != "config_delete_tool":
             setattr(response, field, type(value)(not value))
             for reason in ("error", "message"):
@@ -87,6 +91,7 @@ class Driver(Node):
             return response
         setattr(response, field, value)
         self._take(service, request)
+        print("answered", flush=True)
         return response
 
     def _take(self, service: str, request: Any) -> None:

@@ -91,7 +91,7 @@ class InertialIdNode(ManagedNode):
             {"configure": self._use_settings, "describe": self._use_description,
              "advance": self._advance, "solve": self._solve}, self._report_failure)
         self._out = Publishing(self)
-        self._compensation = CompensationTopics(self, self.settings, self.findings)
+        self.compensation = CompensationTopics(self, self.settings, self.findings)
         self._freshness = Freshness(time.monotonic())
         self.watchdog = Watchdog(self, self._freshness, self.findings, _PATIENCE,
                                  lambda: self.settings.estimator.rate, self._publish)
@@ -116,7 +116,7 @@ class InertialIdNode(ManagedNode):
         """Listen and estimate."""
         self._started = time.monotonic()
         self._inputs = Inputs(self, self.settings, self.identifier, self.reader.take_description,
-                              self.black_boxes, self._compensation)
+                              self.black_boxes, self.compensation)
         self._timer = SolveTimer(self, self.settings.estimator.rate, self._request_solve)
         self.watchdog.start()
         self._bond.start()
@@ -131,7 +131,7 @@ class InertialIdNode(ManagedNode):
         self._identify.close()
         self._timer.stop()
         self._inputs.close()
-        self._compensation.stop()
+        self.compensation.stop()
         self.watchdog.stop()
         self._payload_watch.stop()
         self._bond.stop()
@@ -142,7 +142,7 @@ class InertialIdNode(ManagedNode):
         self.is_active = False
         self.black_boxes.note_command("the node was deactivated")
         self.identifier.reset("the node was deactivated")
-        self._compensation.end("the node is inactive")
+        self.compensation.end("the node is inactive")
         shown = self.watchdog.outcome
         self.watchdog.take(NoEstimate(shown.stamp_ns, shown.frame_id, "the node is inactive"))
 
@@ -202,8 +202,8 @@ class InertialIdNode(ManagedNode):
         self._rounds += 1
         if self.is_active:
             self._inputs.look_at_publishers()
-            self._compensation.look()
-        if self.is_active and self._rounds % self._compensation.rounds == 0:
+            self.compensation.look()
+        if self.is_active and self._rounds % self.compensation.rounds == 0:
             self.worker.request("advance")
         self._identify.step()
         self._apply.step()
@@ -254,8 +254,8 @@ class InertialIdNode(ManagedNode):
             self.black_boxes.mark(self.identifier.taken, ADVANCE)
         self._freshness.note(self.identifier.newest_ns, self.identifier.settled_ns, arrived,
                              time.monotonic())
-        self._compensation.publish(wrenches)
-        self._compensation.use(self.identifier.load_in_use())
+        self.compensation.publish(wrenches)
+        self.compensation.use(self.identifier.load_in_use())
         self._pipeline_findings = self.identifier.findings()
 
     def publish_if_forgotten(self) -> None:
@@ -278,7 +278,7 @@ class InertialIdNode(ManagedNode):
     def solve_now(self) -> Outcome:
         """Solve with the samples so far, and publish; in the worker."""
         outcome = refuse_unphysical(self.identifier.solve())
-        self._compensation.use(self.identifier.load_in_use())
+        self.compensation.use(self.identifier.load_in_use())
         self.black_boxes.mark(self.identifier.taken, SOLVE)
         self._pipeline_findings = self.identifier.findings()
         self._publish_outcome(outcome)
@@ -374,7 +374,7 @@ class InertialIdNode(ManagedNode):
             return
         self.black_boxes.note_command("settings were changed")
         self._newest_settings = after
-        self._compensation.configure(after)
+        self.compensation.configure(after)
         self._request_configuration()
         if self.is_active and after.estimator.rate != before.estimator.rate:
             self._timer.set_rate(after.estimator.rate)

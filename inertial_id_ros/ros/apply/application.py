@@ -20,7 +20,7 @@ from ..compat import message_type
 from .arm_state import contact_gate, rest_gate
 from .asking import Asking, NoResponse
 from .automatic import automatic_gate, is_news
-from .consequences import begin_anew, consequences, removal_gate
+from .consequences import changing_wrench, consequences, removal_gate
 from .evidence import find_evidence, place
 from .graph import Graph, Look
 from .history import History, undo_calls
@@ -161,17 +161,19 @@ class Applications:
             NotTaken: the target did not take it, or tells another payload; that is recorded, too.
         """
         changed, told, failure = False, None, ""
-        try:
-            for call in calls:
-                self._do(call, step.settings.apply.timeout)
-                changed = True
-            told = self._read_back(step)
-            failure = "" if told is None else difference(step.plan.sent, told)
-        except InertialIdError as error:
-            failure = str(error)
-            changed = changed or isinstance(error, NoResponse)  # it may have been taken
-        if changed:
-            begin_anew(self._node, step.name, step.target, step.settings)
+        with changing_wrench(self._node, step.name, step.target, step.settings) as forget:
+            try:
+                for call in calls:
+                    self._do(call, step.settings.apply.timeout)
+                    changed = True
+                    forget()
+                told = self._read_back(step)
+                failure = "" if told is None else difference(step.plan.sent, told)
+            except NoResponse as error:  # it may have been taken
+                changed, failure = True, str(error)
+                forget()
+            except InertialIdError as error:
+                failure = str(error)
         self._record(step, calls, told, changed, failure)
         if told is not None and failure:
             failure = f"it tells another payload than was sent: {failure}"

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ...settings import Settings
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from ..node import InertialIdNode
 
 _LEAST = 1e-3  # kg; less is no payload
+_SETTLING = 0.6  # s after a driver has answered, in which its wrench may still change
 _SHARE = 0.01  # by which two masses that are meant to be the same may differ
 
 
@@ -59,14 +63,41 @@ def consequences(target: Target, settings: Settings) -> list[str]:
     return notes
 
 
-def begin_anew(node: InertialIdNode, name: str, target: Target, settings: Settings) -> None:
-    """Forget the data from before the wrench has changed."""
-    if _changes_wrench(target, settings):
-        def reset() -> None:
-            node.identifier.reset(f"a payload was applied to {name}")
-            node.solve_after_change()
+@contextmanager
+def changing_wrench(node: InertialIdNode, name: str, target: Target,
+                    settings: Settings) -> Iterator[Callable[[], None]]:
+    """While a target is told a payload, publish no compensated wrench, since nobody knows from
+    which sample on the driver removes the payload itself.
 
+    Yields:
+        what to call as soon as the target may have taken it: the data from before are forgotten,
+        and at the end, not before the wrench has settled, those from meanwhile.
+    """
+    if not _changes_wrench(target, settings):
+        yield lambda: None
+        return
+    taken: list[float] = []
+
+    def reset() -> None:
+        node.identifier.reset(f"a payload was applied to {name}")
+        node.solve_after_change()
+
+    def forget() -> None:
+        taken.append(time.monotonic())
         node.worker.post(reset)
+
+    def resume() -> None:
+        if taken:
+            reset()  # first: what is given next must not be what was known before
+        node.compensation.withhold("")
+
+    node.compensation.withhold(f"a payload is being applied to {name}")
+    try:
+        yield forget
+        if taken:
+            time.sleep(max(0.0, taken[0] + _SETTLING - time.monotonic()))
+    finally:
+        node.worker.post(resume)
 
 
 def _changes_wrench(target: Target, settings: Settings) -> bool:

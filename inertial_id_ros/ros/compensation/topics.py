@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,7 @@ class CompensationTopics:
         self.live = LiveTopic(node, self._live)
         self._smoothed, self._state = SmoothedTopic(node), StateTopic(node)
         self._when_old = settings.compensation.when_old
+        self._lock, self._withheld = threading.Lock(), ""
         self.taps: dict[InputTopic, Callable[[bytes], Any]] = {
             WRENCH: self.live.take_wrench, JOINT_STATES: self.live.take_joint_state,
             TRANSFORMS: self.live.take_transforms}
@@ -43,12 +45,22 @@ class CompensationTopics:
         return 1 if self._smoothed.is_subscribed else 2 if self._live.is_on else 4
 
     def use(self, use: LoadInUse) -> None:
-        """Remove this load from now on; from any thread."""
-        self._live.use(use)
+        """Remove this load from now on, unless all is withheld; from any thread."""
+        with self._lock:
+            self._live.use(use.silenced(self._withheld) if self._withheld else use)
 
     def publish(self, wrenches: CompensatedWrenches) -> None:
         """Publish smoothed wrenches; from any thread."""
-        self._smoothed.publish(wrenches)
+        if not self._withheld:
+            self._smoothed.publish(wrenches)
+
+    def withhold(self, reason: str) -> None:
+        """Publish nothing from now on for this reason, whatever load is given, as the wrench is
+        about to change; empty: publish again by the load that is given next. From any thread."""
+        with self._lock:
+            self._withheld = reason
+            if reason:
+                self._live.use(LoadInUse(Mode.SILENT, reason))
 
     def configure(self, settings: Settings) -> None:
         """Use changed settings."""
