@@ -21,8 +21,9 @@ _RENEWED, _SOUGHT, _FEW = 0.05, 0.25, round(0.5e9 / BIN_NS)
 # For an angle beside a cable: times what is worth to be removed, and standard deviations.
 _LARGE, _CLEARLY = 3.0, 5.0
 # Share of its tension that the pull of a cable leaves unexplained, where none is fitted, before it
-# is certain: what shows less looks like a payload, and small errors of the set-up like it.
-_LEAST_SHOWN = 0.03
+# is certain: what shows less looks like a payload, and small errors of the set-up like it. One that
+# ends farther away [m] hardly turns, and is none then.
+_LEAST_SHOWN, _FAR = 0.03, 2.5
 _NOTHING = np.zeros((PARAMETERS, PARAMETERS))
 
 
@@ -77,7 +78,8 @@ class CableWatch:
             return None
         self._fit(window)
         if self._cable is not None and left < _LEAST_SHOWN * self._cable.tension:
-            self._cable = self._cable._replace(evidence=min(self._cable.evidence, CERTAIN))
+            self._cable = (None if self._cable.distance > _FAR else
+                           self._cable._replace(evidence=min(self._cable.evidence, CERTAIN)))
         return self._without(window)
 
     def _is_due(self, window: WindowContent, share: float) -> bool:

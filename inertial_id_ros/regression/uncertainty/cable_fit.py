@@ -30,8 +30,7 @@ _NEAR = 0.02  # standard deviations before the data, between laws that are one
 # N, and of the weight; a weaker pull is an error of something else. An arm that is not calibrated
 # may look like a pull below the last of them.
 _WEAKEST, _WEAKEST_SHARE, _CLEAR_SHARE = 0.4, 0.01, 0.03
-# m; the pull towards a point farther away hardly turns, and small errors of the set-up are like it.
-_LONGEST_LEVER, _FARTHEST = 0.35, 2.5
+_LONGEST_LEVER = 0.35  # m
 _ROUNDS, _STEPS = 3, 10  # of the levels; of Gauss and Newton
 _LONGEST_STEP = 0.3  # m, of the fixed point
 _SETTLED = 0.05  # of the objective
@@ -93,7 +92,7 @@ def find_cable(given: FitInput, last: Cable | None = None) -> Cable | None:
                   best.evidence - without)
     weight = given.gravity * float(given.phi[0] + cable.change[0])
     if (cable.law[3] < 0.0 or cable.tension < max(_WEAKEST, _WEAKEST_SHARE * weight)
-            or cable.lever > _LONGEST_LEVER or cable.distance > _FARTHEST):
+            or cable.lever > _LONGEST_LEVER):
         return None
     if last is None and best.evidence < _evidence_of_hysteresis(given, levels):
         return None
