@@ -2,8 +2,9 @@
 """`python -m benchmarks.faults.clocks`: clocks that stop, jump or are set beside the live node.
 
 A driver publishes a simulated robot for five seconds, then a clock fails for some seconds, with and
-without another payload from then on, then all is well again. The node runs on /clock or on a system
-clock of its own (`system_clock`). Needs a built package and a C compiler; 20 s a run.
+without another payload from then on, and with `--pairs` while the samples fail, too; then all is
+well again. The node runs on /clock or on a system clock of its own (`system_clock`). Needs a built
+package and a C compiler; 20 s a run.
 """
 
 from __future__ import annotations
@@ -73,6 +74,9 @@ class ClockFault:
     step: int = 0
 
 
+# What fails beside the clock, as long as it does.
+PAYLOAD, MIXED, FROZEN = "another payload", "a second wrench of zeros", "joint states frozen"
+DATA_FAULTS = (MIXED, FROZEN)
 STOPPED, HELD = ("clock_stopped",), ("estimate_stale",)
 FAULTS = (
     ClockFault("simulation paused", STOPPED, data=False, ticks=False, stand=True),
@@ -101,6 +105,7 @@ class Row:
     """What came of one run.
 
     Attributes:
+        beside: what else failed; empty: nothing.
         stands: longest time that an estimate stood as fresh, its age with it [s].
         stale: until no estimate of before the fault was shown as fresh any more [s].
         named: until the first finding that names the fault [s].
@@ -110,7 +115,7 @@ class Row:
     """
 
     fault: ClockFault
-    changes: bool
+    beside: str
     stands: float = 0.0
     stale: float | None = None
     named: float | None = None
@@ -118,22 +123,23 @@ class Row:
     wrong: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        return (f"{self.fault.name}{', payload changes' * self.changes}: stands {self.stands:.2f} "
+        return (f"{self.fault.name}{self.beside and ' + ' + self.beside}: stands {self.stands:.2f} "
                 f"s, stale {self.stale}, named {self.named}, recovered {self.recovered}, wrong "
                 f"{self.wrong}")
 
     @property
     def is_kept(self) -> bool:
         """Whether all promises were kept."""
-        return (self.stands <= STANDS and self.named is not None and not self.wrong
+        named = self.named is not None or self.beside in DATA_FAULTS
+        return (self.stands <= STANDS and named and not self.wrong
                 and self.recovered is not None and self.recovered <= RECOVERED + PERIOD)
 
 
 class Driver:
     """Publishes a robot's topics in a thread of its own, with the fault in the middle."""
 
-    def __init__(self, node: Any, fault: ClockFault, changes: bool, seed: int) -> None:
-        self._fault, self._changes = fault, changes
+    def __init__(self, node: Any, fault: ClockFault, beside: str, seed: int) -> None:
+        self._fault, self._beside = fault, beside
         robots = [SimulatedCobot(CobotSettings().replace(
             {"payload": name, "rate": RATE, "speed": 1.5, "seed": seed})) for name in PAYLOADS]
         count = round((AT + LASTS + AFTER + 1.0) * RATE)
@@ -159,7 +165,8 @@ class Driver:
             during = AT <= t < AT + LASTS
             stamp = self._stamp(t)
             if not during or self._fault.data:
-                self._publish(k, stamp, int(self._changes and t >= AT + CHANGE))
+                changed = self._beside == PAYLOAD and t >= AT + CHANGE
+                self._publish(k, stamp, int(changed), during)
                 k += 1
             if self._fault.simulated and number % 5 == 0 and (not during or self._fault.ticks):
                 self._clock.publish(Clock(clock=time_message(stamp)))
@@ -171,18 +178,24 @@ class Driver:
         stood = min(max(t - AT, 0.0), LASTS) if fault.stand else 0.0
         return self._base + round((t - stood + jumps * fault.jump) * SECOND)
 
-    def _publish(self, k: int, stamp: int, payload: int) -> None:
-        """Publish a sample of the motion."""
+    def _publish(self, k: int, stamp: int, payload: int, fails: bool) -> None:
+        """Publish a sample of the motion, with what fails beside the clock."""
         block = self._blocks[payload]
-        joints = JointState(name=self._names, position=block.q[k].tolist())
+        frozen = fails and self._beside == FROZEN
+        position = block.q[min(k, round(AT * RATE)) if frozen else k]
+        joints = JointState(name=self._names, position=position.tolist())
         wrench = WrenchStamped(wrench=wrench_message(block.wrench[k]))
         joints.header.stamp = wrench.header.stamp = time_message(stamp)
         wrench.header.frame_id = self._frame
         self._joints.publish(joints)
         self._wrench.publish(wrench)
+        if fails and self._beside == MIXED:
+            zeros = WrenchStamped(header=wrench.header)
+            zeros.header.stamp = time_message(stamp + 1_000_000)
+            self._wrench.publish(zeros)
 
 
-def run(fault: ClockFault, changes: bool, seed: int, folder: Path) -> Row:
+def run(fault: ClockFault, beside: str, seed: int, folder: Path) -> Row:
     """One run; seed: of noise and motion."""
     clock = SystemClock(folder)
     words = ["--ros-args", "-p", f"use_sim_time:={str(fault.simulated).lower()}", "-p",
@@ -201,12 +214,12 @@ def run(fault: ClockFault, changes: bool, seed: int, folder: Path) -> Row:
         (time.monotonic(), {v.key for status in m.status for v in status.values})), 100)
     try:
         _spin(executor, lambda: bool(messages), 20.0)
-        driver = Driver(node, fault, changes, seed)
+        driver = Driver(node, fault, beside, seed)
         driver.thread.start()
         _spin(executor, lambda: time.monotonic() > driver.begun + AT, AT + 5.0)
         clock.step(fault.step)
         _spin(executor, lambda: not driver.thread.is_alive(), LASTS + AFTER + 10.0)
-        return judge(fault, changes, driver, messages, findings)
+        return judge(fault, beside, driver, messages, findings)
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(10.0)
@@ -220,13 +233,13 @@ def _spin(executor: Any, until: Any, longest: float) -> None:
         executor.spin_once(timeout_sec=0.02)
 
 
-def judge(fault: ClockFault, changes: bool, driver: Driver,
+def judge(fault: ClockFault, beside: str, driver: Driver,
           messages: list[tuple[float, InertialParameters]],
           findings: list[tuple[float, set[str]]]) -> Row:
     """What came of a run."""
-    row = Row(fault, changes)
+    row, changes = Row(fault, beside), beside == PAYLOAD
     began = driver.begun + AT
-    goes_on = fault.data and not fault.stand and fault.ticks
+    goes_on = (fault.data and not fault.stand and fault.ticks and beside not in DATA_FAULTS)
     ended = began + changes * CHANGE if goes_on else began + LASTS
     fresh = [m.valid and not m.stale for _, m in messages]
     row.stands = max((b - a + m.age for (a, m), (b, _), new in
@@ -279,6 +292,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=1, help="of each fault, with each payload")
     parser.add_argument("--seed", type=int, default=0, help="of the first run")
     parser.add_argument("--fault", type=int, nargs="+", help="numbers of faults, from 0")
+    parser.add_argument("--pairs", action="store_true", help="with what else may fail")
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the table")
     options = parser.parse_args(arguments)
     chosen = [FAULTS[k] for k in options.fault] if options.fault else FAULTS
@@ -286,10 +300,11 @@ def main(arguments: list[str] | None = None) -> int:
     rclpy.init()
     rows = []
     for fault in chosen:
-        for changes in (False, True) if fault.data else (False,):
+        others = DATA_FAULTS if options.pairs else ("", PAYLOAD)
+        for beside in others if fault.data else others[:1] * (not options.pairs):
             for seed in range(options.seed, options.seed + options.runs):
                 with tempfile.TemporaryDirectory() as folder:
-                    rows.append(run(fault, changes, seed, Path(folder)))
+                    rows.append(run(fault, beside, seed, Path(folder)))
                 print(rows[-1], file=sys.stderr)
     rclpy.shutdown()
     text = table(rows)

@@ -15,7 +15,7 @@ pytest.importorskip("rclpy")
 pytest.importorskip("inertial_id_ros.msg")
 from conftest import ROOT  # noqa: E402
 
-from benchmarks.faults.clocks import AT, FAULTS, judge  # noqa: E402
+from benchmarks.faults.clocks import AT, FAULTS, PAYLOAD, judge  # noqa: E402
 from benchmarks.faults.system_clock import SystemClock  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
 from inertial_id_ros.ros.tools.children import unused_domain  # noqa: E402
@@ -39,15 +39,15 @@ def test_an_old_estimate_that_stands_or_is_wrong_breaks_the_promise():
     named = [(0.1, {"reset"})]
     good = messages((-0.5, 1.0, False, 0.1), (0.2, 1.0, True, 0.3), (1.5, 1.0, False, 0.1),
                     (2.0, 1.0, False, 0.1))
-    row = judge(JUMP, False, DRIVER, good, named)
+    row = judge(JUMP, "", DRIVER, good, named)
     assert row.is_kept and row.stands == pytest.approx(0.8)
     assert row.recovered == pytest.approx(1.5) and row.named == pytest.approx(0.1)
-    assert not judge(JUMP, False, DRIVER, good, []).is_kept  # nobody said anything
-    assert not judge(JUMP, True, DRIVER, good, named).is_kept  # of the payload before
+    assert not judge(JUMP, "", DRIVER, good, []).is_kept  # nobody said anything
+    assert not judge(JUMP, PAYLOAD, DRIVER, good, named).is_kept  # of the payload before
     long = messages((-0.5, 1.0, False, 0.1), (0.9, 1.0, True, 0.3), (1.5, 1.0, False, 0.1))
-    assert not judge(JUMP, False, DRIVER, long, named).is_kept
+    assert not judge(JUMP, "", DRIVER, long, named).is_kept
     never = messages((-0.5, 1.0, False, 0.1), (0.2, 1.0, True, 0.3))
-    assert not judge(JUMP, False, DRIVER, never, named).is_kept
+    assert not judge(JUMP, "", DRIVER, never, named).is_kept
 
 
 def test_the_system_clock_of_one_process_can_be_set_while_it_runs(tmp_path: Path):
