@@ -108,3 +108,15 @@ def data_folder() -> Path:
 def rng() -> np.random.Generator:
     """Random numbers, the same in every run."""
     return np.random.default_rng(7)
+
+
+@pytest.fixture(scope="session")
+def types(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The packages of the drivers, for processes that are started from now on."""
+    import driver_types  # needs ROS, which most tests do without
+
+    prefix = driver_types.build(tmp_path_factory.mktemp("driver_types"))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in driver_types.variables(prefix).items():
+            patch.setenv(name, value)
+        yield

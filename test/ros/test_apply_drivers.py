@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 
-import driver_types
 import numpy as np
 import pytest
 
@@ -34,16 +33,6 @@ AT_FLANGE = TRUE.com + SENSOR
 AT_TILTED = TILT.inv().apply(AT_FLANGE - SHIFT)
 SAVED = "hammer.json"  # an arm at rest tells its payload for as long as buffer.window only
 MASS_TOLERANCE, COM_TOLERANCE = 0.02, 0.004  # kg, m
-
-
-@pytest.fixture(scope="session")
-def types(tmp_path_factory):
-    """The packages of the drivers, for processes that are started from now on."""
-    prefix = driver_types.build(tmp_path_factory.mktemp("driver_types"))
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in driver_types.variables(prefix).items():
-            patch.setenv(name, value)
-        yield
 
 
 @pytest.fixture(scope="module")

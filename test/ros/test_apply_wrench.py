@@ -6,7 +6,6 @@ from __future__ import annotations
 import threading
 import time
 
-import driver_types
 import numpy as np
 import pytest
 
@@ -28,16 +27,6 @@ REST_NS = 100_000_000  # length of what the arm at rest publishes with the same 
 BEFORE, AT_ONCE, AFTER = ("{", 0.2), ("answered", 0.0), ("answered", 0.1)
 READ_BACK = {"precompensated__source": "dynamic_joint_states",
              "precompensated__topic": "dynamic_joint_states", "precompensated__frame": "tool0"}
-
-
-@pytest.fixture(scope="session")
-def types(tmp_path_factory):
-    """The packages of the drivers, for processes that are started from now on."""
-    prefix = driver_types.build(tmp_path_factory.mktemp("driver_types"))
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in driver_types.variables(prefix).items():
-            patch.setenv(name, value)
-        yield
 
 
 def change_wrench(stage, driver, word, delay, changed):
