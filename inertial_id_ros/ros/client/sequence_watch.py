@@ -6,8 +6,9 @@ from __future__ import annotations
 import math
 from collections import deque
 from enum import Enum, auto
+from typing import Any
 
-from rclpy.serialization import serialize_message
+import numpy as np
 
 from inertial_id_ros.msg import InertialParameters
 
@@ -74,7 +75,19 @@ class SequenceWatch:
         return Order.NEXT
 
 
-def _say_the_same(one: InertialParameters, other: InertialParameters) -> bool:
-    """Whether two messages are the same to the bit, as one that is delivered twice; NaN equals
-    NaN."""
-    return serialize_message(one) == serialize_message(other)
+def _say_the_same(one: Any, other: Any) -> bool:
+    """Whether two messages are the same, as one that is delivered twice; NaN equals NaN.
+
+    Their serialized bytes would not tell: those that only align the fields are left as they are.
+    """
+    return all(_equal(getattr(one, name), getattr(other, name))
+               for name in one.get_fields_and_field_types())
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Whether two values of a field are the same."""
+    if hasattr(one, "get_fields_and_field_types"):
+        return _say_the_same(one, other)
+    if isinstance(one, float | np.ndarray):
+        return np.array_equal(one, other, equal_nan=True)
+    return bool(one == other)
