@@ -10,6 +10,7 @@ import os
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
+import fcntl
 import pwd
 import shutil
 import sys
@@ -115,7 +116,15 @@ def types(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The packages of the drivers, for processes that are started from now on."""
     import driver_types  # needs ROS, which most tests do without
 
-    prefix = driver_types.build(tmp_path_factory.mktemp("driver_types"))
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:  # one build, which takes a minute, for all workers
+        folder = folder.parent
+    folder, prefix = folder / "driver_types", folder / "driver_types" / "prefix"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not prefix.exists():
+            driver_types.build(folder)
     with pytest.MonkeyPatch.context() as patch:
         for name, value in driver_types.variables(prefix).items():
             patch.setenv(name, value)

@@ -116,7 +116,7 @@ ament_package()
 
 
 def build(folder: Path) -> Path:
-    """Generate all packages; returns the prefix in which they are installed."""
+    """Generate all packages and install them below `folder / "prefix"`, which it returns."""
     source, prefix = folder / "src", folder / "prefix"
     names = sorted({name.split("/")[0] for name in DEFINITIONS})
     for name in names:

@@ -79,8 +79,8 @@ class Driver(Node):
             response.info, response.success = self._tool, True
             return response
         print(json.dumps({"service": service, **plain(request)}), flush=True)
-        if self._behaviour == "silent":
-            time.sleep(1e6)
+        while self._behaviour == "silent" and rclpy.ok():  # a signal ends it, however it came
+            time.sleep(0.05)
         if self._behaviour == "late":
             time.sleep(1.0)
         if self._behaviour == "refuse" and service != "config_delete_tool":

@@ -153,13 +153,15 @@ class MessageLog:
 
     def add_checkpoint(self, place: int, data: bytes) -> Callable[[], None]:
         """Keep what was learnt when so many samples had been processed; gives a function that
-        packs it, which takes a fraction of a second, in any thread."""
+        packs it and lets it go, which takes a fraction of a second, in any thread, once."""
         mark = _Mark(place, RESTORE.encode(), is_checkpoint=True)
         self._checked_ns, self._since_checkpoint = self._newest_ns, 0
         self._marks.append(mark)
+        waiting = [data]
+        del data
 
         def pack() -> None:
-            packed = zlib.compress(data, 1)
+            packed = zlib.compress(waiting.pop(), 1)
             if len(packed) <= self._most_bytes // 3:  # there must be room for messages
                 mark.packed = packed
 

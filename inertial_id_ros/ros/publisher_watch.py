@@ -26,6 +26,7 @@ _SIGNS = 2  # within that time; one is a publisher that was started again
 _UNKNOWN = 2**64 - 1  # number of a message where the middleware has none
 _NAMED = 5  # publishers at most
 _NAMELESS = "_UNKNOWN_"  # in the name of a node that was not discovered yet
+NAMELESS = "a node whose name is not known yet"  # and what it is called here
 _DEPTH = 100  # messages; what is lost shows no sign
 _LONGEST = 16_384  # bytes of a message whose names are read: those of a humanoid need a third
 Contents = Callable[[bytes], Iterable[str]]  # what a message tells of, which one may send alone
@@ -77,7 +78,7 @@ class PublisherWatch:
             self.close()
         text = ""
         if self._probe is not None and self._probe.hears_several():
-            unnamed = not self._text or _NAMELESS in self._text
+            unnamed = not self._text or NAMELESS in self._text
             text = self._describe(count) if unnamed else self._text
         if text != self._text:
             self._text = text
@@ -92,11 +93,17 @@ class PublisherWatch:
     def _describe(self, count: int) -> str:
         """Which nodes publish, in a sentence."""
         topic = self._subscription.topic_name
-        publishers = self._node.get_publishers_info_by_topic(topic)
-        nodes = sorted({f"{p.node_namespace.rstrip('/')}/{p.node_name}" for p in publishers})
+        nodes = publishing_nodes(self._node, topic)
         more = " and others" if len(nodes) > _NAMED else ""
         return (f"{count} publishers send the {self._what} on '{topic}' at once: "
                 f"{', '.join(nodes[:_NAMED])}{more}; there is no estimate until only one does")
+
+
+def publishing_nodes(node: Node, topic: str) -> list[str]:
+    """The full names of the nodes that publish a topic, in order, each once."""
+    names = {f"{info.node_namespace.rstrip('/')}/{info.node_name}"
+             for info in node.get_publishers_info_by_topic(topic)}
+    return sorted({NAMELESS if _NAMELESS in name else name for name in names})
 
 
 class _Probe:

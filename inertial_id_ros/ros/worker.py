@@ -61,6 +61,11 @@ class Worker:
         """Whether `stop` was called."""
         return self._stopping
 
+    @property
+    def waiting(self) -> int:
+        """Number of the jobs that have not begun."""
+        return len(self._jobs)
+
     def request(self, routine: str) -> bool:
         """Request a run of a routine; False, and no request, where one already waits or runs."""
         with self._changed:

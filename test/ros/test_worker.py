@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from types import SimpleNamespace
 
 import pytest
 
@@ -45,6 +46,25 @@ def test_jobs_without_end_leave_routines_their_turn():
     for _ in range(50):
         worker.post(again)
     assert enough.wait(2.0)
+    assert worker.stop(2.0)
+
+
+def test_shapes_that_are_asked_for_faster_than_they_are_used_are_refused_at_once():
+    """Else a client in a loop fills the memory, and whoever asks next waits for minutes."""
+    pytest.importorskip("shape_msgs.msg")
+    from inertial_id_ros.ros.requests.requested_shapes import RequestedShapes
+
+    worker, used = Worker({}, lambda name, error: None), []
+    shapes = RequestedShapes(SimpleNamespace(worker=worker))
+    asked = [shapes.hand_over(None, used.append) for _ in range(30)]
+    refused = [future for future in asked if future.done()]
+    assert 0 < len(refused) < 30
+    with pytest.raises(Busy, match="requests wait already; try again later"):
+        refused[-1].result()
+    worker.start()
+    worker.call(lambda: None, 2.0)
+    assert used == [None] * (30 - len(refused))
+    assert shapes.hand_over(None, used.append).result(2.0) is None
     assert worker.stop(2.0)
 
 

@@ -76,6 +76,12 @@ class OutsideReader:
         """Note that a large message came, whose memory is free when its callback has ended."""
         self._large_came = True
 
+    def run(self, job: Callable[[], None]) -> None:
+        """Have the thread do something else, which takes a fraction of a second, and then return
+        the memory that it needed; in any thread."""
+        self._thread.post(job)
+        self._thread.request("return memory")
+
     def post(self, read: Callable[[ChildProcess], T]) -> Future[T]:
         """Have the thread read something; in the executor's thread (raises Busy)."""
         self.look()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..node import InertialIdNode
 
 T = TypeVar("T")
+_MOST_WAITING = 20  # jobs of the worker: a client that calls in a loop must not fill the memory
 
 
 class RequestedShapes:
@@ -50,11 +51,14 @@ class RequestedShapes:
             what `use` returns, or why it was not called.
         """
         worker = self._node.worker
+        result: Future[T] = Future()
+        if worker.waiting >= _MOST_WAITING:
+            result.set_exception(Busy(f"{_MOST_WAITING} requests wait already; try again later"))
+            return result
         if wanted is None:
             return worker.post(lambda: use(None))
         if wanted.small:
             return worker.post(lambda: use(self.make(wanted)))
-        result: Future[T] = Future()
         place = wanted.placement.place  # the rest of `wanted` is dropped as soon as it is filled
 
         def go_on(filled: Future[Shape]) -> None:

@@ -117,8 +117,8 @@ class BlackBoxes:
         except InertialIdError as error:  # next time
             self._node.get_logger().debug(str(error))
             return
-        pack = self._log.add_checkpoint(identifier.taken, data)
-        threading.Thread(target=pack, name="checkpoint", daemon=True).start()
+        # Threads made for this alone would each leave megabytes behind in a heap of their own.
+        self._node.reader.run(self._log.add_checkpoint(identifier.taken, data))
 
     def note_command(self, text: str) -> None:
         """Note in words that somebody asked the node for something."""

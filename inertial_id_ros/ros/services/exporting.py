@@ -18,6 +18,7 @@ from ...io.files import user_path, write_atomically
 from ...kinematics.robot_description import read_description
 from ..apply.asking import Asking
 from ..apply.parameter_clients import ParameterClient
+from ..publisher_watch import NAMELESS, publishing_nodes
 from .saving import EXPORTS, check_plain_name, saved_path, write_in_folder
 
 if TYPE_CHECKING:
@@ -116,9 +117,8 @@ class Exports:
             CannotPublish: none does, or several do.
         """
         topic = self._node.resolve_topic_name(self._node.settings.robot_description.topic)
-        names = sorted({f"{info.node_namespace.rstrip('/')}/{info.node_name}"
-                        for info in self._node.get_publishers_info_by_topic(topic)})
-        if len(names) != 1:
+        names = publishing_nodes(self._node, topic)
+        if len(names) != 1 or names == [NAMELESS]:
             raise CannotPublish(f"nothing was published: '{topic}' must have one publisher, and "
                                 f"has {', '.join(names) or 'none'}")
         return names[0]
