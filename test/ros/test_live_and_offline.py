@@ -23,10 +23,21 @@ from inertial_id_ros.apps.simulation.settings import CobotSettings  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
 
 DURATION = 6.0  # s
+LOST = 0.2  # s of data that the live node may lack: its last estimate is up to .1 s earlier
 
 
-def live(bag: Path, **parameters: str) -> InertialParameters:
-    """Last message of the node while a recording is played at its own speed with /clock."""
+def live(bag: Path, report: dict, **parameters: str) -> InertialParameters:
+    """Last message of the node while a recording is played at its own speed with /clock; played
+    again where the middleware lost messages, as it does on a machine that has no time for it."""
+    for _ in range(4):
+        message = play(bag, **parameters)
+        if message.window > report["window"] - LOST:
+            break
+    return message
+
+
+def play(bag: Path, **parameters: str) -> InertialParameters:
+    """Last message of the node while a recording is played once."""
     with Stage() as stage:
         node = stage.start_node(use_sim_time="true", estimator__rate="10.0", **parameters)
         received = stage.client.listen(
@@ -83,7 +94,7 @@ def test_a_simulated_recording_live_and_offline_agree(tmp_path: Path, convention
     report = offline(bag, tmp_path, "--convention", convention)
     assert report["mass"] == pytest.approx(cobot.payload.mass, rel=0.01)
     np.testing.assert_allclose(report["com"], cobot.payload.com, atol=2e-3)
-    message = live(bag, wrench__convention=convention)
+    message = live(bag, report, wrench__convention=convention)
     assert_same(message, report)
 
 
@@ -94,5 +105,5 @@ def test_a_real_recording_live_and_offline_agree(tmp_path: Path, data_folder: Pa
     assert report["mass"] == pytest.approx(0.933, rel=0.03)
     assert report["com"][2] == pytest.approx(0.0439, abs=2e-3)
     assert set(report["verdict"][4:]) == {"unobserved"}
-    message = live(bag, wrench__topic="/ft_sensor/wrench")
+    message = live(bag, report, wrench__topic="/ft_sensor/wrench")
     assert_same(message, report)
