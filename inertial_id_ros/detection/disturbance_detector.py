@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..inertia import Array
 from ..regression.regressor_window import Rows
 from ..settings import ChangeSettings, ContactSettings
 from ..signals.bins import BIN_NS
@@ -52,6 +53,7 @@ _DOUBT, _YOUNG = round(1.5e9 / BIN_NS), 250
 # Bins between two looks at whether all of the set-up has changed, and that this must have foretold.
 _SETUP_PERIOD, _FORETOLD = round(0.5e9 / BIN_NS), round(4e9 / BIN_NS)
 _ANGLE = 0.35  # rad by which the sensor turns before an offset in its axes counts as its zero
+_RESTART = round(0.25e9 / BIN_NS)  # bins without rows in which a driver may have started again
 
 
 class EventKind(Enum):
@@ -62,14 +64,20 @@ class EventKind(Enum):
     ENDED = auto()  # the rows fit again, as before the disturbance
     PAYLOAD_CHANGED = auto()
     ZERO_MOVED = auto()  # of what measures the load
+    OFFSET = auto()  # the same in all orientations: a moved zero, or contact that turns along
     SETUP_CHANGED = auto()  # the rows follow the motion in another way than before
     LOST = auto()  # the disturbance has lasted too long
 
     @property
     def ends_payload(self) -> bool:
         """Whether earlier data do not belong to the present payload or zero."""
-        return self in (EventKind.PAYLOAD_CHANGED, EventKind.ZERO_MOVED, EventKind.SETUP_CHANGED,
-                        EventKind.LOST)
+        return self in (EventKind.PAYLOAD_CHANGED, EventKind.ZERO_MOVED, EventKind.OFFSET,
+                        EventKind.SETUP_CHANGED, EventKind.LOST)
+
+    @property
+    def moves_zero(self) -> bool:
+        """Whether the zero that was learnt does not hold any more."""
+        return self in (EventKind.ZERO_MOVED, EventKind.OFFSET)
 
 
 class Event(NamedTuple):
@@ -81,6 +89,7 @@ class Event(NamedTuple):
         clean: bin number from which on bins are undisturbed again (ENDED).
         before, after: payload mass [kg], NaN where it is not known; change: of the mass [kg]
             (PAYLOAD_CHANGED).
+        offset: (c,) by which the reading has changed in the axes of the sensor (OFFSET) [N, N m].
     """
 
     kind: EventKind
@@ -90,6 +99,7 @@ class Event(NamedTuple):
     before: float = np.nan
     after: float = np.nan
     change: float = np.nan
+    offset: Array = np.empty(0)
 
 
 class DisturbanceDetector:
@@ -120,6 +130,8 @@ class DisturbanceDetector:
         self._learnt = 0  # bin number of the last row that the fit has learnt
         self._pending: list[list[Rows]] = []  # blocks that the fit has not learnt yet
         self._far, self._far_since = 0, 0  # successive rows far off, and the first not calm
+        self._newest = self._resumed = 0  # the newest row, and the first one after a pause
+        self._is_after_pause = False  # whether the present disturbance began there
         self._calm_since: int | None = None
         # Largest residual of each group of channels in the present disturbance.
         self._peak = np.zeros(len(self.running_fit.model.groups))
@@ -170,6 +182,9 @@ class DisturbanceDetector:
         distance = forecast.distance
         uncertainty, lengths = forecast.uncertainty(groups), forecast.residual_lengths(groups)
         for k, number in enumerate(rows.number):
+            if number - self._newest > _RESTART:
+                self._resumed = int(number)
+            self._newest = int(number)
             if distance[k] > self._contact.enter:
                 self._peak = np.maximum(self._peak, lengths[k])
             certain = bool((_CERTAIN * uncertainty[k] < self._peak).any())
@@ -215,6 +230,7 @@ class DisturbanceDetector:
         self._far = self._far + 1 if distance > self._contact.enter else 0
         if self.began is None and self._far >= _FAR_ROWS:
             self.began = max(self._far_since, number - EARLIEST)
+            self._is_after_pause = number - self._resumed <= EARLIEST
             self._pending = [[]]
             self._evidence, self._next_test, self._doubted = None, 0, False
             self._next_setup_test, self._setup = 0, None
@@ -296,11 +312,11 @@ class DisturbanceDetector:
         is_payload = kind is EventKind.PAYLOAD_CHANGED
         change = fit_payload_change(whole).change[0] if is_payload else np.nan
         before = self.running_fit.mass[0] if self._is_mass_certain(change) else np.nan
-        return Event(kind, number, self.began, -1, before, before + change, change)
+        offset = fit_zero_change(whole).change
+        return Event(kind, number, self.began, -1, before, before + change, change, offset)
 
     def _kind_of_change(self, evidence: Evidence, settled: int) -> EventKind | None:
-        """PAYLOAD_CHANGED or ZERO_MOVED where that explains the evidence, else None."""
-        assert self._evidence is not None
+        """PAYLOAD_CHANGED, ZERO_MOVED or OFFSET where that explains the evidence, else None."""
         limit = self._change.fit
         payload = fit_payload_change(evidence)
         if (payload.misfit < limit and is_plausible_payload_change(payload)
@@ -309,12 +325,22 @@ class DisturbanceDetector:
         if self.running_fit.is_refuted:  # an offset would fit a wrong frame for a while
             return None
         zero = fit_zero_change(evidence)
-        if zero.misfit < limit and is_significant_zero_change(zero) and (
-                (evidence.model.zeroed_under_load
-                 and reads_nothing_after(self._evidence, zero.change))
-                or (settled >= evidence.model.shortest_zero and load_rotation(evidence) > _ANGLE)):
+        if zero.misfit >= limit or not is_significant_zero_change(zero):
+            return None
+        return self._kind_of_offset(evidence, zero.change, settled)
+
+    def _kind_of_offset(self, evidence: Evidence, offset: Array, settled: int) -> EventKind | None:
+        """What an offset (c,) in the axes of the sensor means, if it is one."""
+        assert self._evidence is not None
+        model = evidence.model
+        if model.zeroed_under_load and reads_nothing_after(self._evidence, offset):
             return EventKind.ZERO_MOVED
-        return None
+        if settled < model.shortest_zero or load_rotation(evidence) <= _ANGLE:
+            return None
+        # A tool that is pressed on a surface with a constant force, and turned along it, does the
+        # same as another zero.
+        is_zero = self._is_after_pause or not model.zeroed_under_load
+        return EventKind.ZERO_MOVED if is_zero else EventKind.OFFSET
 
     def _has_another_setup(self, number: int) -> bool:
         """Whether rows are foretold by another set-up (payload, zero and gain at once) that was

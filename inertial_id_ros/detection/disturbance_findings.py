@@ -10,6 +10,7 @@ from ..signals.bins import BIN_NS
 from .disturbance_detector import Event, EventKind
 from .load_model import DisturbanceTexts
 
+_OFFSET_NAME = "zero_or_contact"
 _KEPT = 1000  # contacts that are kept one by one
 
 
@@ -40,6 +41,7 @@ class DisturbanceFindings:
         if event.kind.ends_payload:
             name, level = {EventKind.PAYLOAD_CHANGED: ("payload_changed", "info"),
                            EventKind.ZERO_MOVED: (self._texts.zeroed_name, "warning"),
+                           EventKind.OFFSET: (_OFFSET_NAME, "warning"),
                            EventKind.SETUP_CHANGED: ("estimate_lost", "warning"),
                            EventKind.LOST: ("estimate_lost", "warning")}[event.kind]
             self._findings.count(name, f"{self.describe(event)}; buffers flushed", level)
@@ -50,6 +52,8 @@ class DisturbanceFindings:
             return _payload_text(event)
         if event.kind is EventKind.ZERO_MOVED:
             return self._texts.zeroed
+        if event.kind is EventKind.OFFSET:
+            return self._texts.offset
         if event.kind is EventKind.SETUP_CHANGED:
             return self._texts.another_setup
         return f"{self._texts.lost} {(event.row - event.first) * BIN_NS * 1e-9:.0f} s"
@@ -57,12 +61,13 @@ class DisturbanceFindings:
     def withdraw(self) -> None:
         """Forget all contacts and withdraw all findings: the events were none."""
         self.restart()
-        self._findings.clear("contact", "payload_changed", "estimate_lost", self._texts.zeroed_name,
-                             self._texts.doubted_name)
+        self._findings.clear("contact", self._texts.doubted_name)
+        self.withdraw_changes()
 
     def withdraw_changes(self) -> None:
         """Withdraw the findings of changes of payload and zero: they were none."""
-        self._findings.clear("payload_changed", "estimate_lost", self._texts.zeroed_name)
+        self._findings.clear("payload_changed", "estimate_lost", self._texts.zeroed_name,
+                             _OFFSET_NAME)
 
     def forget_from(self, number: int) -> None:
         """Forget the contacts since this bin, which will be found again."""

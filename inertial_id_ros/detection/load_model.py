@@ -26,6 +26,7 @@ class DisturbanceTexts(NamedTuple):
         another_setup: the load follows the motion in another way than before.
         gap: samples are missing for more than, followed by a time.
         zeroed_name, gap_name, doubted_name: names of the findings.
+        offset: the zero moved, or a contact turns with the sensor.
     """
 
     contact: str
@@ -37,6 +38,7 @@ class DisturbanceTexts(NamedTuple):
     zeroed_name: str
     gap_name: str
     doubted_name: str
+    offset: str = ""
 
 
 class LoadModel(ABC):

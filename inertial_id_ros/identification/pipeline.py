@@ -201,7 +201,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         self._disturbances.record(event)
         if not event.kind.ends_payload:
             return
-        if event.kind is EventKind.ZERO_MOVED:
+        if event.kind.moves_zero:
             self._handle_moved_zero()
         self._payload_ends.append((event.row, self._begin_bin))
         self._flush_reason, self._begin_bin = self._disturbances.describe(event), event.row

@@ -9,6 +9,8 @@ that they name, wherever that frame has its origin.
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from ..errors import InvalidData, InvalidSetting
@@ -54,8 +56,11 @@ class BroadcasterOffsets(Target):
             raise InvalidData(f"a multiplier of node '{node}' is 0, so that it publishes nothing")
         values = {name: offset - float(bias) / gain for name, offset, bias, gain in zip(
             _OFFSETS, before, payload.bias, gains, strict=True)}
-        return _plan(node, values, seen, ("mass, centre of mass and inertia: this node takes "
+        plan = _plan(node, values, seen, ("mass, centre of mass and inertia: this node takes "
                                           "offsets only",))
+        force, torque = payload.bias[:3], payload.bias[3:]
+        return replace(plan, what=f"offsets that take away a bias of {_in_words(force)} N and "
+                       f"{_in_words(torque)} N m")
 
     def read(self, settings: Settings, seen: Seen) -> Reading | None:
         return parameter_reading(seen.parameters)
@@ -151,6 +156,10 @@ def _convention(settings: Settings) -> Gate:
     return Gate("convention", "" if given == "on_sensor" else
                 f"wrench.convention is '{given}': the sensor reads -m g, and this filter expects "
                 "+m g")
+
+
+def _in_words(vector: Iterable[float]) -> str:
+    return f"[{', '.join(f'{value:.3g}' for value in vector)}]"
 
 
 def _plan(node: str, values: dict[str, Any], seen: Seen, left_out: tuple[str, ...],

@@ -85,6 +85,7 @@ class Plan:
         undo: calls that give back what it has now; None: that is not known.
         left_out: what it is not told, and why, one sentence each.
         gates: conditions of this payload; notes: what the user must know, one sentence each.
+        what: it is told, in words; empty: the payload.
     """
 
     calls: tuple[Call, ...]
@@ -93,6 +94,7 @@ class Plan:
     left_out: tuple[str, ...] = ()
     gates: tuple[Gate, ...] = ()
     notes: tuple[str, ...] = ()
+    what: str = ""
 
 
 def unmeasured(what: str) -> str:

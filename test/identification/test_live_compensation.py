@@ -25,6 +25,7 @@ from synthetic import (
     joint_messages,
     payload,
     stamps,
+    texts,
     wrench_messages,
 )
 
@@ -166,6 +167,23 @@ def test_after_a_pause_of_the_wrench_nothing_is_removed_until_an_estimate_comes(
     assert "no usable wrench came for 1.5 s" in late.silent[0][1]
     known = late.t[late.mode == Mode.PAYLOAD]
     assert len(known) and (rms(heard.between(13.5, 14.5).wrench) < 1.5).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_contact_that_turns_with_the_sensor_is_not_taken_for_its_zero(sign: float) -> None:
+    """As a tool that is pressed on a curved surface with a constant force along itself."""
+    made = live(wrench__convention="on_environment" if sign > 0.0 else "on_sensor")
+    made.play(samples(8.0, sign=sign))
+    push = np.array([1.0, -2.0, 10.0, 0.1, 0.2, -0.1])
+    held = made.play(samples(12.0, start=8.0, sign=sign, bias=BIAS + push))
+    assert "contact that turns with it, or another zero" in texts(made.made)["zero_or_contact"]
+    assert "are left in the wrench" in made.live.status().reason
+    gone = made.play(samples(8.0, start=20.0, sign=sign))
+    for heard, contact in ((held, push), (gone, np.zeros(6))):
+        assert len(heard.t) == RATE * (12.0 if heard is held else 8.0)  # never silent
+        assert (rms(heard.wrench - contact) < 1.5).all(), rms(heard.wrench - contact)
+    assert made.live.status().reason == "the payload is known"
 
 
 @pytest.mark.slow

@@ -209,15 +209,15 @@ def test_what_is_left_of_a_payload_does_not_replace_the_whole(change, told_now, 
     """A driver that has a payload removes it: unless that is added, the estimate is the rest."""
     settings = Settings().replace(change)
     gate = removal_gate("universal_robots", load_target("universal_robots"), settings, told_now,
-                        NOTHING)
+                        "", NOTHING)
     assert bool(gate.closed) == closed and (not closed or "1.000 kg" in gate.closed)
 
 
 def test_without_a_reading_what_was_sent_last_counts():
     last = SimpleNamespace(last=lambda name: {"mass": 1.0})
     target = load_target("universal_robots")
-    assert "was told" in removal_gate("x", target, Settings(), None, last).closed
-    assert not removal_gate("x", load_target("xarm"), Settings(), None, last).closed
+    assert "was told" in removal_gate("x", target, Settings(), None, "", last).closed
+    assert not removal_gate("x", load_target("xarm"), Settings(), None, "", last).closed
 
 
 @pytest.mark.parametrize(("target", "change", "words"), [

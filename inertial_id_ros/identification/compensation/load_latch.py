@@ -14,6 +14,7 @@ from ...estimate import IDENTIFIED, UNOBSERVED, Estimate
 from ...inertia import Array
 from .load_in_use import NO_LOAD, Load, Mode
 
+_GONE = 3.0  # standard deviations of one sample within which an offset has gone again
 _CLOSE = 3.0  # standard deviations of one sample: what is removed is no worse than that
 _WAITING = "waiting for the first estimate"
 
@@ -37,7 +38,31 @@ class LoadLatch:
         if reason == _WAITING:
             self.reason = reason
         self.load, self.estimate_ns, self._doubted = NO_LOAD, 0, ""
+        # Offset (6,) that came meanwhile, sign of the topic [N, N m]: part of the bias by the
+        # estimates, which cannot tell it from contact.
+        self._offset = NO_LOAD.bias
         self.epoch += 1
+
+    def add_offset(self, offset: Array, reason: str, noise: Array) -> None:
+        """Another zero has come, or a contact that turns with the sensor: to remove it could hide a
+        contact, so it is left in the wrench until it goes, or `forget`.
+
+        Args:
+            offset: (6,) sign of the topic [N, N m]; noise: (6,) of one sample.
+        """
+        self._offset = self._offset + offset
+        if (np.abs(self._offset) < _GONE * noise).all():
+            self._offset = NO_LOAD.bias
+        elif self.mode is not Mode.SILENT:
+            self.reason = self._held(reason)
+
+    def _held(self, reason: str) -> str:
+        """The reason of the mode, with the offset that is left in the wrench."""
+        if not self._offset.any():
+            return reason
+        force, torque = np.linalg.norm(self._offset.reshape(2, 3), axis=1)
+        return (f"{reason}; {force:.3g} N and {torque:.3g} N m of contact, or of another zero, are "
+                "left in the wrench: if it is the zero, call ~/reset")
 
     def take(self, estimate: Estimate, carried: Array, weighed: Array) -> None:
         """Use a new estimate, if it knows mass and centre of mass, or weight and moment at least
@@ -59,9 +84,9 @@ class LoadLatch:
                 self.reason = f"the {what} is not identified yet"
             return
         self.mode, self._doubted = Mode.PAYLOAD, ""
-        self.load = Load(carried, estimate.bias, estimate.alignment)
+        self.load = Load(carried, estimate.bias - self._offset, estimate.alignment)
         self.estimate_ns = estimate.stamp_ns
-        self.reason = "the payload is known"
+        self.reason = self._held("the payload is known")
 
     def doubt(self, reason: str) -> None:
         """The data say that the estimate, or a contact, has lasted too long to judge it; only an
@@ -85,7 +110,8 @@ class LoadLatch:
         """
         if self.mode is Mode.SILENT:
             return
-        self.mode, self.reason = Mode.TOOL, f"{reason}; what is carried now is not known yet"
+        self.mode = Mode.TOOL
+        self.reason = self._held(f"{reason}; what is carried now is not known yet")
         self.load = Load(tool, self.load.bias, self.load.alignment)
         self.estimate_ns, self._doubted = 0, ""
 

@@ -340,6 +340,9 @@ class Identifier(Pipeline[WindowContent]):
                 self._latch.end_payload(text, self._carried(None))
             elif event.kind is EventKind.LOST:
                 self._latch.doubt(text)
+            elif event.kind is EventKind.OFFSET:
+                self._latch.add_offset(self.settings.wrench.sign * event.offset, text,
+                                       datasheet_noise(self._noise.settings.wrench))
             else:
                 self._latch.forget(text)
         super()._handle_event(event)

@@ -26,7 +26,7 @@ _ZERO_SD = np.repeat([200.0, 20.0], 3)  # N, N m: anything
 _SUDDEN = 0.5  # share of its accuracy by which a sensor may be wrong from one moment to the next
 _ROUGH = 1.0  # the same over the noise of a sample
 _CHANGING = 1.0  # s; in which the error of a moving sensor changes by its accuracy
-_SHORTEST_ZERO = round(1e9 / BIN_NS)  # bins; no push turns with the sensor for so long
+_SHORTEST_ZERO = round(1e9 / BIN_NS)  # bins; few pushes turn with the sensor for so long
 _LARGE_ANGLES = 2.0  # times those that the settings expect
 _TEXTS = DisturbanceTexts(
     contact="contact: the wrench does not fit the estimate and is left out",
@@ -38,7 +38,9 @@ _TEXTS = DisturbanceTexts(
     "another payload nor another zero explains alone (both at once, or the gain or mounting of the "
     "sensor): everything that was learnt is forgotten",
     gap="gaps in wrench or motion of more than",
-    zeroed_name="sensor_zeroed", gap_name="wrench_gap", doubted_name="frame_wrong_suspected")
+    zeroed_name="sensor_zeroed", gap_name="wrench_gap", doubted_name="frame_wrong_suspected",
+    offset="the reading has changed by the same force and torque in the sensor's axes, however the "
+    "sensor turns: contact that turns with it, or another zero")
 
 
 class WrenchModel(LoadModel):

@@ -118,15 +118,17 @@ class Applications:
         if undo:
             return self._plan_undo(name, target, settings)
         evidence = find_evidence(self._node, estimate, target.takes_tool)
-        look = self._graph.look(target.sources(settings), settings)
+        sources = target.sources(settings)
+        look = self._graph.look(sources, settings)
         payload = place(self._node, evidence.payload, target.placement(settings, look.seen))
         plan = target.plan(payload, settings, look.seen)
         told = target.read(settings, look.seen)
+        silent = sources.topic.name if sources.topic and look.seen.message is None else ""
         gates = [*gates_of_payload(payload, settings, target.needs_limits), *plan.gates,
-                 removal_gate(name, target, settings, told, self.history),
+                 removal_gate(name, target, settings, told, silent, self.history),
                  *self._common_gates(target, settings, look)]
-        return _Step(name, target, settings, look, plan, gates, payload.describe(), payload,
-                     evidence.record)
+        return _Step(name, target, settings, look, plan, gates, plan.what or payload.describe(),
+                     payload, evidence.record)
 
     def _plan_undo(self, name: str, target: Target, settings: Settings) -> _Step:
         entry = self.history.last(name)
@@ -217,9 +219,10 @@ class Applications:
             before, told = (reading and reading.of(step.plan.sent.values)
                             for reading in (before, told))
         undo = [self._resolved(call).to_json() for call in step.plan.undo or ()]
-        text = f"{step.name}: {step.what}" + (f"; {failure}" if failure else "")
+        text = (f"{step.name} was to be told {step.what}, but {failure}" if failure else
+                f"{step.name} was told {step.what}")
         self._node.black_boxes.note_command(f"apply: {text}")
-        self._node.get_logger().info(printable(f"applied to {text}"))
+        self._node.get_logger().info(printable(text))
         self.history.append({
             "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
             "target": step.name, "sent": changed, "failure": failure,

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ...identification.wrench.identifier import Identifier
 from ...settings import Settings
 from ...targets.gates import Gate
 from ...targets.readings import Reading
 from ...targets.target import Target
+from ..services.saving import CannotSave
 from .history import History
 
 if TYPE_CHECKING:
@@ -22,17 +24,23 @@ _SETTLING = 0.6  # s after a driver has answered, in which its wrench may still 
 _SHARE = 0.01  # by which two masses that are meant to be the same may differ
 
 
-def removal_gate(name: str, target: Target, settings: Settings, told: Reading | None,
+def removal_gate(name: str, target: Target, settings: Settings, told: Reading | None, silent: str,
                  history: History) -> Gate:
     """Whether the estimate is of all that hangs on the arm: a driver that has a payload already
     removes it from its wrench, and what is left of it must not replace the whole.
 
     Args:
         told: what the target has now, as far as it tells.
+        silent: name of the topic on which it should tell that; empty: it speaks, or there is none.
     """
     removed = settings.precompensated
     if not removes_from_wrench(target, settings) or removed.source != "settings":
         return Gate("removed_payload")
+    if silent:
+        return Gate("removed_payload",
+                    f"nothing is heard on '{silent}' (or its type is not installed here), so that "
+                    "it is not known which payload the driver removes from its wrench; set "
+                    "apply.topic, or precompensated.source 'none' for a sensor of its own")
     if told is not None:
         mass, says = float(told.values["mass"]), "tells"
     else:
@@ -80,6 +88,8 @@ def changing_wrench(node: InertialIdNode, name: str, target: Target,
 
     def reset() -> None:
         node.identifier.reset(f"a payload was applied to {name}")
+        if isinstance(node.identifier, Identifier) and not target.needs_limits:
+            _drop_tare(node, node.identifier)
         node.solve_after_change()
 
     def forget() -> None:
@@ -98,6 +108,14 @@ def changing_wrench(node: InertialIdNode, name: str, target: Target,
             time.sleep(max(0.0, taken[0] + _SETTLING - time.monotonic()))
     finally:
         node.worker.post(resume)
+
+
+def _drop_tare(node: InertialIdNode, identifier: Identifier) -> None:
+    """Drop the tare, which was of the zero before; in the worker."""
+    try:
+        identifier.untare(node.state.keep)
+    except CannotSave:  # which a finding says
+        identifier.untare()
 
 
 def _changes_wrench(target: Target, settings: Settings) -> bool:
