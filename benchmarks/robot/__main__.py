@@ -3,8 +3,8 @@
 
     python -m benchmarks.robot [table ...]
 
-Tables: published, panda, ur10e, descriptions, friction, random, humanoid, planning, speed; without
-arguments all of them. Recordings are looked for in the folder that INERTIAL_ID_DATA names.
+Tables: published, panda, ur10e, descriptions, friction, random, humanoid, planning, cost, speed;
+without arguments all of them. Recordings are looked for in the folder that INERTIAL_ID_DATA names.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.robot import (
+    costs,
     descriptions,
     friction,
     humanoid,
@@ -51,6 +52,7 @@ TABLES: dict[str, tuple[str, Callable[[], list[str]]]] = {
     "random": ("Random robots", descriptions.random_table),
     "humanoid": ("Humanoids without ground, base-link rows", humanoid.table),
     "planning": ("Planned motions of whole arms", planning.table),
+    "cost": ("Cost of long recordings and many joints", costs.table),
     "speed": ("Solve times on one core", speeds.table),
 }
 

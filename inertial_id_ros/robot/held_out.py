@@ -10,7 +10,7 @@ solution of a system of its own few columns.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class HeldOut:
     train: Array
     test: Array
     bodies: int
+    _others: _Corners = field(default_factory=lambda: _Corners(), repr=False, compare=False)
 
     @property
     def joints(self) -> int:
@@ -40,23 +41,47 @@ class HeldOut:
 
     def joint(self, j: int, used: Sequence[Sequence[int]]) -> JointScores:
         """The candidates of joint j, where the others use these (joints, ...) of theirs."""
-        parts = []
-        for train, test in zip(self.train, self.test, strict=True):
-            b = self.bodies
-            whole, other = train[j].copy(), test[j].copy()
-            whole[np.arange(b), np.arange(b)] += 1.0
-            corner = np.append(np.arange(b), len(whole) - 1)
-            for k in range(self.joints):
-                if k != j:
-                    left = _eliminate_terms(train[k], b, used[k])
-                    at = np.concatenate([np.arange(b), b + np.asarray(used[k], dtype=int),
-                                         [len(whole) - 1]])
-                    whole[np.ix_(corner, corner)] += left.T @ train[k][np.ix_(at, at)] @ left
-                    other[np.ix_(corner, corner)] += left.T @ test[k][np.ix_(at, at)] @ left
-            solved = np.linalg.solve(whole[:b, :b], whole[:b, b:])
-            left = np.vstack([-solved, np.eye(len(whole) - b)])
-            parts.append((left.T @ whole @ left, left.T @ other @ left))
-        return JointScores(np.stack([p[0] for p in parts]), np.stack([p[1] for p in parts]))
+        others = [self._others.corners(self, k, used[k]) for k in range(self.joints) if k != j]
+        b, n = self.bodies, self.train.shape[-1]
+        corner = np.append(np.arange(b), n - 1)
+        at = np.ix_(np.arange(len(self.train)), corner, corner)
+        whole, other = self.train[:, j].copy(), self.test[:, j].copy()
+        whole[:, np.arange(b), np.arange(b)] += 1.0
+        for k, matrix in enumerate((whole, other)):
+            matrix[at] += sum(corners[k] for corners in others)
+        left = np.zeros((len(whole), n, n - b))
+        left[:, :b] = -np.linalg.solve(whole[:, :b, :b], whole[:, :b, b:])
+        left[:, b:] = np.eye(n - b)
+        across = left.transpose(0, 2, 1)
+        return JointScores(across @ whole @ left, across @ other @ left)
+
+
+class _Corners:
+    """What each joint adds to bodies and torque, its own terms eliminated; the newest is kept."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[tuple[int, ...], tuple[Array, Array]]] = {}
+
+    def corners(self, held: HeldOut, k: int, used: Sequence[int]) -> tuple[Array, Array]:
+        """Of joint k, with these of its candidates (used,): normal matrices (parts, bodies + 1,
+        bodies + 1) of the rows that predict each part, and of the rows of that part."""
+        known = self._kept.get(k)
+        if known is None or known[0] != tuple(used):
+            pairs = [_eliminate(train[k], test[k], held.bodies, used)
+                     for train, test in zip(held.train, held.test, strict=True)]
+            known = tuple(used), (np.stack([p[0] for p in pairs]), np.stack([p[1] for p in pairs]))
+            self._kept[k] = known
+        return known[1]
+
+
+def _eliminate(train: Array, test: Array, bodies: int, used: Sequence[int]) -> tuple[Array, Array]:
+    """Normal matrices (bodies + 1, bodies + 1) without the used candidates, whose values are those
+    that fit the rows of `train` best."""
+    left = _eliminate_terms(train, bodies, used)
+    at = np.concatenate([np.arange(bodies), bodies + np.asarray(used, dtype=int),
+                         [len(train) - 1]])
+    return tuple(left.T @ matrix[np.ix_(at, at)] @ left  # type: ignore[return-value]
+                 for matrix in (train, test))
 
 
 @dataclass(frozen=True)

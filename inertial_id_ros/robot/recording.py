@@ -27,7 +27,7 @@ from ..kinematics.polynomial import (
 from ..signals.bins import BIN_NS, bin_samples
 from ..signals.low_pass import make_low_pass
 from ..signals.ring_buffer import SampleRing
-from .compression import Compressed, compress_rows
+from .compression import CHUNK, Compressed, compress_rows
 from .model import RobotModel
 
 WINDOW, LOW_PASS = 0.15, 0.4  # s
@@ -109,13 +109,31 @@ def filter_recording(model: RobotModel, recording: JointRecording, delay: float 
     if recording.q.shape[1] != model.nv:
         raise InvalidData(f"the recording has {recording.q.shape[1]} joints, the model {model.nv}")
 
+    return filter_regressor(model.regressor, recording, delay, window, low_pass)
+
+
+def filter_regressor(regressor: Callable[[Array, Array, Array], Array], recording: JointRecording,
+                     delay: float = 0.0, window: float = WINDOW, low_pass: float = LOW_PASS
+                     ) -> FilteredRecording:
+    """Low-passed rows of any regressor (n, joints, p) of the motion; see `filter_recording`.
+
+    A joint feels only what lies beyond it: entries that are zero whatever the motion are not
+    filtered.
+
+    Raises:
+        NotEnoughData: too short, or too sparse.
+    """
+    rng = np.random.default_rng(0)
+    random = [rng.normal(size=(3, recording.q.shape[1])) for _ in range(3)]
+    felt = regressor(random[0], random[1], random[2]).any(axis=0)
+
     def rows(q: Array, dq: Array, ddq: Array) -> Array:
-        return model.regressor(q, dq, ddq).reshape(len(q), -1)
+        return regressor(q, dq, ddq)[:, felt]
 
     found = filter_columns(rows, recording, delay, window, low_pass)
-    n = len(found.time)
-    return FilteredRecording(found.time, found.regressor.reshape(n, model.nv, model.size),
-                             found.effort, found.effort_rate)
+    whole = np.zeros((len(found.time), *felt.shape))
+    whole[:, felt] = found.regressor
+    return FilteredRecording(found.time, whole, found.effort, found.effort_rate)
 
 
 def filter_columns(columns: Callable[[Array, Array, Array], Array], recording: JointRecording,
@@ -140,9 +158,13 @@ def filter_columns(columns: Callable[[Array, Array, Array], Array], recording: J
     q, dq, ddq, valid = joint_motion(recording, bins.stamps - int(delay * 1e9), window)
     if not valid.any():
         raise NotEnoughData("the joint states are too sparse, or too short, for velocities")
-    y = np.concatenate([bins.mean[valid], columns(q[valid], dq[valid], ddq[valid])], axis=1)
-    low = make_low_pass(low_pass, y.shape[1], joints)
-    parts = [low.push(bins.number[valid], bins.samples[valid].astype(float), y), low.flush()]
+    low, parts = None, []
+    for part in np.split(np.flatnonzero(valid), range(CHUNK, int(valid.sum()), CHUNK)):
+        y = np.concatenate([bins.mean[part], columns(q[part], dq[part], ddq[part])], axis=1)
+        low = low or make_low_pass(low_pass, y.shape[1], joints)
+        parts.append(low.push(bins.number[part], bins.samples[part].astype(float), y))
+    assert low is not None
+    parts.append(low.flush())
     middle = np.concatenate([part.number for part in parts])
     if len(middle) == 0:
         raise NotEnoughData(f"the recording is too short for a filter of {low_pass:g} s")

@@ -8,17 +8,27 @@ gravity enters the regressor linearly, and a delay shifts the efforts by their r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import InvalidData, NotEnoughData
 from ..inertia import Array
+from ..linalg import triangular_factors
 from .base_parameters import structural_base_parameters
-from .model import RobotModel
-from .recording import LOW_PASS, WINDOW, JointRecording, filter_recording
+from .model import BODY_SIZE, RobotModel
+from .recording import (
+    LOW_PASS,
+    WINDOW,
+    JointRecording,
+    filter_recording,
+    filter_regressor,
+)
 
 _ROUNDS = 8
+_CHUNK = 500  # rows of all joints in memory side by side
 LARGEST_TILT = 0.5  # rad
 LARGEST_DELAY = 0.1  # s
 
@@ -56,18 +66,7 @@ def align_recording(model: RobotModel, recording: JointRecording, window: float 
     if not np.allclose(model.gravity[:2], 0.0):
         raise InvalidData("tilt is found for a model whose gravity is along the root's z axis")
     upward = -float(np.sign(model.gravity[2]))
-    known = structural_base_parameters(model).independent
-    still = filter_recording(model.with_gravity(np.zeros(3)), recording, 0.0, window, low_pass)
-    rows, rate = still.regressor.reshape(-1, model.size), still.effort_rate.ravel()
-    # What gravity along each axis adds.
-    along = [filter_recording(model.with_gravity(g * e), recording, 0.0, window,
-                              low_pass).regressor.reshape(-1, model.size) - rows for e in np.eye(3)]
-    rows, along = rows[:, known], [pull[:, known] for pull in along]
-    effort = still.effort.ravel()
-    if weights is not None:
-        w = weights.ravel()
-        rows, along = rows * w[:, None], [pull * w[:, None] for pull in along]
-        effort, rate = effort * w, rate * w
+    samples, rows, along, effort, rate = _condense(model, recording, window, low_pass, weights)
     tilt, delay = np.zeros(2), 0.0
     for _ in range(_ROUNDS):
         lean = _gravity_direction(tilt, upward)
@@ -89,11 +88,63 @@ def align_recording(model: RobotModel, recording: JointRecording, window: float 
             break
     spread = np.linalg.pinv((system / lengths).T @ (system / lengths), hermitian=True)
     residual = moved - system @ solved
-    sigma = np.sqrt(residual @ residual / max(len(moved) - system.shape[1], 1)
+    sigma = np.sqrt(residual @ residual / max(samples - system.shape[1], 1)
                     * np.diag(spread)[-3:]) / lengths[-3:]
     if not np.isfinite(sigma).all():
         raise NotEnoughData("the recording does not determine tilt and delay")
     return Alignment(g * _gravity_direction(tilt, upward), delay, tilt, sigma)
+
+
+class _Condensed(NamedTuple):
+    """A recording in a few rows, which fit and leave residuals as all of them do.
+
+    Attributes:
+        samples: how many torques it stands for; rows: (k, nb) without gravity, base columns only.
+        along: what gravity along each axis adds (k, nb); effort: (k,); rate: (k,) its derivative.
+    """
+
+    samples: int
+    rows: Array
+    along: Sequence[Array]
+    effort: Array
+    rate: Array
+
+
+def _condense(model: RobotModel, recording: JointRecording, window: float, low_pass: float,
+              weights: Array | None) -> _Condensed:
+    """The triangular factor of all rows, weighted (r, joints)."""
+    g, known = float(np.linalg.norm(model.gravity)), structural_base_parameters(model).independent
+    still = filter_recording(model.with_gravity(np.zeros(3)), recording, 0.0, window, low_pass)
+    along = [_filter_pull(model.with_gravity(g * e), recording, window, low_pass)[:, :, known]
+             for e in np.eye(3)]
+    pulled = [np.flatnonzero(pull.any(axis=(0, 1))) for pull in along]
+    columns = [still.regressor[:, :, known], *(pull[:, :, at] for pull, at in zip(
+        along, pulled, strict=True)), still.effort[..., None], still.effort_rate[..., None]]
+    factor: Array = np.zeros((0, sum(part.shape[2] for part in columns)))
+    for start in range(0, len(still.time), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        block = np.concatenate([column[part] for column in columns], axis=2)
+        if weights is not None:
+            block *= weights[part, :, None]
+        factor = triangular_factors(np.vstack([factor, block.reshape(-1, block.shape[2])]))
+    edges = np.cumsum([len(known), *map(len, pulled)])
+    rows, *own = np.split(factor[:, :-2], edges[:-1], axis=1)
+    spread = [np.zeros(rows.shape) for _ in own]
+    for wide, at, mine in zip(spread, pulled, own, strict=True):
+        wide[:, at] = mine
+    return _Condensed(still.effort.size, rows, spread, factor[:, -2], factor[:, -1])
+
+
+def _filter_pull(model: RobotModel, recording: JointRecording, window: float, low_pass: float
+                 ) -> Array:
+    """Rows (r, joints, p) of what the model's gravity adds to the regressor."""
+    def pull(q: Array, dq: Array, ddq: Array) -> Array:
+        still = np.zeros_like(q)
+        rows = model.regressor(q, still, still)
+        rows[:, :, BODY_SIZE * len(model.bodies):] = 0.0
+        return rows
+
+    return filter_regressor(pull, recording, 0.0, window, low_pass).regressor
 
 
 def _gravity_direction(tilt: Array, upward: float) -> Array:

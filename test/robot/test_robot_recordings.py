@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from benchmarks.robot import recordings
-from benchmarks.robot.robots import random_tree, ur10e
+from benchmarks.robot.robots import random_tree, ur10e, wam
 from inertial_id_ros.errors import InvalidData, NotEnoughData
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot.drive_gains import gains_from_payload, payload_with_gains
 from inertial_id_ros.robot.joint_terms import NO_TERMS, JointTerms
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.recording import JointRecording, filter_recording
+from inertial_id_ros.robot.recording import JointRecording, filter_columns, filter_recording
 from inertial_id_ros.robot.tilt_and_delay import align_recording
 
 RATE = 200  # Hz
@@ -46,6 +46,27 @@ def test_filtered_rows_still_satisfy_the_equations_of_motion(rng: np.random.Gene
     slope = np.gradient(rows.effort, rows.time, axis=0)
     np.testing.assert_allclose(rows.effort_rate[middle], slope[middle],
                                atol=0.05 * np.abs(slope).max())
+
+
+def test_rows_do_not_depend_on_how_many_bins_are_in_memory(
+        rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also across a gap, and with the entries that no motion changes left out of the filter."""
+    model = RobotModel.from_urdf(wam(rng))
+    t = np.arange(0.0, 4.0, 0.004)
+    t = t[(t < 1.3) | (t > 1.5)]
+    q = np.sin(t[:, None] * rng.uniform(1.0, 3.0, model.nv))
+    recording = JointRecording.from_seconds(t, q, rng.normal(size=q.shape))
+    whole = filter_recording(model, recording)
+    monkeypatch.setattr("inertial_id_ros.robot.recording.CHUNK", 37)
+    parts = filter_recording(model, recording)
+    for one, other in zip(vars(whole).values(), vars(parts).values(), strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-10, atol=1e-10)
+
+    def everything(*motion: np.ndarray) -> np.ndarray:
+        return model.regressor(*motion).reshape(len(motion[0]), -1)
+
+    dense = filter_columns(everything, recording).regressor
+    np.testing.assert_allclose(whole.regressor.reshape(dense.shape), dense, atol=1e-12)
 
 
 def test_tilt_and_delay_are_found(rng: np.random.Generator) -> None:
