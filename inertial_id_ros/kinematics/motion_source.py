@@ -202,8 +202,12 @@ class MotionSelector:
         return self._tf.chain if self._tf is not None else None
 
     def fixed_pose(self, frame: str, other: str) -> Pose | None:
-        """Pose of a frame in another that is fixed to it; None where it is not, or not known."""
+        """Pose of `other` in `frame`, to which it is fixed; None where it is not, or not known."""
         self.tree.want(frame, other)
+        by_joints = self._pose_by_joints(frame, other)
+        if by_joints is not None:
+            pose, is_fixed = by_joints
+            return pose if is_fixed else None
         return find_fixed_pose(frame, other, self._joint, self.tree)
 
     # ---- choice --------------------------------------------------------------------------------
@@ -454,17 +458,11 @@ class MotionSelector:
         time [ns]; None where the frames are fixed to each other."""
         if target == source:
             return np.eye(3), np.zeros(3), None
-        if self._joint is not None and self._joint.newest() is not None:
-            positions = self._joint.ring.rows[-1].copy()
-            try:
-                pose = self._pose_between(self._joint.robot, target, source, positions)
-                turned = self._pose_between(self._joint.robot, target, source,
-                                            positions + _OTHER_POSITION)
-                fixed = np.allclose(pose.rotation, turned.rotation, atol=1e-9) and np.allclose(
-                    pose.translation, turned.translation, atol=1e-9)
-                return pose.rotation, pose.translation, None if fixed else self._joint.newest()
-            except UnknownFrame:
-                pass
+        by_joints = self._pose_by_joints(target, source)
+        if by_joints is not None:
+            assert self._joint is not None
+            pose, is_fixed = by_joints
+            return pose.rotation, pose.translation, None if is_fixed else self._joint.newest()
         pose = self.tree.newest(target, source)
         return pose.rotation, pose.translation, self.tree.newest_stamp(target, source)
 
@@ -476,6 +474,21 @@ class MotionSelector:
             newest_ns: stamp of the newest wrench; said: the frame_id of its messages.
         """
         return self._frame_shift.check(newest_ns, used, said, self._joint, self.tree)
+
+    def _pose_by_joints(self, target: str, source: str) -> tuple[Pose, bool] | None:
+        """Newest pose of source in target, and whether no joint moves it; None where the joint
+        states do not tell it."""
+        if self._joint is None or self._joint.newest() is None:
+            return None
+        positions = self._joint.ring.rows[-1].copy()
+        try:
+            pose = self._pose_between(self._joint.robot, target, source, positions)
+            turned = self._pose_between(self._joint.robot, target, source,
+                                        positions + _OTHER_POSITION)
+        except UnknownFrame:
+            return None
+        return pose, bool(np.allclose(pose.rotation, turned.rotation, atol=1e-9)
+                          and np.allclose(pose.translation, turned.translation, atol=1e-9))
 
     def _pose_between(self, robot: RobotFrame, target: str, source: str,
                       positions: Array) -> Pose:

@@ -407,6 +407,18 @@ def test_a_frame_that_is_not_known_is_named() -> None:
     assert "compensation.frame is 'nowhere'" in made.live.status().reason
 
 
+@pytest.mark.parametrize(("frame", "is_fixed"), [
+    ("hand", True), ("arm", False), ("base_link", False)])
+def test_a_link_of_the_robot_is_a_target_only_where_it_moves_with_the_sensor(
+        frame: str, is_fixed: bool) -> None:
+    """Links that the robot description alone places, without any transform."""
+    made = live(compensation__frame=frame)
+    made.play(samples(3.0))
+    status = made.live.status()
+    assert (status.mode is Mode.PAYLOAD) == is_fixed, status.reason
+    assert is_fixed or "not known to be fixed to the sensor" in status.reason
+
+
 # ---- motion from transforms ----------------------------------------------------------------------
 
 
