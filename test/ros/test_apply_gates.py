@@ -148,7 +148,8 @@ def test_nothing_is_sent_of_an_estimate_that_is_old_or_an_arm_that_is_silent(sta
 
 @pytest.mark.parametrize(("joints", "words"), [
     (("left_lift",), ""), (("right_lift",), "joint 'right_lift' by 0.333 per second"),
-    ((), "right_lift"), (("other",), "no joint that moves the sensor")])
+    ((), "right_lift"), (("other",), "no joint that moves the sensor"),
+    (("left_lift", "left_wrist"), "joint 'left_wrist' is not among the joint states")])
 def test_only_joints_that_move_the_sensor_must_rest(joints, words):
     """Two arms may share a topic, whose messages carry the joints of one of them each."""
     messages = [JointState(name=["left_lift"], position=[1.0]),
@@ -192,6 +193,15 @@ def test_a_line_that_was_written_in_part_hides_no_other(tmp_path):
         undo_calls(history.last("ur"), "ur")
 
 
+def test_an_undo_that_failed_can_be_asked_for_again(tmp_path):
+    history = History(str(tmp_path), "node")
+    history.append({"target": "ur", "sent": True, "mass": 1.0, "failure": ""})
+    for failure, left in (("no answer", True), ("mass is 1 kg", True), ("", False)):
+        history.append({"target": "ur", "sent": True, "failure": failure,
+                        "evidence": {"undo_of": "then"}})
+        assert (history.last("ur") is not None) == left
+
+
 # ---- what is configured already, and what follows ------------------------------------------------
 
 NOTHING = SimpleNamespace(last=lambda name: None)
@@ -211,6 +221,16 @@ def test_what_is_left_of_a_payload_does_not_replace_the_whole(change, told_now, 
     gate = removal_gate("universal_robots", load_target("universal_robots"), settings, told_now,
                         "", NOTHING)
     assert bool(gate.closed) == closed and (not closed or "1.000 kg" in gate.closed)
+
+
+def test_of_a_driver_that_removes_a_payload_by_the_settings_the_wrench_changes():
+    """It will remove the new one: what is left then must not replace it."""
+    last = SimpleNamespace(last=lambda name: {"mass": 1.0})
+    settings = Settings().replace({"precompensated.mass": 0.4})
+    target = load_target("fanuc")
+    assert not removal_gate("fanuc", target, settings, None, "", NOTHING).closed
+    assert "was told" in removal_gate("fanuc", target, settings, None, "", last).closed
+    assert any("removes this payload" in note for note in consequences(target, settings))
 
 
 def test_without_a_reading_what_was_sent_last_counts():

@@ -105,7 +105,7 @@ def test_the_gravity_filter_is_found_in_the_chain_and_takes_kilograms(stage, bro
      ": not while I run"),
     ("force_torque_sensor_broadcaster", "'gravity_compensation.frame.id' of node "
      "'force_torque_sensor_broadcaster' names no frame"),
-    ("nobody", "there is no service '/nobody/list_parameters'")])
+    ("nobody", "there is no node '/nobody' that takes parameters")])
 def test_a_node_that_cannot_take_it_is_named_with_the_parameter(stage, broadcaster, name, words):
     use(stage, "apply.node", name)
     use(stage, "apply.timeout", 2.0 if name == "nobody" else 20.0)
@@ -127,6 +127,7 @@ def test_the_offsets_take_the_bias_away_as_the_broadcaster_adds_them_before_its_
     bias = wait_for_valid(stage, 1).bias
     answer = stage.apply("force_torque_sensor_broadcaster", send=True)
     assert answer.success, answer.message
+    assert "was told offsets that take away [" in answer.message and " kg" not in answer.message
     assert "the node forgets its data" in answer.message
     got = told(broadcaster)[-1]
     for kind, vector, tolerance in (("force", bias.force, 0.05), ("torque", bias.torque, 0.005)):

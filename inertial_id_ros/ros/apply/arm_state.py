@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -44,15 +45,21 @@ def rest_gate(asking: Asking, settings: Settings, joints: Collection[str]) -> Ga
     def enough(messages: Sequence[Any]) -> bool:
         if messages and not begin:
             begin.append(time.monotonic())
-        return bool(begin) and time.monotonic() - begin[0] >= _REST_TIME and len(messages) > 2
+        if not begin or time.monotonic() - begin[0] < _REST_TIME or len(messages) < 3:
+            return False
+        heard = Counter(name for m in messages for name in split(m)[0])
+        return all(heard[name] > 1 for name in joints)
+
+    def split(message: Any) -> tuple[Sequence[str], Sequence[float]]:
+        if dynamic.topic:
+            return states.split(message.joint_names, message.interface_values)[1:3]
+        return message.name, message.position
 
     messages = asking.listen(kind, topic, _SILENCE, enough)
     if len(messages) < 3:
         return Gate("rest", f"'{topic}' is silent, so that it is not known whether the arm is at "
                     "rest")
-    names, positions = zip(*(
-        states.split(m.joint_names, m.interface_values)[1:3] if dynamic.topic
-        else (tuple(m.name), tuple(m.position)) for m in messages), strict=True)
+    names, positions = zip(*map(split, messages), strict=True)
     return Gate("rest", _describe_motion(names, positions, joints, settings.apply.rest_speed))
 
 
@@ -71,6 +78,10 @@ def _describe_motion(names: Sequence[Sequence[str]], positions: Sequence[Sequenc
                 ranges.setdefault(name, []).append(value)
     if not ranges:
         return "no joint that moves the sensor is among the joint states"
+    missing = [name for name in sorted(joints) if len(ranges.get(name, ())) < 2]
+    if missing:
+        return (f"joint '{missing[0]}' is not among the joint states, so that it is not known "
+                "whether the arm is at rest")
     for name, values in ranges.items():
         moved = float(np.ptp(values)) / _REST_TIME
         if not moved <= speed:

@@ -41,11 +41,13 @@ def removal_gate(name: str, target: Target, settings: Settings, told: Reading | 
                     f"nothing is heard on '{silent}' (or its type is not installed here), so that "
                     "it is not known which payload the driver removes from its wrench; set "
                     "apply.topic, or precompensated.source 'none' for a sensor of its own")
+    last = history.last(name)
     if told is not None:
         mass, says = float(told.values["mass"]), "tells"
-    else:
-        last = history.last(name) or {}
+    elif last is not None:
         mass, says = float(last.get("mass") or 0.0), "was told"
+    else:  # only the settings say it
+        return Gate("removed_payload")
     if abs(mass - removed.mass) <= max(_LEAST, _SHARE * mass):
         return Gate("removed_payload")
     return Gate("removed_payload",
@@ -119,9 +121,12 @@ def _drop_tare(node: InertialIdNode, identifier: Identifier) -> None:
 
 
 def _changes_wrench(target: Target, settings: Settings) -> bool:
-    """Whether the wrench that the node receives changes with what the target is told."""
-    own_sensor = target.needs_limits and settings.precompensated.source == "none"
-    return target.changes_wrench and not own_sensor
+    """Whether the wrench that the node receives changes with what the target is told: a driver of
+    which the settings say that it removes a payload will remove the new one, too."""
+    removed = settings.precompensated
+    if target.needs_limits and removed.source == "none":  # the sensor is not the driver's
+        return False
+    return target.changes_wrench or (target.needs_limits and removed.mass > 0.0)
 
 
 def removes_from_wrench(target: Target, settings: Settings) -> bool:

@@ -5,7 +5,7 @@ undo."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +52,19 @@ class History:
 
     def last(self, target: str) -> dict[str, Any] | None:
         """The last application to a target that changed something, and was not undone since; None:
-        there is none."""
-        newest = self.newest(target)
+        there is none. An undo that failed leaves it to be undone again."""
+        newest = next((entry for entry in self._changes(target)
+                       if not (is_undo(entry) and entry.get("failure"))), None)
         return None if newest is None or is_undo(newest) else newest
 
     def newest(self, target: str) -> dict[str, Any] | None:
         """The last application to a target that changed something, or the last undo of one."""
-        return next((entry for entry in reversed(self._entries())
-                     if entry.get("target") == target and entry.get("sent")), None)
+        return next(self._changes(target), None)
+
+    def _changes(self, target: str) -> Iterator[dict[str, Any]]:
+        """Applications to a target that changed something, and undos of them, newest first."""
+        return (entry for entry in reversed(self._entries())
+                if entry.get("target") == target and entry.get("sent"))
 
     def _entries(self) -> list[dict[str, Any]]:
         """The newest entries; a line that was written in part is left out."""

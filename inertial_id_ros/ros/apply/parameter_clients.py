@@ -15,7 +15,7 @@ from rcl_interfaces.srv import (
 )
 
 from ...errors import InvalidData
-from .asking import Asking
+from .asking import Asking, NoAnswer, NoResponse
 
 _FIELDS = {
     ParameterType.PARAMETER_BOOL: "bool_value", ParameterType.PARAMETER_INTEGER: "integer_value",
@@ -69,7 +69,13 @@ class ParameterClient:
             raise InvalidData(f"node '{self.name}' refuses {', '.join(values)}: {result.reason}")
 
     def _call(self, kind: Any, service: str, request: Any) -> Any:
-        return self._asking.call(kind, f"{self.name}/{service}", request, self._timeout)
+        try:
+            return self._asking.call(kind, f"{self.name}/{service}", request, self._timeout)
+        except NoResponse:
+            raise
+        except NoAnswer:
+            raise NoAnswer(f"there is no node '{self.name}' that takes parameters; is it running, "
+                           "and its name right?") from None
 
 
 def _plain(value: ParameterValue) -> Any:
