@@ -31,17 +31,22 @@ class Gains:
 
     Attributes:
         gain: (joints,) [N m/A] (or effort per unit of what was recorded).
-        sigma: (joints,) their standard deviations, the correlation of residuals included.
+        covariance: (joints, joints) of the gains, the correlation of residuals included.
         payload: (10,) the payload about the origin of the last link, in its axes.
         payload_sigma: (10,).
         rms: (joints,) root mean square residual of the currents [A].
     """
 
     gain: Array
-    sigma: Array
+    covariance: Array
     payload: Array
     payload_sigma: Array
     rms: Array
+
+    @property
+    def sigma(self) -> Array:
+        """Standard deviations (joints,) of the gains."""
+        return np.sqrt(np.diag(self.covariance))
 
 
 def gains_from_payload(model: RobotModel, unloaded: FilteredRecording, loaded: FilteredRecording,
@@ -77,10 +82,11 @@ def gains_from_payload(model: RobotModel, unloaded: FilteredRecording, loaded: F
     else:
         raise NotEnoughData("the search for the gains does not settle")
     x = pair.solve_parameters(gain, weights, mass)
-    sigma = np.sqrt(np.diag(pair.covariance(slopes, weights, pair.correlation(x, gain))))
+    spread = pair.covariance(slopes, weights, pair.correlation(x, gain))
+    sigma = np.sqrt(np.diag(spread))
     payload = slice(start, start + BODY_SIZE)
     own = np.concatenate([[0.0], sigma[count + start:count + start + BODY_SIZE - 1]])
-    return Gains(gain, gain**2 * sigma[:count], x[payload], own, rms)
+    return Gains(gain, np.outer(gain**2, gain**2) * spread[:count, :count], x[payload], own, rms)
 
 
 def payload_with_gains(model: RobotModel, unloaded: FilteredRecording, loaded: FilteredRecording,
@@ -106,7 +112,7 @@ def payload_with_gains(model: RobotModel, unloaded: FilteredRecording, loaded: F
         moved[j] += sigma[j]
         other = pair.solve(pair.rows / moved[pair.joint][:, None], pair.current, weights)
         spread = spread + np.outer((other - x)[payload], (other - x)[payload])
-    return Gains(gains, sigma, x[payload], np.sqrt(np.diag(spread)), rms)
+    return Gains(gains, np.diag(sigma**2), x[payload], np.sqrt(np.diag(spread)), rms)
 
 
 class _TwoRecordings:

@@ -8,7 +8,7 @@ on the regressor and on the efforts (`low_pass`), which costs no bias.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,8 @@ from .compression import CHUNK, Compressed, compress_rows
 from .model import RobotModel
 
 WINDOW, LOW_PASS = 0.15, 0.4  # s
+BREAK_NS = 2_000_000_000  # without samples: what follows is another recording
+_SECOND = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,18 @@ class JointRecording:
         new = np.append(True, np.diff(stamps) > 0)
         return cls(stamps[new], np.asarray(q, dtype=float)[new],
                    np.asarray(effort, dtype=float)[new])
+
+    @classmethod
+    def join(cls, recordings: Sequence[JointRecording]) -> JointRecording:
+        """Recordings of the same joints one after the other, with breaks between them that no
+        filter bridges; the first keeps its times."""
+        stamps = [recordings[0].stamps]
+        for recording in recordings[1:]:
+            later = stamps[-1][-1] + 2 * BREAK_NS - recording.stamps[0]
+            # Whole seconds, so that its samples fall into the same bins as without the others.
+            stamps.append(recording.stamps + -(-later // _SECOND) * _SECOND)
+        return cls(np.concatenate(stamps), np.concatenate([r.q for r in recordings]),
+                   np.concatenate([r.effort for r in recordings]))
 
     def split(self, share: float) -> tuple[JointRecording, JointRecording]:
         """The first part of the time, and the rest."""
@@ -159,18 +173,27 @@ def filter_columns(columns: Callable[[Array, Array, Array], Array], recording: J
     if not valid.any():
         raise NotEnoughData("the joint states are too sparse, or too short, for velocities")
     low, parts = None, []
-    for part in np.split(np.flatnonzero(valid), range(CHUNK, int(valid.sum()), CHUNK)):
+    for part, last in _pieces(bins.number, np.flatnonzero(valid)):
         y = np.concatenate([bins.mean[part], columns(q[part], dq[part], ddq[part])], axis=1)
         low = low or make_low_pass(low_pass, y.shape[1], joints)
         parts.append(low.push(bins.number[part], bins.samples[part].astype(float), y))
-    assert low is not None
-    parts.append(low.flush())
+        if last:
+            parts.append(low.flush())
     middle = np.concatenate([part.number for part in parts])
     if len(middle) == 0:
         raise NotEnoughData(f"the recording is too short for a filter of {low_pass:g} s")
     means = np.concatenate([part.columns for part in parts])
     return FilteredRecording((middle + 0.5) * BIN_NS * 1e-9, means[:, joints:], means[:, :joints],
                              np.concatenate([part.rates for part in parts]))
+
+
+def _pieces(number: np.ndarray, used: np.ndarray) -> Iterator[tuple[np.ndarray, bool]]:
+    """Indices `used` of bins with these numbers, in pieces that may be in memory together, and
+    whether a break, or the end, follows."""
+    breaks = np.flatnonzero(np.diff(number[used]) * BIN_NS >= BREAK_NS) + 1
+    for run in np.split(used, breaks):
+        for begin in range(0, len(run), CHUNK):
+            yield run[begin:begin + CHUNK], begin + CHUNK >= len(run)
 
 
 def joint_motion(recording: JointRecording, wanted: np.ndarray, window: float = WINDOW

@@ -69,6 +69,19 @@ def test_rows_do_not_depend_on_how_many_bins_are_in_memory(
     np.testing.assert_allclose(whole.regressor.reshape(dense.shape), dense, atol=1e-12)
 
 
+def test_joined_recordings_give_the_rows_of_each(rng: np.random.Generator) -> None:
+    model = RobotModel.from_urdf(random_tree(rng, 3))
+    parts = []
+    for seconds in (3.0, 2.0):
+        t, q, _, _ = moving(rng, 3, seconds)
+        parts.append(JointRecording.from_seconds(t, q, rng.normal(size=q.shape)))
+    one, two = (filter_recording(model, part) for part in parts)
+    rows = filter_recording(model, JointRecording.join(parts))
+    for name in ("regressor", "effort", "effort_rate"):
+        np.testing.assert_allclose(getattr(rows, name), np.concatenate(
+            [getattr(one, name), getattr(two, name)]), rtol=1e-9, atol=1e-9)
+
+
 def test_tilt_and_delay_are_found(rng: np.random.Generator) -> None:
     model = RobotModel.from_urdf(random_tree(rng, 4))
     tilt = np.array([0.02, -0.03])

@@ -20,6 +20,7 @@ from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ...robot.recording import LOW_PASS
 from ...robot.robot_file import save_robot
 from ..bag.output import check_outputs, report_file, write_json, write_text
+from .motor_currents import Currents
 from .recording_files import read_recording
 from .report import print_report, result_json
 from .robot_identification import RobotResult, identify_described_robot
@@ -39,9 +40,19 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="Exit status: 0 identified, 1 the recording is not enough, 2 the request cannot be "
         "carried out.")
     add = parser.add_argument
-    add("recording", metavar="RECORDING", type=Path,
+    add("recording", metavar="RECORDING", type=Path, nargs="+",
         help="rosbag2 folder, .mcap or .db3 with joint states that carry efforts; CSV with columns "
-        "time, position.<joint>, effort.<joint>; or NPZ with t, q, effort [s, rad, N m]")
+        "time, position.<joint>, effort.<joint>; or NPZ with t, q, effort [s, rad, N m]. Several "
+        "recordings of one robot are used together")
+    add("--test", metavar="RECORDING", type=Path, action="append", default=[],
+        help="test the robot on this recording, and do not identify it from it (may be repeated)")
+    add("--loaded", metavar="RECORDING", type=Path,
+        help="efforts are motor currents [A]; with this recording of the robot with a payload of "
+        "--payload-mass on its last link, the gains of the drives are found")
+    add("--payload-mass", metavar="X", type=float, help="mass of that payload [kg]")
+    add("--gains", metavar="A,B,...", default="",
+        help="efforts are motor currents [A]; gains of the drives, in the order of the joints "
+        "[N m/A]")
     add("--urdf", metavar="FILE", type=Path,
         help="robot description (default: the one in the bag)")
     add("--joint-states-topic", metavar="TOPIC", default="", help="topic in a bag")
@@ -59,7 +70,8 @@ def make_parser() -> argparse.ArgumentParser:
     add("--low-pass", metavar="X", type=float, default=LOW_PASS,
         help="length of the filter on both sides [s] (default: %(default)s)")
     add("--hold-back", metavar="X", type=float, default=0.3,
-        help="part of the time, at the end, for a test (default: %(default)s; 0: none)")
+        help="part of the time, at the end, for a test; of several recordings the last one "
+        "(default: %(default)s; 0: none)")
     add("--prior-weight", metavar="X", type=float, default=1.0,
         help="weight of the description: 1 trusts each body to 100 %% of itself (default: 1)")
     add("--base-parameters", action="store_true", help="print the base parameters")
@@ -89,12 +101,17 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
     """
     _check(args)
     out = {"--write-urdf": args.write_urdf, "--write-robot": args.write_robot, "--json": args.json,
-           "--report": args.report and report_file(args.report, args.recording)}
+           "--report": args.report and report_file(args.report, args.recording[0])}
+    given = [*args.recording, *args.test, *([args.loaded] if args.loaded else [])]
     urdf_out, robot_out, json_out, report_out = check_outputs(
-        out, {"the recording": args.recording, "the robot description": args.urdf})
+        out, {"the robot description": args.urdf,
+              **{f"the recording {path}": path for path in given}})
     gravity = numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3)
-    recorded = read_recording(user_path(args.recording), args.joint_states_topic)
-    urdf = read_description(user_path(args.urdf)) if args.urdf else recorded.urdf
+    recorded, tests = ([read_recording(user_path(path), args.joint_states_topic) for path in paths]
+                       for paths in (args.recording, args.test))
+    currents = _currents(args)
+    described = next((each.urdf for each in recorded if each.urdf), "")
+    urdf = read_description(user_path(args.urdf)) if args.urdf else described
     if not urdf:
         raise InvalidModel("there is no robot description: the recording holds none, and --urdf "
                            "gives none")
@@ -102,17 +119,18 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
         urdf, recorded, names(args.joints),
         _terms(args.terms or ",".join(_TERMS[:3]), args.coulomb_velocity or 0.0),
         args.coulomb_velocity is None, gravity, args.low_pass, not args.no_align, args.hold_back,
-        args.prior_weight, choose=not args.terms)
+        args.prior_weight, choose=not args.terms, tests=tests, currents=currents)
+    title = ", ".join(map(str, args.recording))
     if not args.quiet:
-        for note in recorded.notes:
+        for note in dict.fromkeys(note for each in recorded for note in each.notes):
             print(f"note: {printable(note)}")
-        print_report(_wide_console(), result, str(args.recording), args.base_parameters)
+        print_report(_wide_console(), result, title, args.base_parameters)
     if report_out is not None:
         from .robot_page import robot_page
 
-        write_text(report_out, robot_page(result, args.recording, words))
+        write_text(report_out, robot_page(result, args.recording[0], words))
     result.check_explained()
-    _write(result, urdf, args.recording, urdf_out, robot_out, json_out)
+    _write(result, urdf, title, urdf_out, robot_out, json_out)
     return OK
 
 
@@ -122,7 +140,7 @@ def _wide_console() -> Console:
     return console if console.is_terminal else Console(width=max(console.width, _TABLE_WIDTH))
 
 
-def _write(result: RobotResult, urdf: str, recording: Path, urdf_out: Path | None,
+def _write(result: RobotResult, urdf: str, recording: str, urdf_out: Path | None,
            robot_out: Path | None, json_out: Path | None) -> None:
     """Write the files that were asked for: description, robot file, JSON."""
     if urdf_out is not None:
@@ -130,7 +148,7 @@ def _write(result: RobotResult, urdf: str, recording: Path, urdf_out: Path | Non
     if robot_out is not None:
         save_robot(robot_out, result.robot)
     if json_out is not None:
-        write_json(json_out, result_json(result, str(recording)))
+        write_json(json_out, result_json(result, recording))
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -141,6 +159,27 @@ def _check(args: argparse.Namespace) -> None:
         if value is not None and not (np.isfinite(value) and low <= value <= high):
             raise InvalidSetting(f"--{name.replace('_', '-')} is {value:g}; allowed: {low:g} to "
                                  f"{high:g}")
+
+
+def _currents(args: argparse.Namespace) -> Currents | None:
+    """What the command line says about motor currents; None where efforts are torques.
+
+    Raises:
+        InvalidSetting: options that do not go together. RecordingError: see `read_recording`.
+    """
+    if (args.loaded is None) != (args.payload_mass is None):
+        raise InvalidSetting("--loaded and --payload-mass belong together: gains come from a "
+                             "recording with a payload and its mass")
+    if args.loaded is not None and args.gains:
+        raise InvalidSetting("--gains gives what --loaded is to find; leave one of them out")
+    if args.gains:
+        return Currents(numbers(f"--gains {args.gains}", args.gains, "numbers"))
+    if args.loaded is None:
+        return None
+    if not (np.isfinite(args.payload_mass) and args.payload_mass > 0.0):
+        raise InvalidSetting(f"--payload-mass is {args.payload_mass:g} kg; it must be positive")
+    return Currents(loaded=read_recording(user_path(args.loaded), args.joint_states_topic),
+                    mass=args.payload_mass)
 
 
 def _terms(text: str, fading: float) -> JointTerms:

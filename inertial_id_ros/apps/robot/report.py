@@ -39,8 +39,14 @@ def verdict(result: RobotResult) -> list[str]:
         lean, s = np.degrees(result.alignment.tilt), result.alignment
         out.append(f"tilt of gravity {lean[0]:.2f}, {lean[1]:.2f} deg; efforts "
                    f"{1e3 * s.delay:.1f} ms late")
+    if result.drives is not None and result.drives.covariance.any():
+        drives = result.drives
+        spread = CONFIDENCE_95 * np.sqrt(np.diag(drives.covariance))
+        out.append("gains of the drives, N m/A: " + ", ".join(
+            f"{name} {' ± '.join(round_to_spread(gain, about))}" for name, gain, about in zip(
+                result.model.joint_names, drives.gain, spread, strict=True)))
     out.append(f"torque error {100.0 * result.prediction.relative:.2f} % of the torque"
-               + (f"; {100.0 * result.validation.relative:.2f} % on a part that was held back"
+               + (f"; {100.0 * result.validation.relative:.2f} % on motion that was held back"
                   if result.validation is not None else ""))
     bad = [b for b, good in zip(result.model.bodies, result.consistent, strict=True) if not good]
     out.append(f"bodies that cannot exist: {', '.join(bad)}" if bad else
@@ -134,6 +140,10 @@ def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
         "held_back_relative_error":
             None if result.validation is None else result.validation.relative,
         "gravity": np.asarray(result.model.gravity).tolist(), "delay": result.robot.delay,
+        "gains": None if result.drives is None else [
+            {"joint": n, "gain": g, "sigma": s} for n, g, s in zip(
+                model.joint_names, result.drives.gain.tolist(),
+                np.sqrt(np.diag(result.drives.covariance)).tolist(), strict=True)],
         "terms": None if result.choice is None else [
             {"term": g.term, "joints": list(g.joints), "log_likelihood": g.nats}
             for g in result.choice.gains],

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -62,13 +62,15 @@ class RobotFit:
         return rest_weights(self.model, rows.regressor, self.doubt, self.rms)
 
 
-def fit_robot(model: RobotModel, rows: FilteredRecording, level: RobotModel, weight: float
-              ) -> RobotFit:
+def fit_robot(model: RobotModel, rows: FilteredRecording, level: RobotModel, weight: float,
+              gain_spread: Array | None = None) -> RobotFit:
     """The robot that fits filtered rows.
 
     Args:
         level: the model under gravity along an axis of its root, for the base parameters.
         weight: of the description, see `identify_described`.
+        gain_spread: (joints, joints) covariance of the relative errors of the drives' gains, with
+            which torques were computed from currents; None: torques were measured.
 
     Raises:
         InvalidData: numbers beyond those of a robot. InfeasibleProblem: no robot can have them.
@@ -78,7 +80,15 @@ def fit_robot(model: RobotModel, rows: FilteredRecording, level: RobotModel, wei
     noise = free.noise * _undo_fit(free, design)
     found = identify_described(free.data, base, consistent_robot(model, like=design), design,
                                len(model.bodies), noise, weight)
-    return RobotFit(model, found, _covariance(free.data, noise, found.prior), free.rms, free.doubt)
+    covariance = _covariance(free.data, noise, found.prior)
+    if gain_spread is not None and gain_spread.any():
+        # How the parameters follow the torques of each joint (p, joints).
+        follow = covariance @ np.stack([factor[:, :-1].T @ factor[:, -1] / sd**2 for factor, sd in
+                                        zip(free.data.factors, noise, strict=True)], axis=1)
+        covariance = covariance + follow @ gain_spread @ follow.T
+        found = replace(found, identified=replace(
+            found.identified, sigma=np.sqrt(np.maximum(np.diag(covariance), 0.0))))
+    return RobotFit(model, found, covariance, free.rms, free.doubt)
 
 
 def fit_unconstrained(model: RobotModel, rows: FilteredRecording) -> FreeFit:

@@ -15,10 +15,18 @@ from ...robot.fitting.consistent_fit import Identified
 from ...robot.fitting.description_doubt import Doubt
 from ...robot.joint_terms import JointTerms
 from ...robot.model import RobotModel
-from ...robot.recording import LOW_PASS, WINDOW, FilteredRecording, JointRecording, filter_recording
+from ...robot.recording import (
+    BREAK_NS,
+    LOW_PASS,
+    WINDOW,
+    FilteredRecording,
+    JointRecording,
+    filter_recording,
+)
 from ...robot.robot_file import IdentifiedRobot, robot_model
 from ...robot.tilt_and_delay import Alignment, align_recording
 from .description_notes import compare_with_description
+from .motor_currents import Currents, Drives, find_drives
 from .recording_files import NamedRecording
 from .robot_fit import SMALLEST, RobotFit, fit_robot, fit_unconstrained
 from .term_choice import TermChoice, choose_terms
@@ -34,10 +42,14 @@ class Prediction:
 
     Attributes:
         torque: root mean square of the measured torque; error: of measured less predicted.
+        time: (r,) [s]; measured: (r, joints) low-passed; left: (r, joints) measured less predicted.
     """
 
     torque: Array
     error: Array
+    time: Array
+    measured: Array
+    left: Array
 
     @property
     def relative(self) -> float:
@@ -59,6 +71,7 @@ class RobotResult:
         alignment: tilt and delay, zero where they are not clear of zero; None if not asked for.
         notes: what a person should know.
         choice: of the joint terms; None if they were given.
+        drives: gains with which currents became torques; None: efforts are torques.
     """
 
     model: RobotModel
@@ -74,6 +87,7 @@ class RobotResult:
     alignment: Alignment | None
     notes: tuple[str, ...]
     choice: TermChoice | None = None
+    drives: Drives | None = None
 
     @property
     def bodies(self) -> dict[str, Body]:
@@ -93,13 +107,15 @@ class RobotResult:
                 "with the sign of the joints, and does the arm move?")
 
 
-def identify_described_robot(urdf: str, recorded: NamedRecording, joints: Sequence[str] = (),
+def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[NamedRecording],
+                             joints: Sequence[str] = (),
                              terms: JointTerms | None = None, find_fading: bool = True,
                              gravity: Array | tuple[float, ...] = (0.0, 0.0, -9.81),
                              low_pass: float = LOW_PASS, aligned: bool = True,
                              held_back: float = 0.3, prior_weight: float = 1.0,
-                             choose: bool = False) -> RobotResult:
-    """Identify the robot of a description from a recording.
+                             choose: bool = False, tests: Sequence[NamedRecording] = (),
+                             currents: Currents | None = None) -> RobotResult:
+    """Identify the robot of a description from one recording or several.
 
     Args:
         joints: that move, in the order of the description, the others locked at zero; empty: those
@@ -109,38 +125,63 @@ def identify_described_robot(urdf: str, recorded: NamedRecording, joints: Sequen
         find_fading: use the speed below which Coulomb friction fades that fits best, in place of
             the one of the terms.
         gravity: (3,) in axes of the description's root [m/s^2].
-        low_pass, aligned, held_back, prior_weight: as for `identify_robot`.
+        held_back: part of the time at the end for the test, of several recordings the last one;
+            0: none.
+        tests: recordings that the robot is tested on and not identified from; none is held back
+            then.
+        currents: efforts are motor currents; None: they are torques. Gains are found from what is
+            not held back.
+        low_pass, aligned, prior_weight: as for `identify_robot`.
 
     Raises:
         InvalidModel: the description cannot be used, or lacks a joint.
-        RecordingError: the recording lacks a joint.
-        InertialIdError: what `identify_robot` raises.
+        RecordingError: a recording lacks a joint.
+        InertialIdError: what `identify_robot` and `find_drives` raise.
     """
+    sources = [recorded] if isinstance(recorded, NamedRecording) else list(recorded)
     moving, used = tuple(joints), terms if terms is not None else JointTerms()
-    if not moving and recorded.names:
-        moving = tuple(name for name in robot_model(urdf).joint_names if name in recorded.names)
+    if not moving and sources[0].names:
+        moving = tuple(n for n in robot_model(urdf).joint_names if n in sources[0].names)
 
     def make_model(fading: float | tuple[float, ...]) -> RobotModel:
         return robot_model(urdf, moving or None, replace(used, coulomb_velocity=fading), gravity)
 
-    samples = recorded.of_joints(make_model(0.0).joint_names)
-    first = samples.split(1.0 - held_back)[0] if held_back > 0.0 else samples
     model = make_model(used.coulomb_velocity)
+    parts = [source.of_joints(model.joint_names) for source in sources]
+    samples = JointRecording.join(parts)
+    held_back = 0.0 if tests else _last_share(parts) if len(parts) > 1 and held_back else held_back
+    first = samples.split(1.0 - held_back)[0] if held_back > 0.0 else samples
+    test = JointRecording.join([t.of_joints(model.joint_names) for t in tests]) if tests else None
+    drives = None if currents is None else find_drives(currents, model, first, low_pass)
+    if drives is not None:
+        samples, first = drives.torques(samples), drives.torques(first)
+        test = test and drives.torques(test)
+    spread = None if drives is None else drives.spread
     if find_fading:
         model = make_model(find_coulomb_velocity(make_model, first, low_pass) if used.coulomb
                            else 0.0)
-    if not choose:
-        return identify_robot(model, samples, low_pass, aligned, held_back, prior_weight)
-    stands = _stand(model, first, low_pass)[0] if aligned else None
-    choice = (choose_terms(model, first, low_pass) if stands is None else
-              choose_terms(model.with_gravity(stands.gravity), first, low_pass, stands.delay))
-    return replace(identify_robot(model.with_terms(choice.terms), samples, low_pass, aligned,
-                                  held_back, prior_weight), choice=choice)
+    choice = None
+    if choose:
+        stands = _stand(model, first, low_pass)[0] if aligned else None
+        choice = (choose_terms(model, first, low_pass) if stands is None else
+                  choose_terms(model.with_gravity(stands.gravity), first, low_pass, stands.delay))
+        model = model.with_terms(choice.terms)
+    return replace(identify_robot(model, samples, low_pass, aligned, held_back, prior_weight, test,
+                                  spread), choice=choice, drives=drives)
+
+
+def _last_share(parts: Sequence[JointRecording]) -> float:
+    """Share of the time of joined recordings at the end of which the last one lies, with half the
+    break before it."""
+    joined = JointRecording.join(parts).stamps
+    begin = joined[-len(parts[-1].stamps)] - BREAK_NS
+    return float(joined[-1] - begin) / float(joined[-1] - joined[0])
 
 
 def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float,
-                   aligned: bool = True, held_back: float = 0.3,
-                   prior_weight: float = 1.0) -> RobotResult:
+                   aligned: bool = True, held_back: float = 0.3, prior_weight: float = 1.0,
+                   test: JointRecording | None = None, gain_spread: Array | None = None
+                   ) -> RobotResult:
     """Identify, and test on a part that was held back.
 
     The prior is the description, as far as the data do not contradict it.
@@ -149,6 +190,8 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         low_pass: length of the filter [s]; aligned: find tilt and delay first.
         held_back: part of the time at the end for the test; 0: none.
         prior_weight: of the description, see `identify_described`.
+        test: another recording to test the robot on.
+        gain_spread: see `fit_robot`.
 
     Raises:
         NotEnoughData: too short. InvalidData: see `align_recording` and `filter_recording`.
@@ -165,10 +208,12 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
     validation = None
     if held_back > 0.0:
         first, rest = recording.split(1.0 - held_back)
-        trained = fit_robot(model, rows_of(first), level, prior_weight)
-        validation = _predict_with(trained, rows_of(rest))
+        validation = _predict_with(fit_robot(model, rows_of(first), level, prior_weight),
+                                   rows_of(rest))
     rows = rows_of(recording)
-    fitted = fit_robot(model, rows, level, prior_weight)
+    fitted = fit_robot(model, rows, level, prior_weight, gain_spread)
+    if test is not None:
+        validation = _predict_with(fitted, rows_of(test))
     identified, covariance = fitted.described.identified, fitted.covariance
     notes += compare_with_description(model, fitted.described, covariance)
     base = structural_base_parameters(level)
@@ -233,7 +278,8 @@ def predict(rows: FilteredRecording, phi: Array, weights: Array | None = None) -
     w = np.ones_like(error) if weights is None else weights
     total = np.sum(w**2, axis=0)
     return Prediction(np.sqrt(np.sum((w * rows.effort)**2, axis=0) / total),
-                      np.sqrt(np.sum((w * error)**2, axis=0) / total))
+                      np.sqrt(np.sum((w * error)**2, axis=0) / total), rows.time, rows.effort,
+                      error)
 
 
 def _predict_with(fitted: RobotFit, rows: FilteredRecording) -> Prediction:

@@ -1,0 +1,99 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""`identify_robot` with motor currents, and with several recordings, of an arm in MuJoCo."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.joint_torque import block, simulate, wide_motion
+from inertial_id_ros.apps.robot.identify_robot import main
+from inertial_id_ros.apps.simulation.description import load_description
+from inertial_id_ros.robot.robot_file import load_robot
+
+NAMES = load_description().joint_names
+GAIN = np.array([11.0, 12.0, 10.0, 9.0, 10.5, 11.5])
+MASS = 3.0
+FIXED = ("--no-align", "--terms", "viscous,coulomb,offset", "--coulomb-velocity", "0.01")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Currents without and with a payload, and torques of three motions."""
+    out = tmp_path_factory.mktemp("robot")
+    (out / "arm.urdf").write_text(load_description().urdf)
+    carried = block(MASS)
+    for k, (name, payload, gain) in enumerate((
+            ("unloaded", None, GAIN), ("loaded", carried, GAIN), ("a", None, 1.0),
+            ("b", None, 1.0), ("c", None, 1.0))):
+        duration = 16.0 if gain is GAIN else 10.0
+        motion = wide_motion(duration, 1 if gain is GAIN else k)
+        made = simulate(motion, duration, payload, seed=k)
+        np.savez(out / f"{name}.npz", t=made.t, q=made.q, effort=made.effort / gain,
+                 names=np.array(NAMES))
+    return out
+
+
+def identify(folder: Path, out: Path, *words: str) -> dict[str, Any]:
+    """The JSON of a run in the folder."""
+    given = [str(folder / w) if w.endswith(".npz") else w for w in words]
+    assert main([*given, "--urdf", str(folder / "arm.urdf"), "--quiet", "--json", str(out)]) == 0
+    tree: dict[str, Any] = json.loads(out.read_text())
+    return tree
+
+
+@pytest.mark.slow
+def test_currents_with_a_known_payload_give_gains_and_torques(folder: Path, tmp_path: Path) -> None:
+    tree = identify(folder, tmp_path / "a.json", "unloaded.npz", "--loaded", "loaded.npz",
+                    "--payload-mass", str(MASS), "--write-robot", str(tmp_path / "arm.robot"),
+                    *FIXED)
+    gains, sigma = (np.array([g[key] for g in tree["gains"]]) for key in ("gain", "sigma"))
+    assert (np.abs(gains - GAIN) < 4.0 * sigma).all() and (sigma < 0.15 * GAIN).all()
+    assert tree["held_back_relative_error"] < 0.03
+    # Not in units of currents, and as uncertain as the gains.
+    phi = load_robot(tmp_path / "arm.robot").phi
+    given = identify(folder, tmp_path / "b.json", "unloaded.npz", "--write-robot",
+                     str(tmp_path / "given.robot"), "--gains", ",".join(map(str, GAIN)), *FIXED)
+    known = load_robot(tmp_path / "given.robot")
+    assert np.linalg.norm(phi - known.phi) < 0.1 * np.linalg.norm(known.phi)
+    told, exact = (np.array([p["sigma"] for p in t["parameters"]]) for t in (tree, given))
+    assert (told >= exact * 0.9).all() and (told > 1.5 * exact).any()
+
+
+@pytest.mark.slow
+def test_the_last_of_several_recordings_is_held_back(folder: Path, tmp_path: Path) -> None:
+    """As if it had been a test of a robot that is identified from the others."""
+    held = identify(folder, tmp_path / "a.json", "a.npz", "b.npz", "c.npz", *FIXED)
+    tested = identify(folder, tmp_path / "b.json", "a.npz", "b.npz", "--test", "c.npz", *FIXED)
+    error = held["held_back_relative_error"]
+    assert error == pytest.approx(tested["held_back_relative_error"], rel=1e-3)
+    assert 0.0 < error < 0.03
+    # Two recordings know more than one.
+    single = identify(folder, tmp_path / "c.json", "a.npz", "--test", "c.npz", *FIXED)
+    sums = [sum(p["sigma"] for p in t["base_parameters"]) for t in (tested, single)]
+    assert sums[0] < sums[1]
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["--loaded", "loaded.npz"], "--payload-mass belong together"),
+    (["--payload-mass", "1"], "--payload-mass belong together"),
+    (["--loaded", "loaded.npz", "--payload-mass", "-1"], "--payload-mass is -1 kg"),
+    (["--loaded", "loaded.npz", "--payload-mass", "1", "--gains", "1,2"], "leave one of them out"),
+    (["--gains", "1,2"], "6 positive numbers"), (["--gains", "1,1,1,1,1,-1"], "6 positive"),
+    (["--gains", "x"], "expected numbers"), (["--test", "none.npz"], "none.npz")])
+def test_what_does_not_go_together_is_one_sentence(
+        folder: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    given = [str(folder / w) if w.endswith(".npz") else w for w in words]
+    assert main([str(folder / "unloaded.npz"), "--urdf", str(folder / "arm.urdf"), *given]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_pair_without_difference_is_refused(
+        folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(folder / "unloaded.npz"), "--urdf", str(folder / "arm.urdf"), "--loaded",
+                 str(folder / "unloaded.npz"), "--payload-mass", "2"]) == 1
+    assert "motor currents" in capsys.readouterr().err
