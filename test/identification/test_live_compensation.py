@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,10 @@ from synthetic import (
     wrench_messages,
 )
 
+from inertial_id_ros.estimate import IDENTIFIED
 from inertial_id_ros.identification.compensation.blend import Blend
 from inertial_id_ros.identification.compensation.load_in_use import Load, LoadInUse, Mode
+from inertial_id_ros.identification.compensation.load_latch import LoadLatch
 from inertial_id_ros.identification.compensation.prepared_load import PreparedLoad, inputs_of
 from inertial_id_ros.identification.compensation.target_frame import wrench_matrix
 from inertial_id_ros.inertia import phi_from_body, transform_phi
@@ -184,6 +187,25 @@ def test_a_contact_that_turns_with_the_sensor_is_not_taken_for_its_zero(sign: fl
         assert len(heard.t) == RATE * (12.0 if heard is held else 8.0)  # never silent
         assert (rms(heard.wrench - contact) < 1.5).all(), rms(heard.wrench - contact)
     assert made.live.status().reason == "the payload is known"
+
+
+def test_of_an_offset_nothing_stays_when_the_bias_is_as_before() -> None:
+    """Its end may look like something else, such as a change of payload."""
+    def estimate(bias: np.ndarray) -> Any:
+        return SimpleNamespace(verdict=(IDENTIFIED,) * 10, phi_covariance=np.zeros((10, 10)),
+                               bias=bias, alignment=np.zeros(9), stamp_ns=1)
+
+    latch, weighed, push = LoadLatch(), NOISE[[0, 3, 4, 5]], np.array([0, 0, 10.0, 0, 0.2, 0])
+    latch.take(estimate(BIAS), np.zeros(10), weighed)
+    latch.add_offset(push, "offset", NOISE)
+    for left in (push, 0.5 * push):  # it fades, and what is left is contact still
+        latch.take(estimate(BIAS + left), np.zeros(10), weighed)
+        np.testing.assert_allclose(latch.load.bias, BIAS)
+        assert f"{np.linalg.norm(left[:3]):.3g} N and" in latch.reason
+    latch.end_payload("payload changed", np.zeros(10))
+    latch.take(estimate(BIAS + 0.5 * NOISE), np.zeros(10), weighed)
+    assert latch.reason == "the payload is known"
+    np.testing.assert_allclose(latch.load.bias, BIAS + 0.5 * NOISE)
 
 
 @pytest.mark.slow

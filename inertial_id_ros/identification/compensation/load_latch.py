@@ -39,8 +39,10 @@ class LoadLatch:
             self.reason = reason
         self.load, self.estimate_ns, self._doubted = NO_LOAD, 0, ""
         # Offset (6,) that came meanwhile, sign of the topic [N, N m]: part of the bias by the
-        # estimates, which cannot tell it from contact.
+        # estimates, which cannot tell it from contact; and the bias before it, None: not known.
         self._offset = NO_LOAD.bias
+        self._zero: Array | None = None
+        self._gone = NO_LOAD.bias  # (6,) offsets below which there is none
         self.epoch += 1
 
     def add_offset(self, offset: Array, reason: str, noise: Array) -> None:
@@ -50,11 +52,30 @@ class LoadLatch:
         Args:
             offset: (6,) sign of the topic [N, N m]; noise: (6,) of one sample.
         """
-        self._offset = self._offset + offset
-        if (np.abs(self._offset) < _GONE * noise).all():
-            self._offset = NO_LOAD.bias
-        elif self.mode is not Mode.SILENT:
+        if self._zero is None and self.mode is not Mode.SILENT:
+            self._zero = self.load.bias
+        self._gone = _GONE * noise
+        self._set_offset(self._offset + offset)
+        if self._offset.any() and self.mode is not Mode.SILENT:
             self.reason = self._held(reason)
+
+    def _set_offset(self, offset: Array) -> None:
+        """Leave an offset (6,) in the wrench, or none that is as small as noise."""
+        self._offset = offset
+        if (np.abs(offset) < self._gone).all():
+            self._offset, self._zero = NO_LOAD.bias, None
+
+    def _zero_by(self, bias: Array) -> Array:
+        """The zero (6,) by the bias of an estimate: with an offset, the zero before it is held, and
+        what the bias has more than that is the offset now. It may end unnoticed, as a contact that
+        fades, or whose end looks like a change of payload."""
+        if not self._offset.any():
+            return bias
+        if self._zero is None:
+            self._zero = bias - self._offset
+        before = self._zero
+        self._set_offset(bias - before)
+        return before if self._offset.any() else bias
 
     def _held(self, reason: str) -> str:
         """The reason of the mode, with the offset that is left in the wrench."""
@@ -84,7 +105,7 @@ class LoadLatch:
                 self.reason = f"the {what} is not identified yet"
             return
         self.mode, self._doubted = Mode.PAYLOAD, ""
-        self.load = Load(carried, estimate.bias - self._offset, estimate.alignment)
+        self.load = Load(carried, self._zero_by(estimate.bias), estimate.alignment)
         self.estimate_ns = estimate.stamp_ns
         self.reason = self._held("the payload is known")
 
