@@ -24,7 +24,7 @@ from .motor_currents import Currents
 from .recording_files import read_recording
 from .report import print_report, result_json
 from .robot_identification import RobotResult, identify_described_robot
-from .urdf_output import set_inertias
+from .urdf_output import described_mjcf, described_sdf, set_inertias
 
 _TABLE_WIDTH = 140
 _TERMS = (VISCOUS, COULOMB, OFFSET, DRIVE)
@@ -76,6 +76,9 @@ def make_parser() -> argparse.ArgumentParser:
         help="weight of the description: 1 trusts each body to 100 %% of itself (default: 1)")
     add("--base-parameters", action="store_true", help="print the base parameters")
     add("--write-urdf", metavar="OUT", type=Path, help="write the description with these bodies")
+    add("--write-mjcf", metavar="OUT", type=Path,
+        help="write it for MuJoCo, without shapes, with armature, damping and frictionloss")
+    add("--write-sdf", metavar="OUT", type=Path, help="write it for Gazebo, without shapes")
     add("--write-robot", metavar="OUT", type=Path,
         help="write a robot file, for payloads from joint torques (identify_bag --robot)")
     add("--json", metavar="OUT", type=Path, help="write the result to this file")
@@ -100,10 +103,11 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
         InertialIdError: the request cannot be carried out.
     """
     _check(args)
-    out = {"--write-urdf": args.write_urdf, "--write-robot": args.write_robot, "--json": args.json,
+    out = {"--write-urdf": args.write_urdf, "--write-mjcf": args.write_mjcf,
+           "--write-sdf": args.write_sdf, "--write-robot": args.write_robot, "--json": args.json,
            "--report": args.report and report_file(args.report, args.recording[0])}
     given = [*args.recording, *args.test, *([args.loaded] if args.loaded else [])]
-    urdf_out, robot_out, json_out, report_out = check_outputs(
+    *descriptions, robot_out, json_out, report_out = check_outputs(
         out, {"the robot description": args.urdf,
               **{f"the recording {path}": path for path in given}})
     gravity = numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3)
@@ -130,7 +134,7 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
 
         write_text(report_out, robot_page(result, args.recording[0], words))
     result.check_explained()
-    _write(result, urdf, title, urdf_out, robot_out, json_out)
+    _write(result, urdf, title, descriptions, robot_out, json_out)
     return OK
 
 
@@ -140,11 +144,13 @@ def _wide_console() -> Console:
     return console if console.is_terminal else Console(width=max(console.width, _TABLE_WIDTH))
 
 
-def _write(result: RobotResult, urdf: str, recording: str, urdf_out: Path | None,
+def _write(result: RobotResult, urdf: str, recording: str, descriptions: Sequence[Path | None],
            robot_out: Path | None, json_out: Path | None) -> None:
-    """Write the files that were asked for: description, robot file, JSON."""
-    if urdf_out is not None:
-        write_text(urdf_out, set_inertias(urdf, result.model, result.identified.phi))
+    """Write the files that were asked for: description as URDF, MJCF and SDF, robot file, JSON."""
+    for path, writer in zip(descriptions, (set_inertias, described_mjcf, described_sdf),
+                            strict=True):
+        if path is not None:
+            write_text(path, writer(urdf, result.model, result.identified.phi))
     if robot_out is not None:
         save_robot(robot_out, result.robot)
     if json_out is not None:

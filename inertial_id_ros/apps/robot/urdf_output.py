@@ -1,5 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""A robot description with identified bodies, friction and nothing else changed."""
+"""A robot description with identified bodies and friction: as URDF with nothing else changed, and
+for simulators."""
 
 from __future__ import annotations
 
@@ -11,9 +12,11 @@ import pinocchio as pin
 
 from ...errors import InvalidModel
 from ...export.markup import number, urdf_inertial
+from ...export.robot_simulators import robot_mjcf, robot_sdf
+from ...export.robot_tree import robot_tree
 from ...inertia import Array, body_from_phi, is_consistent, phi_from_pinocchio, transform_phi
 from ...kinematics.robot_description import parse_urdf
-from ...robot.joint_terms import COULOMB, VISCOUS
+from ...robot.joint_terms import COULOMB, DRIVE, VISCOUS
 from ...robot.model import RobotModel
 
 _HALVINGS = 50
@@ -65,6 +68,26 @@ def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
             _set_friction(joint, model, phi)
     ElementTree.indent(root)
     return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def described_mjcf(urdf: str, model: RobotModel, phi: Array) -> str:
+    """The text of an MJCF with the bodies, frictions and drive inertias of phi (p,).
+
+    Raises:
+        InvalidModel: see `set_inertias` and `robot_tree`.
+    """
+    drives = {} if DRIVE not in model.terms.names else {
+        name: max(float(phi[model.term_index(name, DRIVE)]), 0.0) for name in model.joint_names}
+    return robot_mjcf(*robot_tree(set_inertias(urdf, model, phi), drives))
+
+
+def described_sdf(urdf: str, model: RobotModel, phi: Array) -> str:
+    """The text of an SDF with the bodies and frictions of phi (p,); it knows no drive inertia.
+
+    Raises:
+        InvalidModel: see `set_inertias` and `robot_tree`. InvalidSetting: see `robot_sdf`.
+    """
+    return robot_sdf(*robot_tree(set_inertias(urdf, model, phi)))
 
 
 def _bodies(full: pin.Model, model: RobotModel) -> list[tuple[_Part, list[_Part]]]:
