@@ -1,2 +1,3 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""An estimated payload as a document for planners, simulators and robot controllers."""
+"""An estimated payload, or an identified robot, as a document for planners, simulators and
+robot controllers."""
