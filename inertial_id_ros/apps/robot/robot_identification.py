@@ -69,6 +69,7 @@ class RobotResult:
         prediction: on all the recording; validation: of the last part, by a robot identified from
         the rest; None if no part was held back.
         alignment: tilt and delay, zero where they are not clear of zero; None if not asked for.
+        speeds: (joints,) largest of the recording [rad/s].
         notes: what a person should know.
         choice: of the joint terms; None if they were given.
         drives: gains with which currents became torques; None: efforts are torques.
@@ -85,6 +86,7 @@ class RobotResult:
     prediction: Prediction
     validation: Prediction | None
     alignment: Alignment | None
+    speeds: Array
     notes: tuple[str, ...]
     choice: TermChoice | None = None
     drives: Drives | None = None
@@ -224,7 +226,21 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         model, robot, identified, identified.consistent(len(model.bodies)),
         fitted.described.doubt, base,
         base.matrix @ identified.phi, np.sqrt(np.maximum(np.diag(spread), 0.0)),
-        _predict_with(fitted, rows), validation, found, tuple(notes))
+        _predict_with(fitted, rows), validation, found, _largest_speeds(recording), tuple(notes))
+
+
+def _largest_speeds(recording: JointRecording) -> Array:
+    """Largest speed (joints,) over `WINDOW` [rad/s]."""
+    t = recording.stamps * 1e-9
+    last = np.searchsorted(t, t + WINDOW)
+    whole = last < len(t)
+    first, last = np.flatnonzero(whole), last[whole]
+    took = t[last] - t[first]
+    near = took < 2.0 * WINDOW  # not across a break
+    if not near.any():
+        return np.ones(recording.q.shape[1])
+    moved = np.abs(recording.q[last[near]] - recording.q[first[near]]) / took[near, None]
+    return np.maximum(moved.max(axis=0), 1e-6)
 
 
 def _stand(model: RobotModel, recording: JointRecording, low_pass: float

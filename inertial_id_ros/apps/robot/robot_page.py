@@ -16,6 +16,8 @@ from ..report.drawing.elements import Markup, drawing, element, label, section, 
 from ..report.drawing.style import page
 from ..report.provenance import Origin, provenance_section
 from ..report.wording import CONFIDENCE_95, percent, round_to_spread
+from .page_curves import friction_curves, torque_curves
+from .page_tables import choice_section, consistency_section, excitation_section
 from .report import verdict
 from .robot_identification import RobotResult
 
@@ -34,8 +36,10 @@ def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> st
     title = f"Robot report: {recording.resolve().name}"
     origin = Origin(title, str(recording), shlex.join(["identify_robot", *words]))
     return page(title, element("h1", title), verdict_section(diagnose_robot(result)),
-                _torque_section(result), _body_section(result), _term_section(result),
-                _base_section(result), provenance_section(origin))
+                _torque_section(result), torque_curves(result), _body_section(result),
+                consistency_section(result), _term_section(result), friction_curves(result),
+                choice_section(result), excitation_section(result), _base_section(result),
+                provenance_section(origin))
 
 
 def diagnose_robot(result: RobotResult) -> Diagnosis:
@@ -74,8 +78,7 @@ def _torque_section(result: RobotResult) -> Markup:
     return section(
         "Before and after", "held-out",
         table("Torque, rms [N m]", ("joint", "measured", "left", "share", "share held back"), rows),
-        element("p", "Held back: the last part of the time, which the robot was not identified "
-                "from.", class_="note"),
+        element("p", "Held back: motion that the robot was not identified from.", class_="note"),
         element("figure", _torque_bars(result), style="max-width:34rem"))
 
 

@@ -36,10 +36,11 @@ class Curve(NamedTuple):
 
 
 class Axes(NamedTuple):
-    """Scales of a chart: limits of time [s] and value."""
+    """Scales of a chart: limits of time [s] and value, and what is written below the former."""
 
     time: tuple[float, float]
     value: tuple[float, float]
+    across: str = "time [s]"
 
     def x(self, time: Array | float) -> Array:
         """Places across, of times [s]."""
@@ -110,8 +111,9 @@ def _grid(axes: Axes) -> list[Markup]:
         x = float(axes.x(time))
         out += [element("line", x1=f"{x:.1f}", y1=f"{_TOP:g}", x2=f"{x:.1f}",
                         y2=f"{HEIGHT - _BOTTOM:g}", stroke="#eceef1"),
-                label(x, HEIGHT - _BOTTOM + 14.0, f"{time:g}", text_anchor="middle", class_="dim")]
-    return [*out, label(WIDTH - _RIGHT, HEIGHT - 3.0, "time [s]", text_anchor="end",
+                label(x, HEIGHT - _BOTTOM + 14.0, f"{time + 0.0:.4g}", text_anchor="middle",
+                      class_="dim")]
+    return [*out, label(WIDTH - _RIGHT, HEIGHT - 3.0, axes.across, text_anchor="end",
                         class_="dim")]
 
 
