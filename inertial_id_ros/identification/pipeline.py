@@ -289,6 +289,10 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         """What may be removed from the wrenches that come, or why nothing."""
         return LoadInUse(Mode.SILENT, "there is no wrench to compensate")
 
+    def doubtful_zero(self) -> str:
+        """What of the reading may be contact or another zero, in one sentence; empty: nothing."""
+        return ""
+
     def joint_names(self) -> tuple[str, ...]:
         """Joints that move the sensor; empty where they are not known."""
         with self._lock:

@@ -182,11 +182,13 @@ def test_a_contact_that_turns_with_the_sensor_is_not_taken_for_its_zero(sign: fl
     held = made.play(samples(12.0, start=8.0, sign=sign, bias=BIAS + push))
     assert "contact that turns with it, or another zero" in texts(made.made)["zero_or_contact"]
     assert "are left in the wrench" in made.live.status().reason
+    assert made.made.doubtful_zero().endswith("call ~/reset")
     gone = made.play(samples(8.0, start=20.0, sign=sign))
     for heard, contact in ((held, push), (gone, np.zeros(6))):
         assert len(heard.t) == RATE * (12.0 if heard is held else 8.0)  # never silent
         assert (rms(heard.wrench - contact) < 1.5).all(), rms(heard.wrench - contact)
     assert made.live.status().reason == "the payload is known"
+    assert made.made.doubtful_zero() == ""
 
 
 def test_of_an_offset_nothing_stays_when_the_bias_is_as_before() -> None:

@@ -77,13 +77,18 @@ class LoadLatch:
         self._set_offset(bias - before)
         return before if self._offset.any() else bias
 
+    @property
+    def doubtful_zero(self) -> str:
+        """The offset that is left in the wrench, in words; empty: there is none."""
+        if not self._offset.any():
+            return ""
+        force, torque = np.linalg.norm(self._offset.reshape(2, 3), axis=1)
+        return (f"{force:.3g} N and {torque:.3g} N m of contact, or of another zero, are left in "
+                "the wrench: if it is the zero, call ~/reset")
+
     def _held(self, reason: str) -> str:
         """The reason of the mode, with the offset that is left in the wrench."""
-        if not self._offset.any():
-            return reason
-        force, torque = np.linalg.norm(self._offset.reshape(2, 3), axis=1)
-        return (f"{reason}; {force:.3g} N and {torque:.3g} N m of contact, or of another zero, are "
-                "left in the wrench: if it is the zero, call ~/reset")
+        return "; ".join(filter(None, (reason, self.doubtful_zero)))
 
     def take(self, estimate: Estimate, carried: Array, weighed: Array) -> None:
         """Use a new estimate, if it knows mass and centre of mass, or weight and moment at least

@@ -557,6 +557,11 @@ class Identifier(Pipeline[WindowContent]):
         with self._lock:
             self._latch.end_payload("another tool was set", self._carried(None))
 
+    def doubtful_zero(self) -> str:
+        """As `Pipeline.doubtful_zero`: the estimates hold it for a bias."""
+        with self._lock:
+            return self._latch.doubtful_zero
+
     def load_in_use(self) -> LoadInUse:
         """What may be removed from the wrenches that come, or why nothing."""
         with self._lock:

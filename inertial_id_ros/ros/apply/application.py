@@ -145,7 +145,7 @@ class Applications:
     def _common_gates(self, target: Target, settings: Settings, look: Look) -> list[Gate]:
         """Gates that do not depend on the payload; the arm is watched for a moment."""
         return [*target.ready(settings, look.seen), *look.gates, self.history.gate(),
-                contact_gate(self._node.all_findings()),
+                contact_gate(self._node.all_findings(), self._node.identifier.doubtful_zero()),
                 rest_gate(self._asking, settings, self._node.identifier.joint_names())]
 
     def _resolved(self, call: Call) -> Call:
