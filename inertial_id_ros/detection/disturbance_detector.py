@@ -86,7 +86,8 @@ class Event(NamedTuple):
     Attributes:
         kind: what it found.
         row: bin number of the row that decided; first: of the first row that was affected.
-        clean: bin number from which on bins are undisturbed again (ENDED).
+        clean: bin number from which on bins are undisturbed again (ENDED), or are explained by what
+            has changed (PAYLOAD_CHANGED, ZERO_MOVED, OFFSET); -1: none is.
         before, after: payload mass [kg], NaN where it is not known; change: of the mass [kg]
             (PAYLOAD_CHANGED).
         offset: (c,) by which the reading has changed in the axes of the sensor (OFFSET) [N, N m].
@@ -313,7 +314,8 @@ class DisturbanceDetector:
         change = fit_payload_change(whole).change[0] if is_payload else np.nan
         before = self.running_fit.mass[0] if self._is_mass_certain(change) else np.nan
         offset = fit_zero_change(whole).change
-        return Event(kind, number, self.began, -1, before, before + change, change, offset)
+        clean = int(whole.number[0]) - self._reach
+        return Event(kind, number, self.began, clean, before, before + change, change, offset)
 
     def _kind_of_change(self, evidence: Evidence, settled: int) -> EventKind | None:
         """PAYLOAD_CHANGED, ZERO_MOVED or OFFSET where that explains the evidence, else None."""

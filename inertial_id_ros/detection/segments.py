@@ -229,8 +229,7 @@ class Segments:
             self.filter.restart()
             self.detector.restart()
             self._waiting = []
-            return []
-        if not held:
+        if not held or event.clean < 0:
             return []
         bins = BinColumns(*(np.concatenate(parts) for parts in zip(*held, strict=True)))
         return self._filter_or_hold(bins.part(bins.number >= max(event.clean, self._begin)))

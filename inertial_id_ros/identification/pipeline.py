@@ -204,7 +204,8 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         if event.kind.moves_zero:
             self._handle_moved_zero()
         self._payload_ends.append((event.row, self._begin_bin))
-        self._flush_reason, self._begin_bin = self._disturbances.describe(event), event.row
+        self._flush_reason = self._disturbances.describe(event)
+        self._begin_bin = event.row if event.clean < 0 else event.clean
         self._clear_window()
         if event.kind in (EventKind.SETUP_CHANGED, EventKind.LOST):
             self._lost_at = event.row

@@ -16,6 +16,7 @@ from .load_in_use import NO_LOAD, Load, Mode
 
 _GONE = 3.0  # standard deviations of one sample within which an offset has gone again
 _CLOSE = 3.0  # standard deviations of one sample: what is removed is no worse than that
+_ROUGH = 0.1  # share of a new payload that may be wrong at first, as without it all of it is
 _WAITING = "waiting for the first estimate"
 
 
@@ -38,6 +39,7 @@ class LoadLatch:
         if reason == _WAITING:
             self.reason = reason
         self.load, self.estimate_ns, self._doubted = NO_LOAD, 0, ""
+        self._is_new = False  # whether the payload has changed, and is hardly known yet
         # Offset (6,) that came meanwhile, sign of the topic [N, N m]: part of the bias by the
         # estimates, which cannot tell it from contact; and the bias before it, None: not known.
         self._offset = NO_LOAD.bias
@@ -95,6 +97,8 @@ class LoadLatch:
         about as well as the sensor tells them.
 
         Unknown inertia is no reason not to: motion that does not identify it hardly depends on it.
+        After another payload was gripped a rough estimate is used at once, since without it all of
+        its weight is left in the wrench.
 
         Args:
             carried: phi (10,) of all that the sensor carries by it.
@@ -103,16 +107,17 @@ class LoadLatch:
         verdict = estimate.verdict[:4]
         if self._doubted and any(v != IDENTIFIED for v in verdict):
             return
-        sd = np.sqrt(np.maximum(np.diag(estimate.phi_covariance)[:4], 0.0))
-        if UNOBSERVED in verdict and (sd > _CLOSE * weighed).any():
+        is_known = UNOBSERVED not in verdict or _is_close(estimate, weighed)
+        if not is_known and not (self._is_new and _is_close(estimate, weighed, _ROUGH)):
             if self.mode is Mode.SILENT:
                 what = "mass" if verdict[0] == UNOBSERVED else "centre of mass"
                 self.reason = f"the {what} is not identified yet"
             return
-        self.mode, self._doubted = Mode.PAYLOAD, ""
+        self.mode, self._doubted, self._is_new = Mode.PAYLOAD, "", not is_known
         self.load = Load(carried, self._zero_by(estimate.bias), estimate.alignment)
         self.estimate_ns = estimate.stamp_ns
-        self.reason = self._held("the payload is known")
+        self.reason = self._held("the payload is known" if is_known else
+                                 "the payload is new and roughly known")
 
     def doubt(self, reason: str) -> None:
         """The data say that the estimate, or a contact, has lasted too long to judge it; only an
@@ -139,7 +144,7 @@ class LoadLatch:
         self.mode = Mode.TOOL
         self.reason = self._held(f"{reason}; what is carried now is not known yet")
         self.load = Load(tool, self.load.bias, self.load.alignment)
-        self.estimate_ns, self._doubted = 0, ""
+        self.estimate_ns, self._doubted, self._is_new = 0, "", True
 
     def use_tare(self, bias: Array, tool: Array) -> None:
         """The sensor was read without payload: bias (6,), sign of the topic."""
@@ -151,3 +156,12 @@ class LoadLatch:
         """The user does not trust the tare any more."""
         if self.mode is Mode.TOOL:
             self.forget("the tare was dropped")
+
+
+def _is_close(estimate: Estimate, weighed: Array, share: float = 0.0) -> bool:
+    """Whether mass and first moments are known to `_CLOSE` times what the noise of a sample weighs
+    (4,), or to a share of their values."""
+    sd = np.sqrt(np.maximum(np.diag(estimate.phi_covariance)[:4], 0.0))
+    size = np.abs(estimate.phi[:4])
+    size[1:] = np.linalg.norm(size[1:])
+    return bool((sd <= np.maximum(_CLOSE * weighed, share * size)).all())
