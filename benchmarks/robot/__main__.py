@@ -3,8 +3,9 @@
 
     python -m benchmarks.robot [table ...]
 
-Tables: published, panda, ur10e, descriptions, friction, random, humanoid, planning, cost, speed;
-without arguments all of them. Recordings are looked for in the folder that INERTIAL_ID_DATA names.
+Tables: published, panda, ur10e, descriptions, friction, random, humanoid, planning, peers, cost,
+speed; without arguments all of them. Recordings are looked for in the folder that INERTIAL_ID_DATA
+names.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from benchmarks.robot import (
     descriptions,
     friction,
     humanoid,
+    peers,
     planning,
     published,
     recordings,
@@ -52,6 +54,7 @@ TABLES: dict[str, tuple[str, Callable[[], list[str]]]] = {
     "random": ("Random robots", descriptions.random_table),
     "humanoid": ("Humanoids without ground, base-link rows", humanoid.table),
     "planning": ("Planned motions of whole arms", planning.table),
+    "peers": ("Beside mujoco.sysid and figaroh", from_recording(peers.table)),
     "cost": ("Cost of long recordings and many joints", costs.table),
     "speed": ("Solve times on one core", speeds.table),
 }
