@@ -274,19 +274,29 @@ def _body_phi(model: mujoco.MjModel, name: str) -> Array:
     return phi_from_body(float(body.mass[0]), body.ipos, axes @ np.diag(body.inertia) @ axes.T)
 
 
-def score(case: Case, found: Found) -> tuple[float, int]:
-    """Relative torque error on the tests, all rows alike, and how many bodies are not clear of the
-    border of what can exist, or beyond it."""
+class Score(NamedTuple):
+    """Relative torque error on the tests, all rows alike: of all joints together, and the mean of
+    the joints'; bodies not clear of the border of what can exist, or beyond it."""
+
+    together: float
+    mean: float
+    beyond: int
+
+
+def score(case: Case, found: Found) -> Score:
+    """How good a robot is."""
     made = [predict(rows_for(found.model, found.delay, test), found.phi) for test in case.tests]
-    error = np.sqrt(sum(np.sum(p.error**2) for p in made) / sum(np.sum(p.torque**2) for p in made))
+    error, torque = (np.sqrt(np.mean([getattr(p, name)**2 for p in made], axis=0))
+                     for name in ("error", "torque"))
     bodies = found.phi[:BODY_SIZE * len(found.model.bodies)].reshape(-1, BODY_SIZE)
-    return float(error), sum(not is_consistent(phi) for phi in bodies)
+    return Score(float(np.linalg.norm(error) / np.linalg.norm(torque)),
+                 float(np.mean(error / torque)), sum(not is_consistent(phi) for phi in bodies))
 
 
 def table(folder: Path) -> list[str]:
     """Markdown rows."""
-    lines = ["| recording | method | torque error, held back, % | processor, s | bodies on or "
-             "beyond the border of consistency |", "|---" * 5 + "|"]
+    lines = ["| recording | method | torque error, held back, % | mean of the joints, % | "
+             "processor, s | bodies on or beyond the border of consistency |", "|---" * 6 + "|"]
     for case in cases(folder):
         same = own(case, choose=False)
         described = same._replace(phi=same.model.nominal, seconds=0.0)
@@ -301,9 +311,10 @@ def table(folder: Path) -> list[str]:
             try:
                 found = run()
             except (ImportError, AttributeError, RuntimeError) as error:
-                lines.append(f"| {case.name} | {name} | - | - | {error} |")
+                lines.append(f"| {case.name} | {name} | - | - | - | {error} |")
                 continue
-            error, beyond = score(case, found)
-            lines.append(f"| {case.name} | {name} | {100.0 * error:.2f} | {found.seconds:.1f} | "
-                         f"{beyond} of {len(found.model.bodies)} |")
+            result = score(case, found)
+            lines.append(f"| {case.name} | {name} | {100.0 * result.together:.2f} | "
+                         f"{100.0 * result.mean:.1f} | {found.seconds:.1f} | {result.beyond} of "
+                         f"{len(found.model.bodies)} |")
     return lines

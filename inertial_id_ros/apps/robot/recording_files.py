@@ -47,7 +47,8 @@ class NamedRecording:
     notes: tuple[str, ...] = ()
 
     def of_joints(self, names: Sequence[str]) -> JointRecording:
-        """The samples of these joints, in their order; repeated and late samples left out.
+        """The samples of these joints, in their order; repeated and late samples left out, positions
+        that wrap at a full turn made continuous.
 
         Raises:
             RecordingError: a joint is missing, or no two samples are left.
@@ -75,7 +76,8 @@ class NamedRecording:
         if good.sum() < 2:
             raise RecordingError("the recording holds fewer than two joint states with positions "
                                  "and efforts of all joints")
-        return JointRecording(self.stamps[good], q[good], effort[good])
+        # Some drivers wrap to +-pi; joints do not move by half a turn from sample to sample.
+        return JointRecording(self.stamps[good], np.unwrap(q[good], axis=0), effort[good])
 
 
 def read_recording(path: Path, topic: str = "") -> NamedRecording:
