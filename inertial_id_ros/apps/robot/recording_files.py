@@ -47,8 +47,8 @@ class NamedRecording:
     notes: tuple[str, ...] = ()
 
     def of_joints(self, names: Sequence[str]) -> JointRecording:
-        """The samples of these joints, in their order; repeated and late samples left out, positions
-        that wrap at a full turn made continuous.
+        """The samples of these joints, in their order; repeated and late samples left out,
+        positions that wrap at a full turn made continuous.
 
         Raises:
             RecordingError: a joint is missing, or no two samples are left.
