@@ -1,7 +1,25 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Serves `pip install -e .`; colcon builds the package with CMakeLists.txt instead."""
+"""Serves `pip install .`: the library and the programs that need no ROS, without the messages.
+
+colcon builds the whole package, with messages, by CMakeLists.txt instead.
+"""
 
 from setuptools import find_packages, setup
+
+# What only some features need. A feature that misses a package names it and its extra: extras.py.
+EXTRAS = {
+    "bags": [  # identify_bag, identify_robot, black boxes: recordings, and tables in the terminal
+        "rosbags>=0.11.9",
+        "apsw>=3.46",
+        "lz4>=4.3",
+        'backports-zstd>=1.0; python_version < "3.14"',
+        "rich>=13",
+    ],
+    "shapes": ["trimesh>=4"],  # the shape of the payload, meshes of plan_excitation
+    "methods": ["clarabel>=0.9", "cvxpy>=1.6", "osqp>=1.0"],  # `lmi`, identify_robot, references
+    "plots": ["matplotlib>=3.6"],  # --plot
+    "simulation": ["mujoco>=3.1"],  # simulate_cobot, the demo
+}
 
 setup(
     name="inertial_id_ros",
@@ -15,28 +33,17 @@ setup(
     package_data={"inertial_id_ros": ["py.typed"],
                   "inertial_id_ros.apps.simulation": ["models/**"],
                   "inertial_id_ros.ros.requests": ["fast_dds.xml"]},
+    # What ROS distributions have as well: package.xml names the same for rosdep.
     # Exact versions that are known to work together: requirements/run.txt.
     install_requires=[
         "numpy>=1.26",
         "scipy>=1.11",
-        "cvxpy>=1.6",
-        "clarabel>=0.9",
-        "osqp>=1.0",
         "pin>=4.0",
         "coal>=3.0",
-        "trimesh>=4",
-        "rtree>=1.0",
-        'embreex>=4.4; platform_machine == "x86_64"',
-        "rosbags>=0.11.9",
-        "apsw>=3.46",
-        "lz4>=4.3",
-        'backports-zstd>=1.0; python_version < "3.14"',
-        "mujoco>=3.1",
-        "matplotlib>=3.6",
-        "rich>=13",
         "PyYAML>=6",
         "transforms3d>=0.4.1",
     ],
+    extras_require={**EXTRAS, "all": sorted({line for lines in EXTRAS.values() for line in lines})},
     entry_points={
         "console_scripts": [
             "export_payload = inertial_id_ros.cli:export_payload",

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from importlib import import_module
 from types import FrameType
 
-from .errors import InertialIdError, NotEnoughData, printable
+from .errors import InertialIdError, MissingPackage, NotEnoughData, printable
 
 STARTED = time.monotonic()  # when the program was started: the libraries load after this [s]
 OK, NO_ESTIMATE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130  # exit statuses
 # Where the package on PyPI has another name than the module.
-_PIP_NAMES = {"backports": "backports-zstd", "pinocchio": "pin", "yaml": "PyYAML"}
+_PIP_NAMES = {"pinocchio": "pin", "yaml": "PyYAML"}
 _ROS_ENDINGS = ("_msgs", "_interfaces", "_srvs")
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _ROS_MODULES = ("rclpy", "rpyutils", "tf_transformations", "ament_index_python")
@@ -88,6 +88,9 @@ def _run(module: str, when_loaded: Callable[[], object] = lambda: None) -> int:
         main = import_module(module).main
         when_loaded()
         return int(main())
+    except MissingPackage as error:
+        print(f"error: {error}", file=sys.stderr)
+        return USER_ERROR
     except ModuleNotFoundError as error:
         print(f"error: {_missing(error)}", file=sys.stderr)
         return USER_ERROR
@@ -150,6 +153,6 @@ def _missing(error: ModuleNotFoundError) -> str:
         return (f"the ROS package '{top}' is missing; source a ROS 2 installation, or `source "
                 "./activate` after `make setup`")
     pip_name = _PIP_NAMES.get(top, top)
-    return (f"the Python package '{pip_name}' is missing; install it with `pip install {pip_name}` "
-            "(all that are needed: requirements/run.txt of the sources in a virtual environment, "
-            "system.txt beside the system's Python)")
+    return (f"the Python package '{pip_name}' is missing; install it with "
+            f"`pip install {pip_name}`, or all that are needed with rosdep or "
+            "`pip install .` in the sources")

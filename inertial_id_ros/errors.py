@@ -67,5 +67,10 @@ class NoNumbers(NotEnoughData, AttributeError):
     its default, and whoever reads it all the same is told why there is none."""
 
 
+class MissingPackage(InertialIdError):
+    """A Python package that only some features need is not installed; the text says how to get
+    it."""
+
+
 class DamagedFile(InertialIdError):
     """A file whose content cannot be used; the text says what is wrong with it."""

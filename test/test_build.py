@@ -17,6 +17,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from inertial_id_ros.extras import EXTRAS
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "inertial_id_ros"
 COMMAND = "inertial_id_ros.cli"
@@ -299,10 +301,36 @@ def test_requirements_were_locked_after_their_last_change():
 
 
 def test_setup_py_names_the_libraries_of_the_run_requirements():
+    core, extras = libraries_of_setup_py()
+    optional = set().union(*extras.values())
+    assert core | optional == set(requirements("run.txt")) and not core & optional
+    assert set(requirements("system.txt")) - {"numpy"} <= optional
+
+
+def libraries_of_setup_py() -> tuple[set[str], dict[str, set[str]]]:
+    """Lower-case names of the packages that setup.py requires, and those of each extra."""
+    def names(lines: list[str]) -> set[str]:
+        return {re.split(r"[<>=]", line)[0].lower() for line in lines}
+
+    text = (ROOT / "setup.py").read_text()
+    table = next(node.value for node in ast.parse(text).body if isinstance(node, ast.Assign))
     requires = ast.literal_eval(call_argument(ROOT / "setup.py", "setup", "install_requires"))
-    names = {re.split(r"[<>=]", line)[0].lower() for line in requires}
-    assert names == set(requirements("run.txt"))
-    assert set(requirements("system.txt")) <= names
+    return names(requires), {extra: names(lines)
+                             for extra, lines in ast.literal_eval(table).items()}
+
+
+def test_extras_of_setup_py_are_those_that_messages_name():
+    named = {extra: {(package or module).lower() for module, package in modules.items()}
+             for extra, modules in EXTRAS.items()}
+    assert libraries_of_setup_py()[1] == named
+
+
+def test_rosdep_installs_all_that_the_core_requires():
+    keys = {"numpy": "python3-numpy", "scipy": "python3-scipy", "pin": "pinocchio",
+            "pyyaml": "python3-yaml", "transforms3d": "python3-transforms3d"}
+    core = libraries_of_setup_py()[0] - {"coal"}  # which Pinocchio brings along
+    assert {keys[name] for name in core} <= {
+        str(element.text) for element in package_xml().iter("exec_depend")}
 
 
 # Names of modules that differ from those of the packages on PyPI that hold them.

@@ -61,7 +61,7 @@ def test_a_signal_while_libraries_load_ends_the_program_quietly(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("command", "module", "said"), [
-    ("identify_bag", "rosbags", "the Python package 'rosbags' is missing; install it with `pip"),
+    ("identify_bag", "rosbags", "the Python package 'rosbags', which is missing; install it"),
     ("identify_bag", "pinocchio", "the Python package 'pin' is missing"),
     ("inertial_id_node", "rclpy", "the ROS package 'rclpy' is missing; source a ROS 2"),
     ("replay_bag", "rclpy", "the ROS package 'rclpy' is missing"),

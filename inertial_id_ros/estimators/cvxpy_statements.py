@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import cvxpy as cp
 import numpy as np
 
+from ..extras import optional_packages
 from ..geometry.shape import Shape
 from ..inertia import Array, point_columns, pseudo_inertia
+
+with optional_packages("a statement with cvxpy"):
+    import cvxpy as cp
 
 
 @dataclass(frozen=True)

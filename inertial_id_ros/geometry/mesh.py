@@ -13,6 +13,7 @@ from urllib.parse import ParseResult, unquote, urlparse
 import numpy as np
 
 from ..errors import InvalidShape
+from ..extras import optional_packages
 from ..inertia import Array
 from ..io.files import user_path
 from ..limits import MAX_MESH_BYTES
@@ -47,7 +48,8 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
     if size > MAX_MESH_BYTES:
         raise InvalidShape(f"mesh file {path} has {size} bytes; at most {MAX_MESH_BYTES} are "
                            "allowed")
-    import trimesh
+    with optional_packages("a shape from a mesh"):
+        import trimesh
 
     try:
         if kind == "npy":
@@ -95,7 +97,8 @@ def _check_points(values: Array) -> Array:
 def _convex_hull(points: Array, path: Path) -> trimesh.Trimesh:
     """Convex hull of points (n, 3); those that are not finite (no return of a scanner) are left
     out."""
-    import trimesh
+    with optional_packages("a shape from points"):
+        import trimesh
 
     points = points[np.isfinite(points).all(axis=1)]
     if len(points) < 4 or not has_volume(points):

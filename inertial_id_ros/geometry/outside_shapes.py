@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InvalidShape
+from ..extras import optional_packages
 from ..inertia import Array
 from ..io.child_process import ChildProcess
 from .mesh import load_mesh
@@ -84,7 +85,8 @@ def placed(shape: Shape, pose: Array, bounding: bool) -> Shape:
 
 def _from_triangles(vertices: Array, faces: np.ndarray) -> Shape:
     """As `fill_triangles`, here (raises InvalidShape)."""
-    import trimesh  # half a second of imports, which only shapes need
+    with optional_packages("a shape from a mesh"):  # it takes half a second to import
+        import trimesh
 
     return shape_from_mesh(trimesh.Trimesh(vertices, faces), np.eye(4))
 

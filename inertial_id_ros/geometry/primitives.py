@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InvalidShape
+from ..extras import optional_packages
 from ..inertia import Array, Body
 from ..limits import FARTHEST, THINNEST
 
@@ -66,7 +67,8 @@ def volume_and_body(kind: str, sizes: Array) -> tuple[float, Body]:
 
 def surface_mesh(kind: str, sizes: Array) -> trimesh.Trimesh:
     """A mesh [m] of the surface of sizes (k,) [m]; round ones have their corners on it."""
-    import trimesh
+    with optional_packages("a shape"):
+        import trimesh
 
     if kind == "box":
         return trimesh.creation.box(extents=sizes)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShape
+from ..extras import optional_packages
 from ..inertia import (
     Array,
     phi_from_body,
@@ -302,7 +303,8 @@ def _mesh_unit_phi(mesh: trimesh.Trimesh) -> Array:
 
 def _surface_points(mesh: trimesh.Trimesh) -> Array:
     """Outermost corners, and points spread over the surface (m, 3)."""
-    import trimesh
+    with optional_packages("a shape"):
+        import trimesh
 
     scattered, _ = trimesh.sample.sample_surface(
         mesh, _SCATTERED, seed=np.random.default_rng(0))

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from rosbags.interfaces import (
-    Qos,
-    QosDurability,
-    QosHistory,
-    QosLiveliness,
-    QosReliability,
-    QosTime,
-)
+from ..extras import optional_packages
+
+with optional_packages("writing a recording"):
+    from rosbags.interfaces import (
+        Qos,
+        QosDurability,
+        QosHistory,
+        QosLiveliness,
+        QosReliability,
+        QosTime,
+    )
 
 
 def bag_qos(latched: bool) -> Qos:

@@ -78,7 +78,18 @@ def test_the_outline_of_the_modular_object_is_a_closed_h_of_the_stated_volume() 
     mesh = h_mesh()
     assert mesh.is_watertight and mesh.is_winding_consistent
     assert mesh.volume == pytest.approx(1.5e-3)
-    assert mesh.contains(np.c_[HOLES, np.full(len(HOLES), 0.025)]).all()
+    for x, y in HOLES:
+        assert solid_angle(mesh.triangles - [x, y, 0.025]) == pytest.approx(4.0 * np.pi)
+
+
+def solid_angle(triangles: np.ndarray) -> float:
+    """That of triangles (n, 3, 3) seen from the origin (Van Oosterom and Strackee 1983, eq. 8):
+    4 pi within a closed surface, 0 outside of it."""
+    a, b, c = triangles.transpose(1, 0, 2)
+    x, y, z = (np.linalg.norm(corner, axis=1) for corner in (a, b, c))
+    volume = np.einsum("ij,ij->i", a, np.cross(b, c))
+    rest = (x * y * z + (a * b).sum(1) * z + (a * c).sum(1) * y + (b * c).sum(1) * x)
+    return float(2.0 * np.arctan2(volume, rest).sum())
 
 
 def test_every_object_reaches_no_farther_than_the_shape_that_is_told() -> None:

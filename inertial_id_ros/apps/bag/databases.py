@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import apsw
-from rosbags.rosbag2.storage_sqlite3 import Sqlite3Reader
-
+from ...extras import optional_packages
 from ...limits import MAX_MESSAGE_BYTES
+
+with optional_packages("reading a recording"):
+    import apsw
+    from rosbags.rosbag2.storage_sqlite3 import Sqlite3Reader
 
 
 class TableReader(Sqlite3Reader):

@@ -7,12 +7,10 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
 from ...cli import NO_ESTIMATE, OK, exit_status
 from ...errors import printable
 from ...estimate import Estimate
+from ...extras import optional_packages
 from ...regression.tool import tool_from_estimate
 from ..report.results import Identification
 from ..report.wording import summary
@@ -27,6 +25,10 @@ from .output import (
     write_tool,
 )
 from .report import print_report
+
+with optional_packages("printing the result"):
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,28 +8,31 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib
+import numpy as np
 
-matplotlib.use("Agg")  # files only: works without a display
-
-import numpy as np  # noqa: E402
-from matplotlib.axes import Axes  # noqa: E402
-from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
-
-from ...errors import InvalidSetting  # noqa: E402
-from ...estimate import VERDICT_WORDS, Estimate  # noqa: E402
-from ...inertia import Array  # noqa: E402
-from ..report.curves import (  # noqa: E402
+from ...errors import InvalidSetting
+from ...estimate import VERDICT_WORDS, Estimate
+from ...extras import optional_packages
+from ...inertia import Array
+from ..report.curves import (
     Curves,
     WrenchCurves,
     estimate_curves,
     last_part,
     wrench_curves,
 )
-from ..report.results import Identification  # noqa: E402
-from ..report.wording import CONFIDENCE_95, NAMES, round_to_spread, summary  # noqa: E402
-from .output import replace_when_complete  # noqa: E402
+from ..report.results import Identification
+from ..report.wording import CONFIDENCE_95, NAMES, round_to_spread, summary
+from .output import replace_when_complete
+
+with optional_packages("drawing a plot"):
+    import matplotlib
+
+    matplotlib.use("Agg")  # files only: works without a display
+
+    from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
 
 _SIZE, _DPI = (12.0, 9.0), 100
 _COLORS = ("tab:red", "tab:green", "tab:blue")

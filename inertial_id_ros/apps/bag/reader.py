@@ -14,9 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rosbags.interfaces import Connection, MessageDefinitionFormat, Qos
-
 from ...errors import DamagedFile, RecordingError
+from ...extras import optional_packages
 from ...io.dynamic_joint_state import DEFINITIONS
 from ...io.files import read_text, user_path
 from ...limits import (
@@ -27,9 +26,9 @@ from ...limits import (
     MAX_METADATA_BYTES,
     MAX_OVERLAPPING_BYTES,
 )
-from .unpacking import BoundedReader
 
 if TYPE_CHECKING:
+    from rosbags.interfaces import Connection, Qos
     from rosbags.typesys.store import Typestore
 
 _STORAGE_SUFFIXES = (".mcap", ".db3")
@@ -79,6 +78,7 @@ class Recording:
         self.path = user_path(path)
         self.notes: list[str] = []
         self._foreign: dict[str, Typestore] = {}
+        from .unpacking import BoundedReader  # the node imports this module, and may lack rosbags
         try:
             storage = self._locate()
             damage = _find_damage(storage)  # SQLite reads zeros beyond the end without an error
@@ -253,6 +253,8 @@ class Recording:
         if kind in standard_types().types:
             return standard_types()
         if kind not in self._foreign:
+            from rosbags.interfaces import MessageDefinitionFormat
+
             text = next((c.msgdef.data for c in self._reader.connections if c.msgtype == kind
                          and c.msgdef.format is MessageDefinitionFormat.MSG), "")
             if not 0 < len(text) <= MAX_DEFINITION_BYTES:
@@ -281,7 +283,8 @@ class Recording:
 @lru_cache(maxsize=1)
 def standard_types() -> Typestore:
     """Standard message definitions; those that are read here are the same in all releases."""
-    from rosbags.typesys import Stores, get_types_from_msg, get_typestore  # a fifth of a second
+    with optional_packages("a recording"):  # imported late: it takes a fifth of a second
+        from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
     store = get_typestore(Stores.ROS2_JAZZY)
     for name, definition in DEFINITIONS.items():

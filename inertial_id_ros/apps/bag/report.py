@@ -6,12 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from ...errors import printable
 from ...estimate import VERDICT_WORDS, Estimate
+from ...extras import optional_packages
 from ...findings import Finding
 from ...inertia import Array
 from ..report.results import Identification
@@ -24,6 +22,11 @@ from ..report.wording import (
     round_to_spread,
     summary,
 )
+
+with optional_packages("printing the result"):
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
 
 _COLORS = ("red", "yellow", "green")
 

@@ -16,15 +16,16 @@ from importlib.util import find_spec, module_from_spec
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from lz4.frame import LZ4FrameDecompressor
-
+from ...extras import optional_packages
 from ...limits import MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, MAX_UNPACKED_BYTES
 from .databases import TableReader
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+with optional_packages("reading a recording"):
+    from lz4.frame import LZ4FrameDecompressor
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
 
 _FRAMES: dict[str, Callable[[], Any]] = {
     "lz4": LZ4FrameDecompressor, "zstd": zstd.ZstdDecompressor}

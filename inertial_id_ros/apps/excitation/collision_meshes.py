@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
 from ...errors import InvalidShape
+from ...extras import optional_packages
 from ...geometry.mesh import load_mesh
 from ...geometry.resources import resolve_allowed
 from ...limits import MAX_FACES
@@ -46,7 +47,8 @@ def copy_meshes(urdf: str, packages: Sequence[Path], folders: Sequence[Path], se
 
 def _binary_stl(path: Path) -> bytes:
     """A mesh file as binary STL (raises InvalidShape: too many faces)."""
-    from trimesh.exchange.stl import export_stl  # only where there is a mesh: it costs a second
+    with optional_packages("reading a mesh"):  # only where there is one: it costs a second
+        from trimesh.exchange.stl import export_stl
 
     mesh = load_mesh(path)
     if len(mesh.faces) > MAX_FACES:

@@ -58,9 +58,7 @@ def save_plot(path: Path, arm: Arm, motion: FourierMotion, limits: Limits) -> No
     Raises:
         InvalidSetting: the file cannot be written, or is of a kind that is not known.
     """
-    from matplotlib.figure import Figure  # costs a second; only where it is needed
-
-    from ..bag.plot import check_format
+    from ..bag.plot import Figure, check_format  # costs a second; only where it is needed
 
     check_format(path)
     t = sample_times(motion, 100.0)

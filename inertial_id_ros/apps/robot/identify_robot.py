@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
 
 from ...arguments import Parser, names, numbers
 from ...cli import OK, exit_status
 from ...errors import InvalidModel, InvalidSetting, printable
+from ...extras import optional_packages
 from ...io.files import user_path
 from ...kinematics.robot_description import read_description
 from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
@@ -25,6 +25,9 @@ from .recording_files import read_recording
 from .report import print_report, result_json
 from .robot_identification import RobotResult, identify_described_robot
 from .urdf_output import described_mjcf, described_sdf, set_inertias
+
+with optional_packages("printing the result"):
+    from rich.console import Console
 
 _TABLE_WIDTH = 140
 _TERMS = (VISCOUS, COULOMB, OFFSET, DRIVE)

@@ -6,14 +6,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
+from ...extras import optional_packages
 from ...inertia import report_from_phi, report_jacobian
 from ..bag.report import as_markup
 from ..report.wording import CONFIDENCE_95, round_to_spread
 from .robot_identification import RobotResult
+
+with optional_packages("printing the result"):
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
 
 _DATA = 0.5  # share of the data from which on a number counts as identified
 

@@ -18,13 +18,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ...extras import optional_packages
 from ...inertia import Array
 from .description import SENSOR_FRAME
 from .payload import Part, Payload
+
+with optional_packages("simulating an arm"):
+    import mujoco
 
 PAYLOAD_BODY, PAYLOAD_SITE = "payload", "payload_mount"
 # Order of the numbers in a row of sensor data; name -> (MuJoCo's type, count).

@@ -14,16 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rosbags.interfaces import Connection
-from rosbags.rosbag2 import StoragePlugin, Writer
-from rosbags.rosbag2.errors import WriterError
-from rosbags.typesys import Stores, get_typestore
 
 from ...errors import InvalidSetting, RecordingError
+from ...extras import optional_packages
 from ...inertia import six_from_tensor
 from ...io.bag_qos import bag_qos
 from .cobot import Recording, SimulatedCobot
 from .description import Transform
+
+with optional_packages("writing a recording"):
+    from rosbags.interfaces import Connection
+    from rosbags.rosbag2 import StoragePlugin, Writer
+    from rosbags.rosbag2.errors import WriterError
+    from rosbags.typesys import Stores, get_typestore
 
 START = 1_700_000_000.0  # s: stamp of the first sample where none is given; never 0, "no stamp"
 STORAGES = {"mcap": StoragePlugin.MCAP, "sqlite3": StoragePlugin.SQLITE3}

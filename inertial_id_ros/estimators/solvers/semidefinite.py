@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...extras import optional_packages
 from ...inertia import Array
 from .triangle_vector import SIDE, SVEC_SIZE
 
@@ -38,7 +39,8 @@ class LeastDistance:
 
     def __init__(self, linear: int) -> None:
         self._rows = linear + SVEC_SIZE
-        import clarabel  # loads slowly, as `sparse` does; other estimators do without
+        with optional_packages("the estimator 'lmi'"):  # it loads slowly; others do without
+            import clarabel
 
         cones = [clarabel.NonnegativeConeT(linear)] if linear else []
         self._cones = [*cones, clarabel.PSDTriangleConeT(SIDE)]

@@ -11,15 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import clarabel
 import numpy as np
 from scipy import sparse
 
 from ...errors import InvalidData
 from ...estimators.solvers.semidefinite import TOLERANCE
 from ...estimators.solvers.triangle_vector import smat, svec
+from ...extras import optional_packages
 from ...inertia import Array
 from .constraints import Cone, Kind, Stacked
+
+with optional_packages("identifying a robot"):
+    import clarabel
 
 _CONES = {Kind.ZERO: clarabel.ZeroConeT, Kind.LINEAR: clarabel.NonnegativeConeT,
           Kind.SECOND_ORDER: clarabel.SecondOrderConeT,

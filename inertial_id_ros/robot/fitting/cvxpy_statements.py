@@ -9,11 +9,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
-import cvxpy as cp
 import numpy as np
 
+from ...extras import optional_packages
 from ...inertia import Array
 from ..reference_robot import Reference
+
+with optional_packages("a statement with cvxpy"):
+    import cvxpy as cp
 from .constraints import Constraint, Kind
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import trimesh  # noqa: F401  # at the start, since it takes half a second
 from shape_msgs.msg import Mesh, SolidPrimitive
 
 from inertial_id_ros.srv import SetShape
@@ -23,6 +23,9 @@ from ...io.child_process import ChildProcess
 from ...limits import MAX_REQUEST_FACES, MAX_REQUEST_POINTS
 from ..conversions import pose_matrix
 from .counted_types import Rows
+
+with suppress(ImportError):  # at the start, since it takes half a second; shapes say if it lacks
+    import trimesh  # noqa: F401
 
 _KINDS = {SolidPrimitive.BOX: "box", SolidPrimitive.SPHERE: "sphere",
           SolidPrimitive.CYLINDER: "cylinder", SolidPrimitive.CONE: "cone"}

@@ -69,9 +69,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _run_demo(options: argparse.Namespace) -> int:
-    from rich.console import Console
-
     from .children import Children, private_environment
+    from .demo_view import Console  # with what is missing, if it is, before anything starts
 
     stop, console = stop_flag(), Console()
     environment = private_environment()

@@ -8,13 +8,16 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.live import Live
-from rich.table import Table
 
 from ...estimate import VERDICT_WORDS
+from ...extras import optional_packages
 from ...inertia import PARAMETER_NAMES
 from .demo_record import Record
+
+with optional_packages("the demo"):
+    from rich.console import Console
+    from rich.live import Live
+    from rich.table import Table
 
 # Unit and factor from SI, for each of the ten numbers.
 _UNITS = [("kg", 1.0)] + [("mm", 1e3)] * 3 + [("g m^2", 1e3)] * 6
@@ -89,7 +92,7 @@ def _status(record: Record) -> str:
 
 def plot(record: Record, title: str, path: Path) -> None:
     """Estimate with its 95 % band over time, beside the truth (raises OSError)."""
-    from matplotlib.figure import Figure  # costs a second
+    from ...apps.bag.plot import Figure  # costs a second
 
     figure = Figure(figsize=(8.0, 8.0), layout="constrained")
     axes = figure.subplots(3, 1, sharex=True)

@@ -21,7 +21,6 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.time import Time
-from rosbags.interfaces import Qos, QosDurability, QosReliability
 from rosgraph_msgs.msg import Clock
 
 from ...apps.bag.reader import Recording, Topic
@@ -29,9 +28,13 @@ from ...apps.bag.topics import absolute_name, describe_topics
 from ...arguments import Parser
 from ...cli import exit_status, replay_bag
 from ...errors import InvalidSetting, RecordingError, printable
+from ...extras import optional_packages
 from .. import compat
 from ..settings.arguments import start_ros, without_ros_arguments
 from ..signals import ignore_signals, stop_flag
+
+with optional_packages("playing a recording"):
+    from rosbags.interfaces import Qos, QosDurability, QosReliability
 
 CLOCK_TOPIC = "/clock"
 _NAME = "replay_bag"

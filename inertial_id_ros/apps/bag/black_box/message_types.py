@@ -20,11 +20,11 @@ def type_definitions(kind: str) -> Typestore:
     Raises:
         RecordingError: it is not installed.
     """
-    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
-
     store = standard_types()
     if kind in store.types:
         return store
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
     store, waiting = get_typestore(Stores.ROS2_JAZZY), [kind]
     while waiting:
         name = waiting.pop()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ....errors import RecordingError
+from ....extras import optional_packages
 from ....io.message_log import MARK, LoggedMessage
 from ..reader import standard_types
 from .marks import MARKS, MARKS_TYPE
@@ -25,8 +26,9 @@ class LoggedTopic(NamedTuple):
 def write_recording(folder: Path, topics: Sequence[LoggedTopic],
                messages: Iterable[LoggedMessage]) -> None:
     """Write the messages as a rosbag2 recording of mcap (raises OSError, RecordingError)."""
-    from rosbags.rosbag2 import StoragePlugin, Writer
-    from rosbags.rosbag2.errors import WriterError
+    with optional_packages("saving a black box"):
+        from rosbags.rosbag2 import StoragePlugin, Writer
+        from rosbags.rosbag2.errors import WriterError
 
     from ....io.bag_qos import bag_qos
     try:

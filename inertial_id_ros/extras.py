@@ -1,0 +1,57 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Packages that only some features need, and what a user is told where one of them is missing.
+
+The library and the node run on what every ROS 2 distribution has (NumPy, SciPy, Pinocchio, PyYAML,
+transforms3d). Whatever else a feature imports, it imports within `optional_packages`, and only when
+it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .errors import MissingPackage
+
+# What pip installs with `inertial-id-ros[extra]`: modules, and their packages where the names
+# differ. setup.py states the same with versions.
+EXTRAS: dict[str, dict[str, str]] = {
+    "bags": {"rosbags": "", "apsw": "", "lz4": "", "backports": "backports-zstd", "rich": ""},
+    "shapes": {"trimesh": ""},
+    "methods": {"clarabel": "", "cvxpy": "", "osqp": ""},
+    "plots": {"matplotlib": ""},
+    "simulation": {"mujoco": ""},
+}
+
+
+@contextmanager
+def optional_packages(feature: str) -> Iterator[None]:
+    """Import packages that only a feature needs.
+
+    Args:
+        feature: in words, as the subject of a sentence: ``reading a recording``.
+
+    Raises:
+        MissingPackage: one of them is not installed; the text says how to get it. Other modules
+            that are missing raise as ever.
+
+    Examples:
+        >>> with optional_packages("drawing a plot"):
+        ...     raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
+        Traceback (most recent call last):
+        ...
+        inertial_id_ros.errors.MissingPackage: drawing a plot needs the Python package \
+'matplotlib', which is missing; install it with `pip install "inertial-id-ros[plots]"` or \
+`pip install matplotlib`
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        module = (error.name or "").partition(".")[0]
+        extra = next((name for name, held in EXTRAS.items() if module in held), None)
+        if extra is None:
+            raise
+        package = EXTRAS[extra][module] or module
+        raise MissingPackage(
+            f"{feature} needs the Python package '{package}', which is missing; install it with "
+            f'`pip install "inertial-id-ros[{extra}]"` or `pip install {package}`') from None
