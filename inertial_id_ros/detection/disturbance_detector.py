@@ -53,6 +53,7 @@ _DOUBT, _YOUNG = round(1.5e9 / BIN_NS), 250
 # Bins between two looks at whether all of the set-up has changed, and that this must have foretold.
 _SETUP_PERIOD, _FORETOLD = round(0.5e9 / BIN_NS), round(4e9 / BIN_NS)
 _ANGLE = 0.35  # rad by which the sensor turns before an offset in its axes counts as its zero
+_UNDONE = 0.3  # share of an offset that may stay where it goes again: a contact is not that steady
 _RESTART = round(0.25e9 / BIN_NS)  # bins without rows in which a driver may have started again
 
 
@@ -86,8 +87,8 @@ class Event(NamedTuple):
     Attributes:
         kind: what it found.
         row: bin number of the row that decided; first: of the first row that was affected.
-        clean: bin number from which on bins are undisturbed again (ENDED), or are explained by what
-            has changed (PAYLOAD_CHANGED, ZERO_MOVED, OFFSET); -1: none is.
+        clean: bin number from which on bins are undisturbed again (ENDED), or belong to the new
+            payload (PAYLOAD_CHANGED); -1: none is.
         before, after: payload mass [kg], NaN where it is not known; change: of the mass [kg]
             (PAYLOAD_CHANGED).
         offset: (c,) by which the reading has changed in the axes of the sensor (OFFSET) [N, N m].
@@ -119,6 +120,7 @@ class DisturbanceDetector:
                  reach: int) -> None:
         self._contact, self._change = contact, change
         self.running_fit, self._reach = running_fit, reach
+        self._standing: Array | None = None  # offset (c,) that may be a contact and end as one
         self._step = round(running_fit.period * 1e9 / BIN_NS)  # bins from one row to the next
         self._steady, self._hold, self._longest = (
             round(s * 1e9 / BIN_NS) for s in (change.steady, contact.hold, contact.longest))
@@ -314,22 +316,35 @@ class DisturbanceDetector:
         change = fit_payload_change(whole).change[0] if is_payload else np.nan
         before = self.running_fit.mass[0] if self._is_mass_certain(change) else np.nan
         offset = fit_zero_change(whole).change
-        clean = int(whole.number[0]) - self._reach
+        clean = int(whole.number[0]) - self._reach if is_payload else -1
+        if kind is not EventKind.PAYLOAD_CHANGED:
+            begins = kind is EventKind.OFFSET and self._standing is None
+            self._standing = offset if begins else None
         return Event(kind, number, self.began, clean, before, before + change, change, offset)
 
     def _kind_of_change(self, evidence: Evidence, settled: int) -> EventKind | None:
         """PAYLOAD_CHANGED, ZERO_MOVED or OFFSET where that explains the evidence, else None."""
         limit = self._change.fit
+        zero = fit_zero_change(evidence)
+        if zero.misfit < limit and self._undoes_offset(zero.change / evidence.model.zero_sd,
+                                                       evidence.model.zero_sd):
+            return EventKind.OFFSET  # the contact ends
         payload = fit_payload_change(evidence)
         if (payload.misfit < limit and is_plausible_payload_change(payload)
                 and not is_mass_change_growing(evidence)):
             return EventKind.PAYLOAD_CHANGED
         if self.running_fit.is_refuted:  # an offset would fit a wrong frame for a while
             return None
-        zero = fit_zero_change(evidence)
         if zero.misfit >= limit or not is_significant_zero_change(zero):
             return None
         return self._kind_of_offset(evidence, zero.change, settled)
+
+    def _undoes_offset(self, change: Array, sd: Array) -> bool:
+        """Whether a change of zero (c,), over sd (c,), takes back the offset that stands."""
+        if self._standing is None:
+            return False
+        standing = self._standing / sd
+        return bool(np.linalg.norm(change + standing) < _UNDONE * np.linalg.norm(standing))
 
     def _kind_of_offset(self, evidence: Evidence, offset: Array, settled: int) -> EventKind | None:
         """What an offset (c,) in the axes of the sensor means, if it is one."""

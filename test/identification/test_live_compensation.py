@@ -194,6 +194,20 @@ def test_a_contact_that_turns_with_the_sensor_is_not_taken_for_its_zero(sign: fl
     assert made.made.doubtful_zero() == ""
 
 
+@pytest.mark.slow
+def test_a_contact_that_turned_with_the_sensor_may_end_while_it_hardly_turns() -> None:
+    """Its end is no release of a payload, which would look the same."""
+    slow = Scene(replace(SLOW.motion, frequency=0.25 * SLOW.motion.frequency))
+    push = np.array([1.0, -2.0, 10.0, 0.1, 0.2, -0.1])
+    made = live()
+    made.play(samples(20.0, scene=slow))
+    made.play(samples(20.0, start=20.0, scene=slow, bias=BIAS + push))
+    assert made.made.doubtful_zero()
+    gone = made.play(samples(2.0, start=40.0, scene=slow))
+    assert made.made.doubtful_zero() == "" and "payload_changed" not in texts(made.made)
+    assert len(gone.t) == 2 * RATE and (rms(gone.wrench) < 1.5).all()
+
+
 def test_of_an_offset_nothing_stays_when_the_bias_is_as_before() -> None:
     """Its end may look like something else, such as a change of payload."""
     def estimate(bias: np.ndarray) -> Any:

@@ -46,16 +46,22 @@ def node_with_tare(keep):
 
 
 @pytest.mark.parametrize("target", ["force_torque_sensor_broadcaster", "universal_robots"])
-def test_offsets_of_the_sensor_end_the_tare_which_was_of_the_zero_before(monkeypatch, target):
+def test_what_sets_another_zero_ends_the_tare_which_was_of_the_zero_before(monkeypatch, target):
+    """Universal Robots zeroes its sensor when it is told a payload."""
     monkeypatch.setattr(module, "_SETTLING", 0.0)
     kept = []
     node = node_with_tare(kept.append)
     with changing_wrench(node, "it", load_target(target), Settings()) as forget:
         forget()
-    if target == "universal_robots":
-        assert node.identifier.state().tare is not None and not kept
-    else:
-        assert node.identifier.state().tare is None and kept[-1].tare is None
+    assert node.identifier.state().tare is None and kept[-1].tare is None
+
+
+@pytest.mark.parametrize("target", ["xarm", "admittance_controller"])
+def test_what_does_not_change_the_wrench_leaves_the_tare(target):
+    node = node_with_tare(lambda state: None)
+    with changing_wrench(node, "it", load_target(target), Settings()) as forget:
+        forget()
+    assert node.identifier.state().tare is not None
 
 
 def test_a_tare_ends_where_that_cannot_be_written_too(monkeypatch):

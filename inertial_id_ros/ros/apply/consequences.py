@@ -90,7 +90,7 @@ def changing_wrench(node: InertialIdNode, name: str, target: Target,
 
     def reset() -> None:
         node.identifier.reset(f"a payload was applied to {name}")
-        if isinstance(node.identifier, Identifier) and not target.needs_limits:
+        if isinstance(node.identifier, Identifier):
             _drop_tare(node, node.identifier)
         node.solve_after_change()
 
@@ -113,7 +113,7 @@ def changing_wrench(node: InertialIdNode, name: str, target: Target,
 
 
 def _drop_tare(node: InertialIdNode, identifier: Identifier) -> None:
-    """Drop the tare, which was of the zero before; in the worker."""
+    """Drop the tare, which was of the zero before: UR zeroes its sensor, too; in the worker."""
     try:
         identifier.untare(node.state.keep)
     except CannotSave:  # which a finding says
