@@ -23,6 +23,25 @@ _KIND, _VERSION = "inertial_id_ros robot", 1
 
 
 @dataclass(frozen=True)
+class Currents:
+    """How the motor currents that a robot sends as efforts become torques.
+
+    Attributes:
+        gain: (joints,) [N m/A]; spread: (joints, joints) covariance of their relative errors.
+        follow: (p, joints) by how much the identified parameters grow with each gain, relative.
+    """
+
+    gain: Array
+    spread: Array
+    follow: Array
+
+    @property
+    def covariance(self) -> Array:
+        """What errors of the gains add to the covariance of the parameters (p, p)."""
+        return np.asarray(self.follow @ self.spread @ self.follow.T)
+
+
+@dataclass(frozen=True)
 class IdentifiedRobot:
     """A robot without payload, as joint torques showed it.
 
@@ -32,6 +51,7 @@ class IdentifiedRobot:
         stamped late [s]; low_pass: of the filter [s] that the rows went through.
         phi: (p,) parameters; covariance: (p, p), of what data and prior know.
         noise: (joints,) of one low-passed row, taken as independent [N m].
+        currents: None if efforts are torques.
     """
 
     joints: tuple[str, ...]
@@ -43,6 +63,7 @@ class IdentifiedRobot:
     phi: Array
     covariance: Array
     noise: Array
+    currents: Currents | None = None
 
     def model(self, urdf: str) -> RobotModel:
         """The regressor that phi belongs to, from the same robot's description.
@@ -107,6 +128,8 @@ def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:
         "gravity": np.asarray(robot.gravity).tolist(), "delay": robot.delay,
         "low_pass": robot.low_pass, "phi": robot.phi.tolist(),
         "covariance": robot.covariance.tolist(), "noise": robot.noise.tolist()}
+    if robot.currents is not None:
+        content["currents"] = {key: value.tolist() for key, value in vars(robot.currents).items()}
     text = format_document(_KIND, _VERSION, content)
     if len(text) > MAX_ROBOT_BYTES:  # which could not be read again
         raise InvalidModel(f"the robot has {len(robot.phi)} parameters, whose file would have "
@@ -134,16 +157,33 @@ def load_robot(path: str | Path) -> IdentifiedRobot:
             tuple(tree["joints"]), tuple(tree["bodies"]), _read_terms(tree["terms"]),
             np.array(tree["gravity"], dtype=float), float(tree["delay"]),
             float(tree["low_pass"]), np.array(tree["phi"], dtype=float),
-            np.array(tree["covariance"], dtype=float), np.array(tree["noise"], dtype=float))
+            np.array(tree["covariance"], dtype=float), np.array(tree["noise"], dtype=float),
+            _read_currents(tree.get("currents")))
     except (KeyError, TypeError, ValueError, InvalidModel) as error:
         raise InvalidData(f"robot file {path} cannot be used: {error!r}") from error
-    p = len(robot.phi)
+    p, n = len(robot.phi), len(robot.joints)
+    if robot.currents is not None and not _fit_currents(robot.currents, p, n):
+        raise InvalidData(f"robot file {path} cannot be used: its gains do not fit its joints")
     numbers = (robot.phi, robot.covariance, robot.noise, robot.gravity)
     if (robot.covariance.shape != (p, p) or robot.noise.shape != (len(robot.joints),)
             or robot.gravity.shape != (3,) or not all(np.isfinite(x).all() for x in numbers)
             or not (robot.noise > 0.0).all()):
         raise InvalidData(f"robot file {path} cannot be used: its numbers do not fit each other")
     return robot
+
+
+def _read_currents(tree: dict[str, Any] | None) -> Currents | None:
+    """Gains of a file; older files have none."""
+    if tree is None:
+        return None
+    return Currents(*(np.array(tree[key], dtype=float) for key in ("gain", "spread", "follow")))
+
+
+def _fit_currents(currents: Currents, p: int, n: int) -> bool:
+    """Whether gains are those of n joints and p parameters."""
+    shapes = currents.gain.shape, currents.spread.shape, currents.follow.shape
+    return (shapes == ((n,), (n, n), (p, n)) and bool((currents.gain > 0.0).all())
+            and all(np.isfinite(x).all() for x in vars(currents).values()))
 
 
 def _read_terms(tree: dict[str, Any]) -> JointTerms:

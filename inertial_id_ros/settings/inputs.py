@@ -14,7 +14,8 @@ class LoadSettings:
 
     source: str = setting(
         "wrench", "wrench: a sensor in the wrist. joint_torque: the efforts of the joint states, "
-        "which must be torques (Franka, KUKA iiwa; not the motor currents of UR), relative to the "
+        "which must be torques (Franka, KUKA iiwa), or motor currents (UR) where load.robot was "
+        "identified from currents, relative to the "
         "robot without payload that load.robot holds; wrench.sensor_frame is then the link in "
         "which the payload is given.", choices=("wrench", "joint_torque"))
     robot: str = setting("", "Robot file of identify_robot, for joint_torque.")

@@ -49,6 +49,7 @@ class RobotFit:
 
     Attributes:
         model: its regressor; described: the robot; covariance: (p, p); rms, doubt: see `FreeFit`.
+        follow: (p, joints) growth of the parameters with the torques of each joint, relative.
     """
 
     model: RobotModel
@@ -56,6 +57,7 @@ class RobotFit:
     covariance: Array
     rms: Array
     doubt: Array
+    follow: Array
 
     def weights(self, rows: FilteredRecording) -> Array:
         """Weights (r, joints) of rows, less where a joint rests, creeps or turns back."""
@@ -81,14 +83,13 @@ def fit_robot(model: RobotModel, rows: FilteredRecording, level: RobotModel, wei
     found = identify_described(free.data, base, consistent_robot(model, like=design), design,
                                len(model.bodies), noise, weight)
     covariance = _covariance(free.data, noise, found.prior)
+    follow = covariance @ np.stack([factor[:, :-1].T @ factor[:, -1] / sd**2 for factor, sd in
+                                    zip(free.data.factors, noise, strict=True)], axis=1)
     if gain_spread is not None and gain_spread.any():
-        # How the parameters follow the torques of each joint (p, joints).
-        follow = covariance @ np.stack([factor[:, :-1].T @ factor[:, -1] / sd**2 for factor, sd in
-                                        zip(free.data.factors, noise, strict=True)], axis=1)
         covariance = covariance + follow @ gain_spread @ follow.T
         found = replace(found, identified=replace(
             found.identified, sigma=np.sqrt(np.maximum(np.diag(covariance), 0.0))))
-    return RobotFit(model, found, covariance, free.rms, free.doubt)
+    return RobotFit(model, found, covariance, free.rms, free.doubt, follow)
 
 
 def fit_unconstrained(model: RobotModel, rows: FilteredRecording) -> FreeFit:

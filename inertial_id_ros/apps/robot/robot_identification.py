@@ -23,6 +23,7 @@ from ...robot.recording import (
     JointRecording,
     filter_recording,
 )
+from ...robot.robot_file import Currents as RobotCurrents
 from ...robot.robot_file import IdentifiedRobot, robot_model
 from ...robot.tilt_and_delay import Alignment, align_recording
 from .description_notes import compare_with_description
@@ -158,7 +159,6 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
     if drives is not None:
         samples, first = drives.torques(samples), drives.torques(first)
         test = test and drives.torques(test)
-    spread = None if drives is None else drives.spread
     if find_fading:
         model = make_model(find_coulomb_velocity(make_model, first, low_pass) if used.coulomb
                            else 0.0)
@@ -169,7 +169,7 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
                   choose_terms(model.with_gravity(stands.gravity), first, low_pass, stands.delay))
         model = model.with_terms(choice.terms)
     return replace(identify_robot(model, samples, low_pass, aligned, held_back, prior_weight, test,
-                                  spread), choice=choice, drives=drives)
+                                  drives), choice=choice)
 
 
 def _last_share(parts: Sequence[JointRecording]) -> float:
@@ -182,8 +182,7 @@ def _last_share(parts: Sequence[JointRecording]) -> float:
 
 def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float,
                    aligned: bool = True, held_back: float = 0.3, prior_weight: float = 1.0,
-                   test: JointRecording | None = None, gain_spread: Array | None = None
-                   ) -> RobotResult:
+                   test: JointRecording | None = None, drives: Drives | None = None) -> RobotResult:
     """Identify, and test on a part that was held back.
 
     The prior is the description, as far as the data do not contradict it.
@@ -193,7 +192,7 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         held_back: part of the time at the end for the test; 0: none.
         prior_weight: of the description, see `identify_described`.
         test: another recording to test the robot on.
-        gain_spread: see `fit_robot`.
+        drives: with which currents became torques; None: efforts were torques.
 
     Raises:
         NotEnoughData: too short. InvalidData: see `align_recording` and `filter_recording`.
@@ -213,20 +212,23 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         validation = _predict_with(fit_robot(model, rows_of(first), level, prior_weight),
                                    rows_of(rest))
     rows = rows_of(recording)
-    fitted = fit_robot(model, rows, level, prior_weight, gain_spread)
+    fitted = fit_robot(model, rows, level, prior_weight, None if drives is None else drives.spread)
     if test is not None:
         validation = _predict_with(fitted, rows_of(test))
     identified, covariance = fitted.described.identified, fitted.covariance
     notes += compare_with_description(model, fitted.described, covariance)
     base = structural_base_parameters(level)
     robot = IdentifiedRobot(model.joint_names, model.bodies, model.terms, model.gravity, delay,
-                            low_pass, identified.phi, covariance, identified.noise)
+                            low_pass, identified.phi, covariance, identified.noise,
+                            None if drives is None else RobotCurrents(drives.gain, drives.spread,
+                                                                      fitted.follow))
     spread = base.matrix @ covariance @ base.matrix.T
     return RobotResult(
         model, robot, identified, identified.consistent(len(model.bodies)),
         fitted.described.doubt, base,
         base.matrix @ identified.phi, np.sqrt(np.maximum(np.diag(spread), 0.0)),
-        _predict_with(fitted, rows), validation, found, _largest_speeds(recording), tuple(notes))
+        _predict_with(fitted, rows), validation, found, _largest_speeds(recording), tuple(notes),
+        drives=drives)
 
 
 def _largest_speeds(recording: JointRecording) -> Array:

@@ -78,7 +78,8 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
             problem = TorqueProblem(self._robot, urdf, self._frame,
                                     self.settings.load.friction_drift)
             self._motion.set_robot_description(urdf)
-            self._checks.use_limits(problem.model.effort_limits)
+            if self._robot.currents is None:
+                self._checks.use_limits(problem.model.effort_limits)
             self._problem = problem
             self._stream = TorqueStream(problem.model, self._robot.delay,
                                         self.settings.kinematics.window)
@@ -103,6 +104,8 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         sample = self._checks.check(stamp_ns, names, positions, efforts)
         if sample is None or self._stream is None:
             return
+        if self._robot.currents is not None:
+            sample[len(sample) // 2:] *= self._robot.currents.gain
         before = self._stream.newest or 0
         result = self._stream.ring.append(stamp_ns, sample)
         if result == JUMPED:

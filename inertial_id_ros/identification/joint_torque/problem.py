@@ -7,6 +7,10 @@ the identified robot, and z by how much the zero of the torques has moved since.
 with its covariance, to which is added what friction may have drifted, so that the answer's
 covariance holds the uncertainty of the robot; z is zero until it is seen to have moved, and then
 anything.
+
+Where torques are motor currents times gains, the gains' relative errors e add ``e tau`` joint by
+joint, and d is correlated with them. tau is that of robot and payload by the model there: the
+measured one would let all shrink, so that its noise does.
 """
 
 from __future__ import annotations
@@ -72,9 +76,13 @@ class TorqueProblem:
         self._payload[self.model.body_slice(where)] = transform_matrix(placement.rotation,
                                                                        placement.translation)
         self._robot_errors = np.zeros((p + n, p))
+        covariance = robot.covariance
+        if robot.currents is not None:  # whose errors torques and robot have in common
+            covariance = covariance - robot.currents.covariance
         self._robot_errors[:p] = covariance_root(
-            robot.covariance + np.diag(_friction_drift_sd(self.model, robot.phi, drift)**2))
+            covariance + np.diag(_friction_drift_sd(self.model, robot.phi, drift)**2))
         self._known = np.concatenate([robot.phi, np.zeros(n)])
+        self._gain_errors = self._with_gain_errors(drift)
 
     def matrix(self, tool: Tool | None = None) -> Array:
         """Matrix (p + joints + 1, 10 + s + 1) from columns of rows ``[Y | 1 | tau]`` to
@@ -94,6 +102,34 @@ class TorqueProblem:
         bottom = np.append(np.zeros(columns.shape[1]), 1.0)
         return np.concatenate([np.column_stack([columns, -known]), bottom[None]])
 
+    def _with_gain_errors(self, drift: float) -> Array | None:
+        """Square root (p + joints, p + joints) of the covariance of the robot's and of the gains'
+        relative errors; None where torques are measured."""
+        currents = self.robot.currents
+        if currents is None or not currents.spread.any():
+            return None
+        own = self.robot.covariance + np.diag(_friction_drift_sd(self.model, self.robot.phi,
+                                                                 drift)**2)
+        across = -currents.follow @ currents.spread
+        return covariance_root(np.block([[own, across], [across.T, currents.spread]]))
+
+    def _add_gains(self, rows: Array, matrix: Array, payload: Array) -> tuple[Array, Array]:
+        """Rows with a column of each joint's torque before the last one, and the matrix for them.
+
+        Args:
+            payload: (10,) parameters of the payload, about.
+        """
+        assert self._gain_errors is not None
+        n, p = self.model.nv, self.model.size
+        torque = rows[..., :p + n] @ (self._known + self._payload @ payload)
+        wide = np.concatenate([rows[..., :-1], torque[..., None] * np.eye(n), rows[..., -1:]],
+                              axis=2)
+        taller = np.insert(matrix, np.full(n, p + n), 0.0, axis=0)
+        errors = np.zeros((len(taller), p + n))
+        errors[np.r_[:p, p + n:p + 2 * n]] = self._gain_errors
+        return wide, np.concatenate([taller[:, :PARAMETERS], errors,
+                                     taller[:, PARAMETERS + p:]], axis=1)
+
     def build(self, rows: Array, tool: Tool | None) -> TorqueFit:
         """Build the problem of a window.
 
@@ -108,19 +144,24 @@ class TorqueProblem:
         scale = np.einsum("rjj->rj", rows[..., self.model.size:-1])
         full = np.maximum(_rms(scale), _LEAST)  # of a row that was not scaled down
         for _ in range(_ROUNDS):
-            residual = _residual_torques(linear, data, matrix, noise)
+            residual, payload = _residual_torques(linear, data, matrix, noise)
             noise = np.maximum(equivalent_white_noise(residual, least) / full, least)
+        if self._gain_errors is not None:
+            rows, matrix = self._add_gains(rows, matrix, payload)
+            data = compress_rows(rows[..., :-1], rows[..., -1])
         marginal = _marginal(data, matrix, noise)
         return TorqueFit(Problem.from_marginal(marginal, len(rows)), _rms(residual),
                          _rms(linear[..., -1]))
 
 
-def _residual_torques(linear: Array, data: Compressed, matrix: Array, noise: Array) -> Array:
-    """Torques (r, joints) that the best payload and the most probable errors do not explain."""
+def _residual_torques(linear: Array, data: Compressed, matrix: Array, noise: Array
+                      ) -> tuple[Array, Array]:
+    """Torques (r, joints) that the best payload and the most probable errors do not explain, and
+    that payload's parameters (10,)."""
     marginal = _marginal(data, matrix, noise)
     phi, _ = unconstrained_fit(marginal.information, marginal.matrix.T @ marginal.target)
     errors = marginal.states(phi)[BIASES:]
-    return np.asarray(linear[..., -1] - linear[..., :-1] @ np.r_[phi, errors])
+    return np.asarray(linear[..., -1] - linear[..., :-1] @ np.r_[phi, errors]), phi
 
 
 def _rms(rows: Array) -> Array:
