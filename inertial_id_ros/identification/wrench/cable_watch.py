@@ -47,6 +47,7 @@ class CableWatch:
         """Forget the cable."""
         self._cable: Cable | None = None
         self._tried = -1  # last bin of the window in which it was fitted, or sought
+        self._shown = -1  # and in which it was found
 
     def take_out(self, window: WindowContent) -> WindowContent:
         """The window without the pull of the cable that was found before, if it is still there."""
@@ -75,6 +76,8 @@ class CableWatch:
             return None
         left = self._problems.unexplained_force(window, problem)
         if left == 0.0:
+            if window.first > self._shown:  # nothing is left of the rows that made it likely
+                self._cable = None
             return None
         self._fit(window)
         if self._cable is not None and left < _LEAST_SHOWN * self._cable.tension:
@@ -97,6 +100,7 @@ class CableWatch:
         self._cable = None if given is None else find_cable(given, last)
         if self._cable is not None and self._is_turned(self._cable):
             self._cable = None  # large angles come first: they look like anything
+        self._shown = window.last
 
     def _is_turned(self, cable: Cable) -> bool:
         """Whether sensor or gravity are clearly turned by a large angle beside a cable."""
