@@ -116,7 +116,7 @@ def measure_mass(rows: Array, target: Array) -> float:
     columns = np.stack([rows @ _UNIT, *rows[:, FIRST].T], axis=1)
     if not np.isfinite(columns).all() or not np.isfinite(target).all() or not columns[:, 0].any():
         raise NotEnoughData("the window holds no usable sample of the wrench under gravity")
-    mass = float(np.linalg.lstsq(columns, target)[0][0])
+    mass = float(np.linalg.lstsq(columns, target, rcond=None)[0][0])
     if not mass > 0.0:
         raise NotEnoughData(f"no positive mass fits the data (best: {mass:.4g} kg); "
                             "is anything carried, and has what measures it the right sign?")

@@ -121,7 +121,8 @@ def find_base_parameters(rows: Array, names: Sequence[str],
     dependent = np.setdiff1d(np.arange(rows.shape[1]), chosen)
     coupling = np.zeros((len(chosen), len(dependent)))
     linked = there[dependent]
-    solved = np.linalg.lstsq(unit[:, position[chosen]], unit[:, position[dependent[linked]]])[0]
+    solved = np.linalg.lstsq(unit[:, position[chosen]], unit[:, position[dependent[linked]]],
+                             rcond=None)[0]
     coupling[:, linked] = solved * norms[dependent[linked]] / norms[chosen][:, None]
     coupling[np.abs(coupling) < _COEFFICIENT] = 0.0
     return BaseParameters(tuple(names), chosen, dependent, coupling, kept, dropped)

@@ -72,12 +72,12 @@ def align_recording(model: RobotModel, recording: JointRecording, window: float 
         lean = _gravity_direction(tilt, upward)
         y = rows + lean[0] * along[0] + lean[1] * along[1] + lean[2] * along[2]
         moved = effort + delay * rate
-        beta = np.linalg.lstsq(y, moved)[0]
+        beta = np.linalg.lstsq(y, moved, rcond=None)[0]
         slopes = [(along[k] - lean[k] / lean[2] * along[2]) @ beta for k in range(2)]
         system = np.column_stack([y, *slopes, -rate])
         lengths = np.linalg.norm(system, axis=0)
         lengths[lengths == 0.0] = 1.0
-        solved = np.linalg.lstsq(system / lengths, moved)[0] / lengths
+        solved = np.linalg.lstsq(system / lengths, moved, rcond=None)[0] / lengths
         change = solved[-3:]
         tilt, delay = tilt + change[:2], delay + float(change[2])
         if not (np.abs(tilt).max() < LARGEST_TILT and abs(delay) < LARGEST_DELAY):
