@@ -238,7 +238,7 @@ def test_a_publisher_that_refuses_or_is_not_alone_is_named(stage):
 def test_a_publisher_without_parameters_or_answers_is_named():
     """Nobody runs the callbacks of the second one."""
     for options, said in (
-            ({"start_parameter_services": False}, "no service '/state/set_parameters_atomically'"),
+            ({"start_parameter_services": False}, "no node '/state' that takes parameters"),
             ({}, "did not answer within 5 s")):
         with Stage() as stage:
             stage.start_node(estimator__rate=4.0)
