@@ -50,7 +50,7 @@ from ...settings.spec import allowed_range, iter_group
 from .. import compat
 from ..conversions import inertia_message, time_message, vector
 from ..settings.arguments import start_ros, without_ros_arguments
-from ..signals import ignore_signals, stop_flag
+from ..signals import ignore_signals, leave_in_time, stop_flag
 
 _NAME = "simulate_cobot"
 _DEPTH = 100  # samples kept for a receiver on a machine that is busy for a moment
@@ -59,6 +59,7 @@ _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # computation (under 1 ms at 500 Hz) fits between two publications.
 _AHEAD = 0.1  # s
 _MAX_LAG = 0.5  # s behind schedule after which samples are skipped rather than sent in a burst
+_LONGEST_END = 5.0  # s from a signal to the end, whatever the middleware waits for
 
 
 class SimulateCobotNode(Node):
@@ -273,6 +274,7 @@ def _write(options: Options) -> int:
 
 def _run_node(arguments: list[str], defaults: CobotSettings) -> int:
     stop = stop_flag()
+    leave_in_time(stop, _LONGEST_END, lambda: compat.exit_process(0))
     start_ros(_NAME, arguments)
     node = None
     try:
