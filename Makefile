@@ -1,5 +1,6 @@
 # make setup | demo | test | quick | lint | types | layers | unit | rooms | lock | sbom | coverage | clean
-# Every target does all set-up it needs; `make PYTHON=python3.12 setup` chooses the Python.
+# Every target does all set-up it needs; `make PYTHON=python3.12 setup` chooses the Python, and
+# `make ROS_DISTRO=kilted setup` the ROS 2 to install where none is sourced (else jazzy).
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help

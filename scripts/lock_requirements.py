@@ -7,7 +7,8 @@ where they differ. A hash is that of the one wheel that fits a Python and a mach
 installs this file and no other; of what has no wheel, that of the source archive.
 
 A locked file holds what its requirements need beside those of the files that stand before it in
-`FILES`: to install one, install those before it, too (but ros.txt).
+`FILES`: to install one, install those before it, too. Of the wheels of ROS 2 (`ROS`) at most one
+release is installed, after all of `FILES`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ LOCKED = REQUIREMENTS / "locked"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 MACHINES = ("x86_64", "aarch64")
 PLATFORM = "manylinux_2_28"
-FILES = ("build", "run", "dev", "ros")
+FILES = ("build", "run", "dev")
+ROS = ("jazzy", "kilted")  # releases of ROS 2 that have wheels
 ROS_MACHINE = "x86_64"  # the ROS 2 wheels are for
 WITHOUT_WHEEL = "empy"  # pure Python; needed by the message generator of ROS
 HEADER = "# Written by `make lock` from requirements/{}.txt; do not edit.\n"
@@ -73,14 +75,16 @@ def resolve(target: Target, files: Iterable[str], known: Iterable[Pin], folder: 
 
 def lock(target: Target, folder: Path) -> dict[str, Resolved]:
     """What each of the files adds to those before it on a target."""
-    files = [name for name in FILES if name != "ros" or target.machine == ROS_MACHINE]
-    everything = resolve(target, files, (), folder)
+    everything = resolve(target, FILES, (), folder)
     added: dict[str, Resolved] = {}
     before: set[Pin] = set()
-    for count, name in enumerate(files, 1):
-        needed = resolve(target, files[:count], everything, folder)
+    for count, name in enumerate(FILES, 1):
+        needed = resolve(target, FILES[:count], everything, folder)
         added[name] = {pin: hashes for pin, hashes in needed.items() if pin not in before}
         before |= set(needed)
+    for name in ROS if target.machine == ROS_MACHINE else ():
+        needed = resolve(target, (*FILES, name), everything, folder)
+        added[name] = {pin: hashes for pin, hashes in needed.items() if pin not in before}
     return added
 
 
@@ -125,7 +129,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         locked = {target: lock(target, Path(folder)) for target in TARGETS}
     LOCKED.mkdir(exist_ok=True)
-    for name in FILES:
+    for name in (*FILES, *ROS):
         text = merge({target: files[name] for target, files in locked.items() if name in files})
         (LOCKED / f"{name}.txt").write_text(HEADER.format(name) + text)
         pins = sum(not line.startswith(" ") for line in text.splitlines())

@@ -23,7 +23,7 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).resolve().parent.parent
 LOCKED = ROOT / "requirements" / "locked"
 OUT = ROOT / "sbom.cdx.json"
-USED_AT_RUN_TIME = ("run", "ros")
+USED_AT_RUN_TIME = ("run", "jazzy", "kilted")
 NAMESPACE = uuid.UUID("6b1b0d6e-6f0a-4a55-9d43-0c1f3f3e8a11")  # of the serial numbers; random
 # SPDX identifiers of what packages without a licence expression say.
 SPDX = {
@@ -100,7 +100,7 @@ def licences(pin: Pin, found: Distribution) -> list[dict[str, Any]]:
 
 def ros_licences(name: str) -> list[str]:
     """The licences that the package.xml of a ROS 2 wheel names, which the wheel itself does not."""
-    folder = name.removeprefix("ros-").removeprefix("jazzy-").replace("-", "_")
+    folder = name.removeprefix("ros-").replace("-", "_")
     file = Path(sys.prefix) / "share" / folder / "package.xml"
     if not name.startswith("ros-") or not file.exists():
         return []

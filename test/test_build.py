@@ -263,7 +263,7 @@ def requirements(file: str) -> dict[str, str]:
     return {re.split(r"[<>=]", line)[0].lower(): line for line in stripped if line}
 
 
-REQUIREMENTS = ("build.txt", "run.txt", "dev.txt", "ros.txt")
+REQUIREMENTS = ("build.txt", "run.txt", "dev.txt", "jazzy.txt", "kilted.txt")
 
 
 @pytest.mark.parametrize("file", REQUIREMENTS)

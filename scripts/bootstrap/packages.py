@@ -25,22 +25,22 @@ PRINT_INCLUDES = (
 )
 
 
-def requirement_files(ros: RosEnvironment | None) -> list[Path]:
+def requirement_files(ros: RosEnvironment) -> list[Path]:
     """Return the locked requirements to install; the first are needed to install the others."""
-    names = ("build", "run", "dev") if ros else ("build", "run", "dev", "ros")
+    names = ["build", "run", "dev", *([] if ros.sourced else [ros.distro])]
     return [LOCKED / f"{name}.txt" for name in names]
 
 
-def make_venv(ros: RosEnvironment | None) -> None:
+def make_venv(ros: RosEnvironment) -> None:
     """Make an empty virtual environment; it sees the system's packages where ROS 2 is sourced."""
     VENV.mkdir(exist_ok=True)
     (VENV / "COLCON_IGNORE").touch()
     command: list[str | Path] = [sys.executable, "-m", "venv", VENV]
-    command += ["--system-site-packages"] if ros else []
+    command += ["--system-site-packages"] if ros.sourced else []
     run(command, clean_environment(), "the virtual environment .venv could not be made")
 
 
-def install_requirements(ros: RosEnvironment | None) -> None:
+def install_requirements(ros: RosEnvironment) -> None:
     """Install the locked requirements with pip, which refuses every file of another hash."""
     build, *others = requirement_files(ros)
     pip: list[str | Path] = [VENV_PYTHON, "-m", "pip", "install", "--no-input"]
@@ -86,7 +86,7 @@ def correct_cmake_exports() -> None:
             file.write_text(fixed)
 
 
-def set_import_order(ros: RosEnvironment | None) -> None:
+def set_import_order(ros: RosEnvironment) -> None:
     """Let Python in .venv import the package from the source tree, then what .venv has itself.
 
     The root goes first, so that an edited file always takes effect, whatever else is installed; the
@@ -94,6 +94,6 @@ def set_import_order(ros: RosEnvironment | None) -> None:
     stand in PYTHONPATH, before .venv: its Pinocchio, say, was built for another NumPy than ours.
     """
     cmeel = SITE_PACKAGES / "cmeel.prefix" / SITE_PACKAGES.relative_to(VENV)  # has Pinocchio
-    first = [ROOT, cmeel, SITE_PACKAGES] if ros else [ROOT]
+    first = [ROOT, cmeel, SITE_PACKAGES] if ros.sourced else [ROOT]
     line = f"import sys; sys.path[:0] = {[str(folder) for folder in first]!r}\n"
     (SITE_PACKAGES / "inertial_id_ros_import_order.pth").write_text(line)

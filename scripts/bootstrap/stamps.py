@@ -32,7 +32,7 @@ def files_below(source: Path, *folders: str) -> list[Path]:
     return sorted(f for f in files if f.is_file() and "__pycache__" not in f.parts)
 
 
-def packages_key(ros: RosEnvironment | None) -> str:
+def packages_key(ros: RosEnvironment) -> str:
     """Return what the installed packages depend on: place, Python, ROS 2, requirements.
 
     Which stand-ins are needed belongs to it: none may stay once the real package is there.
@@ -41,12 +41,11 @@ def packages_key(ros: RosEnvironment | None) -> str:
     code = [SCRIPTS / name for name in ("packages.py", "layout.py", "ros_environment.py")]
     python = os.path.realpath(sys.executable)
     identity = [str(ROOT), python, platform.python_version(), *missing_packages(ros)]
-    if ros:
-        identity += [ros.home, ros.distro]
+    identity += [ros.home, ros.distro]
     return digest([*identity, *(file.read_bytes() for file in (*files, *code))])
 
 
-def build_key(source: Path, ros: RosEnvironment | None) -> str:
+def build_key(source: Path, ros: RosEnvironment) -> str:
     """Return what building the package in `source` depends on."""
     content = [source / "CMakeLists.txt", source / "package.xml", SCRIPTS / "interfaces.py"]
     content += files_below(source, "msg", "srv", "action")
