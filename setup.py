@@ -19,6 +19,7 @@ EXTRAS = {
     "methods": ["clarabel>=0.9", "cvxpy>=1.6", "osqp>=1.0"],  # `lmi`, identify_robot, references
     "plots": ["matplotlib>=3.6"],  # --plot
     "simulation": ["mujoco>=3.1"],  # simulate_cobot, the demo
+    "live": ["viser>=1.1"],  # live_view
 }
 
 setup(
@@ -51,6 +52,7 @@ setup(
             "identify_robot = inertial_id_ros.cli:identify_robot",
             "inertial_id_demo = inertial_id_ros.cli:inertial_id_demo",
             "inertial_id_node = inertial_id_ros.cli:inertial_id_node",
+            "live_view = inertial_id_ros.cli:live_view",
             "plan_excitation = inertial_id_ros.cli:plan_excitation",
             "replay_bag = inertial_id_ros.cli:replay_bag",
             "simulate_cobot = inertial_id_ros.cli:simulate_cobot",

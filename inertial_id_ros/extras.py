@@ -21,6 +21,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "methods": {"clarabel": "", "cvxpy": "", "osqp": ""},
     "plots": {"matplotlib": ""},
     "simulation": {"mujoco": ""},
+    "live": {"viser": ""},
 }
 
 

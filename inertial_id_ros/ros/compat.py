@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import rclpy
@@ -58,6 +60,18 @@ def shutdown() -> None:
     """Shut rclpy down if it still runs."""
     if rclpy.ok():
         rclpy.shutdown()
+
+
+def with_message_info(callback: Callable[[Any, Any], None]) -> Callable[..., None]:
+    """A subscriber's callback of message and message info that every executor can call: the events
+    executor (Jazzy, Kilted) hands over both as one tuple, the others as two arguments."""
+
+    def take(*arrived: Any) -> None:
+        callback(*(arrived[0] if len(arrived) == 1 else arrived))
+
+    # By its signature rclpy knows that the callback wants the message info.
+    take.__signature__ = inspect.signature(callback)  # type: ignore[attr-defined]
+    return take
 
 
 def parameter_overrides(node: Node) -> dict[str, Any]:

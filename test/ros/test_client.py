@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import math
+import time
 from collections import deque
 from types import SimpleNamespace
 
@@ -12,6 +15,9 @@ import pytest
 
 pytest.importorskip("rclpy")
 pytest.importorskip("inertial_id_ros.msg")
+
+import rclpy  # noqa: E402
+from ros_process import LATCHED, PATIENCE, Client, own_domain  # noqa: E402
 
 from inertial_id_ros.client import NoPayload, Payload, PayloadClient  # noqa: E402
 from inertial_id_ros.errors import InvalidData  # noqa: E402
@@ -260,3 +266,34 @@ def test_no_payload_is_older_than_its_bound_whatever_stalls_dies_or_restarts(mon
             calm.append(bool(got))
     assert handed_out > 1000
     assert all(calm) or bench.client.max_age < 2.0 * period + 0.3
+
+
+def _executors():
+    """Every executor that this rclpy has."""
+    executors = importlib.import_module("rclpy.executors")
+    kinds = [executors.SingleThreadedExecutor, executors.MultiThreadedExecutor]
+    with contextlib.suppress(ImportError):
+        kinds.append(importlib.import_module("rclpy.experimental").EventsExecutor)
+    return kinds
+
+
+@pytest.mark.parametrize("kind", _executors(), ids=lambda kind: kind.__name__)
+def test_it_receives_in_every_executor(kind):
+    bench = Client(own_domain())
+    node = rclpy.create_node("user", context=bench.context)
+    client = PayloadClient(node, TOPIC)
+    executor = kind(context=bench.context)
+    executor.add_node(node)
+    never = rclpy.task.Future()
+    try:
+        end, sequence = time.monotonic() + PATIENCE, 0
+        while not client.newest():
+            assert time.monotonic() < end, client.newest().reason
+            sequence += 1
+            bench.publish(TOPIC, a_message(sequence), LATCHED)
+            executor.spin_until_future_complete(never, timeout_sec=0.1)
+        assert client.newest().mass == 1.5
+    finally:
+        executor.shutdown()
+        node.destroy_node()
+        bench.close()

@@ -15,6 +15,7 @@ from inertial_id_ros.msg import InertialParameters
 from ...errors import InvalidData
 from ...estimate import ParameterVerdict
 from ...io.messages import stamp_ns
+from ..compat import with_message_info
 from .contract import TOPIC, received_qos
 from .message_checks import body_of, why_unusable
 from .payload import GROUPS, NoPayload, Payload
@@ -66,7 +67,7 @@ class PayloadClient:
         self._last_taken = -math.inf  # steady time [s]
         self._node = node
         self._subscription = node.create_subscription(
-            InertialParameters, topic, self._take, received_qos())
+            InertialParameters, topic, with_message_info(self._take), received_qos())
 
     @property
     def lost(self) -> int:
