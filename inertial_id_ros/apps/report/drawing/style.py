@@ -62,7 +62,7 @@ button { font: inherit; min-width: 2.75rem; min-height: 2.75rem; margin-right: .
 .views svg { touch-action: pan-y; max-width: 34rem; } .turn { display: none; }
 .script .turn { display: block; }
 @media (max-width: 44rem) { .charts { grid-template-columns: 1fr; } body { padding: 0 .7rem 2rem; }
-  dl.todo { grid-template-columns: 1fr; }
+  dl.todo, .cards { grid-template-columns: 1fr; }
   dl.todo dd { margin-bottom: .4rem; grid-column: 1; }
   th, td { padding: .2rem .3rem; font-size: .84rem; } .verdict .said { font-size: 1.2rem; } }
 @media print { body { max-width: none; font-size: 10pt; } .turn, .skip { display: none !important; }
