@@ -22,10 +22,11 @@ import pinocchio as pin
 
 from ...errors import InvalidModel, UnknownFrame
 from ...inertia import PARAMETERS, Array, transform_matrix
+from ...linalg import inverse
 from ...regression.problem import Marginal, Problem, eliminate
 from ...regression.row_layout import BIASES
 from ...regression.tool import Tool, covariance_root
-from ...regression.unconstrained_fit import unconstrained_fit
+from ...regression.unconstrained_fit import unconstrained_fit, vague_information
 from ...robot.compression import Compressed, compress_rows
 from ...robot.correlated_noise import equivalent_white_noise
 from ...robot.joint_terms import COULOMB, OFFSET, VISCOUS
@@ -44,11 +45,14 @@ class TorqueFit(NamedTuple):
         problem: for the estimators.
         residual_rms: (joints,) root mean square of the torques that it does not explain [N m].
         bare_rms: (joints,) the same of the robot without payload [N m].
+        exact_gains_sd: standard deviation of the mass if the gains of the drives were exact [kg];
+            None: they are, or torques are measured.
     """
 
     problem: Problem
     residual_rms: Array
     bare_rms: Array
+    exact_gains_sd: float | None
 
 
 class TorqueProblem:
@@ -146,12 +150,15 @@ class TorqueProblem:
         for _ in range(_ROUNDS):
             residual, payload = _residual_torques(linear, data, matrix, noise)
             noise = np.maximum(equivalent_white_noise(residual, least) / full, least)
+        exact = None
         if self._gain_errors is not None:
+            information = _marginal(data, matrix, noise).information
+            exact = float(np.sqrt(inverse(information + vague_information(payload[0]))[0, 0]))
             rows, matrix = self._add_gains(rows, matrix, payload)
             data = compress_rows(rows[..., :-1], rows[..., -1])
         marginal = _marginal(data, matrix, noise)
         return TorqueFit(Problem.from_marginal(marginal, len(rows)), _rms(residual),
-                         _rms(linear[..., -1]))
+                         _rms(linear[..., -1]), exact)
 
 
 def _residual_torques(linear: Array, data: Compressed, matrix: Array, noise: Array

@@ -19,7 +19,7 @@ from ...regression.row_layout import NUISANCE_VALUES
 from ...regression.tool import Tool
 from ...settings import Settings
 from ...signals.bins import BIN_NS
-from ..verdict import judge
+from ..verdict import MASS_SHARE, judge
 from .checks import check_model
 from .problem import TorqueProblem
 
@@ -81,9 +81,9 @@ class TorqueSolver:
                               "estimator that guarantees consistency, or move more")
         verdict = judge(solution, marginal)
         if verdict.verdict[0] == UNOBSERVED:
-            sd = float(np.sqrt(verdict.phi_covariance[0, 0]))
-            raise NotEnoughData(f"the mass is not identified yet ({solution.phi[0]:.2f} ± "
-                                f"{2.0 * sd:.2f} kg); move more, and farther from the vertical")
+            raise NotEnoughData(_why_unobserved(
+                float(solution.phi[0]), float(np.sqrt(verdict.phi_covariance[0, 0])),
+                fit.exact_gains_sd))
         log.set("verdict", "info", verdict.sentence)
         log.set("joint_residual", "info", "residual torques: " + ", ".join(
             f"{name} {value:.3f}"
@@ -98,6 +98,20 @@ class TorqueSolver:
             window=window_duration(parts), condition_number=verdict.condition_number,
             min_eigenvalue=min_eigenvalue(solution.phi),
             solve_time=time.perf_counter() - started, tool_apart=self.tool is not None)
+
+
+def _why_unobserved(mass: float, sd: float, exact_gains_sd: float | None) -> str:
+    """What leaves the mass open, and what mends it: this motion, or the gains of the drives.
+
+    Args:
+        mass, sd: of the payload [kg]; exact_gains_sd: see `TorqueFit`.
+    """
+    found = f"the mass is not identified yet ({mass:.2f} ± {2.0 * sd:.2f} kg)"
+    if exact_gains_sd is None or 2.0 * exact_gains_sd > MASS_SHARE * mass:
+        return f"{found}; move more, and farther from the vertical"
+    return (f"{found}: with exact gains of the drives it would be known to ± "
+            f"{2.0 * exact_gains_sd:.2f} kg; record more motion for the gains (identify_robot "
+            "--loaded), or with a heavier known payload")
 
 
 def window_duration(parts: list[Rows]) -> float:
