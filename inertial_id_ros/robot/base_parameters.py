@@ -137,16 +137,13 @@ def structural_base_parameters(model: RobotModel, base_rows: bool = False,
         order: see `find_base_parameters`.
     """
     rng = np.random.default_rng(seed)
-    outputs = 6 if base_rows else model.nv
+    outputs = 6 if base_rows else len(model.output_names)
     rows_per_column = _ROWS_PER_COLUMN * (2 if model.terms.curves else 1)
     n = -(-rows_per_column * model.size // outputs) + (20 if model.terms.curves else 1)
-    q = rng.uniform(-np.pi, np.pi, (n, model.nv + int(model.floating_base)))
-    if model.floating_base:
-        q[:, 3:7] = rng.normal(size=(n, 4))
-        q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
-    dq, ddq = rng.normal(size=(n, model.nv)), 3.0 * rng.normal(size=(n, model.nv))
+    q, count = model.sample_positions(rng, n), model.coordinates
+    dq, ddq = rng.normal(size=(n, count)), 3.0 * rng.normal(size=(n, count))
     if model.terms.curves:  # whose columns vanish, or are like others, but for some speeds
-        dq *= 10.0 ** rng.uniform(_SLOWEST, 0.5, (n, model.nv))
+        dq *= 10.0 ** rng.uniform(_SLOWEST, 0.5, (n, count))
     rows = model.base_regressor(q, dq, ddq) if base_rows else model.regressor(q, dq, ddq)
     return find_base_parameters(rows.reshape(-1, model.size), model.parameter_names, order)
 

@@ -41,7 +41,8 @@ class JointRecording:
 
     Attributes:
         stamps: (n,) increasing [ns].
-        q: (n, joints) [rad] or [m]; effort: (n, joints) [N m], [N], or [A].
+        q: (n, joints) [rad] or [m]; effort: (n, joints) [N m], [N], or [A]. Where the base is
+            sensed, the coordinates and outputs of `SensedBaseModel`.
 
     Raises:
         InvalidData: shapes do not fit, numbers are not finite, or stamps do not increase.
@@ -54,9 +55,9 @@ class JointRecording:
     def __post_init__(self) -> None:
         n = len(self.stamps)
         for name, array in (("q", self.q), ("effort", self.effort)):
-            if array.shape != (n, self.q.shape[-1]) or not np.isfinite(array).all():
-                raise InvalidData(f"{name} has shape {array.shape}, expected "
-                                  f"({n}, {self.q.shape[-1]}) finite numbers")
+            if array.ndim != 2 or len(array) != n or not np.isfinite(array).all():
+                raise InvalidData(f"{name} has shape {array.shape}, expected {n} rows of finite "
+                                  "numbers")
         if not np.all(np.diff(self.stamps) > 0):
             raise InvalidData("stamps of the joint states do not increase")
 
@@ -120,9 +121,10 @@ def filter_recording(model: RobotModel, recording: JointRecording, delay: float 
     Raises:
         InvalidData: the model has other joints. NotEnoughData: too short, or too sparse.
     """
-    if recording.q.shape[1] != model.nv:
-        raise InvalidData(f"the recording has {recording.q.shape[1]} joints, the model {model.nv}")
-
+    for what, there, wanted in (("coordinates", recording.q, model.coordinates),
+                                ("efforts", recording.effort, len(model.output_names))):
+        if there.shape[1] != wanted:
+            raise InvalidData(f"the recording has {there.shape[1]} {what}, the model {wanted}")
     return filter_regressor(model.regressor, recording, delay, window, low_pass)
 
 
@@ -161,10 +163,10 @@ def filter_columns(columns: Callable[[Array, Array, Array], Array], recording: J
     Raises:
         NotEnoughData: too short, or too sparse.
     """
-    joints = recording.q.shape[1]
+    outputs = recording.effort.shape[1]
     if len(recording.stamps) < 2:
         raise NotEnoughData("the recording holds fewer than two samples")
-    ring = SampleRing(joints, len(recording.stamps))
+    ring = SampleRing(outputs, len(recording.stamps))
     for stamp, effort in zip(recording.stamps, recording.effort, strict=True):
         ring.append(int(stamp), effort)
     bins = bin_samples(ring, int(recording.stamps[0]) // BIN_NS,
@@ -175,7 +177,7 @@ def filter_columns(columns: Callable[[Array, Array, Array], Array], recording: J
     low, parts = None, []
     for part, last in _pieces(bins.number, np.flatnonzero(valid)):
         y = np.concatenate([bins.mean[part], columns(q[part], dq[part], ddq[part])], axis=1)
-        low = low or make_low_pass(low_pass, y.shape[1], joints)
+        low = low or make_low_pass(low_pass, y.shape[1], outputs)
         parts.append(low.push(bins.number[part], bins.samples[part].astype(float), y))
         if last:
             parts.append(low.flush())
@@ -183,7 +185,7 @@ def filter_columns(columns: Callable[[Array, Array, Array], Array], recording: J
     if len(middle) == 0:
         raise NotEnoughData(f"the recording is too short for a filter of {low_pass:g} s")
     means = np.concatenate([part.columns for part in parts])
-    return FilteredRecording((middle + 0.5) * BIN_NS * 1e-9, means[:, joints:], means[:, :joints],
+    return FilteredRecording((middle + 0.5) * BIN_NS * 1e-9, means[:, outputs:], means[:, :outputs],
                              np.concatenate([part.rates for part in parts]))
 
 

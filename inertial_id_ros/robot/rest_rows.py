@@ -84,6 +84,6 @@ def _columns_of(model: RobotModel, term: str) -> dict[int, int]:
     """Column of a term of each row of the regressor that has one."""
     if term not in model.terms.names:
         return {}
-    first = model.nv - len(model.joint_names)
+    first = len(model.output_names) - len(model.joint_names)
     return {first + k: model.term_index(joint, term)
             for k, joint in enumerate(model.joint_names) if model.terms.has(k, term)}

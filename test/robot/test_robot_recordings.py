@@ -150,9 +150,11 @@ def test_recordings_that_cannot_be_used_are_refused(rng: np.random.Generator) ->
     t, zeros = np.arange(100) * 0.01, np.zeros((100, 2))
     with pytest.raises(InvalidData, match="stamps of the joint states do not increase"):
         JointRecording(np.array([2, 1]), np.zeros((2, 2)), np.zeros((2, 2)))
-    with pytest.raises(InvalidData, match=r"effort has shape \(100, 3\)"):
-        JointRecording.from_seconds(t, zeros, np.zeros((100, 3)))
-    with pytest.raises(InvalidData, match="the recording has 3 joints"):
+    with pytest.raises(InvalidData, match=r"effort has shape \(99, 2\)"):
+        JointRecording((t * 1e9).astype(int), zeros, zeros[1:])
+    with pytest.raises(InvalidData, match="the recording has 3 efforts, the model 2"):
+        filter_recording(model, JointRecording.from_seconds(t, zeros, np.zeros((100, 3))))
+    with pytest.raises(InvalidData, match="the recording has 3 coordinates"):
         filter_recording(model, JointRecording.from_seconds(t, np.zeros((100, 3)),
                                                             np.zeros((100, 3))))
     with pytest.raises(NotEnoughData, match="too sparse"):

@@ -23,7 +23,7 @@ def torque_curves(result: RobotResult) -> Markup:
     time = shown.time - shown.time[0]
     part = time <= _SECONDS
     figures = []
-    for j, name in enumerate(result.model.joint_names):
+    for j, name in enumerate(result.model.output_names):
         measured = shown.measured[part, j]
         predicted = measured - shown.left[part, j]
         said = (f"rms of measured less predicted {shown.error[j]:.3g} N m, "

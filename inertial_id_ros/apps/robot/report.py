@@ -62,7 +62,7 @@ def _torque_table(result: RobotResult, title: str) -> Table:
     table = Table(title=as_markup(title), title_justify="left")
     for name in ("joint", "torque rms \\[N m]", "error rms", "%", "held back %"):
         table.add_column(name, justify="left" if name == "joint" else "right")
-    for j, name in enumerate(result.model.joint_names):
+    for j, name in enumerate(result.model.output_names):
         p, v = result.prediction, result.validation
         table.add_row(as_markup(name), f"{p.torque[j]:.3f}", f"{p.error[j]:.4f}",
                       f"{100.0 * p.error[j] / p.torque[j]:.2f}",
@@ -137,6 +137,7 @@ def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
         "consistent": result.consistent.tolist(),
         "description": [{"body": b, "factor": f, "differs": bool(d)} for b, f, d in zip(
             model.bodies, result.doubt.factors.tolist(), result.doubt.differs, strict=True)],
+        "outputs": list(model.output_names),
         "torque_rms": result.prediction.torque.tolist(),
         "error_rms": result.prediction.error.tolist(),
         "relative_error": result.prediction.relative,

@@ -102,7 +102,8 @@ def fit_unconstrained(model: RobotModel, rows: FilteredRecording) -> FreeFit:
     least = np.maximum(SMALLEST * np.sqrt(np.mean(rows.effort**2, axis=0)), 1e-9)
     noise = np.maximum(np.std(rows.effort, axis=0), least)
     weights = moving_weights(model, rows.regressor)
-    rms, doubt = noise, np.zeros(model.nv)
+    rms = noise
+    doubt: Array = np.zeros(len(model.output_names))
     for last in (False, True):
         data = rows.compress(weights)
         for _ in range(2):

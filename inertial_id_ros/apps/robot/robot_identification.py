@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""From a recording of joint torques to an identified robot."""
+"""From a recording of joint torques, or of the wrench on the base, to an identified robot."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...errors import InvalidData, NotEnoughData
+from ...errors import InvalidData, InvalidSetting, NotEnoughData
 from ...inertia import Array, Body, body_from_phi
 from ...robot.base_parameters import BaseParameters, structural_base_parameters
 from ...robot.fitting.consistent_fit import Identified
 from ...robot.fitting.description_doubt import Doubt
-from ...robot.joint_terms import JointTerms
+from ...robot.joint_terms import NO_TERMS, JointTerms
 from ...robot.model import RobotModel
 from ...robot.recording import (
     BREAK_NS,
@@ -25,10 +25,11 @@ from ...robot.recording import (
 )
 from ...robot.robot_file import Currents as RobotCurrents
 from ...robot.robot_file import IdentifiedRobot, robot_model
+from ...robot.sensed_base import BaseSensing, wrench_to_root
 from ...robot.tilt_and_delay import Alignment, align_recording
 from .description_notes import compare_with_description
 from .motor_currents import Currents, Drives, find_drives
-from .recording_files import NamedRecording
+from .recording_files import TORQUES, NamedRecording
 from .robot_fit import SMALLEST, RobotFit, fit_robot, fit_unconstrained
 from .term_choice import TermChoice, choose_terms
 
@@ -39,7 +40,8 @@ _UNEXPLAINED = 0.3  # share of the torque that may be left
 
 @dataclass(frozen=True)
 class Prediction:
-    """Torques of a recording against those of a robot, per joint (joints,) [N m].
+    """Torques of a recording against those of a robot, per joint (joints,) [N m]; where the base is
+    sensed, also forces and torques on it, of which the mean says nothing.
 
     Attributes:
         torque: root mean square of the measured torque; error: of measured less predicted.
@@ -103,6 +105,12 @@ class RobotResult:
         """Raise NotEnoughData where the robot leaves much of the torque unexplained."""
         left = max(self.prediction.relative,
                    0.0 if self.validation is None else self.validation.relative)
+        if left > _UNEXPLAINED and self.model.has_zero.any():
+            raise NotEnoughData(
+                f"the robot description leaves {left:.0%} of the forces and torques unexplained "
+                f"(at most {_UNEXPLAINED:.0%} is accepted): is the wrench that on the robot or on "
+                "the sensor (--wrench-on), in which frame (--wrench-frame), and do the joints "
+                "move?")
         if left > _UNEXPLAINED:
             raise NotEnoughData(
                 f"the robot description leaves {left:.0%} of the torque unexplained (at most "
@@ -117,7 +125,8 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
                              low_pass: float = LOW_PASS, aligned: bool = True,
                              held_back: float = 0.3, prior_weight: float = 1.0,
                              choose: bool = False, tests: Sequence[NamedRecording] = (),
-                             currents: Currents | None = None) -> RobotResult:
+                             currents: Currents | None = None, sensing: BaseSensing = TORQUES
+                             ) -> RobotResult:
     """Identify the robot of a description from one recording or several.
 
     Args:
@@ -134,27 +143,39 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
             then.
         currents: efforts are motor currents; None: they are torques. Gains are found from what is
             not held back.
+        sensing: what is measured of the base; with a wrench, no terms are chosen.
         low_pass, aligned, prior_weight: as for `identify_robot`.
 
     Raises:
+        InvalidSetting: motor currents with a sensed base.
         InvalidModel: the description cannot be used, or lacks a joint.
         RecordingError: a recording lacks a joint.
         InertialIdError: what `identify_robot` and `find_drives` raise.
     """
     sources = [recorded] if isinstance(recorded, NamedRecording) else list(recorded)
     moving, used = tuple(joints), terms if terms is not None else JointTerms()
+    if not sensing.efforts:
+        used = NO_TERMS
+    if currents is not None and sensing != TORQUES:
+        raise InvalidSetting("motor currents are used of robots whose base stands still and is not "
+                             "measured")
     if not moving and sources[0].names:
         moving = tuple(n for n in robot_model(urdf).joint_names if n in sources[0].names)
 
     def make_model(fading: float | tuple[float, ...]) -> RobotModel:
-        return robot_model(urdf, moving or None, replace(used, coulomb_velocity=fading), gravity)
+        return robot_model(urdf, moving or None, replace(used, coulomb_velocity=fading), gravity,
+                           None if sensing == TORQUES else sensing)
 
+    def samples_of(source: NamedRecording) -> JointRecording:
+        return source.of_joints(model.joint_names, sensing, to_root)
+
+    to_root = wrench_to_root(urdf, sensing) if sensing.wrench else None
     model = make_model(used.coulomb_velocity)
-    parts = [source.of_joints(model.joint_names) for source in sources]
+    parts = [samples_of(source) for source in sources]
     samples = JointRecording.join(parts)
     held_back = 0.0 if tests else _last_share(parts) if len(parts) > 1 and held_back else held_back
     first = samples.split(1.0 - held_back)[0] if held_back > 0.0 else samples
-    test = JointRecording.join([t.of_joints(model.joint_names) for t in tests]) if tests else None
+    test = JointRecording.join([samples_of(t) for t in tests]) if tests else None
     drives = None if currents is None else find_drives(currents, model, first, low_pass)
     if drives is not None:
         samples, first = drives.torques(samples), drives.torques(first)
@@ -163,7 +184,7 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
         model = make_model(find_coulomb_velocity(make_model, first, low_pass) if used.coulomb
                            else 0.0)
     choice = None
-    if choose:
+    if choose and not sensing.wrench:
         stands = _stand(model, first, low_pass)[0] if aligned else None
         choice = (choose_terms(model, first, low_pass) if stands is None else
                   choose_terms(model.with_gravity(stands.gravity), first, low_pass, stands.delay))
@@ -195,7 +216,8 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         drives: with which currents became torques; None: efforts were torques.
 
     Raises:
-        NotEnoughData: too short. InvalidData: see `align_recording` and `filter_recording`.
+        NotEnoughData: too short. InvalidData: see `align_recording` and `filter_recording`, or a
+            wrench of the wrong sign.
         InfeasibleProblem: the constraints contradict each other.
     """
     found, notes = _stand(model, recording, low_pass) if aligned else (None, [])
@@ -212,6 +234,7 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         validation = _predict_with(fit_robot(model, rows_of(first), level, prior_weight),
                                    rows_of(rest))
     rows = rows_of(recording)
+    _check_sign(model, rows)
     fitted = fit_robot(model, rows, level, prior_weight, None if drives is None else drives.spread)
     if test is not None:
         validation = _predict_with(fitted, rows_of(test))
@@ -227,8 +250,22 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         model, robot, identified, identified.consistent(len(model.bodies)),
         fitted.described.doubt, base,
         base.matrix @ identified.phi, np.sqrt(np.maximum(np.diag(spread), 0.0)),
-        _predict_with(fitted, rows), validation, found, _largest_speeds(recording), tuple(notes),
+        _predict_with(fitted, rows), validation, found,
+        _largest_speeds(recording)[model.coordinates - len(model.joint_names):], tuple(notes),
         drives=drives)
+
+
+def _check_sign(model: RobotModel, rows: FilteredRecording) -> None:
+    """Raise InvalidData where the wrench on the base changes against what the description says: a
+    heavy counterweight that does not exist could explain it."""
+    if not model.has_zero.any():
+        return
+    pair = [x[:, model.has_zero] for x in (rows.effort, rows.regressor @ model.nominal)]
+    size = np.maximum(pair[0].std(axis=0), SMALLEST)
+    pair = [(x - x.mean(axis=0)) / size for x in pair]
+    if float(np.sum(pair[0] * pair[1])) < 0.0:
+        raise InvalidData("the wrench on the base changes opposite to what the description says: "
+                          "is it that on the robot or on the sensor (--wrench-on)?")
 
 
 def _largest_speeds(recording: JointRecording) -> Array:
@@ -290,16 +327,24 @@ def find_coulomb_velocity(make_model: Callable[[float], RobotModel], recording: 
     return FADINGS[int(np.argmin(scores))]
 
 
-def predict(rows: FilteredRecording, phi: Array, weights: Array | None = None) -> Prediction:
-    """How well parameters (p,) predict a recording whose rows have weights (r, joints)."""
+def predict(rows: FilteredRecording, phi: Array, weights: Array | None = None,
+            has_zero: np.ndarray | None = None) -> Prediction:
+    """How well parameters (p,) predict a recording whose rows have weights (r, joints).
+
+    Args:
+        has_zero: (joints,) outputs whose constant part says nothing; None: none.
+    """
     error = rows.effort - rows.regressor @ phi
     w = np.ones_like(error) if weights is None else weights
     total = np.sum(w**2, axis=0)
-    return Prediction(np.sqrt(np.sum((w * rows.effort)**2, axis=0) / total),
+    seen = rows.effort if has_zero is None else (
+        rows.effort - np.where(has_zero, np.mean(rows.effort, axis=0), 0.0))
+    return Prediction(np.sqrt(np.sum((w * seen)**2, axis=0) / total),
                       np.sqrt(np.sum((w * error)**2, axis=0) / total), rows.time, rows.effort,
                       error)
 
 
 def _predict_with(fitted: RobotFit, rows: FilteredRecording) -> Prediction:
     """How well a robot predicts a recording, rows near rest weighted as in its fit."""
-    return predict(rows, fitted.described.identified.phi, fitted.weights(rows))
+    return predict(rows, fitted.described.identified.phi, fitted.weights(rows),
+                   fitted.model.has_zero)

@@ -69,7 +69,7 @@ def _torque_section(result: RobotResult) -> Markup:
     """Torque of every joint, and what the robot leaves of it."""
     found, held = result.prediction, result.validation
     rows = []
-    for j, name in enumerate(result.model.joint_names):
+    for j, name in enumerate(result.model.output_names):
         row: list[str | Markup] = [
             name, f"{found.torque[j]:.3f}", f"{found.error[j]:.4f}",
             percent(found.error[j], found.torque[j]),
@@ -87,7 +87,7 @@ def _torque_bars(result: RobotResult) -> Markup:
     held = result.validation or result.prediction
     largest = float(held.torque.max())
     parts: list[Markup] = []
-    for j, name in enumerate(result.model.joint_names):
+    for j, name in enumerate(result.model.output_names):
         top = 34.0 * j
         parts.append(label(4.0, top + 12.0, name))
         for k, (value, colour) in enumerate(((held.torque[j], "#8b93a1"),
@@ -96,7 +96,7 @@ def _torque_bars(result: RobotResult) -> Markup:
                                  width=f"{412.0 * value / largest:.1f}", fill=colour))
     return drawing("Torque of each joint, measured in grey and what is left of it in red",
                    f"the longest bar is {largest:.3g} N m", 420.0,
-                   34.0 * len(result.model.joint_names) + 4.0, *parts)
+                   34.0 * len(result.model.output_names) + 4.0, *parts)
 
 
 def _body_section(result: RobotResult) -> Markup:

@@ -48,7 +48,7 @@ def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
     parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
     root = ElementTree.fromstring(urdf, parser)
     links = {link.get("name", ""): link for link in root.findall("link")}
-    for own, locked in _bodies(parse_urdf(urdf), model):
+    for own, locked in _bodies(parse_urdf(urdf, pin.JointModelFreeFlyer()), model):
         name = own.links[0]
         if name not in links:
             raise InvalidModel(f"body '{name}' has no link in the robot description")
@@ -102,7 +102,8 @@ def _bodies(full: pin.Model, model: RobotModel) -> list[tuple[_Part, list[_Part]
     locked: dict[int, list[_Part]] = {}
     mover = {0: 0}  # joint that moves, by each joint below it
     for joint in range(1, full.njoints):
-        moves = full.names[joint] in model.joint_names
+        # The first joint ties the root link to the world.
+        moves = model.tells_root if joint == 1 else full.names[joint] in model.joint_names
         mover[joint] = joint if moves else mover[full.parents[joint]]
         if not mover[joint] or joint not in members:
             continue
