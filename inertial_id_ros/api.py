@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from numpy.typing import ArrayLike
 
@@ -43,6 +43,8 @@ from .robot.robot_file import save_robot
 from .settings import Settings, settings_from_mapping
 
 if TYPE_CHECKING:
+    from .apps.robot.motor_currents import Currents
+    from .apps.robot.recording_files import NamedRecording
     from .apps.robot.robot_identification import RobotResult
 
 __all__ = [
@@ -56,6 +58,7 @@ __all__ = [
     "JointTerms",
     "NoEstimate",
     "ParameterVerdict",
+    "RobotRecording",
     "Settings",
     "Tool",
     "export_payload",
@@ -308,9 +311,25 @@ def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration:
     return replace(found, stamp_ns=found.stamp_ns + begin)
 
 
+class RobotRecording(NamedTuple):
+    """Joint positions and efforts of a robot.
+
+    Attributes:
+        stamps: (n,) increasing [ns].
+        positions: (n, k) [rad or m]; efforts: (n, k) [N m or N], or motor currents [A].
+    """
+
+    stamps: ArrayLike
+    positions: ArrayLike
+    efforts: ArrayLike
+
+
 def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions: ArrayLike,
                    efforts: ArrayLike, terms: JointTerms | None = None,
-                   gravity: ArrayLike = (0.0, 0.0, -9.81)) -> RobotResult:
+                   gravity: ArrayLike = (0.0, 0.0, -9.81), *,
+                   others: Sequence[RobotRecording] = (), tests: Sequence[RobotRecording] = (),
+                   gains: ArrayLike | None = None, loaded: RobotRecording | None = None,
+                   payload_mass: float | None = None) -> RobotResult:
     """Identify the bodies and joint friction of a whole robot from its joint torques.
 
     ``result.bodies`` holds a `Body` for each link, ``result.prediction.relative`` the share of the
@@ -327,24 +346,64 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
             friction, fading below the speed that fits best, an offset, and what else predicts
             held-out motion better (``result.choice`` says what, and why).
         gravity: (3,) in axes of the description's root [m/s^2].
+        others: further recordings of the same joints, to identify from; ``result.validation`` is
+            then on the last one, which is held back in place of the last 30 % of the time.
+        tests: recordings to test the robot on in place of what would be held back.
+        gains: (k,) of the drives, where efforts are motor currents, in the order of `names`
+            [N m/A].
+        loaded: motor currents with a payload of `payload_mass` [kg] on the last link, from which
+            the gains are found: ``result.drives``.
 
     Raises:
         InvalidData: an array of the wrong shape, type or unit.
+        InvalidSetting: gains and `loaded` at once, `loaded` without `payload_mass` or the reverse,
+            or a gain or mass that is not positive.
         InvalidModel: the robot description cannot be used.
         NotEnoughData: too short a motion, or torques that the robot does not explain.
     """
     from .apps.robot.recording_files import NamedRecording
     from .apps.robot.robot_identification import identify_described_robot
 
-    joints, times = as_names("names", names), as_stamps("joint states", stamps)
-    shape = len(times), len(joints)
-    recorded = NamedRecording(joints, times, as_rows("positions", positions, shape),
-                              as_rows("efforts", efforts, shape))
+    joints, text = as_names("names", names), _urdf_text(urdf)
+
+    def named(recording: RobotRecording, what: str = "") -> NamedRecording:
+        times = as_stamps(f"{what}joint states", recording.stamps)
+        shape = len(times), len(joints)
+        return NamedRecording(joints, times,
+                              as_rows(f"{what}positions", recording.positions, shape),
+                              as_rows(f"{what}efforts", recording.efforts, shape))
+
+    recorded = [named(RobotRecording(stamps, positions, efforts)),
+                *(named(other, "others: ") for other in others)]
     result = identify_described_robot(
-        _urdf_text(urdf), recorded, terms=terms, find_fading=terms is None, choose=terms is None,
-        gravity=as_finite_rows("gravity", gravity, (3,)))
+        text, recorded, terms=terms, find_fading=terms is None, choose=terms is None,
+        gravity=as_finite_rows("gravity", gravity, (3,)),
+        tests=[named(test, "tests: ") for test in tests], currents=_currents(
+            text, joints, gains, None if loaded is None else named(loaded, "loaded: "),
+            payload_mass))
     result.check_explained()
     return result
+
+
+def _currents(urdf: str, names: Sequence[str], gains: ArrayLike | None,
+              loaded: NamedRecording | None, mass: float | None) -> Currents | None:
+    """What is said about motor currents; None where efforts are torques (raises InvalidSetting)."""
+    from .apps.robot.motor_currents import Currents
+    from .robot.robot_file import robot_model
+
+    if (loaded is None) != (mass is None):
+        raise InvalidSetting("loaded and payload_mass belong together: gains come from a recording "
+                             "with a payload and its mass")
+    if gains is None:
+        if loaded is None or mass is None:
+            return None
+        if not mass > 0.0:
+            raise InvalidSetting(f"payload_mass is {mass:g} kg; it must be positive")
+        return Currents(loaded=loaded, mass=mass)
+    if loaded is not None:
+        raise InvalidSetting("gains gives what loaded is to find; leave one of them out")
+    each = dict(zip(names, as_finite_rows("gains", gains, (len(names),)).tolist(), strict=True))
+    return Currents(tuple(each[name] for name in robot_model(urdf).joint_names if name in each))
 
 
 def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,

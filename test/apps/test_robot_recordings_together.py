@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from benchmarks.joint_torque import block, simulate, wide_motion
+from inertial_id_ros import api
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.simulation.description import load_description
+from inertial_id_ros.errors import InvalidData, InvalidSetting
 from inertial_id_ros.robot.robot_file import load_robot
 
 NAMES = load_description().joint_names
@@ -97,3 +99,66 @@ def test_a_pair_without_difference_is_refused(
     assert main([str(folder / "unloaded.npz"), "--urdf", str(folder / "arm.urdf"), "--loaded",
                  str(folder / "unloaded.npz"), "--payload-mass", "2"]) == 1
     assert "motor currents" in capsys.readouterr().err
+
+
+def arrays(folder: Path, name: str) -> api.RobotRecording:
+    """A recording of the folder, as a program holds it."""
+    with np.load(folder / f"{name}.npz") as data:
+        stamps = 10**9 + np.round(1e9 * data["t"]).astype(np.int64)
+        return api.RobotRecording(stamps, data["q"], data["effort"])
+
+
+@pytest.mark.slow
+def test_arrays_of_several_recordings_give_the_robot_of_the_command(
+        folder: Path, tmp_path: Path) -> None:
+    urdf, terms = load_description().urdf, api.JointTerms(coulomb_velocity=0.01)
+    a, b, c = (arrays(folder, name) for name in "abc")
+    words = ("--terms", "viscous,coulomb,offset", "--coulomb-velocity", "0.01")
+    for others, tests, files in (((b, c), (), ("b.npz", "c.npz")),
+                                 ((b,), (c,), ("b.npz", "--test", "c.npz"))):
+        tree = identify(folder, tmp_path / "a.json", "a.npz", *files, *words)
+        found = api.identify_robot(urdf, a.stamps, NAMES, a.positions, a.efforts, terms,
+                                   others=others, tests=tests)
+        np.testing.assert_allclose(found.identified.phi,
+                                   [p["value"] for p in tree["parameters"]], rtol=1e-6, atol=1e-9)
+        assert found.validation is not None
+        assert found.validation.relative == pytest.approx(tree["held_back_relative_error"])
+
+
+@pytest.mark.slow
+def test_arrays_of_currents_give_the_gains_of_the_command(folder: Path, tmp_path: Path) -> None:
+    urdf, terms = load_description().urdf, api.JointTerms(coulomb_velocity=0.01)
+    free, held = arrays(folder, "unloaded"), arrays(folder, "loaded")
+    tree = identify(folder, tmp_path / "a.json", "unloaded.npz", "--loaded", "loaded.npz",
+                    "--payload-mass", str(MASS), "--terms", "viscous,coulomb,offset",
+                    "--coulomb-velocity", "0.01")
+    found = api.identify_robot(urdf, free.stamps, NAMES, free.positions, free.efforts, terms,
+                               loaded=held, payload_mass=MASS)
+    assert found.drives is not None
+    np.testing.assert_allclose(found.drives.gain, [g["gain"] for g in tree["gains"]], rtol=1e-6)
+    # Gains belong to names, in whatever order these stand.
+    turned = NAMES[::-1]
+    q, effort = (np.asarray(x)[:, ::-1] for x in (free.positions, free.efforts))
+    given = api.identify_robot(urdf, free.stamps, turned, q, effort, terms, gains=GAIN[::-1])
+    assert given.drives is not None
+    np.testing.assert_allclose(given.drives.gain, GAIN)
+    assert given.prediction.relative < 0.03
+
+
+def test_arrays_that_do_not_go_together_are_one_sentence(folder: Path) -> None:
+    urdf, free = load_description().urdf, arrays(folder, "unloaded")
+    first = (urdf, free.stamps, NAMES, free.positions, free.efforts)
+    short = free._replace(efforts=np.asarray(free.efforts)[:, :5])
+    with pytest.raises(InvalidSetting, match="loaded and payload_mass belong together"):
+        api.identify_robot(*first, loaded=free)
+    with pytest.raises(InvalidSetting, match="payload_mass is -1 kg"):
+        api.identify_robot(*first, loaded=free, payload_mass=-1.0)
+    with pytest.raises(InvalidSetting, match="leave one of them out"):
+        api.identify_robot(*first, loaded=free, payload_mass=1.0, gains=GAIN)
+    with pytest.raises(InvalidSetting, match="6 positive numbers"):
+        api.identify_robot(*first, gains=-GAIN)
+    with pytest.raises(InvalidData, match=r"gains has shape \(5,\); \(6,\) is needed"):
+        api.identify_robot(*first, gains=GAIN[:5])
+    for key in ("others", "tests"):
+        with pytest.raises(InvalidData, match=rf"{key}: efforts has shape .*, 5\)"):
+            api.identify_robot(*first, **{key: [short]})
