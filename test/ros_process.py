@@ -124,8 +124,9 @@ def own_domain() -> int:
     Each of the processes that share the tests of a run (xdist) has domains of its own: between
     the choice of a domain and its use, nothing shows another process that it is taken.
     """
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    # One that takes the place of a crashed one has a number beyond their count.
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % workers
     domains = iter(unused_domain, None)
     if len(_taken) >= 90 // workers:
         _taken.clear()
