@@ -329,7 +329,7 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
                    gravity: ArrayLike = (0.0, 0.0, -9.81), *,
                    others: Sequence[RobotRecording] = (), tests: Sequence[RobotRecording] = (),
                    gains: ArrayLike | None = None, loaded: RobotRecording | None = None,
-                   payload_mass: float | None = None) -> RobotResult:
+                   payload_mass: float | None = None, hanging: bool = False) -> RobotResult:
     """Identify the bodies and joint friction of a whole robot from its joint torques.
 
     ``result.bodies`` holds a `Body` for each link, ``result.prediction.relative`` the share of the
@@ -353,6 +353,7 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
             [N m/A].
         loaded: motor currents with a payload of `payload_mass` [kg] on the last link, from which
             the gains are found: ``result.drives``.
+        hanging: that payload hangs from a cord or hook, and is not fixed to the link.
 
     Raises:
         InvalidData: an array of the wrong shape, type or unit.
@@ -380,13 +381,13 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         gravity=as_finite_rows("gravity", gravity, (3,)),
         tests=[named(test, "tests: ") for test in tests], currents=_currents(
             text, joints, gains, None if loaded is None else named(loaded, "loaded: "),
-            payload_mass))
+            payload_mass, hanging))
     result.check_explained()
     return result
 
 
 def _currents(urdf: str, names: Sequence[str], gains: ArrayLike | None,
-              loaded: NamedRecording | None, mass: float | None) -> Currents | None:
+              loaded: NamedRecording | None, mass: float | None, hanging: bool) -> Currents | None:
     """What is said about motor currents; None where efforts are torques (raises InvalidSetting)."""
     from .apps.robot.motor_currents import Currents
     from .robot.robot_file import robot_model
@@ -399,7 +400,7 @@ def _currents(urdf: str, names: Sequence[str], gains: ArrayLike | None,
             return None
         if not mass > 0.0:
             raise InvalidSetting(f"payload_mass is {mass:g} kg; it must be positive")
-        return Currents(loaded=loaded, mass=mass)
+        return Currents(loaded=loaded, mass=mass, hanging=hanging)
     if loaded is not None:
         raise InvalidSetting("gains gives what loaded is to find; leave one of them out")
     each = dict(zip(names, as_finite_rows("gains", gains, (len(names),)).tolist(), strict=True))

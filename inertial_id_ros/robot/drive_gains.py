@@ -6,6 +6,9 @@ without a known mass every gain and every mass could be doubled. A recording wit
 payload of known mass fix the scale (Gautier and Briot 2014: total least squares on both; here the
 errors are in the currents alone). Friction is each recording's own, as it changes with load and
 temperature; inertia and, but for its mass, the payload are unknown.
+
+A payload that hangs from a cord follows its hook, as long as that moves more slowly than the
+payload swings: it is a point mass at the hook, without moments of inertia.
 """
 
 from __future__ import annotations
@@ -15,13 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InvalidData, NotEnoughData
-from ..inertia import Array
+from ..inertia import Array, phi_from_body
 from .base_parameters import structural_base_parameters
 from .correlated_noise import equivalent_white_noise
 from .model import BODY_SIZE, RobotModel
 from .recording import FilteredRecording
 
 _ROUNDS = 50
+_HOOKS, _HOOK_SETTLED = 20, 1e-5  # rounds in which the place of a hook settles [m]
 _SETTLED = 1e-9  # relative change of the gains at which the search ends
 
 
@@ -50,16 +54,31 @@ class Gains:
 
 
 def gains_from_payload(model: RobotModel, unloaded: FilteredRecording, loaded: FilteredRecording,
-                       mass: float) -> Gains:
+                       mass: float, hanging: bool = False) -> Gains:
     """Gains of all drives from recordings without and with a payload of known mass [kg].
+
+    Args:
+        hanging: the payload hangs from a hook on the last link, and is not fixed to it.
 
     Raises:
         InvalidData: the mass is not positive. NotEnoughData: the search does not settle.
     """
     if not mass > 0.0:
         raise InvalidData(f"mass of the payload is {mass:g} kg; it must be positive")
-    pair = _TwoRecordings(model, unloaded, loaded)
-    count = model.nv
+    if not hanging:
+        return _search(_TwoRecordings(model, unloaded, loaded), mass)
+    hook: Array = np.zeros(3)
+    for _ in range(_HOOKS):
+        found = _search(_TwoRecordings(model, unloaded, loaded, hook), mass)
+        moved, hook = found.payload[1:4] / mass - hook, found.payload[1:4] / mass
+        if float(np.abs(moved).max()) < _HOOK_SETTLED:
+            return found
+    raise NotEnoughData("the search for the hook of the payload does not settle")
+
+
+def _search(pair: _TwoRecordings, mass: float) -> Gains:
+    """Gains by Gauss-Newton steps (raises NotEnoughData)."""
+    count = pair.count
     gain, weights = pair.first_gains(mass), np.ones(count)
     start = pair.columns_of_payload
     for _ in range(_ROUNDS):
@@ -83,10 +102,10 @@ def gains_from_payload(model: RobotModel, unloaded: FilteredRecording, loaded: F
         raise NotEnoughData("the search for the gains does not settle")
     x = pair.solve_parameters(gain, weights, mass)
     spread = pair.covariance(slopes, weights, pair.correlation(x, gain))
-    sigma = np.sqrt(np.diag(spread))
-    payload = slice(start, start + BODY_SIZE)
-    own = np.concatenate([[0.0], sigma[count + start:count + start + BODY_SIZE - 1]])
-    return Gains(gain, np.outer(gain**2, gain**2) * spread[:count, :count], x[payload], own, rms)
+    own = pair.payload_matrix
+    payload, moments = own @ x[start:], own[:, 1:]
+    sigma = np.sqrt(np.diag(moments @ spread[count + start:, count + start:] @ moments.T))
+    return Gains(gain, np.outer(gain**2, gain**2) * spread[:count, :count], payload, sigma, rms)
 
 
 def payload_with_gains(model: RobotModel, unloaded: FilteredRecording, loaded: FilteredRecording,
@@ -115,17 +134,28 @@ def payload_with_gains(model: RobotModel, unloaded: FilteredRecording, loaded: F
     return Gains(gains, np.diag(sigma**2), x[payload], np.sqrt(np.diag(spread)), rms)
 
 
+def _point_mass(place: Array) -> Array:
+    """Matrix (10, 4) from mass and first moments to all parameters of a point mass near a place
+    (3,)."""
+    out = np.eye(BODY_SIZE, 4)
+    out[4:, 0] = phi_from_body(1.0, place, np.zeros((3, 3)))[4:]
+    return out
+
+
 class _TwoRecordings:
     """Both recordings in one system of torques: base parameters, frictions, payload.
 
     Attributes:
         rows: (n, columns); current: (n,); joint: (n,) joint of each row: one triangular factor a
             joint stands for all its samples.
-        columns_of_payload: first of the ten columns of the payload.
+        columns_of_payload: first of the columns of the payload, which are the last.
+        payload_matrix: (10, columns) from these to its parameters.
+        count: number of joints.
     """
 
     def __init__(self, model: RobotModel, unloaded: FilteredRecording,
-                 loaded: FilteredRecording) -> None:
+                 loaded: FilteredRecording, hook: Array | None = None) -> None:
+        self.payload_matrix = np.eye(BODY_SIZE) if hook is None else _point_mass(hook)
         base = structural_base_parameters(model)
         bodies = BODY_SIZE * len(model.bodies)
         inertial = base.independent[base.independent < bodies]
@@ -137,7 +167,8 @@ class _TwoRecordings:
             y = recording.regressor.reshape(-1, model.size)
             nothing = np.zeros((len(y), len(terms)))
             friction = [y[:, terms], nothing] if k == 0 else [nothing, y[:, terms]]
-            parts.append(np.concatenate([y[:, inertial], *friction, k * y[:, last]], axis=1))
+            parts.append(np.concatenate([y[:, inertial], *friction,
+                                         k * y[:, last] @ self.payload_matrix], axis=1))
             currents.append(recording.effort.ravel())
             joints.append(np.tile(np.arange(model.nv), len(recording.effort)))
         system = np.column_stack([np.concatenate(parts), np.concatenate(currents)])
@@ -147,29 +178,29 @@ class _TwoRecordings:
         self.rows, self.current = np.split(np.concatenate(factors), [system.shape[1] - 1], axis=1)
         self.current = self.current[:, 0]
         self.joint = np.repeat(np.arange(model.nv), [len(f) for f in factors])
-        self.columns_of_payload = self.rows.shape[1] - BODY_SIZE
+        self.columns_of_payload = self.rows.shape[1] - self.payload_matrix.shape[1]
         self._samples = np.bincount(of_joint, minlength=model.nv)
-        self._count = model.nv
+        self.count = model.nv
         self._system = system
 
     def spread_by_joint(self, values: Array) -> Array:
         """Columns (n, joints): each holds the values (n,) of the rows of one joint, else zeros."""
-        out = np.zeros((len(values), self._count))
+        out = np.zeros((len(values), self.count))
         out[np.arange(len(values)), self.joint] = values
         return out
 
     def rms(self, residual: Array) -> Array:
         """Root mean square (joints,)."""
-        return np.sqrt(np.bincount(self.joint, residual**2, self._count) / self._samples)
+        return np.sqrt(np.bincount(self.joint, residual**2, self.count) / self._samples)
 
     def correlation(self, x: Array, gain: Array) -> Array:
         """How many times larger than for white residuals standard deviations are (joints,): the
         unmodelled part of friction repeats itself for many samples."""
         rows, current = self._system[:, :-1], self._system[:, -1]
-        torque = (rows @ x).reshape(-1, self._count)
-        residual = current.reshape(-1, self._count) - torque / gain
+        torque = (rows @ x).reshape(-1, self.count)
+        residual = current.reshape(-1, self.count) - torque / gain
         parts = np.split(residual, [self._sizes[0]])
-        nothing = np.full(self._count, np.finfo(float).tiny)
+        nothing = np.full(self.count, np.finfo(float).tiny)
         square = sum(len(part) * equivalent_white_noise(part, nothing)**2 for part in parts)
         return np.sqrt(square / sum(len(part) * np.mean(part**2, axis=0) for part in parts))
 
@@ -201,8 +232,8 @@ class _TwoRecordings:
         unknown = np.delete(self.rows, self.columns_of_payload, axis=1)
         system = np.concatenate([self.spread_by_joint(self.current), -unknown], axis=1)
         solved = self.solve(system, mass * self.rows[:, self.columns_of_payload],
-                               np.ones(self._count))
-        gain = solved[:self._count]
+                               np.ones(self.count))
+        gain = solved[:self.count]
         if not np.all(gain > 0.0):
             raise NotEnoughData("the recordings do not determine the gain of every joint "
                                 f"(first guess: {np.round(gain, 2).tolist()} N m/A)")

@@ -24,11 +24,13 @@ class Currents:
     Attributes:
         gains: (joints,) [N m/A]; empty: found from the pair.
         loaded: recording with a payload on the last link, of this mass [kg].
+        hanging: the payload hangs from a cord or hook, and is not fixed.
     """
 
     gains: tuple[float, ...] = ()
     loaded: NamedRecording | None = None
     mass: float = 0.0
+    hanging: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,8 @@ def find_drives(currents: Currents, model: RobotModel, unloaded: JointRecording,
     pair = [filter_recording(with_drives, recording, 0.0, WINDOW, low_pass)
             for recording in (unloaded, currents.loaded.of_joints(model.joint_names))]
     try:
-        found = gains_from_payload(with_drives, pair[0], pair[1], currents.mass)
+        found = gains_from_payload(with_drives, pair[0], pair[1], currents.mass,
+                                   currents.hanging)
     except NotEnoughData as error:
         raise NotEnoughData(f"motor currents: {error}; do both recordings move all joints, and "
                             "does only one hold the payload?") from error
