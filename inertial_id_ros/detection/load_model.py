@@ -50,6 +50,7 @@ class LoadModel(ABC):
         floor: (c,) standard deviation of the errors of a row that no filter averages out [N, N m].
         gain_error: share of a change of load that even a confirmed model may miss.
         walk: (c,) variance by which the zeros walk a second, by the data sheet [N^2/s, ...].
+        swing: (c,) by how much the zeros may differ at places that are 1 apart (see `place`).
         zero_states: the states of the zeros; None: they do not walk.
         detector_kernel: length of the kernel of the detector's rows [s], at most half of that of
             the window's rows.
@@ -68,6 +69,7 @@ class LoadModel(ABC):
     floor: Array
     gain_error: float = 0.0
     walk: Array
+    swing: Array | float = 0.0
     zero_states: slice | None = None
     detector_kernel: float
     groups: tuple[slice, ...]
@@ -100,6 +102,11 @@ class LoadModel(ABC):
         """Acceleration less gravity (n, 3) in the rows [m/s^2], whose noise may hide the load at
         rest; zeros where it cannot."""
         return np.zeros((len(rows), 3))
+
+    def place(self, rows: Array) -> Array:
+        """Where the load is in the rows, as points (n, p); those at a distance of 1 are far apart.
+        The zeros are the same everywhere where there are no coordinates."""
+        return np.zeros((len(rows), 0))
 
     def motion_noise_covariance(self, phi: Array, acceleration_covariance: Array) -> Array:
         """Covariance (c, c) of the noise of the motion in the residual of a row [N, N m]; zeros

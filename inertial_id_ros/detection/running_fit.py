@@ -137,6 +137,7 @@ class RunningFit:
         self._mean, self._weight, self._samples = np.zeros(len(self.model.noise)), 0.0, 0.0
         # Mean of acceleration less gravity (3,), and mean square of an axis about it, summed up.
         self._mean_acceleration, self._acceleration_squares = np.zeros(3), 0.0
+        self._place: Array | None = None  # of the rows that were learnt last
         self.rows = 0
         self.information = self.model.prior
         self.covariance = np.linalg.inv(self.model.prior)
@@ -216,12 +217,18 @@ class RunningFit:
         spread = columns @ self.covariance @ columns.transpose(0, 2, 1) + motion
         diagonals = _diagonals(spread)
         diagonals -= motion.diagonal()
-        diagonals += self._walk.variance(np.broadcast_to(age, len(rows)))
+        diagonals += self._walk.variance(np.broadcast_to(age, len(rows)), self._moved(rows))
         if rotation_only:
             spread = spread + self.model.unknown_motion_covariance(rows, self.phi)
         weight = _diagonals(rows[..., self.model.zero_columns])
         doubt = doubt[:, self._group_of]
         return Forecast(columns, measured - expected, load, noise, doubt, spread, weight)
+
+    def _moved(self, rows: Array) -> Array:
+        """How far (n,) the sensor is from where the rows came from that were learnt last."""
+        if self._place is None:
+            return np.zeros(len(rows))
+        return np.asarray(np.linalg.norm(self.model.place(rows) - self._place, axis=1))
 
     def _hidden_acceleration(self, rows: Array) -> Array:
         """Mean square (n,) of the acceleration less gravity, about its mean, that noise may hide
@@ -248,7 +255,7 @@ class RunningFit:
             age = self.period * (1.0 + np.arange(len(rows)))
             seen = self.expect(rows, samples, rotation_only, age)
             self._learn_noise(seen, samples)
-            self._follow_walk(seen, age, samples)
+            self._follow_walk(seen, age, samples, self._moved(rows))
         keep = self._keep ** len(rows)
         weighted = rows * np.sqrt(samples)[:, None, None]
         for k, group in enumerate(self.model.groups):
@@ -259,16 +266,19 @@ class RunningFit:
         self._mean = self._mean + (rows[..., _MEASURED] - self._mean).sum(axis=0) / self._weight
         self._learn_acceleration(self.model.proper_acceleration(rows), keep)
         self.rows += len(rows)
+        self._place = self.model.place(rows).mean(axis=0)
         self._fit()
         if first:
             self._learn_noise(self.expect(rows, samples, rotation_only), samples)
 
-    def _follow_walk(self, seen: Forecast, age: Array, samples: np.ndarray) -> None:
-        """Follow the zeros with the residual of the rows of a block, of such ages (n,) [s]."""
-        known = _diagonals(seen.spread) - self._walk.variance(age)
+    def _follow_walk(self, seen: Forecast, age: Array, samples: np.ndarray, moved: Array) -> None:
+        """Follow the zeros with the residual of the rows of a block, of such ages (n,) [s], and so
+        far (n,) from the block before."""
+        known = _diagonals(seen.spread) - self._walk.variance(age, moved)
         noise = self._unit(samples).mean(axis=0) + self.model.floor**2
         self._walk.follow(seen.residual.mean(axis=0), noise,
-                          noise + (known + seen.doubt).mean(axis=0), float(age[-1]))
+                          noise + (known + seen.doubt).mean(axis=0), float(age[-1]),
+                          float(np.sqrt((moved**2).mean())))
 
     def _unit(self, samples: np.ndarray) -> Array:
         """Variance (n, c) that the noise of the model leaves in rows, which stand for samples

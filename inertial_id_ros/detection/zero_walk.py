@@ -3,7 +3,8 @@
 
 Coloured noise, drift, hysteresis and the pull of a cable all look like a zero that walks slowly; a
 contact, another payload or another zero come at once. The walk is followed by a filter (Kalman, one
-state a channel) on the residual of the running fit, and its rate is that of the residual.
+state a channel) on the residual of the running fit, and its rate is that of the residual. It walks
+with time, and as far as the sensor moves: cross-talk, hysteresis and cables stand still at rest.
 """
 
 from __future__ import annotations
@@ -61,13 +62,16 @@ class ZeroWalk:
         the walk at the frequency of a motion; rate: samples a second."""
         return self.rate * rate / (2.0 * np.pi * _MOTION) ** 2
 
-    def variance(self, age: Array) -> Array:
-        """Variance (n, c) of the offset, so many seconds (n,) after it was followed last."""
+    def variance(self, age: Array, moved: Array) -> Array:
+        """Variance (n, c) of the offset, so many seconds (n,) after it was followed last, and so
+        far (n,) from there (see `LoadModel.place`)."""
         since = np.minimum(age, _LONGEST)[:, None]
-        return np.asarray(self._variance + self.rate * since)
+        return np.asarray(self._variance + self.rate * since
+                          + (self.model.swing * moved[:, None]) ** 2)
 
-    def follow(self, residual: Array, noise: Array, uncertainty: Array, seconds: float) -> None:
-        """Follow the mean residual (c,) of a block of rows of some seconds.
+    def follow(self, residual: Array, noise: Array, uncertainty: Array, seconds: float,
+               moved: float) -> None:
+        """Follow the mean residual (c,) of a block of rows of some seconds, so far from the last.
 
         Args:
             noise: (c,) variance of that mean by white noise; uncertainty: (c,) by all but the
@@ -82,7 +86,7 @@ class ZeroWalk:
             self._seen[k] = keep * self._seen[k] + weight * np.array(
                 [np.mean(beyond[group]), seconds])
         self.rate = self._rate()
-        before = self._variance + self.rate * seconds
+        before = self._variance + self.rate * seconds + (self.model.swing * moved) ** 2
         gain = before / (before + uncertainty)
         stays = np.exp(-seconds / _RETURN)
         self.offset = stays * (self.offset + gain * residual)

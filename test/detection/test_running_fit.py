@@ -12,7 +12,7 @@ from inertial_id_ros.identification.wrench.wrench_model import WrenchModel
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.regression.newton_euler import regressor
 from inertial_id_ros.regression.nuisance_state import RowSignals
-from inertial_id_ros.regression.row_layout import stored_rows
+from inertial_id_ros.regression.row_layout import UPWARD, stored_rows
 from inertial_id_ros.settings import Settings
 
 NOISE = np.repeat([0.1, 0.005], 3)
@@ -94,6 +94,21 @@ def test_a_row_that_does_not_fit_is_far_off_and_one_that_does_is_not(
     assert running_fit.expect(new, np.ones(20), False).distance.max() < 4.0
     new[..., -1] += [3.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     assert running_fit.expect(new, np.ones(20), False).distance.min() > 6.0
+
+
+def test_an_error_of_the_sensor_may_differ_where_the_sensor_has_turned(
+        rng: np.random.Generator) -> None:
+    """As far as the accuracy of the sensor says, beside what time alone does."""
+    model = WrenchModel(Settings().replace({"wrench.force_accuracy": 0.1}))
+    running_fit = RunningFit(model, 1.0, PERIOD)
+    rows, _ = _rows(240, rng)
+    _learn(running_fit, rows)
+    here = np.repeat(rows[-12:].mean(axis=0)[None], 2, axis=0)
+    turned = here.copy()
+    turned[1, :3, UPWARD] += [0.3, -0.4, 0.0]  # half a radian
+    stays, moves = np.einsum("nii->ni", running_fit.expect(turned, np.ones(2), False).spread)
+    np.testing.assert_allclose((moves - stays)[:3], (3.0 * 0.1 * 0.5) ** 2, rtol=1e-9)
+    np.testing.assert_allclose((moves - stays)[3:], (3.0 * 0.01 * 0.5) ** 2, rtol=1e-9)
 
 
 @pytest.mark.parametrize("noise", [1.0, 10.0])

@@ -10,7 +10,7 @@ import numpy as np
 from ...detection.load_model import DisturbanceTexts, LoadModel
 from ...inertia import PARAMETERS, Array, skew, transform_matrix
 from ...regression.regressor_window import Rows
-from ...regression.row_layout import BIAS, EstimatedStates
+from ...regression.row_layout import BIAS, POSITION, UPWARD, EstimatedStates
 from ...regression.rows import RATE_COLUMNS, ROW_COLUMNS, unpack_rows
 from ...regression.uncertainty.encoder_noise import motion_noise_covariance
 from ...regression.uncertainty.noise import datasheet_noise
@@ -25,6 +25,9 @@ _LEVER = 0.3  # m; from the sensor to the centre it turns about, where that is n
 _ZERO_SD = np.repeat([200.0, 20.0], 3)  # N, N m: anything
 _SUDDEN = 0.5  # share of its accuracy by which a sensor may be wrong from one moment to the next
 _ROUGH = 1.0  # the same over the noise of a sample
+# Times its accuracy, and at most [N, N m], by which the error of a sensor and of what is fastened
+# to it (cross-talk, hysteresis, a cable) differs a radian or so far [m] away: contact is stronger.
+_SWING, _LARGEST_SWING, _FAR = 3.0, np.repeat([0.6, 0.03], 3), 0.5
 _CHANGING = 1.0  # s; in which the error of a moving sensor changes by its accuracy
 _SHORTEST_ZERO = round(1e9 / BIN_NS)  # bins; few pushes turn with the sensor for so long
 _LARGE_ANGLES = 2.0  # times those that the settings expect
@@ -59,6 +62,7 @@ class WrenchModel(LoadModel):
         drift = np.repeat([sensor.force_drift, sensor.torque_drift], 3)
         self.floor: Array = np.maximum(_SUDDEN * accuracy, _ROUGH * self.noise)
         self.walk = accuracy**2 / _CHANGING + drift**2 / 60.0
+        self.swing = np.minimum(_SWING * accuracy, _LARGEST_SWING)
         self.gain_error = float(np.hypot(sensor.gain_error, sensor.cross_talk))
         self._gravity = settings.gravity.acceleration
         self._states = EstimatedStates(_with_large_angles(settings))
@@ -85,6 +89,10 @@ class WrenchModel(LoadModel):
     def proper_acceleration(self, rows: Array) -> Array:
         """Acceleration less gravity (n, 3) [m/s^2], which is the column of the mass in forces."""
         return rows[:, FORCE, 0]
+
+    def place(self, rows: Array) -> Array:
+        """The upward axis in sensor axes, and the position of the sensor over `_FAR` (n, 6)."""
+        return np.concatenate([rows[:, FORCE, UPWARD], rows[:, 0, POSITION] / _FAR], axis=1)
 
     def motion_noise_covariance(self, phi: Array, acceleration_covariance: Array) -> Array:
         """Covariance (6, 6) of the wrench residual due to noise of the motion, at phi (10,)."""
