@@ -49,6 +49,8 @@ class LoadModel(ABC):
         noise: (c,) standard deviation of one sample [N, N m].
         floor: (c,) standard deviation of the errors of a row that no filter averages out [N, N m].
         gain_error: share of a change of load that even a confirmed model may miss.
+        cross_talk: (c, c) variance of what a channel (row) reads of the load of one (column) of
+            another group.
         walk: (c,) variance by which the zeros walk a second, by the data sheet [N^2/s, ...].
         swing: (c,) by how much the zeros may differ at places that are 1 apart (see `place`).
         zero_states: the states of the zeros; None: they do not walk.
@@ -68,6 +70,7 @@ class LoadModel(ABC):
     noise: Array
     floor: Array
     gain_error: float = 0.0
+    cross_talk: Array | None = None
     walk: Array
     swing: Array | float = 0.0
     zero_states: slice | None = None

@@ -222,6 +222,8 @@ class RunningFit:
             spread = spread + self.model.unknown_motion_covariance(rows, self.phi)
         weight = _diagonals(rows[..., self.model.zero_columns])
         doubt = doubt[:, self._group_of]
+        if self.model.cross_talk is not None:
+            doubt += load * load @ self.model.cross_talk.T
         return Forecast(columns, measured - expected, load, noise, doubt, spread, weight)
 
     def _moved(self, rows: Array) -> Array:

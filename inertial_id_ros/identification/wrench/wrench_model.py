@@ -12,6 +12,7 @@ from ...inertia import PARAMETERS, Array, skew, transform_matrix
 from ...regression.regressor_window import Rows
 from ...regression.row_layout import BIAS, POSITION, UPWARD, EstimatedStates
 from ...regression.rows import RATE_COLUMNS, ROW_COLUMNS, unpack_rows
+from ...regression.uncertainty.calibration import calibration_sd
 from ...regression.uncertainty.encoder_noise import motion_noise_covariance
 from ...regression.uncertainty.noise import datasheet_noise
 from ...regression.unconstrained_fit import vague_information
@@ -64,6 +65,9 @@ class WrenchModel(LoadModel):
         self.walk = accuracy**2 / _CHANGING + drift**2 / 60.0
         self.swing = np.minimum(_SWING * accuracy, _LARGEST_SWING)
         self.gain_error = float(np.hypot(sensor.gain_error, sensor.cross_talk))
+        self.cross_talk = calibration_sd(sensor) ** 2
+        for group in self.groups:
+            self.cross_talk[group, group] = 0.0  # in `gain_error`
         self._gravity = settings.gravity.acceleration
         self._states = EstimatedStates(_with_large_angles(settings))
         sd = np.concatenate([self.bias_sd, self._states.prior_sd])
