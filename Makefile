@@ -1,10 +1,10 @@
-# make setup | demo | test | quick | lint | types | layers | unit | rooms | lock | sbom | coverage | clean
+# make setup | demo | test | quick | lint | types | layers | unit | rooms | docs | lock | sbom | coverage | clean
 # Every target does all set-up it needs; `make PYTHON=python3.12 setup` chooses the Python, and
 # `make ROS_DISTRO=kilted setup` the ROS 2 to install where none is sourced (else jazzy).
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick lint types layers unit rooms lock sbom coverage clean
+.PHONY: help setup demo test quick lint types layers unit rooms docs lock sbom coverage clean
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 PYTHON ?=
@@ -58,6 +58,20 @@ coverage: setup ## pytest, with the lines and branches that all tests run
 
 rooms: setup ## draw the picture of rooms and road in CONTRIBUTING.md
 	@source ./activate && python docs/draw_rooms.py
+
+# Sphinx wants another docutils than ROS 2: its environment sees the packages of .venv after its own.
+DOCS := .venv/docs
+$(DOCS)/packages.stamp: requirements/locked/docs.txt | setup
+	@rm -rf $(DOCS) && .venv/bin/python -m venv $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+	  --no-deps --only-binary :all: --requirement $<
+	@cd $(DOCS)/lib/python3*/site-packages && echo "import site; site.addsitedir('$$(realpath \
+	  ../../../../lib/python3*/site-packages)')" > venv.pth
+	@touch $@
+
+docs: $(DOCS)/packages.stamp ## the documentation site, in build/docs
+	@source ./activate && PYTHONPATH= $(DOCS)/bin/python -m sphinx -q -W --keep-going -b html docs \
+	  build/docs && echo "open build/docs/index.html"
 
 lock: setup ## resolve requirements/*.txt into requirements/locked (Python 3.11 or later)
 	@source ./activate && python -m pip install --quiet uv==0.13.9 && \

@@ -7,8 +7,8 @@ where they differ. A hash is that of the one wheel that fits a Python and a mach
 installs this file and no other; of what has no wheel, that of the source archive.
 
 A locked file holds what its requirements need beside those of the files that stand before it in
-`FILES`: to install one, install those before it, too. Of the wheels of ROS 2 (`ROS`) at most one
-release is installed, after all of `FILES`.
+`FILES`: to install one, install those before it, too. Of `ALONE` at most one is installed with
+them: one release of ROS 2, or what builds the documentation.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 MACHINES = ("x86_64", "aarch64")
 PLATFORM = "manylinux_2_28"
 FILES = ("build", "run", "dev")
-ROS = ("jazzy", "kilted")  # releases of ROS 2 that have wheels
-ROS_MACHINE = "x86_64"  # the ROS 2 wheels are for
+# Releases of ROS 2 that have wheels, and the documentation, with the machines that they are for.
+ALONE = {"jazzy": ("x86_64",), "kilted": ("x86_64",), "docs": MACHINES}
 WITHOUT_WHEEL = "empy"  # pure Python; needed by the message generator of ROS
 HEADER = "# Written by `make lock` from requirements/{}.txt; do not edit.\n"
 
@@ -82,7 +82,7 @@ def lock(target: Target, folder: Path) -> dict[str, Resolved]:
         needed = resolve(target, FILES[:count], everything, folder)
         added[name] = {pin: hashes for pin, hashes in needed.items() if pin not in before}
         before |= set(needed)
-    for name in ROS if target.machine == ROS_MACHINE else ():
+    for name in (name for name, machines in ALONE.items() if target.machine in machines):
         needed = resolve(target, (*FILES, name), everything, folder)
         added[name] = {pin: hashes for pin, hashes in needed.items() if pin not in before}
     return added
@@ -129,7 +129,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         locked = {target: lock(target, Path(folder)) for target in TARGETS}
     LOCKED.mkdir(exist_ok=True)
-    for name in (*FILES, *ROS):
+    for name in (*FILES, *ALONE):
         text = merge({target: files[name] for target, files in locked.items() if name in files})
         (LOCKED / f"{name}.txt").write_text(HEADER.format(name) + text)
         pins = sum(not line.startswith(" ") for line in text.splitlines())

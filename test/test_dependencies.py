@@ -15,7 +15,7 @@ import pytest
 from conftest import ROOT
 
 PAGE = (ROOT / "docs" / "dependencies.md").read_text()
-FILES = ("run", "jazzy", "kilted", "build", "dev")
+FILES = ("run", "jazzy", "kilted", "build", "dev", "docs")
 
 
 def normalise(name: str) -> str:
