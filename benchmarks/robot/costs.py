@@ -14,8 +14,8 @@ from benchmarks.robot import descriptions
 from benchmarks.robot.robots import random_tree, ur10e
 
 RATE = 250.0  # Hz
-RUNS = (("UR10e", 6, 60.0), ("UR10e", 6, 600.0), ("random tree", 20, 40.0),
-        ("random tree", 32, 40.0))  # robot, joints, seconds
+RUNS = (("UR10e", 6, 60.0), ("UR10e", 6, 300.0), ("UR10e", 6, 600.0),
+        ("random tree", 20, 40.0), ("random tree", 32, 40.0))  # robot, joints, seconds
 _MEASURE = """
 import resource, sys, time
 from inertial_id_ros.apps.robot.identify_robot import main

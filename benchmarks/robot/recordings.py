@@ -151,9 +151,7 @@ def ur10e_masses(currents: Currents) -> Masses:
 
 def _half(recording: FilteredRecording, which: int) -> FilteredRecording:
     middle = len(recording.time) // 2
-    part = slice(0, middle) if which == 0 else slice(middle, None)
-    return FilteredRecording(recording.time[part], recording.regressor[part],
-                             recording.effort[part], recording.effort_rate[part])
+    return recording.part(slice(0, middle) if which == 0 else slice(middle, None))
 
 
 def panda_table(folder: Path) -> list[str]:

@@ -39,6 +39,10 @@ class HeldOut:
         """Number of joints."""
         return int(self.train.shape[1])
 
+    def __add__(self, other: HeldOut) -> HeldOut:
+        """Both rows together."""
+        return HeldOut(self.train + other.train, self.test + other.test, self.bodies)
+
     def joint(self, j: int, used: Sequence[Sequence[int]]) -> JointScores:
         """The candidates of joint j, where the others use these (joints, ...) of theirs."""
         others = [self._others.corners(self, k, used[k]) for k in range(self.joints) if k != j]
@@ -134,15 +138,16 @@ def _eliminate_terms(normal: Array, bodies: int, used: Sequence[int]) -> Array:
 
 
 def hold_out(regressor: Array, candidates: Array, torque: Array, part: np.ndarray,
-             test: np.ndarray) -> HeldOut:
+             test: np.ndarray, parts: int) -> HeldOut:
     """Normal matrices of whitened rows.
 
     Args:
         regressor: (r, joints, bodies) in units in which bodies have unit variance.
         candidates: (r, joints, candidates); torque: (r, joints).
         part: (r,) number of the part of each row; test: (r,) whether it counts in the test.
+        parts: how many there are.
     """
-    parts, joints = int(part.max()) + 1, torque.shape[1]
+    joints = torque.shape[1]
     n = regressor.shape[2] + candidates.shape[2] + 1
     inside, tested = np.zeros((parts, joints, n, n)), np.zeros((parts, joints, n, n))
     for j in range(joints):

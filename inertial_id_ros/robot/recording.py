@@ -8,8 +8,9 @@ on the regressor and on the efforts (`low_pass`), which costs no bias.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from tempfile import SpooledTemporaryFile
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,15 +25,16 @@ from ..kinematics.polynomial import (
     measure_spacing,
     parts_in_memory,
 )
-from ..signals.bins import BIN_NS, bin_samples
-from ..signals.low_pass import make_low_pass
-from ..signals.ring_buffer import SampleRing
+from ..signals.bins import BIN_NS, average_bins
+from ..signals.low_pass import FilteredRows, make_low_pass
 from .compression import CHUNK, Compressed, compress_rows
 from .model import RobotModel
 
 WINDOW, LOW_PASS = 0.15, 0.4  # s
 BREAK_NS = 2_000_000_000  # without samples: what follows is another recording
 _SECOND = 1_000_000_000
+_IN_MEMORY = 8_000_000  # bytes of rows, beyond which they are in a file
+_PART = 16_000_000  # bytes of rows that are used at a time
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ class JointRecording:
     def join(cls, recordings: Sequence[JointRecording]) -> JointRecording:
         """Recordings of the same joints one after the other, with breaks between them that no
         filter bridges; the first keeps its times."""
+        if len(recordings) == 1:
+            return recordings[0]
         stamps = [recordings[0].stamps]
         for recording in recordings[1:]:
             later = stamps[-1][-1] + 2 * BREAK_NS - recording.stamps[0]
@@ -83,9 +87,83 @@ class JointRecording:
 
     def split(self, share: float) -> tuple[JointRecording, JointRecording]:
         """The first part of the time, and the rest."""
-        first = self.stamps <= self.stamps[0] + share * (self.stamps[-1] - self.stamps[0])
-        return (JointRecording(self.stamps[first], self.q[first], self.effort[first]),
-                JointRecording(self.stamps[~first], self.q[~first], self.effort[~first]))
+        last = self.stamps[0] + share * (self.stamps[-1] - self.stamps[0])
+        k = int(np.searchsorted(self.stamps, last, side="right"))
+        return (JointRecording(self.stamps[:k], self.q[:k], self.effort[:k]),
+                JointRecording(self.stamps[k:], self.q[k:], self.effort[k:]))
+
+
+class StoredRows:
+    """Rows (r, joints, p) of a regressor, of which a slice at a time is in memory.
+
+    Entries that are zero in every row are not held. Beyond some megabytes the rest is in a
+    temporary file, so that hours need no more memory than minutes.
+
+    Args:
+        felt: (joints, p) entries that are held.
+    """
+
+    def __init__(self, felt: np.ndarray) -> None:
+        self._felt = felt
+        self._bytes = 8 * int(felt.sum())
+        self._count = 0
+        self._file = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115  (lives as it does)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Rows, joints and parameters."""
+        return self._count, *self._felt.shape
+
+    def append(self, entries: Array) -> None:
+        """Add rows (n, k) of the entries that are held, after all others."""
+        self._file.seek(self._count * self._bytes)
+        self._file.write(np.ascontiguousarray(entries).tobytes())
+        self._count += len(entries)
+
+    def __getitem__(self, part: slice) -> Array:
+        """Rows of a slice (n, joints, p)."""
+        begin, end, _ = part.indices(self._count)
+        out = np.zeros((max(end - begin, 0), *self._felt.shape))
+        out[:, self._felt] = self._read(begin, end)
+        return out
+
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
+        """All rows."""
+        return self[:].astype(dtype or float, copy=False)
+
+    def __matmul__(self, phi: Array) -> Array:
+        """Outputs (r, joints) for parameters (p,)."""
+        out = np.empty(self.shape[:2])
+        edges = np.cumsum(self._felt.sum(axis=1))
+        for part in self.parts():
+            of_joints = np.split(self._read(part.start, part.stop), edges[:-1], axis=1)
+            for j, entries in enumerate(of_joints):
+                out[part, j] = entries @ phi[self._felt[j]]
+        return out
+
+    def parts(self) -> Iterator[slice]:
+        """Slices that may be in memory: few, as factors of parts are joined at some cost."""
+        _, joints, p = self.shape
+        step = max(_PART // (8 * joints * p), 4 * p)
+        for begin in range(0, self._count, step):
+            yield slice(begin, min(begin + step, self._count))
+
+    def columns(self, columns: Mapping[int, int]) -> Array:
+        """One column for each of some joints (r, k): its parameter, by joint."""
+        place = np.cumsum(self._felt.ravel()).reshape(self._felt.shape) - 1
+        out = np.zeros((self._count, len(columns)))
+        held = [(k, place[j, i]) for k, (j, i) in enumerate(columns.items()) if self._felt[j, i]]
+        for part in self.parts():
+            entries = self._read(part.start, part.stop)
+            for k, at in held:
+                out[part, k] = entries[:, at]
+        return out
+
+    def _read(self, begin: int, end: int) -> Array:
+        """Entries (n, k) of rows."""
+        self._file.seek(begin * self._bytes)
+        held = self._file.read(max(end - begin, 0) * self._bytes)
+        return np.frombuffer(held).reshape(-1, self._bytes // 8)
 
 
 @dataclass(frozen=True)
@@ -99,15 +177,27 @@ class FilteredRecording:
     """
 
     time: Array
-    regressor: Array
+    regressor: StoredRows
     effort: Array
     effort_rate: Array
 
     def compress(self, weights: Array | None = None) -> Compressed:
         """Triangular factors of these rows, each times its weight (r, joints)."""
-        if weights is None:
-            return compress_rows(self.regressor, self.effort)
-        return compress_rows(self.regressor * weights[..., None], self.effort * weights)
+        w = np.ones_like(self.effort) if weights is None else weights
+        total: Compressed | None = None
+        for part in self.regressor.parts():
+            block = compress_rows(self.regressor[part] * w[part, :, None],
+                                  self.effort[part] * w[part])
+            total = block if total is None else total + block
+        if total is None:
+            raise NotEnoughData("there is no sample")
+        return total
+
+    def part(self, rows: slice) -> FilteredRecording:
+        """Some of the rows."""
+        out = StoredRows(np.ones(self.regressor.shape[1:], dtype=bool))
+        out.append(self.regressor[rows].reshape(len(self.time[rows]), -1))
+        return FilteredRecording(self.time[rows], out, self.effort[rows], self.effort_rate[rows])
 
 
 def filter_recording(model: RobotModel, recording: JointRecording, delay: float = 0.0,
@@ -141,24 +231,22 @@ def filter_regressor(regressor: Callable[[Array, Array, Array], Array], recordin
     """
     rng = np.random.default_rng(0)
     random = [rng.normal(size=(3, recording.q.shape[1])) for _ in range(3)]
-    felt = regressor(random[0], random[1], random[2]).any(axis=0)
+    felt = np.asarray(regressor(random[0], random[1], random[2]).any(axis=0))
 
     def rows(q: Array, dq: Array, ddq: Array) -> Array:
         return regressor(q, dq, ddq)[:, felt]
 
-    found = filter_columns(rows, recording, delay, window, low_pass)
-    whole = np.zeros((len(found.time), *felt.shape))
-    whole[:, felt] = found.regressor
-    return FilteredRecording(found.time, whole, found.effort, found.effort_rate)
+    return filter_columns(rows, felt, recording, delay, window, low_pass)
 
 
-def filter_columns(columns: Callable[[Array, Array, Array], Array], recording: JointRecording,
-                   delay: float = 0.0, window: float = WINDOW, low_pass: float = LOW_PASS
-                   ) -> FilteredRecording:
-    """Low-passed columns of any kind (`regressor` (r, d)) and efforts; see `filter_recording`.
+def filter_columns(columns: Callable[[Array, Array, Array], Array], felt: np.ndarray,
+                   recording: JointRecording, delay: float = 0.0, window: float = WINDOW,
+                   low_pass: float = LOW_PASS) -> FilteredRecording:
+    """Low-passed columns of any kind and efforts; see `filter_recording`.
 
     Args:
-        columns: gives them (n, d) for motion q, dq, ddq (n, joints).
+        columns: gives them (n, d) for motion q, dq, ddq (n, joints): the entries of a regressor
+            that are `felt` (joints, p), d of them.
 
     Raises:
         NotEnoughData: too short, or too sparse.
@@ -166,26 +254,27 @@ def filter_columns(columns: Callable[[Array, Array, Array], Array], recording: J
     outputs = recording.effort.shape[1]
     if len(recording.stamps) < 2:
         raise NotEnoughData("the recording holds fewer than two samples")
-    ring = SampleRing(outputs, len(recording.stamps))
-    for stamp, effort in zip(recording.stamps, recording.effort, strict=True):
-        ring.append(int(stamp), effort)
-    bins = bin_samples(ring, int(recording.stamps[0]) // BIN_NS,
-                       int(recording.stamps[-1]) // BIN_NS + 1)
+    bins = average_bins(recording.stamps, recording.effort)
     q, dq, ddq, valid = joint_motion(recording, bins.stamps - int(delay * 1e9), window)
     if not valid.any():
         raise NotEnoughData("the joint states are too sparse, or too short, for velocities")
-    low, parts = None, []
+    low, parts, stored = None, [], StoredRows(felt)
+
+    def keep(rows: FilteredRows) -> None:
+        stored.append(rows.columns[:, outputs:])
+        parts.append(rows._replace(columns=rows.columns[:, :outputs].copy()))
+
     for part, last in _pieces(bins.number, np.flatnonzero(valid)):
         y = np.concatenate([bins.mean[part], columns(q[part], dq[part], ddq[part])], axis=1)
         low = low or make_low_pass(low_pass, y.shape[1], outputs)
-        parts.append(low.push(bins.number[part], bins.samples[part].astype(float), y))
+        keep(low.push(bins.number[part], bins.samples[part].astype(float), y))
         if last:
-            parts.append(low.flush())
+            keep(low.flush())
     middle = np.concatenate([part.number for part in parts])
     if len(middle) == 0:
         raise NotEnoughData(f"the recording is too short for a filter of {low_pass:g} s")
-    means = np.concatenate([part.columns for part in parts])
-    return FilteredRecording((middle + 0.5) * BIN_NS * 1e-9, means[:, outputs:], means[:, :outputs],
+    return FilteredRecording((middle + 0.5) * BIN_NS * 1e-9, stored,
+                             np.concatenate([part.columns for part in parts]),
                              np.concatenate([part.rates for part in parts]))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from ..inertia import Array
 from .joint_terms import COULOMB, STRIBECK
 from .model import RobotModel
+from .recording import StoredRows
 
 _LEAST = 1e-3  # weight of a row before friction is known
 _WRONG = 0.1  # part of the Coulomb friction that is wrong near rest, from which on rows are doubted
@@ -29,30 +30,31 @@ def friction_weight(sign: Array, ratio: float | Array) -> Array:
     return (1.0 + unsure * np.square(ratio) / 3.0) ** -0.5
 
 
-def rest_weights(model: RobotModel, regressor: Array, friction: Array, noise: Array) -> Array:
+def rest_weights(model: RobotModel, regressor: Array | StoredRows, friction: Array, noise: Array
+                 ) -> Array:
     """Weights (r, joints) of rows of a regressor (r, joints, p).
 
     Args:
         friction: (joints,) that may act either way; noise: (joints,) [N m].
     """
     out = np.ones(regressor.shape[:2])
-    for j, term in coulomb_columns(model).items():
-        out[:, j] = friction_weight(regressor[:, j, term], friction[j] / noise[j])
+    for j, sign in _signs(model, regressor).items():
+        out[:, j] = friction_weight(sign, friction[j] / noise[j])
     return out
 
 
-def moving_weights(model: RobotModel, regressor: Array) -> Array:
+def moving_weights(model: RobotModel, regressor: Array | StoredRows) -> Array:
     """Weights (r, joints) before friction is known: rows count by the square of their sign."""
     out = np.ones(regressor.shape[:2])
-    for j, term in coulomb_columns(model).items():
-        sign = np.minimum(np.abs(regressor[:, j, term]), 1.0)
+    for j, coulomb in _signs(model, regressor).items():
+        sign = np.minimum(np.abs(coulomb), 1.0)
         if sign.max() > 0.5:  # else it never moves, and one row is as good as another
             out[:, j] = np.maximum(sign**2, _LEAST)
     return out
 
 
-def friction_in_doubt(model: RobotModel, regressor: Array, phi: Array, error: Array, noise: Array
-                      ) -> Array:
+def friction_in_doubt(model: RobotModel, regressor: Array | StoredRows, phi: Array, error: Array,
+                      noise: Array) -> Array:
     """Friction (joints,) that may act either way near rest [N m], see `friction_weight`.
 
     All the Coulomb friction, unless the errors there are hardly larger than elsewhere: where the
@@ -64,8 +66,9 @@ def friction_in_doubt(model: RobotModel, regressor: Array, phi: Array, error: Ar
     """
     out = np.zeros(error.shape[1])
     stribeck = _columns_of(model, STRIBECK)
+    signs = _signs(model, regressor)
     for j, term in coulomb_columns(model).items():
-        unsure = np.maximum(1.0 - regressor[:, j, term]**2, 0.0)
+        unsure = np.maximum(1.0 - signs[j]**2, 0.0)
         total = float(unsure @ unsure)
         if total > 0.0:
             excess = max(float(unsure @ (error[:, j]**2 - noise[j]**2)) / total, 0.0)
@@ -73,6 +76,14 @@ def friction_in_doubt(model: RobotModel, regressor: Array, phi: Array, error: Ar
             if np.sqrt(3.0 * excess) > _WRONG * friction:
                 out[j] = friction
     return out
+
+
+def _signs(model: RobotModel, regressor: Array | StoredRows) -> dict[int, Array]:
+    """Column (r,) of the Coulomb friction of each row of the regressor that has one."""
+    at = coulomb_columns(model)
+    if isinstance(regressor, StoredRows):
+        return dict(zip(at, regressor.columns(at).T, strict=True))
+    return {j: regressor[:, j, term] for j, term in at.items()}
 
 
 def coulomb_columns(model: RobotModel) -> dict[int, int]:

@@ -23,6 +23,7 @@ from .recording import (
     LOW_PASS,
     WINDOW,
     JointRecording,
+    StoredRows,
     filter_recording,
     filter_regressor,
 )
@@ -115,15 +116,18 @@ def _condense(model: RobotModel, recording: JointRecording, window: float, low_p
     """The triangular factor of all rows, weighted (r, joints)."""
     g, known = float(np.linalg.norm(model.gravity)), structural_base_parameters(model).independent
     still = filter_recording(model.with_gravity(np.zeros(3)), recording, 0.0, window, low_pass)
-    along = [_filter_pull(model.with_gravity(g * e), recording, window, low_pass)[:, :, known]
+    along = [_filter_pull(model.with_gravity(g * e), recording, window, low_pass)
              for e in np.eye(3)]
-    pulled = [np.flatnonzero(pull.any(axis=(0, 1))) for pull in along]
-    columns = [still.regressor[:, :, known], *(pull[:, :, at] for pull, at in zip(
-        along, pulled, strict=True)), still.effort[..., None], still.effort_rate[..., None]]
-    factor: Array = np.zeros((0, sum(part.shape[2] for part in columns)))
+    pulled = [np.flatnonzero(np.any([pull[part][:, :, known].any(axis=(0, 1))
+                                     for part in pull.parts()], axis=0)) for pull in along]
+    columns = [(still.regressor, known), *((pull, known[at]) for pull, at in zip(
+        along, pulled, strict=True))]
+    factor: Array = np.zeros((0, sum(len(used) for _, used in columns) + 2))
     for start in range(0, len(still.time), _CHUNK):
         part = slice(start, start + _CHUNK)
-        block = np.concatenate([column[part] for column in columns], axis=2)
+        block = np.concatenate([*(rows[part][:, :, used] for rows, used in columns),
+                                still.effort[part, :, None], still.effort_rate[part, :, None]],
+                               axis=2)
         if weights is not None:
             block *= weights[part, :, None]
         factor = triangular_factors(np.vstack([factor, block.reshape(-1, block.shape[2])]))
@@ -136,7 +140,7 @@ def _condense(model: RobotModel, recording: JointRecording, window: float, low_p
 
 
 def _filter_pull(model: RobotModel, recording: JointRecording, window: float, low_pass: float
-                 ) -> Array:
+                 ) -> StoredRows:
     """Rows (r, joints, p) of what the model's gravity adds to the regressor."""
     def pull(q: Array, dq: Array, ddq: Array) -> Array:
         still = np.zeros_like(q)

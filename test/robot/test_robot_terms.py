@@ -67,7 +67,7 @@ def test_held_out_errors_are_those_of_fits_to_the_other_parts(rng: np.random.Gen
     candidates = rng.normal(size=(rows, joints, own))
     torque = rng.normal(size=(rows, joints))
     part, test = np.arange(rows) // 30, rng.uniform(size=rows) < 0.8
-    held = hold_out(regressor, candidates, torque, part, test)
+    held = hold_out(regressor, candidates, torque, part, test, int(part.max()) + 1)
     used = ([0], [0, 2])
     expected = []
     wide = np.zeros((rows, joints, bodies + 3))

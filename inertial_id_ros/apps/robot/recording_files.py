@@ -255,11 +255,12 @@ def _check_arrays(path: Path, names: tuple[str, ...], time: Array, q: Array, eff
     told = f"{without} of its {len(t)} times are not finite, or beyond {_LATEST:g} s"
     if len(t) - without < 2:
         raise RecordingError(f"{path} holds fewer than two samples with a time: {told}")
-    stamps = np.round((t[there]) * 1e9).astype(np.int64)
-    return NamedRecording(names, stamps, positions[there], efforts[there],
+    used = there if without else slice(None)  # no copy
+    stamps = np.round(t[used] * 1e9).astype(np.int64)
+    return NamedRecording(names, stamps, positions[used], efforts[used],
                           notes=(f"samples left out: {told}",) if without else (),
-                          base=None if pose is None else _coordinates(pose[there]),
-                          wrench=None if wrench is None else np.asarray(wrench, float)[there])
+                          base=None if pose is None else _coordinates(pose[used]),
+                          wrench=None if wrench is None else np.asarray(wrench, float)[used])
 
 
 def _coordinates(pose: Array) -> Array:

@@ -153,21 +153,27 @@ def _prepare(model: RobotModel, recording: JointRecording, low_pass: float, dela
                if c.kind in CURVES else every[c.kind] for c in candidates]
         return np.stack(out, axis=-1).reshape(len(q), -1)
 
-    own = filter_columns(columns, recording, delay, WINDOW, low_pass).regressor.reshape(
-        len(rows.time), joints, len(candidates))
+    own = filter_columns(columns, np.ones((joints, len(candidates)), dtype=bool), recording, delay,
+                         WINDOW, low_pass).regressor
     reference = description_reference(rich).phi[:bodies]
     weights = (free.weights / free.noise)[..., None]
-    own = own * weights
+    size = np.sqrt(sum(np.sum((own[k] * weights[k])**2, axis=0) for k in rows.regressor.parts()))
     share = (rows.time - rows.time[0]) / max(rows.time[-1] - rows.time[0], 1e-9)
     part = np.minimum((_PARTS * share).astype(int), _PARTS - 1)
     # Near the border rows share samples with those of the next part.
     edge = 0.5 * low_pass / max(rows.time[-1] - rows.time[0], 1e-9) * _PARTS
     inside = np.abs(_PARTS * share - part - 0.5) < 0.5 - min(edge, 0.25)
-    return hold_out(
-        rows.regressor[:, :, :bodies] @ _body_units(rich, free) * weights,
-        own / np.maximum(np.linalg.norm(own, axis=0), 1e-12),
-        (rows.effort - rows.regressor[:, :, :bodies] @ reference) * weights[..., 0],
-        part, inside), loads
+    units = _body_units(rich, free)
+    held = None
+    for k in rows.regressor.parts():
+        of_bodies = rows.regressor[k][:, :, :bodies]
+        block = hold_out(of_bodies @ units * weights[k],
+                         own[k] * weights[k] / np.maximum(size, 1e-12),
+                         (rows.effort[k] - of_bodies @ reference) * weights[k, :, 0],
+                         part[k], inside[k], _PARTS)
+        held = block if held is None else held + block
+    assert held is not None  # a recording without rows has been refused
+    return held, loads
 
 
 def _body_units(model: RobotModel, free: FreeFit) -> Array:
