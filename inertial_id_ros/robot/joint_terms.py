@@ -137,13 +137,14 @@ class JointTerms:
                 raise InvalidModel(f"{name} of the joint terms has {there} numbers; the robot has "
                                    f"{joints} joints and {bodies} bodies")
 
-    def columns(self, dq: Array, ddq: Array, load: Array | None = None) -> Array:
+    def columns(self, dq: Array, ddq: Array, load: Array | None = None, span: float = 0.0) -> Array:
         """Columns (n, joints, terms) of each joint's own terms.
 
         Args:
             dq, ddq: (n, joints) [rad/s], [rad/s^2]; load: (n, joints), see `FrictionCurve`.
+            span: time [s] over which efforts were averaged, see `mean_sign`.
         """
-        sign = fading_sign(dq, self.coulomb_velocity)
+        sign = mean_sign(dq, ddq, self.coulomb_velocity, span)
         every = {VISCOUS: dq, COULOMB: sign, OFFSET: np.ones_like(dq), DRIVE: ddq}
         every.update((curve.kind, curve.columns(dq, sign, load)) for curve in self.curves)
         out = np.empty((*dq.shape, len(self.names)))
@@ -156,6 +157,26 @@ def fading_sign(dq: Array, speed: float | Sequence[float]) -> Array:
     """``tanh(dq / speed)`` (n, joints), a step where the speed (one, or one a joint) is zero."""
     speeds = np.broadcast_to(np.asarray(speed, dtype=float), dq.shape[-1:])
     return np.where(speeds > 0.0, np.tanh(dq / np.where(speeds > 0.0, speeds, 1.0)), np.sign(dq))
+
+
+def mean_sign(dq: Array, ddq: Array, speed: float | Sequence[float], span: float) -> Array:
+    """Mean (n, joints) of `fading_sign` over a time about each instant, at constant acceleration.
+
+    Where a joint turns back, friction changes sides within the time over which its effort was
+    averaged; the sign at its middle is wrong there by as much as all of the friction.
+
+    Args:
+        dq, ddq: (n, joints) at the middle [rad/s], [rad/s^2]; span: that time [s]; 0: an instant.
+    """
+    speeds = np.broadcast_to(np.asarray(speed, dtype=float), dq.shape[-1:])
+    v = np.where(speeds > 0.0, speeds, 1.0)
+    half = 0.5 * span * ddq
+    turns = np.abs(half) > 1e-3 * np.where(speeds > 0.0, speeds, np.abs(dq))
+    after, before = np.abs(dq + half), np.abs(dq - half)
+    # The integral of tanh(x) is log cosh x, that of the sign |x|.
+    faded = v * (np.log1p(np.exp(-2.0 * after / v)) - np.log1p(np.exp(-2.0 * before / v)))
+    risen = after - before + np.where(speeds > 0.0, faded, 0.0)
+    return np.where(turns, risen / np.where(turns, 2.0 * half, 1.0), fading_sign(dq, speed))
 
 
 NO_TERMS = JointTerms(viscous=False, coulomb=False, offset=False)

@@ -205,7 +205,7 @@ class RobotModel:
 
     # Dynamics
 
-    def regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
+    def regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, span: float = 0.0) -> Array:
         """Regressor Y (n, nv, p) of generalised forces [N m, or N for prismatic joints].
 
         Args:
@@ -215,13 +215,14 @@ class RobotModel:
                 angular velocity [rad/s] in its own axes.
             ddq: (n, nv) their derivatives (of the base: the spatial acceleration, i.e. the
                 derivative of the six numbers of dq).
+            span: time [s] over which forces were averaged, for friction that changes sides within.
 
         Raises:
             InvalidData: wrong shapes, or numbers that are not finite.
         """
         q, dq, ddq = self._check_motion(q, dq, ddq)
         out = self._body_regressor(q, dq, ddq, self.nv)
-        self._add_terms(out, dq, ddq)
+        self._add_terms(out, dq, ddq, span)
         return out
 
     def base_regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
@@ -321,12 +322,12 @@ class RobotModel:
             out[self.nv + i, offset + self.joint_names.index(name)] = rotor.ratio
         return out
 
-    def _add_terms(self, out: Array, dq: Array, ddq: Array) -> None:
+    def _add_terms(self, out: Array, dq: Array, ddq: Array, span: float) -> None:
         """Fill the columns of the joint terms of out (n, nv, p)."""
         head = self.nv - len(self.joint_names)
         bodies = self.terms.load_bodies
         load = out[:, head:, :len(bodies)] @ np.array(bodies) if bodies else None
-        values = self.terms.columns(dq[:, head:], ddq[:, head:], load)
+        values = self.terms.columns(dq[:, head:], ddq[:, head:], load, span)
         count = len(self.terms.names)
         for j in range(len(self.joint_names)):
             start = BODY_SIZE * len(self.bodies) + count * j

@@ -31,6 +31,7 @@ from .compression import CHUNK, Compressed, compress_rows
 from .model import RobotModel
 
 WINDOW, LOW_PASS = 0.15, 0.4  # s
+BIN = BIN_NS * 1e-9  # s
 BREAK_NS = 2_000_000_000  # without samples: what follows is another recording
 _SECOND = 1_000_000_000
 _IN_MEMORY = 8_000_000  # bytes of rows, beyond which they are in a file
@@ -215,7 +216,11 @@ def filter_recording(model: RobotModel, recording: JointRecording, delay: float 
                                 ("efforts", recording.effort, len(model.output_names))):
         if there.shape[1] != wanted:
             raise InvalidData(f"the recording has {there.shape[1]} {what}, the model {wanted}")
-    return filter_regressor(model.regressor, recording, delay, window, low_pass)
+
+    def regressor(q: Array, dq: Array, ddq: Array) -> Array:
+        return model.regressor(q, dq, ddq, BIN)
+
+    return filter_regressor(regressor, recording, delay, window, low_pass)
 
 
 def filter_regressor(regressor: Callable[[Array, Array, Array], Array], recording: JointRecording,

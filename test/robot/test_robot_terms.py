@@ -21,6 +21,8 @@ from inertial_id_ros.robot.joint_terms import (
     STRIBECK,
     FrictionCurve,
     JointTerms,
+    fading_sign,
+    mean_sign,
 )
 from inertial_id_ros.robot.model import RobotModel
 
@@ -102,3 +104,21 @@ def test_a_robot_without_them_gets_few_terms() -> None:
     choice = choose_terms(arm.model, arm.record(30.0, 12), 0.4)
     assert sum(len(gain.joints) for gain in choice.gains if gain.term != DRIVE) <= 3
     assert any(text.startswith("not chosen: ") for text in choice.sentences())
+
+
+@pytest.mark.parametrize("speed", (0.0, 0.01))
+def test_the_sign_is_the_mean_over_the_time_of_a_bin(
+        rng: np.random.Generator, speed: float) -> None:
+    span, inside = 0.01, (np.arange(2000) + 0.5) / 2000 - 0.5
+    dq, ddq = 0.01 * rng.normal(size=(50, 3)), rng.normal(size=(50, 3))
+    ddq[:5], dq[5:8] = 0.0, 0.0
+    every = fading_sign((dq + span * inside[:, None, None] * ddq).reshape(-1, 3), speed)
+    np.testing.assert_allclose(mean_sign(dq, ddq, speed, span),
+                               every.reshape(len(inside), 50, 3).mean(axis=0), atol=2e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", friction.ARMS)
+def test_friction_that_falls_off_with_speed_costs_less_than_a_third_of_a_percent(kind: str) -> None:
+    """On five other motions, most of them faster."""
+    assert friction.run(kind, 4000, extra=True, noise=0.01)["chosen"] < 0.003

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -180,17 +181,43 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
     if drives is not None:
         samples, first = drives.torques(samples), drives.torques(first)
         test = test and drives.torques(test)
+    fades = find_fading and used.coulomb
     if find_fading:
-        model = make_model(find_coulomb_velocity(make_model, first, low_pass) if used.coulomb
-                           else 0.0)
+        model = make_model(find_coulomb_velocity(make_model, first, low_pass) if fades else 0.0)
     choice = None
     if choose and not sensing.wrench:
-        stands = _stand(model, first, low_pass)[0] if aligned else None
-        choice = (choose_terms(model, first, low_pass) if stands is None else
-                  choose_terms(model.with_gravity(stands.gravity), first, low_pass, stands.delay))
+        choice = _choose_terms(model, first, low_pass, aligned, fades)
         model = model.with_terms(choice.terms)
     return replace(identify_robot(model, samples, low_pass, aligned, held_back, prior_weight, test,
                                   drives), choice=choice)
+
+
+def _choose_terms(model: RobotModel, recording: JointRecording, low_pass: float, aligned: bool,
+                  fades: bool) -> TermChoice:
+    """The terms that a recording asks for, with the speed of fading that then fits best.
+
+    Friction that falls off with speed, left out, looks like Coulomb friction that fades early, and
+    the other way round: each is chosen again where the other has changed.
+    """
+    stands = _stand(model, recording, low_pass)[0] if aligned else None
+    delay = 0.0 if stands is None else stands.delay
+    leaning = model if stands is None else model.with_gravity(stands.gravity)
+    tried: dict[object, TermChoice] = {}
+    while True:
+        speed = leaning.terms.coulomb_velocity
+        tried[speed] = choice = choose_terms(leaning, recording, low_pass, delay)
+
+        like = leaning.with_terms(choice.terms)
+        found = find_coulomb_velocity(partial(_fade, like), recording, low_pass, delay
+                                      ) if fades else speed
+        if found in tried:
+            return tried[found]
+        leaning = leaning.with_terms(replace(leaning.terms, coulomb_velocity=found))
+
+
+def _fade(model: RobotModel, speed: float) -> RobotModel:
+    """A model with this speed of fading."""
+    return model.with_terms(replace(model.terms, coulomb_velocity=speed))
 
 
 def _last_share(parts: Sequence[JointRecording]) -> float:
@@ -309,21 +336,21 @@ def _keep_significant(found: Alignment, model: RobotModel, recording: JointRecor
 
 
 def find_coulomb_velocity(make_model: Callable[[float], RobotModel], recording: JointRecording,
-                          low_pass: float) -> float:
+                          low_pass: float, delay: float = 0.0) -> float:
     """The speed below which Coulomb friction fades that explains a recording best [rad/s].
 
     Args:
-        make_model: the model for such a speed.
+        make_model: the model for such a speed; delay: of the efforts [s].
     """
     scores = []
     for speed in FADINGS:
         model = make_model(speed)
-        rows = filter_recording(model, recording, 0.0, WINDOW, low_pass)
+        rows = filter_recording(model, recording, delay, WINDOW, low_pass)
         free = fit_unconstrained(model, rows)
         size = np.maximum(np.std(rows.effort, axis=0), 1e-9)
-        # Likelihood: a row of weight w has the standard deviation rms / w.
-        scores.append(float(np.sum(np.log(np.maximum(free.rms / size, SMALLEST))
-                                   - np.mean(np.log(free.weights), axis=0))))
+        # Of all rows alike: with weights, speeds win that call many rows doubtful.
+        error = np.sqrt(np.mean((rows.effort - rows.regressor @ free.phi)**2, axis=0))
+        scores.append(float(np.sum(np.log(np.maximum(error / size, SMALLEST)))))
     return FADINGS[int(np.argmin(scores))]
 
 

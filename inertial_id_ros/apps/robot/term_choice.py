@@ -29,15 +29,15 @@ from ...robot.joint_terms import (
     VISCOUS,
     FrictionCurve,
     JointTerms,
-    fading_sign,
+    mean_sign,
 )
 from ...robot.model import BODY_SIZE, RobotModel
-from ...robot.recording import WINDOW, JointRecording, filter_columns, filter_recording
+from ...robot.recording import BIN, WINDOW, JointRecording, filter_columns, filter_recording
 from ...robot.reference_robot import description_reference
 from .robot_fit import FreeFit, fit_unconstrained
 
 COST = 3.0  # nats that a term must bring
-_SPEEDS = {STRIBECK: tuple(0.01 * 2.0**(0.25 * k) for k in range(23)),
+_SPEEDS = {STRIBECK: tuple(0.01 * 2.0**(0.125 * k) for k in range(45)),
            SIGMOID: (0.1, 0.2, 0.4, 0.8, 1.6)}  # rad/s
 _TYPICAL = {STRIBECK: 0.06, SIGMOID: 0.4}  # rad/s, before any is chosen
 _TITLES = {DRIVE: "drive inertia", STRIBECK: "Stribeck friction", SIGMOID: "sigmoid friction",
@@ -145,10 +145,10 @@ def _prepare(model: RobotModel, recording: JointRecording, low_pass: float, dela
 
     def columns(q: Array, dq: Array, ddq: Array) -> Array:
         load = plain.regressor(q, dq, ddq)[:, :, :bodies] @ loads
-        every = dict(zip(plain.terms.names, np.moveaxis(plain.terms.columns(dq, ddq), -1, 0),
-                         strict=True))
+        terms = np.moveaxis(plain.terms.columns(dq, ddq, span=BIN), -1, 0)
+        every = dict(zip(plain.terms.names, terms, strict=True))
         every[DRIVE] = ddq
-        sign = fading_sign(dq, plain.terms.coulomb_velocity)
+        sign = mean_sign(dq, ddq, plain.terms.coulomb_velocity, BIN)
         out = [FrictionCurve(c.kind, (c.speed,) * joints).columns(dq, sign, load)
                if c.kind in CURVES else every[c.kind] for c in candidates]
         return np.stack(out, axis=-1).reshape(len(q), -1)
