@@ -113,8 +113,9 @@ class SensedBaseModel(RobotModel):
             q[:, 4] *= 0.4  # pitch
         return q
 
-    def regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
-        """Rows (n, outputs, p); see `RobotModel.regressor` for q, dq, ddq (n, coordinates)."""
+    def regressor(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike, span: float = 0.0) -> Array:
+        """Rows (n, outputs, p); see `RobotModel.regressor` for q, dq, ddq (n, coordinates) and
+        span."""
         shown = [np.atleast_2d(np.asarray(x, dtype=float)) for x in (q, dq, ddq)]
         for name, array in zip(("q", "dq", "ddq"), shown, strict=True):
             if array.shape != (len(shown[0]), self.coordinates):
@@ -122,7 +123,7 @@ class SensedBaseModel(RobotModel):
                                   f"({len(shown[0])}, {self.coordinates})")
         motion = free_flyer_motion(shown[0], shown[1], shown[2], self.sensing.moves)
         if self.sensing.efforts:
-            rows = super().regressor(*motion)
+            rows = super().regressor(*motion, span)
             rows = rows if self.sensing.wrench else rows[:, BASE_SIZE:]
         else:
             rows = self.base_regressor(*motion)
