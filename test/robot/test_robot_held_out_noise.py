@@ -9,7 +9,7 @@ from benchmarks.robot.robots import random_tree
 from inertial_id_ros.robot.correlated_noise import equivalent_white_noise
 from inertial_id_ros.robot.fitting.held_out_noise import held_out_noise
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.recording import FilteredRecording
+from inertial_id_ros.robot.recording import FilteredRecording, StoredRows
 from inertial_id_ros.robot.reference_robot import description_reference
 
 
@@ -20,7 +20,9 @@ def test_noise_is_what_each_sixth_leaves_that_the_others_predict(rng: np.random.
     regressor = model.regressor(*rng.normal(size=(3, n, model.nv)))
     noise, weights = np.array([0.1, 0.3, 0.2]), rng.uniform(0.2, 1.0, (n, 3))
     effort = regressor @ reference.phi + noise * rng.normal(size=(n, 3))
-    rows = FilteredRecording(np.arange(float(n)), regressor, effort, np.zeros((n, 3)))
+    stored = StoredRows(np.ones(regressor.shape[1:], dtype=bool))
+    stored.append(regressor.reshape(n, -1))
+    rows = FilteredRecording(np.arange(float(n)), stored, effort, np.zeros((n, 3)))
     spread = rng.uniform(0.5, 2.0, model.size)
     found = held_out_noise(rows, weights, noise, reference, spread, len(model.bodies),
                            rows.compress(weights).stack(noise))

@@ -7,6 +7,9 @@ leaves free make up for it, most of all those of light links, whose joints then 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 import numpy as np
 
 from ...inertia import Array
@@ -31,17 +34,28 @@ def held_out_noise(rows: FilteredRecording, weights: Array, noise: Array, refere
     doubt = doubt_description(whitened[:, :-1], whitened[:, -1], reference, spread, bodies)
     sizes = spread.copy()
     sizes[:BODY_SIZE * bodies] *= np.repeat(doubt.factors, BODY_SIZE)
-    part = np.arange(len(rows.time)) * _PARTS // len(rows.time)
     rest = rows.effort - rows.regressor @ reference.phi
-    inside = np.stack([_normal(rows.regressor[part == k], rest[part == k],
-                               weights[part == k] / noise) for k in range(part.max() + 1)])
+    size = len(sizes) + 1
+    inside = np.zeros((_PARTS, size, size))
+    for k, piece in _pieces(rows):
+        inside[k] += _normal(rows.regressor[piece], rest[piece], weights[piece] / noise)
     unit = reference.unit * sizes
-    left = weights * rest
-    for k, normal in enumerate(inside.sum(axis=0) - inside):
+    changes = []
+    for normal in inside.sum(axis=0) - inside:
         scaled = unit.T @ normal[:-1, :-1] @ unit + np.eye(len(unit))
-        change = unit @ np.linalg.solve(scaled, unit.T @ normal[:-1, -1])
-        left[part == k] -= weights[part == k] * (rows.regressor[part == k] @ change)
+        changes.append(unit @ np.linalg.solve(scaled, unit.T @ normal[:-1, -1]))
+    left = weights * rest
+    for k, piece in _pieces(rows):
+        left[piece] -= weights[piece] * (rows.regressor[piece] @ changes[k])
     return equivalent_white_noise(left, np.zeros(len(noise)))
+
+
+def _pieces(rows: FilteredRecording) -> Iterator[tuple[int, slice]]:
+    """Number of a part of the recording, and rows of it that may be in memory together."""
+    borders = np.arange(_PARTS + 1) * len(rows.time) // _PARTS
+    edges = np.unique([*borders, *(piece.start for piece in rows.regressor.parts())])
+    for begin, end in pairwise(edges.tolist()):
+        yield int(np.searchsorted(borders, begin, side="right")) - 1, slice(begin, end)
 
 
 def _normal(regressor: Array, target: Array, weights: Array) -> Array:
