@@ -4,13 +4,20 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from .errors import InvalidSetting
 
+VERSION = "0.1.0"  # as in package.xml
+
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises InvalidSetting in place of leaving the program."""
+    """A parser that raises InvalidSetting in place of leaving the program, and knows --version."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.add_argument("--version", action="version", version=f"inertial_id_ros {VERSION}",
+                          help="print the version of the package and leave")
 
     def error(self, message: str) -> NoReturn:
         """Raises InvalidSetting."""

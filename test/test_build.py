@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from inertial_id_ros.arguments import VERSION
 from inertial_id_ros.extras import EXTRAS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -253,6 +254,7 @@ def package_xml() -> ElementTree.Element:
 def test_package_xml_setup_py_and_changelog_name_one_version():
     version = package_xml().findtext("version")
     assert ast.literal_eval(call_argument(ROOT / "setup.py", "setup", "version")) == version
+    assert version == VERSION  # what --version says
     heads = re.findall(r"^(\d+\.\d+\.\d+) \(.*\)$", (ROOT / "CHANGELOG.rst").read_text(), re.M)
     assert heads[0] == version
 

@@ -50,9 +50,9 @@ def first_arguments() -> Iterator[ast.expr]:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(
             call.func, "id", "")
         holder = ast.unparse(call.func).removesuffix(f".{name}")
-        if name == "Finding" or name in METHODS and re.search(r"(findings|log|_incoming)$", holder):
-            if len(call.args) > 1:
-                yield call.args[0]
+        into_a_log = name in METHODS and re.search(r"(findings|log|_incoming)$", holder)
+        if (name in ("Finding", "_set_or_clear") or into_a_log) and len(call.args) > 1:
+            yield call.args[0]
 
 
 def recorded() -> set[str]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 
-from ..estimate import Estimate, Outcome
+from ..estimate import UNOBSERVED, Estimate, Outcome
 from ..findings import LEVELS, Finding
 
 # Findings about what comes in, by the beginning of their names; all others are about the estimate.
@@ -146,3 +146,31 @@ class FindingLogger:
         if LEVELS.index(finding.level) > LEVELS.index(last.level):
             return True
         return finding != last and now - at >= _LOG_PERIOD
+
+
+class PayloadLogger:
+    """Logs mass and centre of mass with their intervals when what is known of them changes."""
+
+    def __init__(self, logger: Any) -> None:
+        self._logger = logger
+        self._verdict: tuple[int, ...] | None = None
+        self._at = -_LOG_PERIOD
+
+    def update(self, outcome: Outcome) -> None:
+        """Log an estimate whose verdict is another than that of the last one logged."""
+        if not isinstance(outcome, Estimate) or outcome.verdict == self._verdict:
+            return
+        now = time.monotonic()
+        if now - self._at >= _LOG_PERIOD:
+            self._verdict, self._at = outcome.verdict, now
+            self._logger.info(payload_text(outcome))
+
+
+def payload_text(estimate: Estimate) -> str:
+    """Mass and, where it is observed, the centre of mass with their 95 % intervals."""
+    mass, com, spread = estimate.body.mass, 1e3 * estimate.body.com, 1.96 * estimate.sigma
+    text = f"mass {mass:.3f} ± {spread[0]:.2g} kg"
+    if UNOBSERVED not in estimate.verdict[1:4]:
+        text += (f", centre of mass ({com[0]:.1f}, {com[1]:.1f}, {com[2]:.1f}) ± "
+                 f"{1e3 * spread[1:4].max():.2g} mm in {estimate.frame_id}")
+    return text

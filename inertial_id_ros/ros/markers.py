@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Markers for RViz: a ball at the centre of mass, and the equivalent-inertia box."""
+"""Markers for RViz: where the centre of mass lies, the equivalent box, and the mass as text."""
 
 from __future__ import annotations
 
@@ -7,36 +7,65 @@ import numpy as np
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from ..estimate import Estimate, Outcome
-from ..inertia import equivalent_box
+from ..estimate import UNOBSERVED, VERDICT_WORDS, Estimate, Outcome
+from ..inertia import Array, equivalent_box, principal_moments
 from .conversions import point, quaternion_message, time_message, vector
 
-_DENSITY = 2700.0  # kg/m^3: the ball has the size of this much aluminium
-_BALL = ColorRGBA(r=0.9, g=0.3, b=0.1, a=1.0)
+_LEAST = 0.004  # m: half axis of an ellipsoid that is still seen
+_ELLIPSOID = ColorRGBA(r=0.9, g=0.3, b=0.1, a=0.8)
 _BOX = ColorRGBA(r=0.1, g=0.5, b=0.9, a=0.35)
-_HELD = ColorRGBA(r=0.5, g=0.5, b=0.5, a=0.35)  # both, of an estimate that is held
+_HELD = ColorRGBA(r=0.5, g=0.5, b=0.5, a=0.35)  # of an estimate that is held
+_TEXT = ColorRGBA(r=0.2, g=0.2, b=0.2, a=1.0)
+_LETTERS = 0.03  # m
 _NAMESPACE = "payload"
+_SD = 2.0  # standard deviations along each axis of the ellipsoid, on either side
+_COM = slice(1, 4)
 
 
 def payload_markers(outcome: Outcome) -> MarkerArray:
-    """Ball and box of an estimate; without an estimate, the deletion of both."""
-    if not isinstance(outcome, Estimate):
-        return MarkerArray(markers=[_marker(outcome, k, Marker.DELETE) for k in (0, 1)])
-    body = outcome.body
-    ball = _marker(outcome, 0, Marker.ADD)
-    ball.type, ball.color = Marker.SPHERE, _HELD if outcome.stale else _BALL
-    diameter = (6.0 * body.mass / (np.pi * _DENSITY)) ** (1.0 / 3.0)
-    ball.pose.position, ball.scale = point(body.com), vector([diameter] * 3)
-    box = _marker(outcome, 1, Marker.ADD)
-    box.type, box.color = Marker.CUBE, _HELD if outcome.stale else _BOX
-    lengths, axes = equivalent_box(body)
-    box.pose.position, box.scale = point(body.com), vector(lengths)
-    box.pose.orientation = quaternion_message(axes)
-    return MarkerArray(markers=[ball, box])
+    """Ellipsoid, box and text of an estimate; what is unobserved is deleted."""
+    markers = [_marker(outcome, number) for number in range(3)]
+    if isinstance(outcome, Estimate):
+        if UNOBSERVED not in outcome.verdict[_COM]:
+            _draw_ellipsoid(markers[0], outcome)
+        if UNOBSERVED not in outcome.verdict:
+            _draw_box(markers[1], outcome)
+        _draw_text(markers[2], outcome)
+    return MarkerArray(markers=markers)
 
 
-def _marker(outcome: Outcome, number: int, action: int) -> Marker:
-    marker = Marker(ns=_NAMESPACE, id=number, action=action, frame_locked=True)
+def _draw_ellipsoid(marker: Marker, estimate: Estimate) -> None:
+    """Two standard deviations of the centre of mass along each principal axis."""
+    variances, axes = principal_moments(estimate.covariance[_COM, _COM])
+    half = np.maximum(_SD * np.sqrt(np.maximum(variances, 0.0)), _LEAST)
+    _draw(marker, Marker.SPHERE, estimate, _ELLIPSOID, 2.0 * half, axes)
+
+
+def _draw_box(marker: Marker, estimate: Estimate) -> None:
+    """The uniform box of the same mass and inertia."""
+    lengths, axes = equivalent_box(estimate.body)
+    _draw(marker, Marker.CUBE, estimate, _BOX, lengths, axes)
+
+
+def _draw_text(marker: Marker, estimate: Estimate) -> None:
+    """Mass and its verdict."""
+    _draw(marker, Marker.TEXT_VIEW_FACING, estimate, _TEXT, np.full(3, _LETTERS), np.eye(3))
+    marker.text = (f"{estimate.body.mass:.3f} ± {_SD * estimate.sigma[0]:.2g} kg\n"
+                   f"{VERDICT_WORDS[estimate.verdict[0]]}{', held' if estimate.stale else ''}")
+
+
+def _draw(marker: Marker, kind: int, estimate: Estimate, colour: ColorRGBA, size: Array,
+          axes: Array) -> None:
+    """Make a marker a shape about the centre of mass."""
+    marker.type, marker.action = kind, Marker.ADD
+    marker.color = _HELD if estimate.stale else colour
+    marker.pose.position, marker.scale = point(estimate.body.com), vector(size)
+    marker.pose.orientation = quaternion_message(axes)
+
+
+def _marker(outcome: Outcome, number: int) -> Marker:
+    """A marker that deletes what was drawn under this number."""
+    marker = Marker(ns=_NAMESPACE, id=number, action=Marker.DELETE, frame_locked=True)
     marker.header.frame_id = outcome.frame_id
     marker.header.stamp = time_message(outcome.stamp_ns)
     return marker

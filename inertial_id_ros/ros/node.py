@@ -26,7 +26,7 @@ from .clocks.solve_timer import SolveTimer
 from .clocks.watchdog import Watchdog
 from .compensation.topics import CompensationTopics
 from .conversions import refuse_unphysical
-from .diagnostics import FindingLogger, NodeCounters, TopicRate, statuses
+from .diagnostics import FindingLogger, NodeCounters, PayloadLogger, TopicRate, statuses
 from .inputs import Inputs
 from .payload_watch import PayloadWatch
 from .publishing import Publishing
@@ -96,6 +96,7 @@ class InertialIdNode(ManagedNode):
         self.watchdog = Watchdog(self, self._freshness, self.findings, _PATIENCE,
                                  lambda: self.settings.estimator.rate, self._publish)
         self._logger_of_findings = FindingLogger(self.get_logger())
+        self._logger_of_payloads = PayloadLogger(self.get_logger())
         self.black_boxes = BlackBoxes(self, self.identifier.state())
         self._payload_watch = PayloadWatch(self, self.findings)
         self.reader = OutsideReader(self._take_description, self._report_failure)
@@ -214,6 +215,7 @@ class InertialIdNode(ManagedNode):
         findings = self.all_findings()
         if self._logger_of_findings.update(findings):
             self._report_due = True
+        self._logger_of_payloads.update(self.watchdog.outcome)
         self.black_boxes.watch(findings)
         if self._report_due:
             self._report_due = False

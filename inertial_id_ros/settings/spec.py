@@ -127,4 +127,5 @@ def allowed_range(spec: Spec) -> str:
         parts.append(f"at least {spec.low:g}")
     if math.isfinite(spec.high):
         parts.append(f"at most {spec.high:g}")
-    return (" and ".join(parts) or "any finite number") + _unit(spec)
+    return (" and ".join(parts) + _unit(spec) if parts
+            else "finite" + (f", in {spec.unit}" if spec.unit else ""))

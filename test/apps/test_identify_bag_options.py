@@ -11,6 +11,7 @@ from rich.console import Console
 from inertial_id_ros.apps.bag.config import parse_options
 from inertial_id_ros.apps.bag.report import print_report
 from inertial_id_ros.apps.report.wording import round_to_spread
+from inertial_id_ros.arguments import VERSION
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.settings import SENSORS
@@ -96,3 +97,17 @@ def test_the_report_prints_value_interval_unit_and_verdict_of_every_parameter():
     (1234.5, 250.0, ("1.23e+03", "2.5e+02")), (1.0, 0.0, ("1", "0"))])
 def test_values_are_rounded_to_two_digits_of_their_interval(value, spread, shown):
     assert round_to_spread(value, spread) == shown
+
+
+def test_a_settings_file_of_the_package_may_be_given_by_its_name() -> None:
+    settings = parse_options(["bag", "--config", "ur"]).settings
+    assert settings.wrench.sensor == "ur_e_series"
+    said = "--config is 'urr'; it must be a YAML file, or one of: default, franka, .*, ur, xarm"
+    with pytest.raises(InvalidSetting, match=said):
+        parse_options(["bag", "--config", "urr"])
+
+
+def test_it_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        parse_options(["--version"])
+    assert end.value.code == 0 and capsys.readouterr().out == f"inertial_id_ros {VERSION}\n"

@@ -7,6 +7,8 @@ import py_compile
 import runpy
 import signal
 import subprocess
+import sys
+from unittest.mock import MagicMock
 
 import pytest
 import yaml
@@ -29,7 +31,7 @@ DRIVERS = {"ur", "franka", "xarm", "kuka_lbr", "kinova", "ros2_control", "simula
 def test_there_is_a_file_for_every_driver():
     assert {path.stem for path in CONFIGS} == DRIVERS | {"default"}
     assert {path.name for path in LAUNCHES} == {
-        "identify.launch.py", "demo.launch.py", "two_arms.launch.py"}
+        "identify.launch.py", "demo.launch.py", "two_arms.launch.py", "view.launch.py"}
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
@@ -177,3 +179,21 @@ def test_a_launch_file_starts_two_arms_and_identifies_both_payloads():
         os.killpg(process.process.pid, signal.SIGINT)
     _, text = process.finish()
     assert "has died" not in text and "Traceback" not in text, text
+
+
+def test_the_view_shows_what_the_node_publishes(monkeypatch):
+    for name in ("launch", "launch.actions", "launch.substitutions", "launch_ros.actions"):
+        monkeypatch.setitem(sys.modules, name, MagicMock())
+    fill = runpy.run_path(str(ROOT / "launch" / "view.launch.py"))["fill"]
+    tree = yaml.safe_load(fill({"node": "/left/inertial_id_node", "fixed_frame": "world",
+                                "robot_description": "/left/robot_description"}))
+    manager = tree["Visualization Manager"]
+    assert manager["Global Options"]["Fixed Frame"] == "world"
+    topics = {display["Class"]: display["Topic"]["Value"] for display in manager["Displays"]
+              if "Topic" in display}
+    assert topics == {"rviz_default_plugins/MarkerArray": "/left/inertial_id_node/markers",
+                      "rviz_default_plugins/Wrench": "/left/inertial_id_node/wrench_compensated"}
+    published = "".join(path.read_text() for path in (ROOT / "inertial_id_ros").rglob("*.py"))
+    for topic in topics.values():
+        assert f'"~/{topic.rsplit("/", 1)[1]}"' in published
+    assert "NODE" not in yaml.dump(tree) and "ROBOT_DESCRIPTION" not in yaml.dump(tree)

@@ -31,10 +31,14 @@ from ros_process import (  # noqa: E402
     Robot,
     Stage,
 )
+from scipy.spatial.transform import Rotation  # noqa: E402
 from shape_msgs.msg import MeshTriangle, SolidPrimitive  # noqa: E402
-from visualization_msgs.msg import MarkerArray  # noqa: E402
+from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
+from inertial_id_ros.estimate import Estimate, ParameterVerdict  # noqa: E402
+from inertial_id_ros.inertia import phi_from_body  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
+from inertial_id_ros.ros.markers import payload_markers  # noqa: E402
 from inertial_id_ros.srv import Save, SetShape  # noqa: E402
 
 
@@ -211,7 +215,7 @@ def test_an_open_mesh_is_refused_in_words(identified):
     request.mesh.triangles.append(
         MeshTriangle(vertex_indices=np.array((1, 2, 3), dtype=np.uint32)))
     response = identified.client.call(SetShape, f"{NODE}/set_shape", request)
-    assert response.success and "1.667e+05 cm^3" in response.message
+    assert response.success and "166.7 litres" in response.message
 
 
 @pytest.mark.parametrize(("fields", "said"), [
@@ -247,13 +251,35 @@ def test_a_shape_is_placed_by_its_frame(identified):
 def test_markers_show_a_box_with_the_inertia_of_the_payload(identified):
     got = identified.client.listen(MarkerArray, f"{NODE}/markers")
     identified.client.spin_until(lambda: got)
-    ball, cuboid = got[-1].markers
+    ball, cuboid, text = got[-1].markers
     inertia = wait_for_valid(identified).inertia
     x, y, z = cuboid.scale.x, cuboid.scale.y, cuboid.scale.z
     moments = inertia.m / 12.0 * np.array([y * y + z * z, x * x + z * z, x * x + y * y])
     np.testing.assert_allclose(np.sort(moments), np.linalg.eigvalsh(tensor_of(inertia)), rtol=1e-6)
     assert (ball.pose.position.x, ball.pose.position.z) == (inertia.com.x, inertia.com.z)
     assert cuboid.header.frame_id == "ft_sensor"
+    assert text.text.startswith(f"{inertia.m:.3f} ± ") and "identified" in text.text
+
+
+def test_markers_delete_what_is_unobserved_and_hold_two_standard_deviations():
+    turn = Rotation.from_euler("xyz", [0.3, 0.2, 0.5]).as_matrix()
+    covariance = np.diag([0.0] * 4 + [1e-8] * 6)  # of phi: with 2 kg, four times that of the com
+    covariance[1:4, 1:4] = 4.0 * turn @ np.diag([9e-6, 16e-6, 25e-6]) @ turn.T
+
+    def drawn(*verdict):
+        phi = phi_from_body(2.0, np.array([0.05, 0.0, 0.1]), 0.01 * np.eye(3))
+        return payload_markers(Estimate(
+            stamp_ns=1, frame_id="ft_sensor", phi=phi, phi_covariance=covariance,
+            bias=np.zeros(6), method="density", weighting="noise", data_share=np.ones(10),
+            verdict=tuple(map(ParameterVerdict, verdict)), alignment=np.zeros(6),
+            alignment_sigma=np.zeros(6), residual_rms=np.zeros(6), samples=1, window=1.0,
+            condition_number=1.0, min_eigenvalue=0.1, solve_time=0.0)).markers
+
+    ball, cuboid, text = drawn(2, 2, 2, 2, 0, 0, 0, 0, 0, 0)
+    assert (ball.action, cuboid.action, text.action) == (Marker.ADD, Marker.DELETE, Marker.ADD)
+    np.testing.assert_allclose([ball.scale.x, ball.scale.y, ball.scale.z], [0.012, 0.016, 0.02])
+    ball, cuboid, _ = drawn(2, 0, 2, 2, 0, 0, 0, 0, 0, 0)
+    assert (ball.action, cuboid.action) == (Marker.DELETE, Marker.DELETE)
 
 
 def test_the_compensated_wrench_is_free_of_the_payload(identified):

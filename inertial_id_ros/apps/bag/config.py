@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -59,8 +60,8 @@ def make_parser() -> argparse.ArgumentParser:
         "out.")
     add = parser.add_argument
     add("recording", metavar="BAG", type=Path, help="rosbag2 folder, .mcap or .db3 file")
-    add("--config", metavar="FILE", type=Path,
-        help="YAML file of settings (nested, dotted, or a ROS parameter file)")
+    add("--config", metavar="FILE", help="YAML file of settings (nested, dotted, or a ROS "
+        "parameter file), or the name of one of the package's own, such as ur")
     add("--method", metavar="NAME", help="estimator (estimator.method)")
     add("--set", metavar="NAME=VALUE", action="append", default=[], dest="assignments",
         help="any setting by its dotted name, e.g. estimator.rate=5; may be repeated")
@@ -111,13 +112,32 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
     if box is not None:
         changes = dict(box.settings)
     else:
-        changes = read_settings_file(user_path(args.config)) if args.config else {}
+        changes = read_settings_file(config_file(args.config)) if args.config else {}
     given = _settings_given(args)
     settings = Settings().replace({**changes, **given})
     return Options(recording=args.recording, settings=settings, asked=frozenset(given),
                    whole=args.window == _WHOLE, recorded_stamps=args.stamps == "recorded", box=box,
                    save_tool=args.save_tool, json=args.json, plot=args.plot, report=args.report,
                    quiet=args.quiet, command=shlex.join(["identify_bag", *words]))
+
+
+def config_file(name: str) -> Path:
+    """A settings file by its path, or by its name in the package's folder `config`.
+
+    Raises:
+        InvalidSetting: there is none of that name.
+    """
+    path = user_path(Path(name))
+    folders = [Path(__file__).resolve().parents[3] / "config", *(
+        Path(prefix) / "share" / "inertial_id_ros" / "config"
+        for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix)]
+    if path.exists() or path.suffix or len(path.parts) > 1:
+        return path
+    there = {file.stem: file for folder in reversed(folders) for file in folder.glob("*.yaml")}
+    if name not in there:
+        known = f", or one of: {', '.join(sorted(there))}" if there else ""
+        raise InvalidSetting(f"--config is '{name}'; it must be a YAML file{known}")
+    return there[name]
 
 
 def read_settings_file(path: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Sequence
 
+from ...arguments import Parser
 from ...cli import OK, exit_status
 from ...errors import InvalidSetting
 from .. import compat
@@ -24,8 +25,8 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 def make_parser() -> argparse.ArgumentParser:
     """Options of the program."""
-    parser = argparse.ArgumentParser(
-        prog=_NAME, allow_abbrev=False,
+    parser = Parser(
+        prog=_NAME,
         description="Show the payload that a node identifies in the browser: arm, centre of mass "
         "with its uncertainty, equivalent box, compensated force, findings, residuals; buttons for "
         "identify, tare, tool and reset. ROS arguments follow --ros-args.")

@@ -11,7 +11,7 @@ from inertial_id_ros.msg import InertialParameters
 
 from ...apps.report.wording import CONFIDENCE_95, NAMES, SCALES, UNITS, round_to_spread
 from ...estimate import UNOBSERVED, VERDICT_WORDS
-from ...inertia import Array, equivalent_box
+from ...inertia import Array, equivalent_box, principal_moments
 from ..client.message_checks import body_of
 from ..client.payload import GROUPS, NoPayload, Payload
 
@@ -62,8 +62,7 @@ def com_ellipsoid(message: InertialParameters) -> Ellipsoid | None:
     if not message.valid or UNOBSERVED in message.verdict[GROUPS["com"]]:
         return None
     covariance = np.array(message.covariance).reshape(10, 10)[GROUPS["com"], GROUPS["com"]]
-    variances, axes = np.linalg.eigh(covariance)
-    axes[:, 0] *= np.sign(np.linalg.det(axes))  # a rotation, not a reflection
+    variances, axes = principal_moments(covariance)
     return Ellipsoid(body_of(message).com, axes, 2.0 * np.sqrt(np.maximum(variances, 0.0)))
 
 
