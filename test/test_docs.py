@@ -11,13 +11,37 @@ from pathlib import Path
 from conftest import ROOT
 
 PACKAGE = ROOT / "inertial_id_ros"
-OTHERS = re.compile(r"ros2 launch (?!inertial_id_ros)\w+ \S+|\w*bringup\.launch\.py")  # of drivers
+OTHERS = re.compile(  # of drivers
+    r"ros2 launch (?!inertial_id_ros)\w+ \S+|\w*bringup\.launch\.py|\[[^]]*\]\(http[^)]*\)")
 
 
 def test_settings_page_is_made_from_the_settings_table() -> None:
     """docs/settings.md is what its script writes today."""
     made = runpy.run_path(str(ROOT / "docs" / "make_settings_page.py"))["page"]()
     assert (ROOT / "docs" / "settings.md").read_text() == made
+
+
+def test_interfaces_page_is_made_from_definitions_and_settings() -> None:
+    """docs/interfaces.md is what its script writes today."""
+    made = runpy.run_path(str(ROOT / "docs" / "make_interfaces_page.py"))["page"]()
+    assert (ROOT / "docs" / "interfaces.md").read_text() == made
+
+
+def test_readme_has_each_topic_service_and_action_and_no_other() -> None:
+    """The names are those of the policy of the node, which its own test holds to a running node."""
+    script = runpy.run_path(str(ROOT / "docs" / "make_interfaces_page.py"))
+    offered = [name for element, qualifier in (("topic", "publish"), ("service", "reply"),
+                                               ("action", "execute"))
+               for name in script["offered"](element, qualifier)]
+    assert len(offered) > 15 and set(script["described"]()) == set(offered)
+
+
+def test_each_page_of_the_site_is_in_its_contents() -> None:
+    """A page that no table of contents names is never read."""
+    contents = (ROOT / "docs" / "index.md").read_text()
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
+    named = set(re.findall(r"^(\w+)$", contents, re.M))
+    assert pages == named
 
 
 def ends_of(path: Path) -> list[str]:

@@ -6,7 +6,9 @@ The structure is that of sros2's policy.xsd, version 0.2.0, written down again h
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -61,6 +63,19 @@ def test_there_are_no_other_policies() -> None:
     assert sorted(path.name for path in FOLDER.iterdir()) == [f"{n}.policy.xml" for n in NAMES]
 
 
+def check_types_of_readme(graph: Any) -> None:
+    """The types in the tables of README.md are those that the running node has."""
+    types = {name: kinds[0].split("/") for method in ("publisher", "service")
+             for name, kinds in getattr(graph, f"get_{method}_names_and_types_by_node")(
+                 NODE[1:], "/")}
+    described = runpy.run_path(str(ROOT / "docs" / "make_interfaces_page.py"))["described"]()
+    del described["~/identify"]  # an action is no service of the graph by this name
+    for name, (kind, _) in described.items():
+        package, _, own = types[NODE + name[1:] if name.startswith("~") else name]
+        assert kind.split("/") in ([package, own], [own]) and (
+            "/" in kind or package == "inertial_id_ros"), name
+
+
 def test_the_node_may_do_what_it_does_and_no_more() -> None:
     """/clock and /bond are there with use_sim_time and with a lifecycle manager only."""
     with Stage() as stage:
@@ -80,6 +95,7 @@ def test_the_node_may_do_what_it_does_and_no_more() -> None:
             wanted = allowed("node", qualifier)
             stage.client.spin_until(
                 lambda m=method, w=wanted, o=optional: names(m) | o == w | o)
+        check_types_of_readme(graph)
         assert allowed("node", "execute") == {f"{NODE}/identify"}
         for name in ("reader", "operator"):  # there is what they ask for
             assert allowed(name, "request") <= allowed("node", "reply")
