@@ -13,6 +13,8 @@ author = copyright = "inertial_id_ros developers"
 release = version = re.findall(r"<version>(.*)</version>", (ROOT / "package.xml").read_text())[0]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_rtd_theme"]
 html_theme = "sphinx_rtd_theme"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 exclude_patterns = ["images"]
 myst_heading_anchors = 3
 suppress_warnings = ["myst.xref_missing", "myst.header"]  # links to files outside this folder
