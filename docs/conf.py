@@ -24,3 +24,13 @@ autodoc_mock_imports = ["rclpy", "geometry_msgs", "builtin_interfaces", "std_msg
 napoleon_use_ivar = True  # attributes of named tuples are members already
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
+
+
+def skip_fields(app, what, name, obj, skip, options):
+    """Leave out what Python says of each field of a named tuple: its class lists them already."""
+    return True if type(obj).__name__ == "_tuplegetter" else None
+
+
+def setup(app):
+    """Called by Sphinx."""
+    app.connect("autodoc-skip-member", skip_fields)
