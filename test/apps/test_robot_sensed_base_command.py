@@ -175,6 +175,8 @@ def test_torques_on_a_moving_base_need_its_pose(
     words = ["--no-align", "--terms", "viscous,coulomb,offset", "--coulomb-velocity", "0.01"]
     tree = identify(folder, tmp_path / "a.json", where, "--floating-base", *words)
     assert other_motion_error(tree, True) < 0.02 and tree["held_back_relative_error"] < 0.03
+    chosen = identify(folder, tmp_path / "b.json", where, "--floating-base")
+    assert other_motion_error(chosen, True) < 0.02 and chosen["terms"]
     assert main([where, "--urdf", str(folder / "robot.urdf"), "--quiet", *words]) == 1
     assert "of the torque unexplained" in capsys.readouterr().err
 

@@ -145,6 +145,7 @@ def _prepare(model: RobotModel, recording: JointRecording, low_pass: float, dela
 
     def columns(q: Array, dq: Array, ddq: Array) -> Array:
         load = plain.regressor(q, dq, ddq)[:, :, :bodies] @ loads
+        dq, ddq = dq[:, -joints:], ddq[:, -joints:]  # without those of a base that moves
         terms = np.moveaxis(plain.terms.columns(dq, ddq, span=BIN), -1, 0)
         every = dict(zip(plain.terms.names, terms, strict=True))
         every[DRIVE] = ddq
