@@ -14,8 +14,7 @@ from ...robot.compression import Compressed
 from ...robot.correlated_noise import equivalent_white_noise
 from ...robot.fitting.consistent_fit import Prior
 from ...robot.fitting.constraints import consistent_robot
-from ...robot.fitting.described_fit import Described, identify_described, prior_spread
-from ...robot.fitting.held_out_noise import held_out_noise
+from ...robot.fitting.described_fit import Described, identify_described
 from ...robot.model import RobotModel
 from ...robot.recording import FilteredRecording
 from ...robot.reference_robot import Reference, description_reference
@@ -80,7 +79,7 @@ def fit_robot(model: RobotModel, rows: FilteredRecording, level: RobotModel, wei
     """
     base, design = structural_base_parameters(level), description_reference(model)
     free = fit_unconstrained(model, rows)
-    noise = _noise(free, rows, design, len(model.bodies))
+    noise = free.noise * _undo_fit(free, design)
     found = identify_described(free.data, base, consistent_robot(model, like=design), design,
                                len(model.bodies), noise, weight)
     covariance = _covariance(free.data, noise, found.prior)
@@ -118,17 +117,6 @@ def fit_unconstrained(model: RobotModel, rows: FilteredRecording) -> FreeFit:
             weights = rest_weights(model, rows.regressor, doubt, rms)
     rms = np.maximum(np.sqrt(np.mean(left**2, axis=0)), least)
     return FreeFit(phi, rms, weights, data, noise, doubt)
-
-
-def _noise(free: FreeFit, rows: FilteredRecording, scale: Reference, bodies: int) -> Array:
-    """Noise (joints,) for the fit: what a fit leaves of motion that it did not see, and no less
-    than what it leaves of its own, its freedom undone."""
-    noise = free.noise * _undo_fit(free, scale)
-    spread = prior_spread(free.data, scale, bodies)
-    for _ in range(2):
-        noise = np.maximum(noise, held_out_noise(rows, free.weights, noise, scale, spread, bodies,
-                                                 free.data.stack(noise)))
-    return noise
 
 
 def _least_squares(data: Compressed, noise: Array, scale: Reference) -> Array:

@@ -36,15 +36,6 @@ class Described:
     doubt: Doubt
 
 
-def prior_spread(data: Compressed, reference: Reference, bodies: int) -> Array:
-    """Standard deviations (p,) before the data, in units of the reference: bodies are known to
-    100 % of themselves, joint terms to the torque of their joint."""
-    first = BODY_SIZE * bodies
-    spread = np.ones(data.size)
-    spread[first:] = term_sizes(data, first) / np.diag(reference.unit)[first:]
-    return spread
-
-
 def identify_described(data: Compressed, base: BaseParameters, constraints: Sequence[Constraint],
                        reference: Reference, bodies: int, noise: Array, weight: float = 1.0
                        ) -> Described:
@@ -61,7 +52,8 @@ def identify_described(data: Compressed, base: BaseParameters, constraints: Sequ
         InfeasibleProblem, SolverFailure: see `constrained_least_squares`.
     """
     first = BODY_SIZE * bodies
-    spread = prior_spread(data, reference, bodies)
+    spread = np.ones(data.size)
+    spread[first:] = term_sizes(data, first) / np.diag(reference.unit)[first:]
     spread[:first] /= np.sqrt(weight)
     factor = data.stack(noise)
     doubt = doubt_description(factor[:, :-1], factor[:, -1], reference, spread, bodies)
