@@ -20,6 +20,7 @@ EXTRAS = {
     "plots": ["matplotlib>=3.6"],  # --plot
     "simulation": ["mujoco>=3.1"],  # simulate_cobot, the demo
     "live": ["viser>=1.1"],  # live_view
+    "tables": ["pyarrow>=15"],  # Parquet files and LeRobot datasets
 }
 
 setup(

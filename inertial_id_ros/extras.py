@@ -22,6 +22,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "plots": {"matplotlib": ""},
     "simulation": {"mujoco": ""},
     "live": {"viser": ""},
+    "tables": {"pyarrow": ""},
 }
 
 

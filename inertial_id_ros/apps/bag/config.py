@@ -16,6 +16,7 @@ from ...arguments import Parser, numbers
 from ...errors import DamagedFile, InvalidSetting
 from ...io.files import user_path
 from ...settings import SENSORS, Settings, flatten
+from ..tables.columns import Columns, columns_from_file
 from .black_box.files import BlackBox, read_black_box
 
 # Parameters that every ROS node has; they mean nothing without ROS.
@@ -31,12 +32,15 @@ class Options:
     Attributes:
         asked: names of the settings that were given on the command line.
         whole: make buffer.window as long as the recording.
+        columns, episode: of a table in place of a recording.
         recorded_stamps: use the times of recording in place of the header stamps.
         box: what lies beside the recording, where it is a black box and no settings file is given.
         report: folder of the HTML report; command: the command line, for that report.
     """
 
     recording: Path
+    columns: Columns
+    episode: int
     settings: Settings
     asked: frozenset[str]
     whole: bool
@@ -59,7 +63,11 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="Exit status: 0 a valid estimate, 1 none came out, 2 the request cannot be carried "
         "out.")
     add = parser.add_argument
-    add("recording", metavar="BAG", type=Path, help="rosbag2 folder, .mcap or .db3 file")
+    add("recording", metavar="BAG", type=Path, help="rosbag2 folder, .mcap or .db3 file; or a "
+        "table: .csv, .npz, .parquet, or a LeRobot dataset")
+    add("--columns", metavar="FILE", type=Path, help="YAML file with the names of the columns of a "
+        "table (docs/tables.md)")
+    add("--episode", metavar="N", type=int, default=0, help="episode of a dataset (default 0)")
     add("--config", metavar="FILE", help="YAML file of settings (nested, dotted, or a ROS "
         "parameter file), or the name of one of the package's own, such as ur")
     add("--method", metavar="NAME", help="estimator (estimator.method)")
@@ -115,7 +123,9 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
         changes = read_settings_file(config_file(args.config)) if args.config else {}
     given = _settings_given(args)
     settings = Settings().replace({**changes, **given})
-    return Options(recording=args.recording, settings=settings, asked=frozenset(given),
+    columns = columns_from_file(user_path(args.columns)) if args.columns else Columns()
+    return Options(recording=args.recording, columns=columns, episode=args.episode,
+                   settings=settings, asked=frozenset(given),
                    whole=args.window == _WHOLE, recorded_stamps=args.stamps == "recorded", box=box,
                    save_tool=args.save_tool, json=args.json, plot=args.plot, report=args.report,
                    quiet=args.quiet, command=shlex.join(["identify_bag", *words]))

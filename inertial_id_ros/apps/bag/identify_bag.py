@@ -14,6 +14,7 @@ from ...extras import optional_packages
 from ...regression.tool import tool_from_estimate
 from ..report.results import Identification
 from ..report.wording import summary
+from ..tables.as_recording import as_recording
 from .config import Options, parse_options
 from .offline import identify_recording
 from .output import (
@@ -49,11 +50,13 @@ def run(options: Options) -> int:
     if plot_path is not None:
         from .plot import check_format
         check_format(plot_path)
-    result = identify_recording(
-        options.recording, options.settings, options.asked,
-        lambda duration: progress_bar(duration, not options.quiet),
-        plot_path is not None or report_path is not None,
-        options.whole, options.recorded_stamps, options.box)
+    with as_recording(options.recording, options.columns, options.settings,
+                      options.episode) as recording:
+        result = identify_recording(
+            recording, options.settings, options.asked,
+            lambda duration: progress_bar(duration, not options.quiet),
+            plot_path is not None or report_path is not None,
+            options.whole, options.recorded_stamps, options.box)
     if json_path is not None:
         write_json(json_path, result_json(result, options.recording, result.notes))
     if tool_path is not None and isinstance(result.outcome, Estimate):

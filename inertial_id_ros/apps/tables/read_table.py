@@ -1,0 +1,102 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Reads tables: columns by name, as arrays."""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from ...errors import RecordingError
+from ...extras import optional_packages
+from ...inertia import Array
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".npz", ".parquet")
+_DELIMITERS = ",;\t "
+
+Table = Mapping[str, Array]  # columns (n,) or (n, k) by name
+
+
+def read_table(path: Path) -> Table:
+    """The columns of a CSV, NPZ or Parquet file.
+
+    Raises:
+        RecordingError: it cannot be read as a table of numbers; the text says why.
+        MissingPackage: a Parquet file, and pyarrow is not installed.
+    """
+    try:
+        if path.suffix == ".npz":
+            return _read_npz(path)
+        if path.suffix == ".parquet":
+            return read_parquet(path)
+        return _read_csv(path)
+    except OSError as error:
+        raise RecordingError(f"table {path} cannot be read: {error.strerror or error}") from error
+
+
+def read_parquet(path: Path) -> Table:
+    """The columns of numbers, or of lists of numbers of one length, in a Parquet file."""
+    with optional_packages("reading a Parquet file"):
+        import pyarrow as pa
+        from pyarrow import parquet
+    try:
+        table = parquet.read_table(path)
+    except pa.ArrowException as error:
+        raise RecordingError(f"table {path} cannot be read: {error}") from error
+    columns: dict[str, Array] = {}
+    for name in table.column_names:
+        values = table.column(name).to_numpy()
+        try:
+            rows = np.stack(list(values)) if values.dtype == object else values
+            columns[name] = np.asarray(rows, dtype=float)
+        except (TypeError, ValueError):
+            continue  # text, images, lists of different lengths
+    return columns
+
+
+def _read_npz(path: Path) -> Table:
+    """Arrays of numbers; nothing in the file is executed."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: np.asarray(file[name], dtype=float) for name in file.files
+                    if file[name].dtype.kind in "iuf"}
+    except (ValueError, zipfile.BadZipFile, EOFError) as error:
+        raise RecordingError(f"table {path} cannot be read: {error}") from error
+
+
+def _read_csv(path: Path) -> Table:
+    """Columns of numbers below one line of names; empty cells are not a number."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            first = file.readline()
+            delimiter = max(_DELIMITERS, key=first.count)
+            names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
+            _check_names(path, names)
+            rows = np.genfromtxt(file, delimiter=None if delimiter == " " else delimiter,
+                                 dtype=float, ndmin=2)
+    except (UnicodeDecodeError, ValueError, csv.Error) as error:
+        why = " ".join(str(error).split())
+        raise RecordingError(f"table {path} cannot be read: {why:.300}") from error
+    if rows.shape[1] != len(names):
+        raise RecordingError(f"table {path} has {len(names)} names in its first line and "
+                             f"{rows.shape[1]} columns below")
+    return dict(zip(names, rows.T, strict=True))
+
+
+def _check_names(path: Path, names: list[str]) -> None:
+    """Raise RecordingError where the first line of a table names no columns."""
+    numbers = [name for name in names if _is_number(name)]
+    if numbers or not any(names):
+        raise RecordingError(f"table {path} has no names in its first line "
+                             f"('{', '.join(names[:4])}'); it must name the columns")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
