@@ -19,6 +19,7 @@ _TEXT = ColorRGBA(r=0.2, g=0.2, b=0.2, a=1.0)
 _LETTERS = 0.03  # m
 _NAMESPACE = "payload"
 _SD = 2.0  # standard deviations along each axis of the ellipsoid, on either side
+_CONFIDENCE = 1.96  # standard deviations on either side of what holds 95 %
 _COM = slice(1, 4)
 
 
@@ -48,9 +49,9 @@ def _draw_box(marker: Marker, estimate: Estimate) -> None:
 
 
 def _draw_text(marker: Marker, estimate: Estimate) -> None:
-    """Mass and its verdict."""
+    """Mass with its 95 % interval, and its verdict."""
     _draw(marker, Marker.TEXT_VIEW_FACING, estimate, _TEXT, np.full(3, _LETTERS), np.eye(3))
-    marker.text = (f"{estimate.body.mass:.3f} ± {_SD * estimate.sigma[0]:.2g} kg\n"
+    marker.text = (f"{estimate.body.mass:.3f} ± {_CONFIDENCE * estimate.sigma[0]:.2g} kg\n"
                    f"{VERDICT_WORDS[estimate.verdict[0]]}{', held' if estimate.stale else ''}")
 
 
