@@ -12,11 +12,11 @@ from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Inertia, Point, Pose, Quaternion, Vector3, Wrench
 from tf_transformations import quaternion_from_matrix, quaternion_matrix
 
-from inertial_id_ros.msg import InertialParameters
+from inertial_id_ros.msg import InertialParameters, InertialSummary
 
 from ..errors import InvalidData
-from ..estimate import VERDICT_WORDS, Estimate, NoEstimate, Outcome
-from ..inertia import Array, Body, is_consistent
+from ..estimate import UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
+from ..inertia import PARAMETER_NAMES, Array, Body, is_consistent
 
 NAN = math.nan
 # Fields of InertialParameters that are more than a number or text of the estimate.
@@ -115,6 +115,37 @@ def refuse_unphysical(outcome: Outcome) -> Outcome:
     return NoEstimate(outcome.stamp_ns, outcome.frame_id,
                       f"{outcome.method} gave parameters that no rigid body has",
                       outcome.findings)
+
+
+def summary_message(outcome: Outcome, sequence: int = 0) -> InertialSummary:
+    """The message of an outcome in one screen; without an estimate all its numbers are NaN.
+
+    Args:
+        sequence: of the `InertialParameters` that it sums up; 0 in feedback.
+    """
+    message = InertialSummary(sequence=int(sequence), names=list(PARAMETER_NAMES),
+                              values=[NAN] * 10, sigma=[NAN] * 10)
+    message.header.frame_id = outcome.frame_id
+    message.header.stamp = time_message(outcome.stamp_ns)
+    if isinstance(outcome, NoEstimate):
+        message.text = outcome.reason
+        return message
+    held = f"; held: {outcome.stale_reason or 'nothing new comes'}" if outcome.stale else ""
+    message.valid, message.stale = True, outcome.stale
+    message.text = payload_text(outcome) + held
+    message.values, message.sigma = outcome.report, outcome.sigma
+    message.verdicts = [VERDICT_WORDS[verdict] for verdict in outcome.verdict]
+    return message
+
+
+def payload_text(estimate: Estimate) -> str:
+    """Mass and, where it is observed, the centre of mass with their 95 % intervals."""
+    mass, com, spread = estimate.body.mass, 1e3 * estimate.body.com, 1.96 * estimate.sigma
+    text = f"mass {mass:.3f} ± {spread[0]:.2g} kg"
+    if UNOBSERVED not in estimate.verdict[_GROUPS[1]]:
+        text += (f", centre of mass ({com[0]:.1f}, {com[1]:.1f}, {com[2]:.1f}) ± "
+                 f"{1e3 * spread[1:4].max():.2g} mm in {estimate.frame_id}")
+    return text
 
 
 def parameters_message(outcome: Outcome, sequence: int = 0,

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 
-from ..estimate import UNOBSERVED, Estimate, Outcome
+from ..estimate import Estimate, Outcome
 from ..findings import LEVELS, Finding
+from .conversions import payload_text
 
 # Findings about what comes in, by the beginning of their names; all others are about the estimate.
 _INPUT_PREFIXES = ("wrench", "joint", "motion", "transform", "static_transform", "translation",
@@ -164,13 +165,3 @@ class PayloadLogger:
         if now - self._at >= _LOG_PERIOD:
             self._verdict, self._at = outcome.verdict, now
             self._logger.info(payload_text(outcome))
-
-
-def payload_text(estimate: Estimate) -> str:
-    """Mass and, where it is observed, the centre of mass with their 95 % intervals."""
-    mass, com, spread = estimate.body.mass, 1e3 * estimate.body.com, 1.96 * estimate.sigma
-    text = f"mass {mass:.3f} ± {spread[0]:.2g} kg"
-    if UNOBSERVED not in estimate.verdict[1:4]:
-        text += (f", centre of mass ({com[0]:.1f}, {com[1]:.1f}, {com[2]:.1f}) ± "
-                 f"{1e3 * spread[1:4].max():.2g} mm in {estimate.frame_id}")
-    return text

@@ -10,11 +10,11 @@ from geometry_msgs.msg import InertiaStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from visualization_msgs.msg import MarkerArray
 
-from inertial_id_ros.msg import InertialParameters
+from inertial_id_ros.msg import InertialParameters, InertialSummary
 
 from ..estimate import Estimate, Outcome
 from .client.contract import published_qos
-from .conversions import inertia_message, parameters_message, time_message
+from .conversions import inertia_message, parameters_message, summary_message, time_message
 from .markers import payload_markers
 from .services.lifecycle import ManagedNode
 
@@ -30,6 +30,7 @@ class Publishing:
     def __init__(self, node: ManagedNode) -> None:
         self._parameters = node.create_lifecycle_publisher(
             InertialParameters, "~/inertial_parameters", published_qos())
+        self._summary = node.create_lifecycle_publisher(InertialSummary, "~/summary", _LATCHED)
         # Not latched: without verdict and stale mark, an old one would be taken for a new one.
         self._inertia = node.create_lifecycle_publisher(InertiaStamped, "~/inertia", 10)
         self._markers = node.create_lifecycle_publisher(MarkerArray, "~/markers", _LATCHED)
@@ -38,8 +39,8 @@ class Publishing:
         self._sequence = 0  # of the last message with parameters
 
     def publish_outcome(self, outcome: Outcome, age: float) -> None:
-        """Publish parameters and markers; the plain inertia, which carries neither verdict nor
-        stale mark, only where all of it is known, and fresh.
+        """Publish parameters, summary and markers; the plain inertia, which carries neither verdict
+        nor stale mark, only where all of it is known, and fresh.
 
         One call at a time, for the order of the numbers.
 
@@ -48,6 +49,7 @@ class Publishing:
         """
         self._sequence += 1
         self._parameters.publish(parameters_message(outcome, self._sequence, age))
+        self._summary.publish(summary_message(outcome, self._sequence))
         self._markers.publish(payload_markers(outcome))
         if (isinstance(outcome, Estimate) and outcome.inertia_is_known
                 and not outcome.stale):

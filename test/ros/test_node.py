@@ -35,9 +35,15 @@ from scipy.spatial.transform import Rotation  # noqa: E402
 from shape_msgs.msg import MeshTriangle, SolidPrimitive  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
-from inertial_id_ros.estimate import Estimate, ParameterVerdict  # noqa: E402
-from inertial_id_ros.inertia import phi_from_body  # noqa: E402
-from inertial_id_ros.msg import InertialParameters  # noqa: E402
+from inertial_id_ros.estimate import (  # noqa: E402
+    VERDICT_WORDS,
+    Estimate,
+    NoEstimate,
+    ParameterVerdict,
+)
+from inertial_id_ros.inertia import PARAMETER_NAMES, phi_from_body  # noqa: E402
+from inertial_id_ros.msg import InertialParameters, InertialSummary  # noqa: E402
+from inertial_id_ros.ros.conversions import summary_message  # noqa: E402
 from inertial_id_ros.ros.markers import payload_markers  # noqa: E402
 from inertial_id_ros.srv import Save, SetShape  # noqa: E402
 
@@ -246,6 +252,26 @@ def test_a_shape_is_placed_by_its_frame(identified):
     said = response.message.split("bounding box ")[1].split(" m")[0].split(" x ")
     np.testing.assert_allclose([float(x) for x in said], lengths, atol=2e-3)
     assert shape(identified).message == "the shape is forgotten"
+
+
+def test_the_summary_says_what_the_parameters_say(identified):
+    got = identified.client.listen(InertialSummary, f"{NODE}/summary")
+    message = wait_for_valid(identified)
+    identified.client.spin_until(lambda: got and got[-1].sequence >= message.sequence)
+    said = next(m for m in got if m.valid)
+    i = message.inertia
+    np.testing.assert_allclose(said.values[:4], [i.m, i.com.x, i.com.y, i.com.z], rtol=1e-3,
+                               atol=1e-4)
+    assert list(said.names) == list(PARAMETER_NAMES)
+    assert said.text.startswith(f"mass {said.values[0]:.3f} ± ") and "centre of mass" in said.text
+    assert said.header.frame_id == "ft_sensor" and set(said.verdicts) <= set(VERDICT_WORDS)
+
+
+def test_a_summary_without_an_estimate_says_why_and_holds_no_number():
+    said = summary_message(NoEstimate(5, "ft_sensor", "the mass is not identified yet"))
+    assert not said.valid and said.text == "the mass is not identified yet"
+    assert np.isnan(said.values).all() and np.isnan(said.sigma).all()
+    assert set(said.verdicts) == {""}
 
 
 def test_markers_show_a_box_with_the_inertia_of_the_payload(identified):

@@ -89,11 +89,13 @@ def test_a_goal_succeeds_when_the_wanted_accuracy_is_reached(goals):
     truth = goals.robot.cobot.payload
     assert body.m == pytest.approx(truth.mass, abs=0.02)
     last = goals.feedback[-1]
-    assert 2.0 * last.sigma[0] <= 0.02 and 2.0 * max(last.sigma[1:4]) <= 0.002
-    assert not last.missing and last.parameters.inertia == body
+    said = last.summary
+    assert 2.0 * said.sigma[0] <= 0.02 and 2.0 * max(said.sigma[1:4]) <= 0.002
+    assert not last.missing and said.values[0] == body.m and said.values[3] == body.com.z
+    assert list(said.names[:2]) == ["mass", "com.x"] and said.verdicts[0] == "identified"
     assert f"mass {body.m:.3f} ±" in result.message
     np.testing.assert_allclose(
-        last.sigma, np.sqrt(result.parameters.covariance.reshape(10, 10).diagonal()))
+        said.sigma, np.sqrt(result.parameters.covariance.reshape(10, 10).diagonal()))
     assert goals.feedback[0].missing  # the data before did not count
     assert result.parameters.samples < before + 250 * 3
     assert not result.parameters.stale

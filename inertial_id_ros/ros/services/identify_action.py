@@ -22,7 +22,7 @@ from ...errors import InertialIdError, InvalidData, printable
 from ...estimate import Estimate, NoEstimate, Outcome
 from ...geometry.shape import Shape
 from ...identification.accuracy_goal import AccuracyGoal
-from ..conversions import NAN, parameters_message
+from ..conversions import parameters_message, summary_message
 from ..requests.counted_types import counted_action
 from ..requests.requested_shapes import RequestedShapes
 from ..requests.shape_request import RequestedShape
@@ -241,9 +241,8 @@ def _because(missing: str) -> str:
 
 
 def _feedback(outcome: Outcome, wanted: AccuracyGoal, elapsed: float) -> Identify.Feedback:
-    sigma = outcome.sigma.tolist() if isinstance(outcome, Estimate) else [NAN] * 10
-    return Identify.Feedback(parameters=parameters_message(outcome), sigma=sigma,
-                             missing=wanted.describe_missing(outcome), elapsed=elapsed)
+    return Identify.Feedback(summary=summary_message(outcome), elapsed=elapsed,
+                             missing=wanted.describe_missing(outcome))
 
 
 def _never_executed(handle: Any) -> Identify.Result:
