@@ -73,5 +73,6 @@ def test_what_a_reader_says_of_a_damaged_file_is_kept_short(tmp_path):
 
 def test_bytes_that_are_no_mesh_are_said_to_be_damaged(tmp_path):
     (tmp_path / "a.stl").write_bytes(np.random.default_rng(0).bytes(3000))
-    with pytest.raises(InvalidShape, match=r"a\.stl cannot be read: (?!.*No module)"):
+    with pytest.raises(InvalidShape, match=r"a\.stl (cannot be read|holds no)") as told:
         load_mesh(tmp_path / "a.stl")
+    assert "No module" not in str(told.value)  # where no package is there that guesses encodings

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InvalidSetting
-from ...io.yaml_files import read_yaml
 
 _TIMES = ("time", "t", "stamp", "timestamp")
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
@@ -72,6 +71,8 @@ def columns_from_file(path: Path) -> Columns:
     Raises:
         InvalidSetting: unreadable, an unknown key, or a value that is not allowed.
     """
+    from ...io.yaml_files import read_yaml  # loading is needed for a file alone
+
     tree = read_yaml(path, f"file of columns {path}")
     known = {f.name for f in fields(Columns)}
     if not isinstance(tree, dict) or set(tree) - known:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ...errors import InvalidData
 from ...inertia import Array
@@ -96,6 +95,8 @@ def _stamps(time: Array, columns: Columns, what: str) -> np.ndarray:
 def _quaternions(table: Table, columns: Columns, what: str) -> Array:
     """Unit quaternions x, y, z, w."""
     if columns.rotation:
+        from scipy.spatial.transform import Rotation  # slow to load
+
         rows = _vectors(table, columns.rotation, 9, what)
         matrices = as_rotations(f"the rotation of {what}", rows.reshape(-1, 3, 3), len(rows))
         return Rotation.from_matrix(matrices).as_quat()
