@@ -8,10 +8,10 @@ The robot, the centre of mass with two standard deviations, the box of the same 
 once inertia is observed, the mass with its verdict, and the wrench without the payload.
 """
 
-import tempfile
 from pathlib import Path
 
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.logging import launch_config
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
@@ -36,12 +36,12 @@ def fill(values: dict[str, str]) -> str:
 
 
 def start(context: LaunchContext) -> list[Node]:
-    """RViz with a configuration of its own."""
+    """RViz with a configuration of its own, which lies beside the logs of the launch."""
     values = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
-    with tempfile.NamedTemporaryFile("w", suffix=".rviz", delete=False) as file:
-        file.write(fill(values))
+    path = Path(launch_config.log_dir, TEMPLATE.name)
+    path.write_text(fill(values))
     return [Node(package="rviz2", executable="rviz2", name="payload_view",
-                 arguments=["-d", file.name], output="screen")]
+                 arguments=["-d", str(path)], output="screen")]
 
 
 def generate_launch_description() -> LaunchDescription:

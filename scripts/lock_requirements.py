@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 REQUIREMENTS = Path(__file__).resolve().parent.parent / "requirements"
 LOCKED = REQUIREMENTS / "locked"
-PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 MACHINES = ("x86_64", "aarch64")
 PLATFORM = "manylinux_2_28"
 FILES = ("build", "run", "dev")

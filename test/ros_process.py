@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import contextlib
 import os
 import pwd
 import signal
@@ -82,8 +83,9 @@ class RosProcess:
 
     def wait_for_text(self, text: str, timeout: float = PATIENCE) -> None:
         """Wait until it wrote a text."""
-        wait_until(lambda: text in self.text or self.process.poll() is not None, timeout)
-        assert text in self.text, self.text
+        with contextlib.suppress(AssertionError):
+            wait_until(lambda: text in self.text or self.process.poll() is not None, timeout)
+        assert text in self.text, f"no '{text}' in: {self.text}"
 
     def wait_for_handlers(self, timeout: float = PATIENCE) -> None:
         """Wait until the process catches SIGTERM: from then on it must leave cleanly."""

@@ -22,6 +22,7 @@ _LOADS = {"wrench": "wrench", "dynamic_joint_states": "dynamic joint state",
 _LEVELS = {"info": DiagnosticStatus.OK, "warning": DiagnosticStatus.WARN,
            "error": DiagnosticStatus.ERROR}
 _LOG_PERIOD = 10.0  # s between log lines of one finding
+_LOGGED_EACH_TIME = {"goal_rejected"}  # where they arise: each client wants its own reason
 
 
 class TopicRate:
@@ -121,7 +122,7 @@ class FindingLogger:
         now, present = time.monotonic(), {}
         for finding in findings:
             present[finding.name] = finding.level
-            if self._is_due(finding, now):
+            if finding.name not in _LOGGED_EACH_TIME and self._is_due(finding, now):
                 self._write(finding.level, finding.text)
                 self._logged[finding.name] = (finding, now)
         for name in [n for n, (_, at) in self._logged.items()

@@ -8,7 +8,7 @@ set -u
 # environment (perhaps our own, about to be replaced) that is the interpreter it was made from.
 probe='
 import os, sys
-if not (3, 10) <= sys.version_info[:2] <= (3, 13): sys.exit(1)
+if not (3, 10) <= sys.version_info[:2] <= (3, 14): sys.exit(1)
 base = os.path.join(sys.base_prefix, "bin", "python%d.%d" % sys.version_info[:2])
 print(base if sys.prefix != sys.base_prefix and os.path.exists(base) else sys.executable)'
 
@@ -21,18 +21,18 @@ unset _ROS_WHEELS_BOOTSTRAP_COMPLETE # another environment of ROS 2 wheels may b
 wanted=${1:-}
 python=
 if [ -n "$wanted" ]; then
-  command -v "$wanted" >/dev/null || fail "PYTHON=$wanted is not a command; name a Python 3.10 to 3.13."
+  command -v "$wanted" >/dev/null || fail "PYTHON=$wanted is not a command; name a Python 3.10 to 3.14."
   python=$("$wanted" -c "$probe" 2>/dev/null) ||
-    fail "PYTHON=$wanted is $("$wanted" --version 2>&1), but Python 3.10 to 3.13 is needed."
+    fail "PYTHON=$wanted is $("$wanted" --version 2>&1), but Python 3.10 to 3.14 is needed."
 else
   # Stay with the Python that .venv has, unless a ROS 2 is sourced, which brings its own.
   venv=$(dirname "${BASH_SOURCE[0]}")/../../.venv
   [ "${AMENT_PREFIX_PATH:-}" -ef "$venv" ] || [ -z "${AMENT_PREFIX_PATH:-}" ] || venv=
-  for candidate in ${venv:+"$venv/bin/python"} python3 python3.13 python3.12 python3.11 python3.10; do
+  for candidate in ${venv:+"$venv/bin/python"} python3 python3.14 python3.13 python3.12 python3.11 python3.10; do
     python=$("$candidate" -c "$probe" 2>/dev/null) && break
   done
   found=$(python3 --version 2>/dev/null) || found=missing
-  [ -n "$python" ] || fail "no Python 3.10 to 3.13 on the PATH (python3 is $found);" \
+  [ -n "$python" ] || fail "no Python 3.10 to 3.14 on the PATH (python3 is $found);" \
     "install one, or name one: make PYTHON=/path/to/python3.12 setup"
 fi
 exec "$python" -B "$(dirname "${BASH_SOURCE[0]}")"

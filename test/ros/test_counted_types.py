@@ -176,11 +176,14 @@ def test_the_counted_action_is_the_action_but_for_its_goals():
 
 
 def test_the_middleware_is_told_to_free_large_messages_unless_the_user_tells_it_something():
-    environment = {}
-    assert free_large_messages(environment)
-    assert environment["RMW_FASTRTPS_USE_QOS_FROM_XML"] == "1"
-    for name in ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"):
-        assert Path(environment[name]).is_file()
+    names = {"humble": "FASTRTPS_DEFAULT_PROFILES_FILE", "jazzy": "FASTRTPS_DEFAULT_PROFILES_FILE",
+             "kilted": "FASTDDS_DEFAULT_PROFILES_FILE", "rolling": "FASTDDS_DEFAULT_PROFILES_FILE"}
+    for distribution, name in names.items():
+        environment = {"ROS_DISTRO": distribution}
+        assert free_large_messages(environment)
+        assert environment.pop("RMW_FASTRTPS_USE_QOS_FROM_XML") == "1"
+        assert Path(environment.pop(name)).is_file()
+        assert environment == {"ROS_DISTRO": distribution}
         own = {name: "mine.xml"}
         assert not free_large_messages(own) and own == {name: "mine.xml"}
 

@@ -182,7 +182,8 @@ def test_a_launch_file_starts_two_arms_and_identifies_both_payloads():
 
 
 def test_the_view_shows_what_the_node_publishes(monkeypatch):
-    for name in ("launch", "launch.actions", "launch.substitutions", "launch_ros.actions"):
+    for name in ("launch", "launch.actions", "launch.logging", "launch.substitutions",
+                 "launch_ros.actions"):
         monkeypatch.setitem(sys.modules, name, MagicMock())
     fill = runpy.run_path(str(ROOT / "launch" / "view.launch.py"))["fill"]
     tree = yaml.safe_load(fill({"node": "/left/inertial_id_node", "fixed_frame": "world",

@@ -80,6 +80,15 @@ def goals():
         yield goals
 
 
+def test_each_rejected_goal_is_logged_with_its_own_reason(goals):
+    """Although diagnostics hold but the last one, and findings are logged once in 10 s. First, as
+    more than ten in ten seconds are not logged."""
+    for timeout in (-3.0, -4.0):
+        assert not goals.send(timeout=timeout).accepted
+    for timeout in (-3.0, -4.0):
+        goals.stage.node.wait_for_text(f"rejected: timeout is {timeout:g} s; allowed")
+
+
 def test_a_goal_succeeds_when_the_wanted_accuracy_is_reached(goals):
     goals.play(seconds=3.0)
     before = wait_for_valid(goals.stage).samples

@@ -9,7 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from inertial_id_ros.ros.services.call_limit import SPAN, TooOften, flush_limit, parameter_limit
+from inertial_id_ros.ros.services.call_limit import (
+    SPAN,
+    TooOften,
+    flush_limit,
+    parameter_limit,
+    rejection_limit,
+)
 from inertial_id_ros.ros.worker import Busy, Worker
 
 
@@ -79,7 +85,7 @@ def test_a_job_that_had_not_begun_in_time_never_runs():
     assert not ran and worker.stop(2.0)
 
 
-@pytest.mark.parametrize("make", [flush_limit, parameter_limit])
+@pytest.mark.parametrize("make", [flush_limit, parameter_limit, rejection_limit])
 def test_the_limit_refuses_a_loop_and_obeys_again_after_its_span(make):
     clock = [100.0]
     limit = make(lambda: clock[0])

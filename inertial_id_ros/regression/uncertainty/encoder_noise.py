@@ -56,8 +56,8 @@ def noise_information(acceleration_covariance: Array, wrench_noise: Array,
         return (share.ravel() @ _PRODUCTS).reshape(PARAMETERS, PARAMETERS)
     noisy = ACCELERATION_REGRESSORS.transpose(1, 0, 2).copy()  # (6 channels, 6, 10)
     noisy[:, :3] -= eliminated
-    return np.einsum("c,cdi,de,cej->ij", weight, noisy, acceleration_covariance, noisy,
-                     optimize=True)
+    weighted = weight[:, None, None] * (acceleration_covariance @ noisy)
+    return np.asarray(noisy.reshape(-1, PARAMETERS).T @ weighted.reshape(-1, PARAMETERS))
 
 
 def remove_noise_information(marginal: Marginal, of_noise: Array) -> Marginal:

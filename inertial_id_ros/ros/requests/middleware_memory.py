@@ -14,8 +14,9 @@ import os
 from collections.abc import MutableMapping
 from pathlib import Path
 
+from .. import compat
+
 _PROFILES = Path(__file__).with_name("fast_dds.xml")
-_FILES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")  # old, new name
 _TAKE_QOS = "RMW_FASTRTPS_USE_QOS_FROM_XML"
 # Fast DDS reads these in the working folder by itself.
 _FOUND_BY_ITSELF = ("DEFAULT_FASTRTPS_PROFILES.xml", "DEFAULT_FASTDDS_PROFILES.xml")
@@ -35,9 +36,10 @@ def return_large_blocks() -> None:
 def free_large_messages(environment: MutableMapping[str, str] = os.environ) -> bool:
     """Set the environment variables for that, before rclpy starts; False where the user has
     profiles of their own, which then hold."""
-    if any(name in environment for name in (*_FILES, _TAKE_QOS)):
+    if any(name in environment for name in (*compat.PROFILE_VARIABLES, _TAKE_QOS)):
         return False
     if any(Path(name).exists() for name in _FOUND_BY_ITSELF):
         return False
-    environment.update(dict.fromkeys(_FILES, str(_PROFILES)), **{_TAKE_QOS: "1"})
+    names = compat.profile_variables(environment.get("ROS_DISTRO", ""))
+    environment.update(dict.fromkeys(names, str(_PROFILES)), **{_TAKE_QOS: "1"})
     return True

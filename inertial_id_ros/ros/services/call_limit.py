@@ -62,3 +62,8 @@ def flush_limit(now: Callable[[], float] = time.monotonic) -> CallLimit:
 def parameter_limit(now: Callable[[], float] = time.monotonic) -> CallLimit:
     """The limit on parameters that are set; a file of all of them stays far below."""
     return CallLimit(100, "parameters were set", "parameters are set in a loop", now)
+
+
+def rejection_limit(now: Callable[[], float] = time.monotonic) -> CallLimit:
+    """The limit on rejected goals that are logged one by one."""
+    return CallLimit(10, "goals were rejected", "goals of identify are rejected in a loop", now)

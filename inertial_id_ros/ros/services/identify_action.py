@@ -7,6 +7,7 @@ and ends them, and hands over each outcome.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections import deque
@@ -27,6 +28,7 @@ from ..requests.counted_types import counted_action
 from ..requests.requested_shapes import RequestedShapes
 from ..requests.shape_request import RequestedShape
 from ..settings.authority import require_unlocked_service
+from .call_limit import TooOften, rejection_limit
 
 if TYPE_CHECKING:
     from ..node import InertialIdNode
@@ -85,6 +87,7 @@ class IdentifyAction:
         self._current: _Goal | None = None  # that runs; the worker reads it
         self._shown: Outcome = _NO_ESTIMATE_YET
         self._rejected_at = math.inf
+        self._rejections = rejection_limit()
         self._watching = False  # in the worker
         self._seen: deque[Outcome] = deque(maxlen=1)
         self._server = _Server(
@@ -104,9 +107,7 @@ class IdentifyAction:
         try:
             self._checked = self._check(request)
         except InertialIdError as error:
-            self._node.findings.set("goal_rejected", "warning",
-                                    f"goal of ~/identify rejected: {error}")
-            self._rejected_at = time.monotonic()
+            self._reject(f"goal of ~/identify rejected: {error}")
             return GoalResponse.REJECT
         except Exception as error:  # a request must not end the node
             self._node.get_logger().error(
@@ -114,6 +115,14 @@ class IdentifyAction:
             return GoalResponse.REJECT
         self._node.findings.clear("goal_rejected")
         return GoalResponse.ACCEPT
+
+    def _reject(self, why: str) -> None:
+        """Say why a goal is rejected: the last one in diagnostics, each in the log."""
+        self._node.findings.set("goal_rejected", "warning", why)
+        self._rejected_at = time.monotonic()
+        with contextlib.suppress(TooOften):
+            self._rejections.admit()
+            self._node.get_logger().warning(printable(why))
 
     def _check(self, request: Identify.Goal) -> _Goal:
         """The goal of a request (raises InertialIdError where it is refused)."""
