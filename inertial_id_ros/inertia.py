@@ -259,13 +259,3 @@ def principal_moments(inertia_com: ArrayLike) -> tuple[Array, Array]:
     if np.linalg.det(axes) < 0.0:
         axes[:, 2] *= -1.0
     return values, axes
-
-
-def equivalent_box(body: Body) -> tuple[Array, Array]:
-    """Lengths (3,) [m] and axes (3, 3) of the uniform box with the body's mass and inertia.
-
-    For a box, ``I_x = m (b^2 + c^2) / 12``; the triangle inequalities make all lengths real.
-    """
-    moments, axes = principal_moments(body.inertia_com)
-    squares = 6.0 / body.mass * (moments.sum() - 2.0 * moments)
-    return np.sqrt(np.maximum(squares, 0.0)), axes

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import atexit
-import functools
 import contextlib
+import functools
 import os
 import pwd
 import signal

@@ -1,5 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Markers for RViz: where the centre of mass lies, the equivalent box, and the mass as text."""
+"""Markers for RViz: where the centre of mass lies, the equivalent box with its limits, and the
+mass as text."""
 
 from __future__ import annotations
 
@@ -8,29 +9,32 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from ..estimate import UNOBSERVED, VERDICT_WORDS, Estimate, Outcome
-from ..inertia import Array, equivalent_box, principal_moments
+from ..geometry.equivalent_box import box_edges, box_interval, equivalent_box
+from ..inertia import Array, principal_moments
 from .conversions import point, quaternion_message, time_message, vector
 
 _LEAST = 0.004  # m: half axis of an ellipsoid that is still seen
 _ELLIPSOID = ColorRGBA(r=0.9, g=0.3, b=0.1, a=0.8)
 _BOX = ColorRGBA(r=0.1, g=0.5, b=0.9, a=0.35)
+_LIMITS = ColorRGBA(r=0.1, g=0.5, b=0.9, a=0.9)
 _HELD = ColorRGBA(r=0.5, g=0.5, b=0.5, a=0.35)  # of an estimate that is held
 _TEXT = ColorRGBA(r=0.2, g=0.2, b=0.2, a=1.0)
-_LETTERS = 0.03  # m
+_LETTERS, _LINE = 0.03, 0.001  # m: height of letters, width of lines
 _NAMESPACE = "payload"
-_SD = 2.0  # standard deviations along each axis of the ellipsoid, on either side
+_SD = 2.0  # standard deviations along each axis of the ellipsoid and of the box, on either side
 _CONFIDENCE = 1.96  # standard deviations on either side of what holds 95 %
 _COM = slice(1, 4)
 
 
 def payload_markers(outcome: Outcome) -> MarkerArray:
-    """Ellipsoid, box and text of an estimate; what is unobserved is deleted."""
-    markers = [_marker(outcome, number) for number in range(3)]
+    """Ellipsoid, box, text, and the box's limits of an estimate; what is unobserved is deleted."""
+    markers = [_marker(outcome, number) for number in range(4)]
     if isinstance(outcome, Estimate):
         if UNOBSERVED not in outcome.verdict[_COM]:
             _draw_ellipsoid(markers[0], outcome)
         if UNOBSERVED not in outcome.verdict:
             _draw_box(markers[1], outcome)
+            _draw_limits(markers[3], outcome)
         _draw_text(markers[2], outcome)
     return MarkerArray(markers=markers)
 
@@ -46,6 +50,15 @@ def _draw_box(marker: Marker, estimate: Estimate) -> None:
     """The uniform box of the same mass and inertia."""
     lengths, axes = equivalent_box(estimate.body)
     _draw(marker, Marker.CUBE, estimate, _BOX, lengths, axes)
+
+
+def _draw_limits(marker: Marker, estimate: Estimate) -> None:
+    """The edges of the smallest and the largest box within two standard deviations."""
+    _, axes = equivalent_box(estimate.body)
+    limits = box_interval(estimate.body, estimate.covariance, _SD)
+    _draw(marker, Marker.LINE_LIST, estimate, _LIMITS, np.array([_LINE, 0.0, 0.0]), axes)
+    marker.points = [point(end) for lengths in limits
+                     for end in box_edges(np.zeros(3), lengths, np.eye(3)).reshape(-1, 3)]
 
 
 def _draw_text(marker: Marker, estimate: Estimate) -> None:

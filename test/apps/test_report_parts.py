@@ -22,7 +22,7 @@ from inertial_id_ros.apps.report.results import Identification, Snapshot, Trace
 from inertial_id_ros.estimate import IDENTIFIED, Estimate, NoEstimate
 from inertial_id_ros.findings import Finding
 from inertial_id_ros.geometry.shape import shape_from_settings
-from inertial_id_ros.inertia import Body, equivalent_box, report_jacobian
+from inertial_id_ros.inertia import report_jacobian
 from inertial_id_ros.settings import Settings
 
 NOISE = np.array([0.1] * 3 + [0.005] * 3)
@@ -112,15 +112,6 @@ def test_a_held_estimate_is_not_called_good(estimate: Estimate) -> None:
 def test_nothing_is_claimed_of_a_wrench_that_nothing_predicted() -> None:
     nothing = WrenchCurves(np.arange(50.0), np.ones((50, 6)), np.full((50, 6), np.nan))
     assert held_out(nothing, np.zeros(6), ()) is None and not nothing.is_predicted
-
-
-def test_the_equivalent_box_of_a_box_is_that_box() -> None:
-    lengths, turn = np.array([0.3, 0.2, 0.1]), Rotation.from_rotvec([0.3, -0.5, 0.8]).as_matrix()
-    moments = 2.0 / 12.0 * (np.sum(lengths**2) - lengths**2)
-    found, axes = equivalent_box(Body(2.0, np.zeros(3), turn @ np.diag(moments) @ turn.T))
-    assert np.allclose(found, lengths) or np.allclose(np.sort(found), np.sort(lengths))
-    spanned = sum(length**2 * np.outer(a, a) for length, a in zip(found, axes.T, strict=True))
-    assert np.allclose(spanned, turn @ np.diag(lengths**2) @ turn.T)
 
 
 @pytest.mark.parametrize(("kind", "size", "count"), [

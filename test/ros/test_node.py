@@ -277,7 +277,7 @@ def test_a_summary_without_an_estimate_says_why_and_holds_no_number():
 def test_markers_show_a_box_with_the_inertia_of_the_payload(identified):
     got = identified.client.listen(MarkerArray, f"{NODE}/markers")
     identified.client.spin_until(lambda: got)
-    ball, cuboid, text = got[-1].markers
+    ball, cuboid, text, limits = got[-1].markers
     inertia = wait_for_valid(identified).inertia
     x, y, z = cuboid.scale.x, cuboid.scale.y, cuboid.scale.z
     moments = inertia.m / 12.0 * np.array([y * y + z * z, x * x + z * z, x * x + y * y])
@@ -285,6 +285,9 @@ def test_markers_show_a_box_with_the_inertia_of_the_payload(identified):
     assert (ball.pose.position.x, ball.pose.position.z) == (inertia.com.x, inertia.com.z)
     assert cuboid.header.frame_id == "ft_sensor"
     assert text.text.startswith(f"{inertia.m:.3f} ± ") and "identified" in text.text
+    corners = np.abs([[p.x, p.y, p.z] for p in limits.points])
+    assert len(corners) == 2 * 24 and limits.pose == cuboid.pose
+    assert np.all(2.0 * corners.min(0) <= [x, y, z]) and np.all(2.0 * corners.max(0) >= [x, y, z])
 
 
 def test_markers_delete_what_is_unobserved_and_hold_two_standard_deviations():
@@ -301,10 +304,11 @@ def test_markers_delete_what_is_unobserved_and_hold_two_standard_deviations():
             alignment_sigma=np.zeros(6), residual_rms=np.zeros(6), samples=1, window=1.0,
             condition_number=1.0, min_eigenvalue=0.1, solve_time=0.0)).markers
 
-    ball, cuboid, text = drawn(2, 2, 2, 2, 0, 0, 0, 0, 0, 0)
+    ball, cuboid, text, limits = drawn(2, 2, 2, 2, 0, 0, 0, 0, 0, 0)
     assert (ball.action, cuboid.action, text.action) == (Marker.ADD, Marker.DELETE, Marker.ADD)
+    assert limits.action == Marker.DELETE
     np.testing.assert_allclose([ball.scale.x, ball.scale.y, ball.scale.z], [0.012, 0.016, 0.02])
-    ball, cuboid, _ = drawn(2, 0, 2, 2, 0, 0, 0, 0, 0, 0)
+    ball, cuboid, *_ = drawn(2, 0, 2, 2, 0, 0, 0, 0, 0, 0)
     assert (ball.action, cuboid.action) == (Marker.DELETE, Marker.DELETE)
 
 

@@ -6,17 +6,15 @@ from __future__ import annotations
 import numpy as np
 
 from ...estimate import Estimate
+from ...geometry.equivalent_box import box_edges, equivalent_box
 from ...geometry.shape import Shape
-from ...inertia import Array, equivalent_box
+from ...inertia import Array
 from .drawing.elements import Markup, element, section
 from .drawing.space_view import VIEWS, Line, Mark, space_view, turning_buttons
 
 _JOINT_95 = 2.796  # standard deviations of an ellipsoid that holds 95 % of three normal variables
 _CIRCLE = np.linspace(0.0, 2.0 * np.pi, 33)[:-1]
 _SHARP = np.cos(np.deg2rad(20.0))  # of the angle between faces, for an edge that is drawn
-_CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
-_EDGES = [(a, b) for a in range(8) for b in range(a + 1, 8)
-          if np.abs(_CORNERS[a] - _CORNERS[b]).sum() == 2.0]
 _AXES = ("var(--x)", "var(--y)", "var(--z)")
 
 
@@ -49,10 +47,9 @@ def scene(estimate: Estimate, shape: Shape | None) -> tuple[list[Line], list[Mar
     """Lines and words of the view, in the sensor frame."""
     body = estimate.body
     lengths, axes = equivalent_box(body)
-    corners = body.com + (0.5 * lengths * _CORNERS) @ axes.T
-    lines = [Line(corners[list(edge)], "#1f56b5", 1.4, dashed=not estimate.inertia_is_known)
-             for edge in _EDGES]
-    reach = max(float(np.abs(corners).max()), 0.05)
+    edges = box_edges(body.com, lengths, axes)
+    lines = [Line(edge, "#1f56b5", 1.4, dashed=not estimate.inertia_is_known) for edge in edges]
+    reach = max(float(np.abs(edges).max()), 0.05)
     if shape is not None:
         lines += [Line(edge, "#8b93a1", 1.0) for edge in sharp_edges(shape)]
     lines += _ellipsoid(body.com, estimate.covariance[1:4, 1:4])
@@ -90,8 +87,7 @@ def sharp_edges(shape: Shape) -> list[Array]:
     if edges and len(edges) <= 400:
         return edges
     lower, upper = shape.bounds
-    corners = 0.5 * (lower + upper) + 0.5 * (upper - lower) * _CORNERS
-    return [corners[list(edge)] for edge in _EDGES]
+    return list(box_edges(0.5 * (lower + upper), upper - lower, np.eye(3)))
 
 
 def _place_in_shape(estimate: Estimate, shape: Shape | None) -> str:

@@ -11,7 +11,8 @@ from inertial_id_ros.msg import InertialParameters
 
 from ...apps.report.wording import CONFIDENCE_95, NAMES, SCALES, UNITS, round_to_spread
 from ...estimate import UNOBSERVED, VERDICT_WORDS
-from ...inertia import Array, equivalent_box, principal_moments
+from ...geometry.equivalent_box import equivalent_box
+from ...inertia import Array, principal_moments
 from ..client.message_checks import body_of
 from ..client.payload import GROUPS, NoPayload, Payload
 
