@@ -8,9 +8,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.patches import Rectangle
 from scipy.spatial.transform import Rotation
 from synthetic import identifier, payload, recording
 
+from inertial_id_ros.apps.bag.plot import draw
 from inertial_id_ros.apps.report.curves import WrenchCurves
 from inertial_id_ros.apps.report.diagnosis import Diagnosis, diagnose
 from inertial_id_ros.apps.report.drawing.charts import Axes, Curve, chart, thin, ticks
@@ -170,3 +172,16 @@ def test_ticks_are_round_and_inside(low: float, high: float) -> None:
 def test_long_curves_keep_both_ends() -> None:
     kept = thin(100_000)
     assert len(kept) <= 400 and kept[0] == 0 and kept[-1] == 99_999
+
+
+def test_the_plot_shades_contacts_on_every_axis_that_shows_their_time(estimate: Estimate) -> None:
+    touch = (Finding("contact", "warning", "touched"),)
+    history = tuple(Snapshot(t, estimate, touch if 1.9 < t <= 3.1 else ())
+                    for t in np.arange(0.5, 5.1, 0.5))
+    stamps = [10_000_000 * k for k in range(500)]
+    trace = Trace(0, stamps, [tuple(np.full(6, 1e-3 * k)) for k in range(500)])
+    run = Identification(estimate, history, (), 5.0, {}, frozenset(), trace, (), None)
+    for axis in draw(run, "contact").axes:
+        shaded = [patch for patch in axis.patches if isinstance(patch, Rectangle)]
+        assert [(p.get_x(), p.get_x() + p.get_width()) for p in shaded] == [(1.5, 3.0)]
+        assert [text.get_text() for text in axis.texts] == ["contact"]

@@ -21,6 +21,7 @@ from ..report.curves import (
     last_part,
     wrench_curves,
 )
+from ..report.held_out import contact_spans
 from ..report.results import Identification
 from ..report.wording import CONFIDENCE_95, NAMES, round_to_spread, summary
 from .output import replace_when_complete
@@ -36,6 +37,7 @@ with optional_packages("drawing a plot"):
 
 _SIZE, _DPI = (12.0, 9.0), 100
 _COLORS = ("tab:red", "tab:green", "tab:blue")
+_WIDTHS = (2.4, 1.6, 0.8)  # a curve shows beside one that is drawn over it
 _MANY = 40  # points beyond which markers only thicken the line
 _SETTLED = 4.0  # bands up to this many times the last one fit on the axes
 _PANELS = (
@@ -80,6 +82,7 @@ def draw(result: Identification, title: str) -> Figure:
     wrench = last_part(wrench_curves(result.trace))
     _draw_wrench(axes[2, 0], wrench, slice(0, 3), "force [N]")
     _draw_wrench(axes[2, 1], wrench, slice(3, 6), "torque [N m]")
+    _shade_contact(axes, contact_spans(result.history))
     for axis in axes[2]:
         axis.set_xlabel("time since start of recording [s]")
     figure.suptitle(_heading(result, title), fontsize=12)
@@ -106,10 +109,10 @@ def _draw_parameters(axis: Axes, curves: Curves, indices: Sequence[int], label: 
         _draw_text(axis, "no valid estimate")
         return
     verdict = curves.verdict
-    for index, color in zip(indices, colors, strict=True):
+    for index, color, width in zip(indices, colors, _WIDTHS, strict=False):
         value = scale * curves.value[:, index]
         spread = scale * CONFIDENCE_95 * curves.sigma[:, index]
-        draw_band(axis, curves.time, value, spread, color=color, linewidth=1.5,
+        draw_band(axis, curves.time, value, spread, color=color, linewidth=width,
                   marker="." if len(curves.time) <= _MANY else None,
                   label=f"{NAMES[index]} ({VERDICT_WORDS[verdict[index]]})")
     axis.set_ylim(*_limits(curves, list(indices), scale))
@@ -155,6 +158,20 @@ def _draw_wrench(axis: Axes, curves: WrenchCurves, channels: slice, label: str) 
     axis.set_ylim(low, high + 0.3 * (high - low))
     axis.set_xlim(curves.time[0], curves.time[-1])
     axis.legend(loc="upper right", fontsize=8, ncols=3)
+
+
+def _shade_contact(axes: Array, spans: Sequence[tuple[float, float]]) -> None:
+    """Shade the time of contacts, of which the estimate uses nothing, and name the first one."""
+    for axis in axes.flat:
+        shown = axis.get_xlim()
+        inside = [span for span in spans if span[0] < shown[1] and span[1] > shown[0]]
+        for first, last in inside:
+            axis.axvspan(first, last, color="gray", alpha=0.2, linewidth=0.0)
+        if inside:
+            axis.annotate("contact", (max(inside[0][0], shown[0]), 0.0), (2, 3),
+                          xycoords=axis.get_xaxis_transform(), textcoords="offset points",
+                          fontsize=8, color="dimgray")
+        axis.set_xlim(shown)
 
 
 def _draw_text(axis: Axes, text: str) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -208,14 +209,28 @@ def _gained(planned: Planned, rate: float) -> list[str]:
     found, criterion = planned.found, planned.criterion
     period = found.motion.basis.period
     rows = planned.objective.rows(*found.motion(dense_times(period)))
-    lines = [f"information gain {INFORMATION.gain(rows, rate * period):.1f} nats in {period:g} s"]
+    count = rows.shape[2]
+    smaller = _times(INFORMATION.gain(rows, rate * period), count)
+    lines = [f"in {period:g} s the standard deviations of {count} parameters become {smaller} "
+             "times smaller (geometric mean)"]
     if isinstance(criterion, TorqueVariance):
         lines.append("errors of predicted torques, from noise alone: "
                      f"{criterion.error(rows, rate * period):.3g} N m (root mean square)")
     if not found.gains:
         return [*lines, "no search came to its end: allow a larger --budget"]
-    return [*lines, f"best of {len(found.gains)} starts: "
-            + ", ".join(f"{gain:.1f}" for gain in found.gains)]
+    return [*lines, f"best of {len(found.gains)} starts, which came to "
+            + ", ".join(_times(gain, count) for gain in found.gains) + " times"]
+
+
+def _times(gain: float, count: int) -> str:
+    """The factor by which each of so many standard deviations falls for a gain, two digits of it.
+
+    Examples:
+        >>> _times(114.1, 10), _times(9.0, 10)
+        ('90,000', '2.5')
+    """
+    factor = float(f"{math.exp(gain / count):.2g}")
+    return f"{factor:,.0f}" if factor >= 10.0 else f"{factor:g}"
 
 
 if __name__ == "__main__":

@@ -115,7 +115,7 @@ def _draw_parameters(ax: Any, record: Record, label: str, factor: float,
     if columns == (1, 2, 3) and np.isfinite(truth).all():  # far apart, and known to a hair
         values, truth, label = values - truth, truth * 0.0, label.replace(" [", " - truth [")
     for k, column in enumerate(columns):
-        draw_band(ax, times, values[:, k], 2.0 * sigmas[:, k], color=f"C{k}", lw=1.6,
+        draw_band(ax, times, values[:, k], 2.0 * sigmas[:, k], color=f"C{k}", lw=2.6 - 0.35 * k,
                   label=PARAMETER_NAMES[column].replace("com.", ""))
         ax.axhline(truth[k], color=f"C{k}", ls="--", lw=1.0)
     band = np.stack([values - 2.0 * sigmas, values + 2.0 * sigmas])[:, len(values) // 5:]
