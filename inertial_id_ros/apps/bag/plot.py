@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +82,7 @@ def draw(result: Identification, title: str) -> Figure:
     wrench = last_part(wrench_curves(result.trace))
     _draw_wrench(axes[2, 0], wrench, slice(0, 3), "force [N]")
     _draw_wrench(axes[2, 1], wrench, slice(3, 6), "torque [N m]")
-    _shade_contact(axes, contact_spans(result.history))
+    _shade_contact(axes.flat, contact_spans(result.history))
     for axis in axes[2]:
         axis.set_xlabel("time since start of recording [s]")
     figure.suptitle(_heading(result, title), fontsize=12)
@@ -160,9 +160,9 @@ def _draw_wrench(axis: Axes, curves: WrenchCurves, channels: slice, label: str) 
     axis.legend(loc="upper right", fontsize=8, ncols=3)
 
 
-def _shade_contact(axes: Array, spans: Sequence[tuple[float, float]]) -> None:
+def _shade_contact(axes: Iterable[Axes], spans: Sequence[tuple[float, float]]) -> None:
     """Shade the time of contacts, of which the estimate uses nothing, and name the first one."""
-    for axis in axes.flat:
+    for axis in axes:
         shown = axis.get_xlim()
         inside = [span for span in spans if span[0] < shown[1] and span[1] > shown[0]]
         for first, last in inside:
