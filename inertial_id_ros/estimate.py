@@ -130,7 +130,7 @@ class Estimate:
     @property
     def sigma(self) -> Array:
         """Standard deviations (10,) of `report`."""
-        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        return np.asarray(np.sqrt(np.maximum(np.diag(self.covariance), 0.0)))
 
     def as_stale(self, reason: str = "") -> Estimate:
         """The same estimate, marked as repeated because no new data came; reason: why none did."""

@@ -23,6 +23,7 @@ _RELIEF = 0.1  # largest share of a residual that is left where its cause is tak
 _MISFIT = 5.0
 # The same below which it may be that of the sensor, and from which something looks like a load.
 _FITS, _WRONG = 1.0, 3.0
+_RAISED = 0.5 * (_FITS + _WRONG)  # that from which it is said that intervals are wider
 
 
 def sensor_errors(settings: WrenchSettings) -> Array:
@@ -173,16 +174,23 @@ def check_settings(phi: Array, settings: Settings, log: FindingLog) -> None:
 
 
 def check_residual(rms: Array, noise: Array, log: FindingLog) -> bool:
-    """Name a residual (6,) that is far larger than the errors (6,) expected of it [N, N m]; says
-    whether it is."""
+    """Name a residual (6,) that is larger than the errors (6,) expected of it [N, N m].
+
+    Returns:
+        Whether it is far larger.
+    """
     ratio = _misfit(rms, noise)
     is_large = ratio > _MISFIT
+    log.clear("residual_large", "residual_raised")
     if is_large:
         log.set("residual_large", "warning",
                 f"the residual is {ratio:.0f} times the errors of sensor and motion: contact, a "
                 "wrong sensor or gravity frame, or another payload within the window")
-    else:
-        log.clear("residual_large")
+    elif ratio > _RAISED:
+        log.set("residual_raised", "info",
+                f"the residual is {ratio:.1f} times the errors of sensor and motion, and widens "
+                "the intervals: a cable that pulls, light contact, or another sensor than "
+                "wrench.sensor names")
     return is_large
 
 

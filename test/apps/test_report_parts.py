@@ -21,7 +21,7 @@ from inertial_id_ros.apps.report.held_out import contact_spans, held_out
 from inertial_id_ros.apps.report.information import CANDIDATES, motion_of, sigma_after
 from inertial_id_ros.apps.report.place import sharp_edges
 from inertial_id_ros.apps.report.results import Identification, Snapshot, Trace
-from inertial_id_ros.estimate import IDENTIFIED, Estimate, NoEstimate
+from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
 from inertial_id_ros.findings import Finding
 from inertial_id_ros.geometry.shape import shape_from_settings
 from inertial_id_ros.inertia import report_jacobian
@@ -96,16 +96,36 @@ def test_what_is_left_of_a_wrench_leaves_contacts_out() -> None:
     assert np.allclose(found.with_, 0.5) and np.allclose(found.without, 2.5)
 
 
+def verdict(outcome: Estimate, *findings: Finding) -> Diagnosis:
+    run = Identification(outcome, (Snapshot(1.0, outcome, findings),), findings, 1.0, {},
+                         frozenset(), Trace(), (), None)
+    return diagnose(run, None, None)
+
+
+def test_what_an_estimate_allows_for_is_on_the_first_screen(estimate: Estimate) -> None:
+    """With what to do about it; the estimate is good all the same."""
+    sure = replace(estimate, verdict=(IDENTIFIED,) * 10)
+    found = verdict(sure, Finding("clock_offset", "warning", "the stamps are 50 ms too late"))
+    assert found.tone == "good" and found.reasons == ("The stamps are 50 ms too late.",)
+    assert found.mends[0] == "The payload can be used." and "one clock" in found.mends[1]
+    small = verdict(sure, Finding("clock_offset", "info", "the stamps are 3 ms too late"))
+    assert small.mends == ("Nothing; the payload can be used.",)
+
+
+def test_a_residual_that_widens_intervals_is_the_reason_where_something_is_missing(
+        estimate: Estimate) -> None:
+    raised = Finding("residual_raised", "info", "the residual is 2.7 times the errors")
+    missing = replace(estimate, verdict=(UNOBSERVED,) + (IDENTIFIED,) * 9)
+    found = verdict(missing, raised)
+    assert found.tone == "bad" and "More is left of the wrench" in found.said
+    assert "cable" in found.mends[0] and "which motion" in found.mends[1]
+    assert verdict(replace(estimate, verdict=(IDENTIFIED,) * 10), raised).tone == "good"
+
+
 def test_a_held_estimate_is_not_called_good(estimate: Estimate) -> None:
     """Nor one that a finding of level error speaks against; the fresh one without findings is."""
     sure = replace(estimate, verdict=(IDENTIFIED,) * 10)
     held = replace(sure, stale=True, stale_reason="the wrench has stopped")
-
-    def verdict(outcome: Estimate, *findings: Finding) -> Diagnosis:
-        run = Identification(outcome, (Snapshot(1.0, outcome, findings),), findings, 1.0, {},
-                             frozenset(), Trace(), (), None)
-        return diagnose(run, None, None)
-
     assert verdict(sure).tone == "good"
     assert verdict(held).tone == "fair" and "The wrench has stopped." in verdict(held).reasons
     assert verdict(sure, Finding("odd", "error", "something is odd")).tone == "fair"

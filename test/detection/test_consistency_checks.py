@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from synthetic import BODY, identifier, recording, texts
 
+from inertial_id_ros.detection.consistency_checks import check_residual
 from inertial_id_ros.estimate import Estimate
+from inertial_id_ros.findings import FindingLog
 
 
 def test_a_bound_on_the_mass_that_acts_is_named() -> None:
@@ -25,3 +28,18 @@ def test_the_blend_says_that_it_does_not_know_the_alignment() -> None:
         recording(4.0).feed(made, 0.1)
         made.solve()
         assert ("blend_without_alignment" in texts(made)) == (weighting == "dynamism")
+
+
+@pytest.mark.parametrize(("ratio", "name", "level"), [
+    (1.9, None, None), (2.1, "residual_raised", "info"), (4.9, "residual_raised", "info"),
+    (5.1, "residual_large", "warning")])
+def test_a_residual_is_named_by_how_far_it_is_above_the_errors(
+        ratio: float, name: str | None, level: str | None) -> None:
+    """And in place of what was said of the one before."""
+    log, noise = FindingLog(), np.array([0.1] * 3 + [0.005] * 3)
+    for before in (10.0, 3.0):
+        check_residual(before * noise, noise, log)
+        rms = noise.copy()
+        rms[4] *= ratio
+        assert check_residual(rms, noise, log) == (ratio > 5.0)
+        assert [(f.name, f.level) for f in log.all()] == ([(name, level)] if name else [])

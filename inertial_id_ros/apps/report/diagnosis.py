@@ -62,6 +62,16 @@ FAULTS = (
     Fault(("residual_large",), "The wrench does not fit one payload well.",
           "Look for contact, for another payload within the recording, and at the frames."),
 )
+# What the estimate allows for, so that it is right all the same.
+ALLOWED_FOR = (
+    Fault(("clock_offset",), "",
+          "Let both drivers stamp with one clock: what uses the wrench live is off by as much."),
+    Fault(("sensor_rotated", "gravity_tilted", "sensor_displaced"), "",
+          "Correct the robot description: other programs do not know of it."))
+# What the estimate allows for by wider intervals, so that less is identified.
+WIDENED = Fault(("residual_raised",), "More is left of the wrench than the sensor explains.",
+                "Look for a cable or hose that pulls, for light contact, and whether wrench.sensor "
+                "names the sensor.")
 _FRAME_MENDS = {
     "sensor": "Turn the sensor frame in the robot description, or name the frame whose axes are "
               "those of the sensor in wrench.sensor_frame.",
@@ -135,15 +145,19 @@ def _judge_estimate(estimate: Estimate, result: Identification, fault: Fault | N
     Args:
         fault: of the run; said, reasons, mends: what there is to say of it.
     """
-    known = all(v == IDENTIFIED for v in estimate.verdict)
+    known = _is_known(estimate)
     usable = UNOBSERVED not in estimate.verdict[:4]
     if found is not None:
         without, with_ = found.lengths(FORCE)
         reasons.append(f"On data that it had not seen, the estimate leaves {with_:.2g} N of force; "
                        f"without it there are {without:.3g} N.")
+    notes = list(_allowed_for(result))
+    reasons += [_sentence(finding.text) for _, finding in notes]
+    mends += [note.mend for note, _ in notes]
     if known and fault is None and not estimate.stale:
         return Diagnosis(GOOD, "Identified", "Mass, centre of mass and inertia are identified.",
                          tuple(reasons or [summary(estimate)]),
+                         ("The payload can be used.", *mends) if mends else
                          ("Nothing; the payload can be used.",))
     if estimate.stale:
         said = said or "The estimate is held; the newest data could not be used."
@@ -152,7 +166,7 @@ def _judge_estimate(estimate: Estimate, result: Identification, fault: Fault | N
         reasons += [text for text in (_sentence(f.text) for f in result.findings
                                       if f.name == "contact") if text not in reasons]
     reasons.append(summary(estimate))
-    if not known and (fault is None or fault.names[0] == "payload_changed"
+    if not known and (fault in (None, WIDENED) or fault.names[0] == "payload_changed"
                       or (not usable and not fault.said)):
         mends.append("See below which motion would tell what is missing.")
     word = "Identified, with a reservation" if known else (
@@ -179,8 +193,25 @@ def _find_fault(result: Identification) -> tuple[Fault | None, Finding | None]:
             if name in present:
                 return fault, present[name]
     worst = next((f for f in result.findings if f.level == "error"), None)
-    return (None, None) if worst is None else (Fault((worst.name,), "The data cannot be used.", ""),
-                                               worst)
+    if worst is not None:
+        return Fault((worst.name,), "The data cannot be used.", ""), worst
+    raised = next((f for f in result.findings if f.name in WIDENED.names), None)
+    if raised is None or (isinstance(result.outcome, Estimate) and _is_known(result.outcome)):
+        return None, None
+    return WIDENED, raised
+
+
+def _is_known(estimate: Estimate) -> bool:
+    """Whether all ten parameters are identified."""
+    return all(v == IDENTIFIED for v in estimate.verdict)
+
+
+def _allowed_for(result: Identification) -> Iterable[tuple[Fault, Finding]]:
+    """What is wrong with the set-up although the estimate is right."""
+    for fault in ALLOWED_FOR:
+        for finding in result.findings:
+            if finding.name in fault.names and finding.level == "warning":
+                yield fault, finding
 
 
 def _counts(finding: Finding) -> bool:

@@ -394,7 +394,7 @@ class Identifier(Pipeline[WindowContent]):
             return outcome
         text = ("nothing has explained the wrench for long: everything that was learnt is "
                 "forgotten")
-        self._log.clear("frame_wrong", "sign_wrong", "residual_large")
+        self._log.clear("frame_wrong", "sign_wrong", "residual_large", "residual_raised")
         self._latch.refute(text)
         self._forget_learnt()
         self._log.count("estimate_lost", f"{text}; buffers flushed")
