@@ -17,6 +17,7 @@ _LARGE_OFFSET = 0.1  # s; more than any transport takes
 _NOTEWORTHY_ANGLE = np.deg2rad(0.3)
 # What is quadratic in the angle changes the wrench by 4e-5 of it at this angle, 4e-3 at 5 degrees.
 _LARGE_ANGLE = np.deg2rad(0.5)
+LIKE_A_PULL = np.deg2rad(2.0)  # more than a cobot's base is tilted by mistake
 _MOST_TURNED = np.deg2rad(20.0)  # no mounting gets more wrong
 
 
@@ -90,7 +91,12 @@ class GravityTilt(NuisanceState):
 
     def describe(self, values: Array, clear: Sequence[bool]) -> str:
         """Say about which axes, and by how much, gravity is tilted."""
-        return "gravity is tilted against its frame by " + _angles(values, clear, "xy")
+        text = "gravity is tilted against its frame by " + _angles(values, clear, "xy")
+        tilt = float(np.hypot(values[0], values[1]))
+        if tilt < LIKE_A_PULL:
+            return text
+        return text + (f", or a cable or hose pulls sideways with {math.sin(tilt):.0%} of the "
+                       "weight")
 
     def join(self, removed: Array, rest: Array) -> Array:
         """The tilt (2,) in place of two, of which the rest is about the axes turned by the removed

@@ -56,7 +56,8 @@ class AlignmentSettings:
         0.5, "Standard deviation of the sensor's rotation against its frame, about each axis; "
         "0: taken as exact.", unit="deg", low=0.0, high=10.0)
     tilt_sd: float = setting(
-        0.25, "Standard deviation of the tilt of gravity against its frame, about x and y; "
+        0.25, "Standard deviation of the tilt of gravity against its frame, about x and y; a tilt "
+        "of four of them and 2 deg may be the pull of a cable, and widens the intervals. "
         "0: taken as exact.", unit="deg", low=0.0, high=10.0)
     orientation_sd: float = setting(
         0.4, "Standard deviation of what the robot description gets wrong in the orientation of "

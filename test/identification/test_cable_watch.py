@@ -1,20 +1,24 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""How long a cable that may be there widens the intervals."""
+"""A cable that looks like a tilt first, and how long one that may be there widens intervals."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from inertial_id_ros.api import Estimate, Identifier, Settings
+from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.findings import FindingLog
 from inertial_id_ros.identification.wrench import cable_watch
 from inertial_id_ros.identification.wrench.cable_watch import CableWatch
+from inertial_id_ros.inertia import Array
 from inertial_id_ros.regression.uncertainty.cable import CERTAIN, Cable, Places
-from inertial_id_ros.settings import Settings
 
+NOTHING = np.zeros(9)
 PLACES = Places(np.eye(3)[None], np.zeros((1, 3)), np.zeros(3))
 
 
@@ -36,14 +40,65 @@ def test_a_likely_cable_is_forgotten_with_the_last_row_that_made_it_so(
         unexplained_force=lambda window, problem: unexplained,
         cable_input=lambda window: object())
     monkeypatch.setattr(cable_watch, "find_cable", likely)
-    monkeypatch.setattr(CableWatch, "_is_turned", lambda self, cable: False)
+    monkeypatch.setattr(CableWatch, "_is_turned", lambda self, cable, removed: False)
     watch, log, problem = CableWatch(problems), FindingLog(), SimpleNamespace()
     watch.configure(Settings())
     assert not watch.report(log).any()
-    assert watch.search(window(0, 500), problem) is None  # type: ignore[arg-type]
+    assert watch.search(window(0, 500), problem, NOTHING) is None  # type: ignore[arg-type]
     assert watch.report(log).any() and "cable" not in log
     unexplained = 0.0
-    watch.search(window(400, 900), problem)  # type: ignore[arg-type]
+    watch.search(window(400, 900), problem, NOTHING)  # type: ignore[arg-type]
     assert watch.report(log).any()  # some of the rows are still there
-    watch.search(window(501, 1300), problem)  # type: ignore[arg-type]
+    watch.search(window(501, 1300), problem, NOTHING)  # type: ignore[arg-type]
     assert not watch.report(log).any()
+
+
+def estimate_with_pull(force: Callable[[Array, Array], Array]) -> tuple[Estimate, set[str], Array]:
+    """Estimate, findings and truth (4,) of 12 s of a simulated arm with a payload that is pulled.
+
+    Args:
+        force: [N] in the room on the payload, of where it is pulled (n, 3) [m] and the time (n,).
+    """
+    cobot = SimulatedCobot()
+    recorded = cobot.run(12.0)
+    turn, fastened = recorded.truth.rotation, np.array([0.0, 0.0, 0.1])
+    pulled = np.einsum("nji,nj->ni", turn,
+                       force(recorded.truth.position + turn @ fastened, recorded.t))
+    # The reading holds the weight with the sign that the pull gets.
+    down = turn[0].T @ [0.0, 0.0, -1.0]
+    sign = np.sign(down @ recorded.wrench[0, :3])
+    wrench = recorded.wrench + sign * np.hstack([pulled, np.cross(fastened, pulled)])
+    made = Identifier(Settings().replace({"wrench.sensor_frame": cobot.sensor_frame}))
+    made.set_robot_description(cobot.urdf)
+    stamps = 10**18 + np.round(recorded.t * 1e9).astype(np.int64)
+    for rows in np.array_split(np.arange(len(stamps)), 24):
+        made.add_joint_states(stamps[rows], cobot.joint_names, recorded.q[rows])
+        made.add_wrenches(stamps[rows], cobot.sensor_frame, wrench[rows])
+        outcome = made.solve()
+    assert isinstance(outcome, Estimate)
+    return (outcome, {f.name for f in made.findings()},
+            np.r_[cobot.payload.mass, cobot.payload.com])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", [(0.3, 1.0, 1.5), (0.0, 0.0, 2.0), (1.0, 0.5, 1.0)])
+def test_a_cable_is_found_that_looks_like_a_tilt_before(point: tuple[float, ...]) -> None:
+    """Until it is seen its pull is taken for a tilt, and that for an error of the set-up."""
+    def spring(at: Array, t: Array) -> Array:
+        line = np.array(point) - at
+        length = np.linalg.norm(line, axis=1, keepdims=True)
+        return np.asarray((2.0 + 5.0 * (length - length.min())) * line / length)
+
+    found, said, truth = estimate_with_pull(spring)
+    assert "cable" in said
+    assert np.all(np.abs(found.report[:4] - truth) < 1.96 * found.sigma[:4])
+    assert 1.96 * found.sigma[0] < 0.06 * truth[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("force", [(2.0, 0.0, 0.0), (1.2, 1.2, -1.0)])
+def test_a_constant_pull_is_no_known_tilt(force: tuple[float, ...]) -> None:
+    """It cannot be told from one; what may be wrong then is in the intervals, and in words."""
+    found, said, truth = estimate_with_pull(lambda at, t: np.tile(force, (len(t), 1)))
+    assert "gravity_tilted" in said
+    assert np.all(np.abs(found.report[:4] - truth) < 1.96 * found.sigma[:4])

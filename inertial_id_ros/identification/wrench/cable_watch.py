@@ -10,6 +10,7 @@ from ...inertia import PARAMETERS, Array
 from ...regression.alignment import GRAVITY_TILT, SENSOR_ROTATION
 from ...regression.problem import Problem
 from ...regression.regressor_window import DYNAMIC, WindowContent
+from ...regression.row_layout import join
 from ...regression.uncertainty.cable import CERTAIN, Cable, places_of
 from ...regression.uncertainty.cable_fit import find_cable
 from ...settings import Settings
@@ -49,14 +50,18 @@ class CableWatch:
         self._tried = -1  # last bin of the window in which it was fitted, or sought
         self._shown = -1  # and in which it was found
 
-    def take_out(self, window: WindowContent) -> WindowContent:
-        """The window without the pull of the cable that was found before, if it is still there."""
+    def take_out(self, window: WindowContent, removed: Array) -> WindowContent:
+        """The window without the pull of the cable that was found before, if it is still there.
+
+        Args:
+            removed: values (n,) of the nuisance states that were removed from the samples.
+        """
         if self._cable is None or not self._cable.is_certain:
             return window
         if not self._is_due(window, _RENEWED):
             self._cable = self._cable.seen_from(places_of(window, self._gravity))
         else:
-            self._fit(window)
+            self._fit(window, removed)
         return self._without(window) or window
 
     def _without(self, window: WindowContent) -> WindowContent | None:
@@ -65,11 +70,15 @@ class CableWatch:
             return None
         return self._cable.removed_from(window)
 
-    def search(self, window: WindowContent, problem: Problem) -> WindowContent | None:
+    def search(self, window: WindowContent, problem: Problem,
+               removed: Array) -> WindowContent | None:
         """The window without the pull of a cable that was not known before; None: there is none.
 
         Nothing is sought in accelerations that were measured, and in a blend of two models, nor
         where the residual is clear.
+
+        Args:
+            removed: as in `take_out`.
         """
         if ((self._cable is not None and self._cable.is_certain) or window.cross_channel is not None
                 or DYNAMIC in window.factors or not self._is_due(window, _SOUGHT)):
@@ -79,7 +88,7 @@ class CableWatch:
             if window.first > self._shown:  # nothing is left of the rows that made it likely
                 self._cable = None
             return None
-        self._fit(window)
+        self._fit(window, removed)
         if self._cable is not None and left < _LEAST_SHOWN * self._cable.tension:
             self._cable = (None if self._cable.distance > _FAR else
                            self._cable._replace(evidence=min(self._cable.evidence, CERTAIN)))
@@ -93,19 +102,25 @@ class CableWatch:
         self._tried = window.last
         return True
 
-    def _fit(self, window: WindowContent) -> None:
-        """Fit a cable to a window."""
+    def _fit(self, window: WindowContent, removed: Array) -> None:
+        """Fit a cable to a window, of which these nuisance states (n,) were removed."""
         given = self._problems.cable_input(window)
         last = self._cable if self._cable is not None and self._cable.is_certain else None
         self._cable = None if given is None else find_cable(given, last)
-        if self._cable is not None and self._is_turned(self._cable):
-            self._cable = None  # large angles come first: they look like anything
+        if self._cable is not None and self._is_turned(self._cable, removed):
+            # Large angles look like a cable, and a cable like them.
+            self._cable = self._cable._replace(evidence=min(self._cable.evidence, CERTAIN))
         self._shown = window.last
 
-    def _is_turned(self, cable: Cable) -> bool:
-        """Whether sensor or gravity are clearly turned by a large angle beside a cable."""
-        angles, sigma = (self._problems.states.expand(self._problems.nuisance_values(states))
-                         for states in (np.abs(cable.states), cable.sigma))
+    def _is_turned(self, cable: Cable, removed: Array) -> bool:
+        """Whether sensor or gravity are clearly turned by a large angle beside a cable.
+
+        An angle that takes back what was removed (n,) is none: before a cable is seen, its pull
+        looks like a tilt, and that is removed.
+        """
+        rest, sigma = (self._problems.states.expand(self._problems.nuisance_values(states))
+                       for states in (cable.states, cable.sigma))
+        angles = np.minimum(np.abs(rest), np.abs(join(removed, rest)))
         clear = angles > _CLEARLY * sigma
         return any(bool((clear & (angles > _LARGE * state.large))[state.values].any())
                    for state in (SENSOR_ROTATION, GRAVITY_TILT))

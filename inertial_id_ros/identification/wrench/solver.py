@@ -24,10 +24,12 @@ from ...estimators import Estimator, Solution, create
 from ...findings import FindingLog
 from ...geometry.shape import Shape
 from ...inertia import Array, is_consistent, min_eigenvalue
+from ...regression.alignment import GRAVITY_TILT
 from ...regression.problem import Marginal, Problem
 from ...regression.regressor_window import WindowContent
 from ...regression.row_layout import NOTHING_REMOVED, NUISANCE_STATES, correct_bias, join
 from ...regression.tool import Tool
+from ...regression.uncertainty.cable import sideways_covariance
 from ...regression.uncertainty.calibration import common_gain_covariance
 from ...regression.uncertainty.encoder_noise import NO_MOTION_NOISE, motion_noise_covariance
 from ...settings import Settings
@@ -126,9 +128,9 @@ class Solver:
         """
         started = time.perf_counter()
         self._check_frames(frame_id, log)
-        window = self._cables.take_out(window)
+        window = self._cables.take_out(window, removed)
         problem = self._build(window, acceleration_covariance, removed, log)
-        without = self._cables.search(window, problem)
+        without = self._cables.search(window, problem, removed)
         if without is not None:
             window = without
             self.problems.forget_solution()
@@ -155,6 +157,11 @@ class Solver:
             unexplained_share(problem, solution.phi, states, noise))
         shaped = check_residual_shape(
             self.problems.slice_means(window, problem, solution.phi, states), log)
+        tilt = join(removed, self.problems.states.expand(
+            self.problems.nuisance_values(states)))[GRAVITY_TILT.values]
+        pulled = pulled + sideways_covariance(
+            self.problems.total_payload(solution.phi), tilt,
+            np.deg2rad(self._settings.alignment.tilt_sd))
         verdict = judge(solution, marginal, beyond + misfit + shaped.covariance + pulled
                         + self._unseen_covariance(solution.phi, turning))
         is_explained = is_explained or shaped.is_named

@@ -12,12 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...inertia import Array
+from ...inertia import PARAMETERS, Array
 from ...linalg import identity
-from ..alignment import GRAVITY_TILT
+from ..alignment import GRAVITY_TILT, LIKE_A_PULL
 from ..regressor_window import FULL, WindowContent
 from ..row_layout import POSITION, UPWARD, WRENCH
+from .calibration import common_gain_covariance
 
+_INERTIA = slice(4, PARAMETERS)  # of phi, about the sensor's origin
 VALUES = 8  # of the law of a cable
 _POINT, _TENSION, _STIFFNESS, _LEVER = slice(0, 3), 3, 4, slice(5, 8)
 PRIOR_SD = np.r_[np.full(3, 1.0), 3.0, 6.0, np.full(3, 0.1)]  # m, N, N/m, m; about zero
@@ -25,6 +27,8 @@ _STEP = np.r_[np.full(3, 1e-4), 1e-3, 1e-3, np.full(3, 1e-5)]  # of the derivati
 _NEAREST = 0.05  # m; from the payload to the fixed point
 # Logarithm of the evidence from which on a cable is certain, and at which it is as likely as not.
 CERTAIN, _USUALLY_NONE = 12.0, 2.0
+_EXPECTED = 4.0  # standard deviations of a tilt that is no pull
+_VERTICAL = 0.5  # of a pull sideways, that which a cable pulls upwards or downwards as well
 _INEXACT = 0.1  # share of the tension that is no spring's: a cable sags, bends and rubs
 
 
@@ -152,3 +156,22 @@ class Cable(NamedTuple):
         rows = (sums / np.sqrt(slices.samples)[:, None, None]).transpose(1, 0, 2)
         return window._replace(factors={**window.factors, FULL: rows},
                                slices=slices._replace(sums=sums))
+
+
+def sideways_covariance(phi: Array, tilt: Array, expected: float) -> Array:
+    """Covariance (10, 10) of phi (10,) if what looks like a tilt of gravity is a pull sideways.
+
+    A constant one and the weight together are larger than the weight. Where it is more than a tilt
+    may be, something pulls upwards or downwards as well, half as much as sideways, and the torque
+    of all that looks like inertia.
+
+    Args:
+        tilt: (2,) about the gravity frame's x and y [rad]; expected: its standard deviation about
+            each before the data [rad].
+    """
+    angle = float(np.hypot(tilt[0], tilt[1]))
+    share = np.sin(max(angle - max(LIKE_A_PULL, _EXPECTED * expected), 0.0))
+    out = common_gain_covariance(phi, 1.0 - np.cos(angle) + _VERTICAL * share)
+    moment = (phi[4] + phi[7] + phi[9]) / 3.0
+    out[_INERTIA, _INERTIA] += (share * moment) ** 2 * identity(PARAMETERS - 4)
+    return out

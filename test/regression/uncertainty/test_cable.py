@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.regression.uncertainty.cable import Places, linearise_pull, pull
+from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.regression.uncertainty.cable import (
+    Places,
+    linearise_pull,
+    pull,
+    sideways_covariance,
+)
 
 LAW = np.array([0.2, -0.3, 0.6, 2.5, 4.0, 0.01, 0.03, -0.02])
 
@@ -50,3 +56,20 @@ def test_a_cable_is_the_same_from_another_mean_position(
     cable = Cable(LAW, places, pull(LAW[None], places)[0], nothing, *nothing[:3], 99.0)
     moved = places._replace(position=places.position - shift, mean=places.mean + shift)
     np.testing.assert_allclose(cable.seen_from(moved).wrench, cable.wrench, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("tilt", [(0.0, 0.0), (0.01, 0.02), (0.1, 0.0), (0.1, -0.1)])
+def test_what_a_tilt_may_be_instead_is_in_the_covariance(tilt: tuple[float, float]) -> None:
+    """In closed form: weight and sideways pull together, and half of what is beyond a tilt."""
+    phi = phi_from_body(2.0, np.array([0.05, 0.0, 0.1]), 0.01 * np.eye(3))
+    angle = np.hypot(*tilt)
+    for expected in (0.004, 0.02, 0.1):
+        covariance = sideways_covariance(phi, np.array(tilt), expected)
+        beyond = np.sin(max(angle - max(np.deg2rad(2.0), 4.0 * expected), 0.0))
+        share = 1.0 - np.cos(angle) + 0.5 * beyond
+        assert np.sqrt(covariance[0, 0]) == pytest.approx(2.0 * share, rel=1e-9, abs=1e-15)
+        np.testing.assert_allclose(np.sqrt(np.diag(covariance)[1:4]), share * np.abs(phi[1:4]),
+                                   rtol=1e-9, atol=1e-15)
+        mean = phi[[4, 7, 9]].mean()
+        np.testing.assert_allclose(np.diag(covariance)[4:],
+                                   (share * phi[4:]) ** 2 + (beyond * mean) ** 2, atol=1e-15)
