@@ -112,6 +112,30 @@ def test_what_an_estimate_allows_for_is_on_the_first_screen(estimate: Estimate) 
     assert small.mends == ("Nothing; the payload can be used.",)
 
 
+def test_contact_that_is_over_is_on_the_first_screen(estimate: Estimate) -> None:
+    """It may be why something is missing; nothing is wrong with what came out."""
+    touch = Finding("contact", "info", "contact left out (once so far, 2.7 s in all)")
+    said = "Contact left out (once so far, 2.7 s in all)."
+    for verdicts in ((IDENTIFIED,) * 10, (*(IDENTIFIED,) * 4, *(UNOBSERVED,) * 6)):
+        assert said in verdict(replace(estimate, verdict=verdicts), touch).reasons
+
+
+@pytest.mark.parametrize(("missing", "said"), [
+    ({0}, "mass"), ({3}, "centre of mass"), ({0, 1}, "mass and centre of mass")])
+def test_only_what_is_missing_is_said_to_be_missing(
+        estimate: Estimate, missing: set[int], said: str) -> None:
+    verdicts = tuple(UNOBSERVED if k in missing else IDENTIFIED for k in range(10))
+    found = verdict(replace(estimate, verdict=verdicts))
+    assert found.said == f"The motion does not tell {said}."
+
+
+def test_what_to_do_is_said_once(estimate: Estimate) -> None:
+    sure = replace(estimate, verdict=(IDENTIFIED,) * 10)
+    found = verdict(sure, Finding("sensor_rotated", "warning", "the sensor is turned"),
+                    Finding("gravity_tilted", "warning", "gravity is tilted"))
+    assert len(found.reasons) == 2 and len(found.mends) == len(set(found.mends)) == 2
+
+
 def test_a_residual_that_widens_intervals_is_the_reason_where_something_is_missing(
         estimate: Estimate) -> None:
     raised = Finding("residual_raised", "info", "the residual is 2.7 times the errors")

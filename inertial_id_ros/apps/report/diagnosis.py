@@ -153,7 +153,9 @@ def _judge_estimate(estimate: Estimate, result: Identification, fault: Fault | N
                        f"without it there are {without:.3g} N.")
     notes = list(_allowed_for(result))
     reasons += [_sentence(finding.text) for _, finding in notes]
-    mends += [note.mend for note, _ in notes]
+    mends += dict.fromkeys(note.mend for note, _ in notes)
+    reasons += [text for text in (_sentence(f.text) for f in result.findings if f.name == "contact")
+                if text not in reasons]
     if known and fault is None and not estimate.stale:
         return Diagnosis(GOOD, "Identified", "Mass, centre of mass and inertia are identified.",
                          tuple(reasons or [summary(estimate)]),
@@ -162,9 +164,6 @@ def _judge_estimate(estimate: Estimate, result: Identification, fault: Fault | N
     if estimate.stale:
         said = said or "The estimate is held; the newest data could not be used."
         reasons += [_sentence(estimate.stale_reason)] if estimate.stale_reason else []
-    if not usable:
-        reasons += [text for text in (_sentence(f.text) for f in result.findings
-                                      if f.name == "contact") if text not in reasons]
     reasons.append(summary(estimate))
     if not known and (fault in (None, WIDENED) or fault.names[0] == "payload_changed"
                       or (not usable and not fault.said)):
@@ -172,7 +171,7 @@ def _judge_estimate(estimate: Estimate, result: Identification, fault: Fault | N
     word = "Identified, with a reservation" if known else (
         "Partly identified" if usable else "Not identified")
     said = said or ("Mass and centre of mass are identified; inertia is not." if usable else
-                    "The motion does not tell mass and centre of mass.")
+                    f"The motion does not tell {_unknown(estimate)}.")
     return Diagnosis(FAIR if usable else BAD, word, said, tuple(reasons), tuple(mends))
 
 
@@ -199,6 +198,12 @@ def _find_fault(result: Identification) -> tuple[Fault | None, Finding | None]:
     if raised is None or (isinstance(result.outcome, Estimate) and _is_known(result.outcome)):
         return None, None
     return WIDENED, raised
+
+
+def _unknown(estimate: Estimate) -> str:
+    """What of mass and centre of mass is not identified."""
+    named = {"mass": estimate.verdict[:1], "centre of mass": estimate.verdict[1:4]}
+    return " and ".join(name for name, verdicts in named.items() if UNOBSERVED in verdicts)
 
 
 def _is_known(estimate: Estimate) -> bool:
