@@ -10,9 +10,10 @@ import sys
 from collections.abc import Sequence
 from itertools import takewhile
 
+from ..arguments import VERSION
 from ..cli import exit_status, inertial_id_node
 
-HELP = """usage: inertial_id_node [--help] [--ros-args ROS_ARGUMENTS]
+HELP = """usage: inertial_id_node [--help] [--version] [--ros-args ROS_ARGUMENTS]
 
 Identify online the mass, centre of mass and inertia of what a robot arm carries, from the wrench at
 its wrist (or its joint torques), its joint states or TF, and its description.
@@ -23,9 +24,10 @@ settings are ROS parameters (docs/settings.md; config/ holds files for several d
 
 topics in    wrench.topic, joint_states.topic, tf.topic, tf.static_topic, robot_description.topic
              (or dynamic_joint_states.topic)
-topics out   ~/inertial_parameters  ~/inertia  ~/wrench_compensated  ~/compensation_state
-             ~/wrench_compensated_smoothed  ~/markers  /diagnostics
+topics out   ~/inertial_parameters  ~/summary  ~/inertia  ~/markers  ~/wrench_compensated
+             ~/compensation_state  ~/wrench_compensated_smoothed  /diagnostics
 services     ~/get_inertial_parameters  ~/set_shape  ~/set_tool  ~/tare  ~/untare  ~/reset  ~/save
+             ~/save_black_box  ~/export  ~/apply
 action       ~/identify
 parameters   payload.mass  .com  .inertia  .sigma  .valid  .stale  .frame_id  .stamp
 
@@ -39,8 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: command line without the program's name; default: that of the process.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if {"-h", "--help"} & set(takewhile(lambda word: word != "--ros-args", words)):
+    own = set(takewhile(lambda word: word != "--ros-args", words))
+    if {"-h", "--help"} & own:
         print(HELP)
+        return 0
+    if "--version" in own:
+        print(f"inertial_id_ros {VERSION}")
         return 0
     from .run_node import run
 

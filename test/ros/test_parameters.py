@@ -2,8 +2,10 @@
 """Settings as ROS parameters: description, type, range, refusal."""
 
 import math
+import re
 
 import pytest
+from conftest import ROOT
 
 rclpy = pytest.importorskip("rclpy")
 pytest.importorskip("inertial_id_ros.msg")
@@ -11,6 +13,7 @@ from rcl_interfaces.msg import ParameterType  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from ros_process import NODE, RosProcess, own_domain  # noqa: E402
 
+from inertial_id_ros.arguments import VERSION  # noqa: E402
 from inertial_id_ros.errors import InertialIdError  # noqa: E402
 from inertial_id_ros.ros.settings.settings_node import SettingsNode  # noqa: E402
 from inertial_id_ros.settings import SENSORS, Settings, iter_settings  # noqa: E402
@@ -193,8 +196,15 @@ def started(*words):
 def test_help_tells_topics_services_and_where_settings_are_documented():
     status, text = started("--help")
     assert status == 0 and text.startswith("usage: inertial_id_node")
-    for word in ("docs/settings.md", "wrench.topic", "~/set_shape", "~/identify", "/diagnostics"):
+    interfaces = re.findall(r"^\| `(~/\w+)`", (ROOT / "docs/interfaces.md").read_text(), re.M)
+    assert len(interfaces) > 15
+    for word in ("docs/settings.md", "wrench.topic", "/diagnostics"):
         assert word in text
+    assert set(interfaces) <= set(text.split())
+
+
+def test_the_node_tells_its_version():
+    assert started("--version") == (0, f"inertial_id_ros {VERSION}\n")
 
 
 @pytest.mark.parametrize(("words", "said"), [

@@ -67,6 +67,10 @@ def run(options: Options) -> int:
     if report_path is not None:
         write_text(report_path, _page(result, options))
     _report(result, options)
+    if not options.quiet:
+        for path in (json_path, plot_path, report_path):
+            if path is not None:
+                print(f"wrote {printable(str(path))}")
     return OK if isinstance(result.outcome, Estimate) else NO_ESTIMATE
 
 

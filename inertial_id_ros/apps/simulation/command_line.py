@@ -81,11 +81,15 @@ def _write(arguments: Sequence[str]) -> int:
 def _add_option(parser: argparse.ArgumentParser, name: str, default: Any, spec: Spec) -> None:
     """Add the option of a setting, with its description, range and default as help."""
     option = "--" + name.replace("_", "-")
-    shown = " ".join(f"{v:g}" for v in default) if isinstance(default, tuple) else default
     unit = f" [{spec.unit}]" if spec.unit else ""
-    text = f"{spec.description}{unit} ({allowed_range(spec)}; default: {shown})"
-    if isinstance(default, str):
-        text = f"{spec.description} ({', '.join(spec.choices) or 'text'}; default: {shown})"
+    notes = [] if allowed_range(spec).startswith("finite") else [allowed_range(spec)]
+    if isinstance(default, bool):
+        notes.append(f"default: {str(default).lower()}")
+    elif isinstance(default, tuple):
+        notes.append("default: " + " ".join(f"{v:g}" for v in default))
+    elif default != "":
+        notes.append(f"default: {default}")
+    text = f"{spec.description}{unit}" + (f" ({'; '.join(notes)})" if notes else "")
     common: dict[str, Any] = {"dest": name, "default": None, "help": text.replace("%", "%%")}
     if isinstance(default, bool):
         parser.add_argument(option, type=_boolean, metavar="true|false", **common)

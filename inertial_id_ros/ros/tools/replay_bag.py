@@ -49,7 +49,9 @@ _SLOW = 0.5  # s behind schedule that deserve a warning
 
 def make_parser() -> argparse.ArgumentParser:
     """The command line of `replay_bag`."""
-    parser = Parser(prog=_NAME, description=__doc__.split("\n")[0])
+    parser = Parser(prog=_NAME, description="Publish a recording on its topics, with its clock.",
+                    epilog="Exit status: 0 the end, or a signal, was reached; 2 the request cannot "
+                    "be carried out.")
     add = parser.add_argument
     add("recording", metavar="BAG", type=Path, help="rosbag2 folder, .mcap or .db3 file")
     add("--rate", metavar="R", type=float, default=1.0, help="speed of the replay (default 1)")
