@@ -38,7 +38,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("robot")
     (out / "arm.urdf").write_text(load_description().urdf)
     recorded = simulate(wide_motion(12.0), 12.0)
-    for name, effort in (("right", recorded.effort), ("wrong", recorded.effort[:, ::-1])):
+    noise = recorded.effort.copy()  # of one joint, as of one that hardly moves
+    noise[:, 0] = 0.1 * np.random.default_rng(2).normal(size=len(noise))
+    for name, effort in (("right", recorded.effort), ("wrong", recorded.effort[:, ::-1]),
+                         ("noise", noise)):
         np.savez(out / f"{name}.npz", t=recorded.t, q=recorded.q, effort=effort,
                  names=np.array(NAMES))
         main([str(out / f"{name}.npz"), "--urdf", str(out / "arm.urdf"), "--quiet", "--no-align",
@@ -112,9 +115,12 @@ def test_a_body_less_its_margin_is_at_the_border_of_what_can_exist(folder: Path)
 
 
 def test_the_verdict_says_whether_the_torques_are_explained(folder: Path) -> None:
-    for name, tone in (("right", "verdict good"), ("wrong", "verdict bad")):
+    for name, tone in (("right", "verdict good"), ("wrong", "verdict bad"),
+                       ("noise", "verdict fair")):
         verdict = next(parse(folder / "pages" / f"{name}.npz.html").iter("section"))
         assert verdict.get("class") == tone
+    said = "".join(verdict.itertext())
+    assert f"Most of the torque is not explained of: {NAMES[0]} (" in said
 
 
 def test_the_page_loads_nothing_and_names_its_command(folder: Path) -> None:

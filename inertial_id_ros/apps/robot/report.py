@@ -34,12 +34,14 @@ def print_report(console: Console, result: RobotResult, title: str, base: bool) 
 
 
 def verdict(result: RobotResult) -> list[str]:
-    """Sentences about the result: notes, tilt and delay, torque error, consistency."""
-    out = [f"note: {note}" for note in result.notes]
-    if result.choice is not None:
-        out += result.choice.sentences()
+    """Sentences about the result: torque error, notes, tilt and delay, terms, consistency."""
+    out = [f"torque error {100.0 * result.prediction.relative:.2f} % of the torque"
+           + (f"; {100.0 * result.validation.relative:.2f} % on motion that was held back"
+              if result.validation is not None else "")]
+    out += [f"note: {note}" for note in result.notes]
     if result.alignment is not None:
         lean, s = np.degrees(result.alignment.tilt), result.alignment
+        lean = np.round(lean, 2) + 0.0  # no -0.00
         out.append(f"tilt of gravity {lean[0]:.2f}, {lean[1]:.2f} deg; efforts "
                    f"{1e3 * s.delay:.1f} ms late")
     if result.drives is not None and result.drives.covariance.any():
@@ -48,9 +50,8 @@ def verdict(result: RobotResult) -> list[str]:
         out.append("gains of the drives, N m/A: " + ", ".join(
             f"{name} {' ± '.join(round_to_spread(gain, about))}" for name, gain, about in zip(
                 result.model.joint_names, drives.gain, spread, strict=True)))
-    out.append(f"torque error {100.0 * result.prediction.relative:.2f} % of the torque"
-               + (f"; {100.0 * result.validation.relative:.2f} % on motion that was held back"
-                  if result.validation is not None else ""))
+    if result.choice is not None:
+        out += result.choice.sentences()
     bad = [b for b, good in zip(result.model.bodies, result.consistent, strict=True) if not good]
     out.append(f"bodies that cannot exist: {', '.join(bad)}" if bad else
                f"all {len(result.model.bodies)} bodies are physically consistent")

@@ -21,6 +21,7 @@ from .page_tables import choice_section, consistency_section, excitation_section
 from .report import verdict
 from .robot_identification import RobotResult
 
+_UNEXPLAINED = 0.5  # share of a joint's torque that a robot leaves of it at most, if it is known
 _DATA = 0.5  # share of the data from which on a number counts as identified
 _SHOWN = ((0, "mass", "kg", 1.0), (1, "COM x", "mm", 1e3), (2, "COM y", "mm", 1e3),
           (3, "COM z", "mm", 1e3), (4, "Ixx", "kg m\u00b2", 1.0), (7, "Iyy", "kg m\u00b2", 1.0),
@@ -55,6 +56,15 @@ def diagnose_robot(result: RobotResult) -> Diagnosis:
     if result.validation is None:
         return Diagnosis(FAIR, "Identified, not tested", "No part was held back for a test.",
                          reasons, ("Give --hold-back a share above 0.",))
+    held = result.validation
+    unexplained = [f"{name} ({percent(error, torque)})" for name, error, torque in zip(
+        result.model.output_names, held.error, held.torque, strict=True)
+        if error > _UNEXPLAINED * torque]
+    if unexplained:
+        return Diagnosis(FAIR, "Partly identified", "Most of the torque is not explained of: "
+                         + ", ".join(unexplained) + ".", reasons,
+                         ("Move these joints more: at rest, friction holds what the bodies and "
+                          "the drive do not. Amber numbers below are the description's.",))
     doubted = [body for body, beyond in zip(result.model.bodies, result.doubt.contradicted,
                                             strict=True) if beyond]
     if doubted:
