@@ -9,6 +9,7 @@ import functools
 import os
 import pwd
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -117,24 +118,27 @@ class RosProcess:
         return self.finish()
 
 
-_taken: set[int] = set()
+_taken: dict[int, socket.socket] = {}
 
 
 def own_domain() -> int:
     """Return a ROS domain that no other test and nobody else on this machine uses.
 
-    Each of the processes that share the tests of a run (xdist) has domains of its own: between
-    the choice of a domain and its use, nothing shows another process that it is taken.
+    Between the choice of a domain and its use, nothing shows another process of tests that it is
+    taken: a socket without a file, whose name holds the domain, says so until this process ends.
     """
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    # One that takes the place of a crashed one has a number beyond their count.
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % workers
-    domains = iter(unused_domain, None)
-    if len(_taken) >= 90 // workers:
+    if len(_taken) >= 40:
+        for claim in _taken.values():
+            claim.close()
         _taken.clear()
-    domain = next(d for d in domains if d % workers == worker and d not in _taken)
-    _taken.add(domain)
-    return domain
+    while True:
+        domain = unused_domain()
+        claim = socket.socket(socket.AF_UNIX)
+        with contextlib.suppress(OSError):
+            claim.bind(f"\0inertial_id_ros.test.domain.{domain}")
+            _taken[domain] = claim
+            return domain
+        claim.close()
 
 
 class Client:
