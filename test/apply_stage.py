@@ -67,7 +67,7 @@ class ApplyStage(Stage):
         still = np.concatenate([body.mass * up, np.cross(body.com, body.mass * up)])
         reading = sample.wrench[0] + sample.truth.wrench[0] - still
         while not self._ended.is_set():
-            self.robot.play(0.1, self.share * reading + self.contact, rest=not self.moves,
+            self.robot.play(0.04, self.share * reading + self.contact, rest=not self.moves,
                             speed=1.0)
 
     def end_rest(self) -> None:

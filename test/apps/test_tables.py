@@ -146,6 +146,8 @@ def test_units_names_and_matrices_of_others_are_converted(poses: Rows, tmp_path:
 @pytest.mark.parametrize(("break_it", "said"), [
     (lambda n, r: (["u", *n[1:]], r), "has no column 'time' (--columns names them); it has fx, fy"),
     (lambda n, r: ([*n[:3], "other", *n[4:]], r), "has no column 'fz'"),
+    (lambda n, r: ([*n[:7], *"abc", *n[10:]], r), "or those of joint positions (joints, "),
+    (lambda n, r: (n, r[:0]), "has no rows below its first line"),
     (lambda n, r: (n, np.vstack([r[:5], r[3:]])), "the time of row 6 of table"),
     (lambda n, r: (n, np.vstack([r[:5], np.full_like(r[:1], np.nan), r[5:]])),
      "the time of row 6 of table"),
@@ -189,6 +191,33 @@ def test_a_damaged_file_is_refused_in_one_sentence(
     assert main([str(tmp_path / name), "--quiet"]) == 2
     error = capsys.readouterr().err
     assert str(tmp_path / name) in error and error.count("\n") == 1
+
+
+def test_an_option_of_tables_is_refused_elsewhere(
+        poses: Rows, simulated: tuple[SimulatedCobot, Recording], tmp_path: Path,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    write_bag(tmp_path / "bag", *simulated)
+    for path, option in ((tmp_path / "bag", ("--columns", columns(tmp_path, "{}"))),
+                         (csv(tmp_path / "arm.csv", *poses), ("--episode", "0"))):
+        assert main([str(path), "--quiet", *option]) == 2
+        error = capsys.readouterr().err
+        assert option[0] in error and "is none" in error and error.count("\n") == 1
+
+
+def test_names_that_numpy_writes_as_a_comment_are_read(poses: Rows, tmp_path: Path) -> None:
+    path = csv(tmp_path / "arm.csv", *poses)
+    expected = result(tmp_path, path)["mass"]
+    path.write_text("# " + path.read_text())
+    assert result(tmp_path, path)["mass"] == expected
+
+
+def test_what_was_written_is_said(poses: Rows, tmp_path: Path,
+                                  capsys: pytest.CaptureFixture[str]) -> None:
+    path = csv(tmp_path / "arm.csv", *poses)
+    main([str(path), "--report", str(tmp_path / "pages"), "--json", str(tmp_path / "out.json")])
+    said = capsys.readouterr().out
+    assert f"wrote {tmp_path / 'out.json'}\n" in said
+    assert f"wrote {tmp_path / 'pages' / 'arm.csv.html'}\n" in said
 
 
 def test_an_episode_that_is_not_there_is_named(poses: Rows, tmp_path: Path,

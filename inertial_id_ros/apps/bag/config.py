@@ -16,7 +16,9 @@ from ...arguments import Parser, numbers
 from ...errors import DamagedFile, InvalidSetting
 from ...io.files import user_path
 from ...settings import SENSORS, Settings, flatten
+from ..tables.as_recording import is_table
 from ..tables.columns import Columns, columns_from_file
+from ..tables.lerobot import is_dataset
 from .black_box.files import BlackBox, read_black_box
 
 # Parameters that every ROS node has; they mean nothing without ROS.
@@ -67,7 +69,7 @@ def make_parser() -> argparse.ArgumentParser:
         "table: .csv, .npz, .parquet, or a LeRobot dataset")
     add("--columns", metavar="FILE", type=Path, help="YAML file with the names of the columns of a "
         "table (docs/tables.md)")
-    add("--episode", metavar="N", type=int, default=0, help="episode of a dataset (default 0)")
+    add("--episode", metavar="N", type=int, help="episode of a dataset (default 0)")
     add("--config", metavar="FILE", help="YAML file of settings (nested, dotted, or a ROS "
         "parameter file), or the name of one of the package's own, such as ur")
     add("--method", metavar="NAME", help="estimator (estimator.method)")
@@ -123,8 +125,12 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
         changes = read_settings_file(config_file(args.config)) if args.config else {}
     given = _settings_given(args)
     settings = Settings().replace({**changes, **given})
+    if args.columns and not is_table(args.recording):
+        raise InvalidSetting(f"--columns names those of a table, and {args.recording} is none")
+    if args.episode is not None and not is_dataset(args.recording):
+        raise InvalidSetting(f"--episode is for a dataset, and {args.recording} is none")
     columns = columns_from_file(user_path(args.columns)) if args.columns else Columns()
-    return Options(recording=args.recording, columns=columns, episode=args.episode,
+    return Options(recording=args.recording, columns=columns, episode=args.episode or 0,
                    settings=settings, asked=frozenset(given),
                    whole=args.window == _WHOLE, recorded_stamps=args.stamps == "recorded", box=box,
                    save_tool=args.save_tool, json=args.json, plot=args.plot, report=args.report,

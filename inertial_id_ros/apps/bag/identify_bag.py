@@ -19,6 +19,7 @@ from .config import Options, parse_options
 from .offline import identify_recording
 from .output import (
     check_outputs,
+    print_written,
     report_file,
     result_json,
     write_json,
@@ -68,9 +69,8 @@ def run(options: Options) -> int:
         write_text(report_path, _page(result, options))
     _report(result, options)
     if not options.quiet:
-        for path in (json_path, plot_path, report_path):
-            if path is not None:
-                print(f"wrote {printable(str(path))}")
+        saved = tool_path if isinstance(result.outcome, Estimate) else None
+        print_written(json_path, saved, plot_path, report_path)
     return OK if isinstance(result.outcome, Estimate) else NO_ESTIMATE
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidSetting
+from ...errors import InvalidSetting, printable
 from ...estimate import Estimate
 from ...io.files import replace_file, strict_json, user_path
 from ...regression.tool import Tool, save_tool
@@ -35,6 +35,13 @@ def check_outputs(wanted: Mapping[str, Path | None],
                 raise InvalidSetting(f"{option} {path} would overwrite {what}; name another file")
         taken[real] = f"the file of {option}"
     return [checked.get(option) for option in wanted]
+
+
+def print_written(*paths: Path | None) -> None:
+    """Say which files were written; None: it was not asked for."""
+    for path in paths:
+        if path is not None:
+            print(f"wrote {printable(str(path))}")
 
 
 def report_file(folder: Path, recording: Path) -> Path:

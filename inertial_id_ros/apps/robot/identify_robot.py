@@ -20,7 +20,7 @@ from ...robot.joint_terms import COULOMB, DRIVE, OFFSET, VISCOUS, JointTerms
 from ...robot.recording import LOW_PASS
 from ...robot.robot_file import save_robot
 from ...robot.sensed_base import BaseSensing
-from ..bag.output import check_outputs, report_file, write_json, write_text
+from ..bag.output import check_outputs, print_written, report_file, write_json, write_text
 from .motor_currents import Currents
 from .recording_files import BagTopics, read_recording
 from .report import print_report, result_json
@@ -160,8 +160,12 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
         from .robot_page import robot_page
 
         write_text(report_out, robot_page(result, args.recording[0], words))
+        if not args.quiet:
+            print_written(report_out)
     result.check_explained()
     _write(result, urdf, title, descriptions, robot_out, json_out)
+    if not args.quiet:
+        print_written(*descriptions, robot_out, json_out)
     return OK
 
 

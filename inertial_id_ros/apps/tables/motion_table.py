@@ -41,16 +41,24 @@ def motion_table(table: Table, columns: Columns, what: str) -> MotionTable:
     if columns.joints:
         joints = {joint: _column(table, name, what) for joint, name in columns.joints.items()}
         return MotionTable(stamps, wrench, None, None, joints)
+    if not any(name in table for name in columns.position):
+        raise InvalidData(f"{what} has no column '{columns.position[0]}' of a position; --columns "
+                          "names its columns, or those of joint positions (joints, with --urdf); "
+                          f"it has {_present(table)}")
     position = columns.metres * _vectors(table, columns.position, 3, what)
     return MotionTable(stamps, wrench, position, _quaternions(table, columns, what), {})
+
+
+def _present(table: Table) -> str:
+    """The names of the columns that are there."""
+    return f"{', '.join(sorted(table)) or 'none':.400}"
 
 
 def _column(table: Table, name: str, what: str) -> Array:
     """A column of single numbers."""
     if name not in table:
-        present = ", ".join(sorted(table)) or "none"
         raise InvalidData(f"{what} has no column '{name}' (--columns names them); it has "
-                          f"{present:.400}")
+                          f"{_present(table)}")
     column = np.asarray(table[name], dtype=float)
     if column.ndim == 2 and column.shape[1] == 1:
         column = column[:, 0]
@@ -86,8 +94,9 @@ def _stamps(time: Array, columns: Columns, what: str) -> np.ndarray:
     seconds = columns.seconds * time
     back = np.flatnonzero(np.diff(seconds) < 0.0)
     if len(back):
-        raise InvalidData(f"the {name} of row {back[0] + 2} of {what} is {time[back[0] + 1]:.17g}, "
-                          f"below {time[back[0]]:.17g} before it; time must not go back")
+        before, now = time[back[0]:back[0] + 2].tolist()
+        raise InvalidData(f"the {name} of row {back[0] + 2} of {what} is {now}, below {before} "
+                          "before it; time must not go back")
     stamps = np.round(1e9 * seconds).astype(np.int64)
     return stamps + _START if seconds[0] < _EARLIEST else stamps
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -71,15 +72,19 @@ def _read_csv(path: Path) -> Table:
     """Columns of numbers below one line of names; empty cells are not a number."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            first = file.readline()
+            first = file.readline().lstrip("# ")  # NumPy writes names as a comment
             delimiter = max(_DELIMITERS, key=first.count)
             names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
             _check_names(path, names)
-            rows = np.genfromtxt(file, delimiter=None if delimiter == " " else delimiter,
-                                 dtype=float, ndmin=2)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # of a table without rows
+                rows = np.genfromtxt(file, delimiter=None if delimiter == " " else delimiter,
+                                     dtype=float, ndmin=2)
     except (UnicodeDecodeError, ValueError, csv.Error) as error:
         why = " ".join(str(error).split())
         raise RecordingError(f"table {path} cannot be read: {why:.300}") from error
+    if not rows.size:
+        raise RecordingError(f"table {path} has no rows below its first line")
     if rows.shape[1] != len(names):
         raise RecordingError(f"table {path} has {len(names)} names in its first line and "
                              f"{rows.shape[1]} columns below")
