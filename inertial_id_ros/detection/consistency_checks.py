@@ -24,6 +24,7 @@ _MISFIT = 5.0
 # The same below which it may be that of the sensor, and from which something looks like a load.
 _FITS, _WRONG = 1.0, 3.0
 _RAISED = 0.5 * (_FITS + _WRONG)  # that from which it is said that intervals are wider
+_UNKNOWN = 10.0  # share from which on a payload is not known at all; far more breaks the arithmetic
 
 
 def sensor_errors(settings: WrenchSettings) -> Array:
@@ -54,7 +55,7 @@ def unexplained_share(problem: Problem, phi: Array, states: Array, noise: Array)
     load = _without_constants(problem, (problem.with_states[:, :PARAMETERS] @ phi).reshape(6, -1))
     left, of_load = (np.linalg.norm(part.reshape(2, -1), axis=1) for part in (residual, load))
     is_wrong = (_misfit(_rms(problem, residual), noise) - _FITS) / (_WRONG - _FITS)
-    return np.asarray(min(max(is_wrong, 0.0), 1.0) * left / np.maximum(of_load, 1e-12))
+    return np.minimum(min(max(is_wrong, 0.0), 1.0) * left / np.maximum(of_load, 1e-12), _UNKNOWN)
 
 
 def _residual(problem: Problem, phi: Array, states: Array) -> Array:
