@@ -264,6 +264,15 @@ def test_a_joint_that_was_not_recorded_is_named(folder: Path):
         read_recording(folder / "free.npz").of_joints(["knee"])
 
 
+def test_without_names_the_joints_that_were_recorded_can_be_named(folder: Path):
+    held = np.load(folder / "free.npz")
+    np.savez(folder / "two.npz", t=held["t"], q=held["q"][:, :2], effort=held["effort"][:, :2])
+    recording = read_recording(folder / "two.npz")
+    with pytest.raises(RecordingError, match="2 joints without names; .* --joints names those"):
+        recording.of_joints(NAMES)
+    np.testing.assert_array_equal(recording.of_joints(NAMES[:2]).q, held["q"][:, :2])
+
+
 @pytest.mark.parametrize(("content", "said"), [
     ("a,b\n1,2\n", "needs columns time"),
     ("time,position.a\n0,1\n", "lacks columns effort.a"),

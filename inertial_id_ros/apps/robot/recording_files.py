@@ -102,7 +102,8 @@ class NamedRecording:
             return [self.names.index(name) for name in names]
         if self.q.shape[1] != len(names):
             raise RecordingError(f"the recording has {self.q.shape[1]} joints without names; the "
-                                 f"robot description has {len(names)}: {', '.join(names)}")
+                                 f"robot description has {len(names)}: {', '.join(names)}; "
+                                 "--joints names those that it holds, in this order")
         return list(range(len(names)))
 
     def _good_samples(self, numbers: Array) -> np.ndarray:
