@@ -12,7 +12,7 @@ from .drawing.elements import Markup, element
 from .frame_trials import Trial
 from .held_out import FORCE, HeldOut
 from .results import Identification
-from .wording import CONFIDENCE_95, round_to_spread, summary
+from .wording import CONFIDENCE_95, round_to_spread, summary, two_digits
 
 GOOD, FAIR, BAD = "good", "fair", "bad"  # tones of the style
 
@@ -125,8 +125,8 @@ def diagnose(result: Identification, trial: Trial | None, found: HeldOut | None)
     reasons = [_sentence(finding.text)] if finding else []
     if fault is _FRAMES and trial is not None:
         said, mend = _FRAMES_SAID[trial.kind], _FRAME_MENDS[trial.kind]
-        reasons.insert(0, f"{_sentence(trial.text)[:-1]}: {trial.after:.2g} N are left then, where "
-                       f"the declared frames leave {trial.before:.2g} N.")
+        reasons.insert(0, f"{_sentence(trial.text)[:-1]}: {two_digits(trial.after)} N are left "
+                       f"then, where the declared frames leave {two_digits(trial.before)} N.")
     if finding and fault and fault.names[0] in ("payload_changed", "estimate_lost"):
         reasons += _earlier_payloads(result)
     mends = [mend] if mend else []
@@ -149,8 +149,8 @@ def _judge_estimate(estimate: Estimate, result: Identification, fault: Fault | N
     usable = UNOBSERVED not in estimate.verdict[:4]
     if found is not None:
         without, with_ = found.lengths(FORCE)
-        reasons.append(f"On data that it had not seen, the estimate leaves {with_:.2g} N of force; "
-                       f"without it there are {without:.3g} N.")
+        reasons.append(f"On data that it had not seen, the estimate leaves {two_digits(with_)} N "
+                       f"of force; without it there are {without:.3g} N.")
     notes = list(_allowed_for(result))
     reasons += [_sentence(finding.text) for _, finding in notes]
     mends += dict.fromkeys(note.mend for note, _ in notes)

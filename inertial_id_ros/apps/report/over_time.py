@@ -16,7 +16,7 @@ from .drawing.elements import Markup, element, section
 from .drawing.time_axis import Bar, time_axis
 from .held_out import contact_spans
 from .results import Identification
-from .wording import CONFIDENCE_95, NAMES
+from .wording import CONFIDENCE_95, NAMES, two_digits
 
 _COLOURS = ("x", "y", "z")
 _SETTLED = 4.0  # bands up to this many times the last one fit on the axes
@@ -52,8 +52,8 @@ def _parameter_chart(curves: Curves, title: str, unit: str, members: list[int], 
     colours = ("black",) if len(members) == 1 else _COLOURS
     lines = [Curve(NAMES[k], curves.time, value[:, i], colours[i], band[:, i])
              for i, k in enumerate(members)]
-    said = "; ".join(f"{NAMES[k]} ends at {value[-1, i]:.4g} \u00b1 {band[-1, i]:.2g} {unit}, "
-                     f"{VERDICT_WORDS[curves.verdict[k]]}" for i, k in enumerate(members))
+    said = "; ".join(f"{NAMES[k]} ends at {value[-1, i]:.4g} \u00b1 {two_digits(band[-1, i])} "
+                     f"{unit}, {VERDICT_WORDS[curves.verdict[k]]}" for i, k in enumerate(members))
     return chart(title, unit, lines, Axes((0.0, duration), limits), said, spans)
 
 
@@ -89,7 +89,8 @@ def _wrench_chart(curves: WrenchCurves, predicted: WrenchCurves, title: str, uni
     rms = np.sqrt(np.mean(error**2, axis=0)) if known.any() else None
     said = (f"measured {title.lower()} over time" if rms is None else
             "rms of measured less predicted "
-            + ", ".join(f"{v:.2g} {unit} along {n}" for v, n in zip(rms, _COLOURS, strict=True)))
+            + ", ".join(f"{two_digits(v)} {unit} along {n}"
+                        for v, n in zip(rms, _COLOURS, strict=True)))
     axes = Axes((float(curves.time[0]), float(curves.time[-1])), _limits(measured, measured))
     return chart(title, unit, lines, axes, said, contact_spans(result.history))
 

@@ -25,7 +25,7 @@ from .payload_tables import (
 from .place import place_section
 from .provenance import Origin, provenance_section, setup_section
 from .results import Identification
-from .wording import CONFIDENCE_95, round_to_spread
+from .wording import CONFIDENCE_95, round_to_spread, two_digits
 
 
 def payload_page(result: Identification, settings: Settings, origin: Origin) -> str:
@@ -62,14 +62,14 @@ def cards(estimate: Estimate, found: HeldOut | None) -> Markup:
     mass, spread = round_to_spread(body.mass, width[0])
     com = ", ".join(f"{round(1e3 * v, 1) + 0.0:.1f}" for v in body.com)
     items = [("Mass", [f"{mass} \u00b1 {spread} kg"], _worst(estimate, slice(0, 1))),
-             ("Centre of mass", [f"({com}) ", f"\u00b1 {1e3 * width[1:4].max():.2g} mm"],
+             ("Centre of mass", [f"({com}) ", f"\u00b1 {two_digits(1e3 * width[1:4].max())} mm"],
               _worst(estimate, slice(1, 4))),
              ("Inertia", _inertia_texts(estimate, width), _worst(estimate, slice(4, 10)))]
     if found is not None:
         force, torque = found.lengths(FORCE), found.lengths(TORQUE)
         items.append(("Wrench that is left, on data not seen before",
-                      [f"{force[0]:.3g} \u2192 {force[1]:.2g} N, ",
-                       f"{torque[0]:.2g} \u2192 {torque[1]:.2g} N m"], ""))
+                      [f"{force[0]:.3g} \u2192 {two_digits(force[1])} N, ",
+                       f"{two_digits(torque[0])} \u2192 {two_digits(torque[1])} N m"], ""))
     return element("ul", *(element("li", element("span", name), element(
         "b", *(element("span", text) for text in texts)), class_=tone or None)
         for name, texts, tone in items), class_="cards")
@@ -81,7 +81,7 @@ def _inertia_texts(estimate: Estimate, width: np.ndarray) -> list[str]:
         return ["not identified ", "by this motion"]
     tensor = estimate.body.inertia_com
     moments = ", ".join(f"{1e3 * tensor[k, k]:.3g}" for k in range(3))
-    return [f"({moments}) ", f"\u00b1 {1e3 * width[[4, 7, 9]].max():.2g} g m\u00b2"]
+    return [f"({moments}) ", f"\u00b1 {two_digits(1e3 * width[[4, 7, 9]].max())} g m\u00b2"]
 
 
 def _worst(estimate: Estimate, members: slice) -> str:

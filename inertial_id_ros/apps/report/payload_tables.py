@@ -12,7 +12,16 @@ from ...settings import Settings
 from .drawing.elements import Markup, element, section, table
 from .held_out import FORCE, TORQUE, HeldOut
 from .information import information
-from .wording import CHANNELS, CONFIDENCE_95, NAMES, SCALES, UNITS, percent, round_to_spread
+from .wording import (
+    CHANNELS,
+    CONFIDENCE_95,
+    NAMES,
+    SCALES,
+    UNITS,
+    percent,
+    round_to_spread,
+    two_digits,
+)
 
 TONES = ("bad", "fair", "good")  # of the verdicts
 _STATES = {"rotation": ("sensor turned about", "deg", np.rad2deg(1.0)),
@@ -36,7 +45,8 @@ def parameter_section(estimate: Estimate) -> Markup:
                      f"{estimate.samples} samples, {estimate.window:.1f} s.", class_="note")]
     if np.any(estimate.residual_rms):  # joint torques know no channels of a sensor
         decimals = (3, 3, 3, 4, 4, 4)
-        channels = [(name, f"{round(bias, n) + 0.0:.{n}f}", f"{rms:.2g}", "N" if n == 3 else "N m")
+        channels = [(name, f"{round(bias, n) + 0.0:.{n}f}", two_digits(rms),
+                     "N" if n == 3 else "N m")
                     for name, bias, rms, n in zip(CHANNELS, estimate.bias, estimate.residual_rms,
                                                   decimals, strict=True)]
         parts.append(table("Sensor", ("channel", "bias", "residual rms", "unit"), channels))
@@ -52,10 +62,10 @@ def held_out_section(found: HeldOut | None) -> Markup:
     rows = []
     for name, channels, unit in (("force", FORCE, "N"), ("torque", TORQUE, "N m")):
         without, with_ = found.lengths(channels)
-        rows.append((name, f"{without:.3g}", f"{with_:.2g}", unit,
+        rows.append((name, f"{without:.3g}", two_digits(with_), unit,
                      percent(with_, without)))
     for k, name in enumerate(CHANNELS):
-        rows.append((name, f"{found.without[k]:.3g}", f"{found.with_[k]:.2g}",
+        rows.append((name, f"{found.without[k]:.3g}", two_digits(found.with_[k]),
                      "N" if k < 3 else "N m", percent(found.with_[k], found.without[k])))
     what = (f"each of {found.wrenches} readings is predicted from the weight of the payload"
             if found.weight_only else f"each of {found.wrenches} means over 10 ms is predicted")
@@ -84,10 +94,10 @@ def information_section(estimate: Estimate, settings: Settings, rotation_only: b
                       else known.motion.text)
             # The noise of a wrist sensor says nothing of what joint torques would tell.
             unsure = hidden or settings.load.source != "wrench"
-            after = "" if unsure else f"\u00b1 {SCALES[k] * known.after:.2g}"
+            after = "" if unsure else f"\u00b1 {two_digits(SCALES[k] * known.after)}"
         rows.append((NAMES[k], _meter(known.share, NAMES[k]),
-                     f"\u00b1 {SCALES[k] * known.half_width:.2g}",
-                     f"\u00b1 {SCALES[k] * known.allowed:.2g}", unit,
+                     f"\u00b1 {two_digits(SCALES[k] * known.half_width)}",
+                     f"\u00b1 {two_digits(SCALES[k] * known.allowed)}", unit,
                      element("td", motion, class_="text"), after))
     return section(
         "Information, and the motion that would add to it", "information",

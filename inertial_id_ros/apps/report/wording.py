@@ -35,6 +35,17 @@ def percent(part: float, whole: float) -> str:
     return f"{share:.2g} %" if share < 9.95 else f"{share:.0f} %"
 
 
+def two_digits(value: float) -> str:
+    """A number to its second significant digit, with an exponent only from a million on.
+
+    Examples:
+        >>> two_digits(123.4), two_digits(0.0447)
+        ('120', '0.045')
+    """
+    shown = float(f"{value:.2g}")
+    return f"{shown:.0f}" if 100.0 <= abs(shown) < 1e6 else f"{shown:.2g}"
+
+
 def round_to_spread(value: float, spread: float) -> tuple[str, str]:
     """Round a value and its spread to the second significant digit of the spread.
 
@@ -45,6 +56,8 @@ def round_to_spread(value: float, spread: float) -> tuple[str, str]:
     if not np.isfinite(spread) or spread <= 0.0:
         return f"{value:.6g}", f"{spread:g}"
     decimals = 1 - int(np.floor(np.log10(spread)))
+    if -4 <= decimals < 0:
+        return f"{round(value, decimals) + 0.0:.0f}", two_digits(spread)
     if not 0 <= decimals <= 9:
         return f"{value:.3g}", f"{spread:.2g}"
     shown = round(value, decimals) + 0.0  # + 0.0 makes 0.0 of -0.0
