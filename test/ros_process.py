@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 from array import array
+from collections import deque
 from pathlib import Path
 
 import numpy as np
@@ -118,27 +119,27 @@ class RosProcess:
         return self.finish()
 
 
-_taken: dict[int, socket.socket] = {}
+_claims: deque[socket.socket] = deque(maxlen=5)
 
 
 def own_domain() -> int:
     """Return a ROS domain that no other test and nobody else on this machine uses.
 
     Between the choice of a domain and its use, nothing shows another process of tests that it is
-    taken: a socket without a file, whose name holds the domain, says so until this process ends.
+    taken: a socket without a file, whose name holds the domain, says so meanwhile.
     """
-    if len(_taken) >= 40:
-        for claim in _taken.values():
-            claim.close()
-        _taken.clear()
     while True:
         domain = unused_domain()
         claim = socket.socket(socket.AF_UNIX)
-        with contextlib.suppress(OSError):
+        try:
             claim.bind(f"\0inertial_id_ros.test.domain.{domain}")
-            _taken[domain] = claim
-            return domain
-        claim.close()
+        except OSError:
+            claim.close()
+            continue
+        if len(_claims) == _claims.maxlen:
+            _claims[0].close()
+        _claims.append(claim)
+        return domain
 
 
 class Client:
