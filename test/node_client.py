@@ -48,6 +48,22 @@ def wait_for_valid(stage, after=0):
     return got[-1]
 
 
+def play_until_valid(stage, robot):
+    """Publish a robot's motion until there is a valid estimate, and give that: a node that has just
+    been found may lose the first samples."""
+    got = stage.client.listen(InertialParameters, PARAMETERS)
+
+    def is_valid():
+        if got and got[-1].valid:
+            return True
+        robot.play(0.5)
+        return False
+
+    robot.play(3.0)
+    stage.client.spin_until(is_valid)
+    return got[-1]
+
+
 def wait_until_all_is_used(stage):
     """Wait until the node has used every sample that was published."""
     stage.client.spin_until(lambda: wait_for_valid(stage, 1).stale)

@@ -94,7 +94,7 @@ def test_the_report_prints_value_interval_unit_and_verdict_of_every_parameter():
 
 @pytest.mark.parametrize(("value", "spread", "shown"), [
     (0.93312, 0.00447, ("0.9331", "0.0045")), (-0.001, 0.2, ("0.00", "0.20")),
-    (1234.5, 250.0, ("1.23e+03", "2.5e+02")), (1.0, 0.0, ("1", "0"))])
+    (1234.5, 250.0, ("1230", "250")), (2.5e9, 3e8, ("2.5e+09", "3e+08")), (1.0, 0.0, ("1", "0"))])
 def test_values_are_rounded_to_two_digits_of_their_interval(value, spread, shown):
     assert round_to_spread(value, spread) == shown
 

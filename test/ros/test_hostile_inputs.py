@@ -16,6 +16,7 @@ from node_client import (  # noqa: E402
     NODE,
     PARAMETERS,
     current_findings,
+    play_until_valid,
     wait_for_finding,
     wait_for_valid,
     wait_until_cleared,
@@ -77,8 +78,7 @@ def test_estimates_and_signals_go_on_while_a_description_is_read():
         node = stage.start_node(estimator__rate=10.0)
         robot = Robot(stage.client)
         robot.publish_description()
-        robot.play(3.0)
-        wait_for_valid(stage)
+        play_until_valid(stage, robot)
         got = stage.client.listen(InertialParameters, PARAMETERS)
         slow = "<robot>" + LOOKS * (MAX_URDF_ELEMENTS // 4)  # takes the parser a while
         for _ in range(3):
@@ -99,8 +99,7 @@ def test_a_large_set_of_points_becomes_a_shape_and_a_larger_one_is_refused():
         stage.start_node(estimator__rate=4.0)
         robot = Robot(stage.client)
         robot.publish_description()
-        robot.play(3.0)
-        wait_for_valid(stage)
+        play_until_valid(stage, robot)
         call = stage.client.call
         refused = call(SetShape, f"{NODE}/set_shape", points_request(MAX_REQUEST_POINTS + 1))
         assert not refused.success and f"at most {MAX_REQUEST_POINTS}" in refused.message
@@ -114,8 +113,7 @@ def test_parameters_without_end_are_taken_as_none_and_said_in_the_log():
         node = stage.start_node(estimator__rate=4.0)
         robot = Robot(stage.client)
         robot.publish_description()
-        robot.play(3.0)
-        wait_for_valid(stage)
+        play_until_valid(stage, robot)
         names = GetParameters.Request(names=["estimator.rate"] * (MAX_REQUEST_ENTRIES + 1))
         assert stage.client.call(GetParameters, f"{NODE}/get_parameters", names).values == []
         node.wait_for_text(f"{MAX_REQUEST_ENTRIES + 1} entries or more is taken as empty")
@@ -133,8 +131,7 @@ def test_frames_without_end_cost_little_and_the_robot_is_still_known():
         node = stage.start_node(estimator__rate=4.0)
         robot = Robot(stage.client)
         robot.publish_description()
-        robot.play(3.0)
-        wait_for_valid(stage)
+        play_until_valid(stage, robot)
         before = memory(node.process.pid)
         for k in range(4):
             message = TFMessage()
