@@ -4,6 +4,7 @@ thread."""
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from ...errors import InertialIdError
 from .executor_jobs import ExecutorJobs
 
 _POLL = 0.02  # s
+_TIMES = 4  # that a question is asked: a service that has just been found may lose an answer
 _QOS = QoSProfile(depth=100, history=HistoryPolicy.KEEP_LAST,
                   reliability=ReliabilityPolicy.BEST_EFFORT)
 
@@ -40,8 +42,12 @@ class Asking:
     def __init__(self, node: Node, jobs: ExecutorJobs) -> None:
         self._node, self._jobs = node, jobs
 
-    def call(self, kind: Any, service: str, request: Any, timeout: float) -> Any:
-        """The response of a service within a time [s].
+    def ask(self, kind: Any, service: str, request: Any, timeout: float) -> Any:
+        """As `call`, for a request that changes nothing: it may be sent several times."""
+        return self.call(kind, service, request, timeout, _TIMES)
+
+    def call(self, kind: Any, service: str, request: Any, timeout: float, times: int = 1) -> Any:
+        """The response of a service within a time [s]; times: that the request is sent at most.
 
         Raises:
             NoAnswer: it is not there; NoResponse: it does not answer.
@@ -53,28 +59,30 @@ class Asking:
                 if time.monotonic() > end:
                     raise NoAnswer(f"there is no service '{service}'")
                 time.sleep(_POLL)
-            return self._wait(client, service, request, timeout)
+            return self._wait(client, service, request, timeout, times)
         finally:
             self._jobs.run(lambda: self._node.destroy_client(client))
 
-    def _wait(self, client: Any, service: str, request: Any, timeout: float) -> Any:
-        """The response to a request (raises NoResponse)."""
+    def _wait(self, client: Any, service: str, request: Any, timeout: float, times: int) -> Any:
+        """The response to a request that is sent so often (raises NoResponse)."""
         answered: Future[Any] = Future()
 
         def pass_on(done: Any) -> None:
+            if answered.done() or done.cancelled():
+                return
             if done.exception() is not None:
                 answered.set_exception(done.exception())
-            elif not done.cancelled():
+            else:
                 answered.set_result(done.result())
 
         def send() -> None:
             client.call_async(request).add_done_callback(pass_on)
 
-        self._jobs.run(send)
-        try:
-            return answered.result(timeout)
-        except FutureTimeout:
-            raise NoResponse(f"service '{service}' did not answer within {timeout:g} s") from None
+        for _ in range(times):
+            self._jobs.run(send)
+            with contextlib.suppress(FutureTimeout):
+                return answered.result(timeout / times)
+        raise NoResponse(f"service '{service}' did not answer within {timeout:g} s")
 
     def listen(self, kind: Any, topic: str, timeout: float,
                enough: Callable[[list[Any]], bool]) -> list[Any]:

@@ -100,7 +100,7 @@ class Graph:
             return None
         kind = message_type(query.type)
         try:
-            return self._asking.call(kind, self.resolve(query.service),
-                                     fill(kind.Request(), query.fields), settings.apply.timeout)
+            return self._asking.ask(kind, self.resolve(query.service),
+                                    fill(kind.Request(), query.fields), settings.apply.timeout)
         except NoAnswer:
             return None

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
@@ -42,17 +42,18 @@ class ParameterClient:
         Raises:
             NoAnswer: there is no such node.
         """
-        listed = self._call(ListParameters, "list_parameters",
+        ask = self._asking.ask
+        listed = self._call(ask, ListParameters, "list_parameters",
                             ListParameters.Request(prefixes=list(prefixes), depth=0))
         names = list(listed.result.names)
         if not names:
             return {}
-        got = self._call(GetParameters, "get_parameters", GetParameters.Request(names=names))
+        got = self._call(ask, GetParameters, "get_parameters", GetParameters.Request(names=names))
         return {name: _plain(value) for name, value in zip(names, got.values, strict=True)}
 
     def read_only(self, names: Sequence[str]) -> frozenset[str]:
         """Those of these parameters that cannot be set (raises NoAnswer)."""
-        described = self._call(DescribeParameters, "describe_parameters",
+        described = self._call(self._asking.ask, DescribeParameters, "describe_parameters",
                                DescribeParameters.Request(names=list(names)))
         return frozenset(d.name for d in described.descriptors if d.read_only)
 
@@ -64,13 +65,15 @@ class ParameterClient:
         """
         request = SetParametersAtomically.Request(parameters=[
             Parameter(name=name, value=_message(value)) for name, value in values.items()])
-        result = self._call(SetParametersAtomically, "set_parameters_atomically", request).result
+        result = self._call(self._asking.call, SetParametersAtomically,
+                            "set_parameters_atomically", request).result
         if not result.successful:
             raise InvalidData(f"node '{self.name}' refuses {', '.join(values)}: {result.reason}")
 
-    def _call(self, kind: Any, service: str, request: Any) -> Any:
+    def _call(self, way: Callable[..., Any], kind: Any, service: str, request: Any) -> Any:
+        """The response of a service of the node, asked or called."""
         try:
-            return self._asking.call(kind, f"{self.name}/{service}", request, self._timeout)
+            return way(kind, f"{self.name}/{service}", request, self._timeout)
         except NoResponse:
             raise
         except NoAnswer:
