@@ -44,9 +44,9 @@ class Goals:
 
     def send(self, **fields):
         """The handle of a goal."""
-        self.feedback = []
+        feedback = self.feedback = []  # that of the goal before may come late
         future = self.actions.send_goal_async(
-            Identify.Goal(**fields), feedback_callback=lambda m: self.feedback.append(m.feedback))
+            Identify.Goal(**fields), feedback_callback=lambda m: feedback.append(m.feedback))
         self.client.spin_until(future.done)
         return future.result()
 
@@ -246,13 +246,14 @@ def test_goals_in_a_tight_loop_neither_starve_the_estimate_nor_grow_memory(goals
 
     goals.robot.play(4.0, speed=2.0, each=send)
     before = len(got)
-    for _ in range(3):
-        goals.robot.play(4.0, speed=2.0, each=send)
+    for _ in range(6):
+        goals.robot.play(2.0, speed=2.0, each=send)
         sizes.append(resident())
     valid = [m for m in got[before:] if m.valid]
     print(f"{sent} goals sent, {len(valid)} estimates in 6 s, resident {sizes} kB")
     assert len(valid) >= 24  # half of those without such a client
-    assert (sizes[-1] - sizes[0]) / (sent / 2) < 1.0  # kB a goal
+    # The allocator takes megabytes at a time: only the median of the growths tells of a leak.
+    assert np.median(np.diff(sizes)) / (sent / 8) < 1.0  # kB a goal
     goals.client.spin_until(first.cancel_goal_async().done)
     assert goals.result(first)[0] == GoalStatus.STATUS_CANCELED
 
