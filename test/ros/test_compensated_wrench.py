@@ -11,7 +11,7 @@ pytest.importorskip("rclpy")
 pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
-from node_client import NODE, wait_for_valid  # noqa: E402
+from node_client import NODE, play_until_valid  # noqa: E402
 from ros_process import Robot, Stage  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
@@ -85,8 +85,7 @@ def compensated():
         stage.robot.publish_description()
         stage.states = stage.client.listen(CompensationState, f"{NODE}/compensation_state")
         stage.wrenches = stage.client.listen(WrenchStamped, f"{NODE}/wrench_compensated", 1000)
-        stage.robot.play(3.0)
-        wait_for_valid(stage)
+        play_until_valid(stage, stage.robot)
         stage.client.spin_until(lambda: stage.states[-1].mode == CompensationState.PAYLOAD)
         yield stage
 
