@@ -110,6 +110,7 @@ def _split(words: list[str]) -> dict[str, float]:
     from inertial_id_ros.apps.bag.reader import Recording
     from inertial_id_ros.apps.bag.report import print_report
     from inertial_id_ros.apps.bag.topics import select_topics
+    from inertial_id_ros.apps.report.diagnosis import diagnose
     from inertial_id_ros.identification.make_identifier import identifier_from_settings
 
     clock, spent = time.process_time, dict.fromkeys(PARTS[1:], 0.0)
@@ -126,7 +127,8 @@ def _split(words: list[str]) -> dict[str, float]:
             setattr(pipeline, name, _counted(getattr(pipeline, name), spent, part))
         result = identify(recording, selection, pipeline, options.settings)
         done = clock()
-        print_report(Console(file=nowhere), result, str(options.recording), ())
+        print_report(Console(file=nowhere), result, str(options.recording),
+                     diagnose(result, None, None))
     spent |= {PARTS[1]: opened - began, READ: read - opened, PARTS[7]: clock() - done}
     spent[DECODED] = done - read - (read - opened) - sum(spent[part] for part in PARTS[4:7])
     return spent

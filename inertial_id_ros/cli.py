@@ -19,7 +19,8 @@ from types import FrameType
 from .errors import InertialIdError, MissingPackage, NotEnoughData, printable
 
 STARTED = time.monotonic()  # when the program was started: the libraries load after this [s]
-OK, NO_ESTIMATE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130  # exit statuses
+# Exit statuses; NOT_IDENTIFIED: an estimate whose data tell neither mass nor centre of mass.
+OK, NO_ESTIMATE, USER_ERROR, NOT_IDENTIFIED, INTERRUPTED = 0, 1, 2, 3, 130
 # Where the package on PyPI has another name than the module.
 _PIP_NAMES = {"pinocchio": "pin", "yaml": "PyYAML"}
 _ROS_ENDINGS = ("_msgs", "_interfaces", "_srvs")

@@ -77,6 +77,8 @@ class Estimate:
         stale: repeated, because no new data came; stale_reason: why none did, where known.
         restored: read from the file of an earlier run.
         tool_apart: phi is of the object alone, without the stored tool.
+        doubted: why mass or centre of mass count as unobserved although the data tell them, in one
+            sentence (`doubts`); empty where they do not.
         findings: everything that deserves attention, one sentence each.
     """
 
@@ -103,6 +105,7 @@ class Estimate:
     stale_reason: str = ""
     restored: bool = False
     tool_apart: bool = False
+    doubted: str = ""
     findings: tuple[str, ...] = field(default=())
 
     @property
@@ -153,7 +156,7 @@ class Estimate:
             "mass": body.mass, "com": body.com.tolist(), "inertia_com": body.inertia_com.tolist(),
             "frame_id": self.frame_id, "covariance": self.covariance.tolist(),
             "valid": True, "stale": self.stale, "stale_reason": self.stale_reason,
-            "restored": self.restored, "tool_apart": self.tool_apart,
+            "restored": self.restored, "tool_apart": self.tool_apart, "doubted": self.doubted,
             "method": self.method, "weighting": self.weighting, "samples": self.samples,
             "stamp_ns": self.stamp_ns, "verdict": [VERDICT_WORDS[v] for v in self.verdict],
             "condition_number": self.condition_number,

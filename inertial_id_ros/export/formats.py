@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from .placement import carried_links, move_to_link
 from .simulators import payload_mjcf, payload_sdf
 from .urdf import add_payload, payload_urdf, without_payloads
 
+_FLANGES = ("link8", "flange")  # endings of the names of a Franka's flange
 ROBOT = "urdf_robot"  # needs a robot description
 _WRITERS: dict[str, Callable[[Payload], str]] = {
     "urdf": payload_urdf, "sdf": payload_sdf, "mjcf": payload_mjcf, "yaml": payload_yaml,
@@ -54,6 +56,8 @@ def export(payload: Payload, name: str, parent: str, urdf: str, child: ChildProc
         UnknownFrame: no such link, or no description that holds it.
     """
     check_format(name)
+    if name == "franka_desk":
+        parent = parent or _flange(payload.parent, urdf)
     parent = parent or payload.parent
     if not urdf and name == ROBOT:
         raise InvalidModel(f"format {ROBOT} needs a robot description, and there is none")
@@ -69,6 +73,18 @@ def export(payload: Payload, name: str, parent: str, urdf: str, child: ChildProc
             f"Desk takes the numbers in the frame of the flange, here '{parent}'; the "
             "transformation is that of the flange, set the tool centre point in Desk")
     return ExportedPayload(_WRITERS[name](payload), payload.notes)
+
+
+def _flange(sensor: str, urdf: str) -> str:
+    """The flange of a Franka robot, by its name: the frame of the estimate or a link of the
+    description (raises UnknownFrame where it is not known)."""
+    links = re.findall(r'<link\s[^>]*?name="([^"]+)"', urdf)
+    flanges = [name for name in dict.fromkeys((sensor, *links)) if name.endswith(_FLANGES)]
+    if not flanges:
+        raise UnknownFrame("franka_desk needs the payload in the frame of the flange; the estimate "
+                           f"is in '{sensor}' and no link is called ...link8: give the flange as "
+                           "parent, with a robot description that holds it")
+    return flanges[0]
 
 
 def _into_robot(payload: Payload, parent: str, urdf: str, child: ChildProcess) -> ExportedPayload:

@@ -70,11 +70,14 @@ def payload_from_estimate(outcome: Estimate | NoEstimate, link: str = DEFAULT_LI
     """The payload of an estimate, on the frame of the sensor.
 
     Raises:
-        NotEnoughData: there is no estimate, or its data do not tell mass or centre of mass.
+        NotEnoughData: there is no estimate, it is in doubt, or its data do not tell mass or centre
+            of mass.
         InvalidData: no body has these parameters. InvalidSetting: the link's name.
     """
     if isinstance(outcome, NoEstimate):
         raise NotEnoughData(f"there is no estimate to export: {outcome.reason}")
+    if outcome.doubted:
+        raise NotEnoughData(f"the estimate is in doubt: {outcome.doubted}")
     held = ["it is of an earlier run and not confirmed yet"] if outcome.restored else []
     if outcome.stale and not outcome.restored:
         held.append(f"it is stale: {outcome.stale_reason or 'no new data came'}")

@@ -47,6 +47,8 @@ class AccuracyGoal:
             return outcome.reason
         if outcome.stale:
             return "new data: the estimate is held"
+        if outcome.doubted:
+            return outcome.doubted
         mass, com, inertia = summarise_verdict(outcome.verdict).split("; ")
         width, moment = 2.0 * outcome.sigma, _mean_moment(outcome)
         parts = [

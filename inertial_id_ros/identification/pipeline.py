@@ -18,6 +18,7 @@ from typing import Generic, Protocol, TypeVar
 from ..detection.disturbance_detector import Event, EventKind
 from ..detection.disturbance_findings import DisturbanceFindings
 from ..detection.segments import Segment
+from ..doubts import withdraw_doubted
 from ..errors import InertialIdError, InvalidData, InvalidShape, NotEnoughData
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..estimators import Estimator
@@ -242,13 +243,16 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         return estimate.as_stale() if is_old else estimate
 
     def _conclude(self, outcome: Outcome) -> Outcome:
-        """Keep a new estimate, with its stamp in order; add the findings."""
+        """Keep a new estimate, with its stamp in order; the outcome with the findings, as it may be
+        handed on."""
         if isinstance(outcome, Estimate) and not outcome.stale:
             outcome = self._stamps.restamp(outcome)
             self._flush_reason = None
         if isinstance(outcome, Estimate) and not outcome.restored:
             self._last = outcome
-        return replace(outcome, findings=tuple(f.text for f in self._log.all()))
+        findings = self._log.all()
+        return withdraw_doubted(
+            replace(outcome, findings=tuple(f.text for f in findings)), findings)
 
     def _with_flush_reason(self, text: str) -> str:
         """A reason for no estimate, preceded by why rows were forgotten."""

@@ -20,6 +20,7 @@ _FLANGE, _TCP = "tool0", "tool0_controller"
 _FINDING = "sensor_frame_shifted"
 _RECENT_NS = 5_000_000_000  # length of the motion that is looked at
 _PERIOD_NS = 5_000_000_000  # of checks
+_RETRY_NS = 200_000_000  # after which a pose that was not known is looked for again
 _POSES = 15  # of which the median is taken
 _LARGEST_SPREAD = 0.01  # m; frames that move more against each other are not fixed
 _SHORTEST, _SMALLEST = 0.002, np.deg2rad(1.0)  # m, rad; smaller shifts are not worth a finding
@@ -44,8 +45,8 @@ class FrameShift:
         if newest_ns < self._next or other == used or not tree.knows(other):
             return False
         tree.want(used, other)
-        self._next = newest_ns + _PERIOD_NS
         pose = find_fixed_pose(used, other, joint, tree)
+        self._next = newest_ns + (_RETRY_NS if pose is None else _PERIOD_NS)
         if pose is None:
             return False
         self._findings.clear(_FINDING)

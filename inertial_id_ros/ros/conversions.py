@@ -145,7 +145,12 @@ def payload_text(estimate: Estimate) -> str:
     if UNOBSERVED not in estimate.verdict[_GROUPS[1]]:
         text += (f", centre of mass ({com[0]:.1f}, {com[1]:.1f}, {com[2]:.1f}) ± "
                  f"{1e3 * spread[1:4].max():.2g} mm in {estimate.frame_id}")
-    return text
+    return text + _doubt(estimate)
+
+
+def _doubt(estimate: Estimate) -> str:
+    """What follows the numbers of an estimate that is in doubt."""
+    return f"; in doubt: {estimate.doubted}" if estimate.doubted else ""
 
 
 def parameters_message(outcome: Outcome, sequence: int = 0,
@@ -195,4 +200,4 @@ def status_sentence(estimate: Estimate) -> str:
             else f"held, {estimate.stale_reason or 'no new data'}: " if estimate.stale else "")
     apart = "object apart from the tool, " if estimate.tool_apart else ""
     return (f"{held}{apart}{estimate.method} on {estimate.samples} samples over "
-            f"{estimate.window:.1f} s: " + ", ".join(words))
+            f"{estimate.window:.1f} s: " + ", ".join(words) + _doubt(estimate))

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from rclpy.clock import Clock, ClockType
 
 from ..apps.bag.black_box.marks import ADVANCE, DESCRIBE, SOLVE
+from ..doubts import withdraw_doubted
 from ..errors import InertialIdError
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..findings import Finding, FindingLog
@@ -279,7 +280,7 @@ class InertialIdNode(ManagedNode):
 
     def solve_now(self) -> Outcome:
         """Solve with the samples so far, and publish; in the worker."""
-        outcome = refuse_unphysical(self.identifier.solve())
+        outcome = withdraw_doubted(refuse_unphysical(self.identifier.solve()), self.findings.all())
         self.compensation.use(self.identifier.load_in_use())
         self.black_boxes.mark(self.identifier.taken, SOLVE)
         self._pipeline_findings = self.identifier.findings()

@@ -44,7 +44,7 @@ def gates_of_payload(payload: Payload, settings: Settings, needs_limits: bool) -
         Gate("max_mass", "the mass that the robot may carry is not known; set apply.max_mass"
              if most == 0.0 and needs_limits
              else _above("the mass", payload.mass, most, name, "kg")),
-        Gate("max_com", _above(f"the distance of the centre of mass from '{payload.frame_id}'",
+        Gate("max_com", _above(f"the distance of the centre of mass from '{payload.origin or payload.frame_id}'",
                                distance, limits.max_com, "apply.max_com", "m")),
         Gate("max_inertia", _above("the largest moment of inertia", largest, limits.max_inertia,
                                    "apply.max_inertia", "kg m^2"))]

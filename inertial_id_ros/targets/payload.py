@@ -19,11 +19,13 @@ class Payload:
     """A payload as it is told.
 
     Attributes:
-        frame_id: frame in whose axes and about whose origin it is given.
+        frame_id: frame in whose axes it is given, and about whose origin unless `origin` names
+            another one.
         phi: inertial parameters (10,) about that origin.
         mass_verdict, com_verdict, inertia_verdict: how far each can be trusted.
         bias: reading of the sensor at zero load now (6,) [N, N m], sign of the incoming topic,
             sensor frame; None: a saved estimate does not tell it.
+        origin: frame about whose origin it is given, where that is another one; else empty.
     """
 
     frame_id: str
@@ -32,6 +34,7 @@ class Payload:
     com_verdict: ParameterVerdict
     inertia_verdict: ParameterVerdict
     bias: Array | None
+    origin: str = ""
 
     @property
     def mass(self) -> float:
@@ -65,12 +68,15 @@ class Payload:
 
     def turned(self, frame_id: str, rotation: Array) -> Payload:
         """The same payload about the same origin, along the axes of another frame."""
-        return self.placed(frame_id, rotation, np.zeros(3))
+        return replace(self.placed(frame_id, rotation, np.zeros(3)),
+                       origin=self.origin or self.frame_id)
 
     def describe(self) -> str:
         """Mass, centre of mass and frame in words."""
         com = ", ".join(f"{x:.1f}" for x in self.com_mm)
-        return f"{self.mass:.3f} kg at [{com}] mm in '{self.frame_id}'"
+        where = (f"from the origin of '{self.origin}' along the axes of '{self.frame_id}'"
+                 if self.origin else f"in '{self.frame_id}'")
+        return f"{self.mass:.3f} kg at [{com}] mm {where}"
 
 
 def payload_of(estimate: Estimate, tool: Array | None = None) -> Payload:

@@ -215,9 +215,9 @@ def test_without_an_estimate_the_status_is_one_and_json_holds_no_numbers(folder,
     status, out, _ = run(folder / "short", "--json", tmp_path / "o.json",
                          "--plot", tmp_path / "o.png", capsys=capsys)
     result = strict_json(tmp_path / "o.json")
-    assert status == 1 and "No valid estimate" in out
+    assert status == 1 and "No estimate" in out
     assert not result["valid"] and result["mass"] is None and result["covariance"] is None
-    assert result["diagnostics"][0] in " ".join(out.split())
+    assert result["diagnostics"][0] in " ".join(out.lower().split())
 
 
 def test_the_wrong_convention_gives_no_estimate_and_says_why(folder, capsys):

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from inertial_id_ros.apps.bag.config import parse_options
 from inertial_id_ros.apps.bag.report import print_report
+from inertial_id_ros.apps.report.diagnosis import diagnose
 from inertial_id_ros.apps.report.wording import round_to_spread
 from inertial_id_ros.arguments import VERSION
 from inertial_id_ros.errors import InvalidSetting
@@ -83,7 +84,7 @@ def test_the_report_prints_value_interval_unit_and_verdict_of_every_parameter():
         samples=1234, window=5.0, condition_number=10.0, min_eigenvalue=1e-3, solve_time=0.001)
     result = SimpleNamespace(outcome=estimate, findings=(), duration=6.0, counts={}, history=())
     console = Console(file=io.StringIO(), width=120)
-    print_report(console, result, "a [bag]", ["a note"])
+    print_report(console, result, "a [bag]", diagnose(result, None, None), ["a note"])
     text = console.file.getvalue()
     row = next(line for line in text.splitlines() if "mass" in line)
     assert [c.strip() for c in row.strip("│").split("│")] == [

@@ -105,7 +105,7 @@ def test_nothing_is_sent_during_contact(stage):
         words = "the wrench does not fit the estimate"
         wait_for_finding(stage, "contact", words)
         answer = refused(stage, words, estimate=SAVED)
-        assert len(answer.calls) == 2  # what would have been sent
+        assert not answer.calls  # no line to paste all the same
     finally:
         stage.contact = np.zeros(6)
 

@@ -7,11 +7,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ...cli import NO_ESTIMATE, OK, exit_status
+from ...cli import NO_ESTIMATE, NOT_IDENTIFIED, OK, exit_status
 from ...errors import printable
-from ...estimate import Estimate
+from ...estimate import UNOBSERVED, Estimate, Outcome
 from ...extras import optional_packages
 from ...regression.tool import tool_from_estimate
+from ..report.diagnosis import Diagnosis, diagnose
+from ..report.frame_trials import Trial, try_frames
 from ..report.results import Identification
 from ..report.wording import summary
 from ..tables.as_recording import as_recording
@@ -51,13 +53,10 @@ def run(options: Options) -> int:
     if plot_path is not None:
         from .plot import check_format
         check_format(plot_path)
-    with as_recording(options.recording, options.columns, options.settings,
-                      options.episode) as recording:
-        result = identify_recording(
-            recording, options.settings, options.asked,
-            lambda duration: progress_bar(duration, not options.quiet),
-            plot_path is not None or report_path is not None,
-            options.whole, options.recorded_stamps, options.box)
+    traced = plot_path is not None or report_path is not None
+    result = _identify(options, traced)
+    if not (traced or options.quiet or _status(result.outcome) == OK):
+        result = _identify(options, True)  # the trace tells which frame is wrong
     if json_path is not None:
         write_json(json_path, result_json(result, options.recording, result.notes))
     if tool_path is not None and isinstance(result.outcome, Estimate):
@@ -67,11 +66,29 @@ def run(options: Options) -> int:
         save_plot(plot_path, result, options.recording.name)
     if report_path is not None:
         write_text(report_path, _page(result, options))
-    _report(result, options)
+    _report(result, options, diagnose(result, _try_frames(result, options), None))
     if not options.quiet:
         saved = tool_path if isinstance(result.outcome, Estimate) else None
         print_written(json_path, saved, plot_path, report_path)
-    return OK if isinstance(result.outcome, Estimate) else NO_ESTIMATE
+    return _status(result.outcome)
+
+
+def _status(outcome: Outcome) -> int:
+    """The exit status that tells a script what came out."""
+    if not isinstance(outcome, Estimate):
+        return NO_ESTIMATE
+    nothing = all(verdict == UNOBSERVED for verdict in outcome.verdict[:4])
+    return NOT_IDENTIFIED if nothing else OK
+
+
+def _identify(options: Options, traced: bool) -> Identification:
+    """Identify the payload of the recording; traced: keep readings and poses."""
+    with as_recording(options.recording, options.columns, options.settings,
+                      options.episode) as recording:
+        return identify_recording(
+            recording, options.settings, options.asked,
+            lambda duration: progress_bar(duration, not options.quiet),
+            traced, options.whole, options.recorded_stamps, options.box)
 
 
 def _page(result: Identification, options: Options) -> str:
@@ -83,9 +100,15 @@ def _page(result: Identification, options: Options) -> str:
     return payload_page(result, options.settings, origin)
 
 
-def _report(result: Identification, options: Options) -> None:
+def _try_frames(result: Identification, options: Options) -> Trial | None:
+    """Other frames that explain the force better, where the recording was traced."""
+    return try_frames(result.trace, options.settings.wrench.sign, result.outcome.frame_id,
+                      options.settings.gravity.frame)
+
+
+def _report(result: Identification, options: Options, found: Diagnosis) -> None:
     if not options.quiet:
-        print_report(Console(), result, str(options.recording), result.notes)
+        print_report(Console(), result, str(options.recording), found, result.notes)
     elif not isinstance(result.outcome, Estimate):
         print(printable(summary(result.outcome)), file=sys.stderr)
 

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from ...errors import printable
-from ...estimate import VERDICT_WORDS, Estimate
+from ...estimate import VERDICT_WORDS, Estimate, Outcome
 from ...extras import optional_packages
 from ...findings import Finding
 from ...inertia import Array
+from ..report.diagnosis import BAD, GOOD, Diagnosis, sentence
 from ..report.results import Identification
 from ..report.wording import (
     CHANNELS,
@@ -31,9 +32,9 @@ with optional_packages("printing the result"):
 _COLORS = ("red", "yellow", "green")
 
 
-def print_report(console: Console, result: Identification, title: str,
+def print_report(console: Console, result: Identification, title: str, found: Diagnosis,
                  notes: Sequence[str] = ()) -> None:
-    """Print the tables, the findings and the verdict."""
+    """Print the tables, the findings and, last, the verdict with what to do."""
     outcome = result.outcome
     if isinstance(outcome, Estimate):
         console.print(parameter_table(outcome, title))
@@ -52,8 +53,24 @@ def print_report(console: Console, result: Identification, title: str,
             console.print(f"  {as_markup(topic)}: {count}", highlight=False)
     for line in finding_lines(result.findings, outcome.findings, notes):
         console.print(line, highlight=False)
-    style = "bold" if isinstance(outcome, Estimate) else "bold red"
-    console.print(f"[{style}]{as_markup(summary(outcome))}[/]", highlight=False)
+    for line in verdict_lines(found, outcome, {f.text for f in result.findings if f.name != "verdict"}):
+        console.print(line, highlight=False)
+
+
+def verdict_lines(found: Diagnosis, outcome: Outcome, printed: Collection[str]) -> list[str]:
+    """The verdict of the report in marked-up lines: what came out, why, and what to do.
+
+    Args:
+        printed: sentences that stand above already.
+    """
+    if found.tone == GOOD:
+        return [f"[bold]{as_markup(summary(outcome))}[/]"]
+    style = "bold red" if found.tone == BAD else "bold yellow"
+    known = {sentence(text) for text in printed}
+    why = [text for text in found.reasons if text not in known]
+    return [f"[{style}]{as_markup(f'{found.word}: {found.said}')}[/]",
+            *(f"  why: {as_markup(text)}" for text in why),
+            *(f"  to do: {as_markup(text)}" for text in found.mends)]
 
 
 def as_markup(text: str) -> str:

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from ...doubts import withdraw_doubted
 from ...errors import UnknownFrame
 from ...estimate import Estimate, Outcome
 from ...findings import Finding, sort_findings
@@ -207,7 +208,7 @@ class Run:
 
     def _solve(self, now: int) -> None:
         """Solve, at a recorded time [ns]."""
-        outcome = self._pipeline.solve()
+        outcome = withdraw_doubted(self._pipeline.solve(), self._selection.findings)
         if self._trace is None:
             self._history.append(Snapshot(self.seconds(now), outcome))
             return

@@ -15,6 +15,8 @@ from .results import Identification
 from .wording import CONFIDENCE_95, round_to_spread, summary, two_digits
 
 GOOD, FAIR, BAD = "good", "fair", "bad"  # tones of the style
+# Share of a recording, and time [s], without an estimate that are worth a word.
+_LATE, _LATE_TIME = 0.3, 4.0
 
 
 class Fault(NamedTuple):
@@ -34,13 +36,41 @@ _FRAMES = Fault(
     "The sensor frame or the gravity frame does not match the wrench.",
     "Compare wrench.sensor_frame with the axes that are drawn on the sensor, and gravity.frame "
     "with the room: its z axis must point up. A rotation that is transposed looks the same.")
-# The worst first: what comes later may follow from it.
+# The worst first: what comes later may follow from it. Errors go before what is not one.
 FAULTS = (
-    Fault(("sign_wrong", "mass_negative"), "The wrench has the wrong sign.",
-          "Set wrench.convention to the other value; nothing else needs to change."),
+    Fault(("wrench_publishers", "wrench_mixed", "joint_state_publishers", "joint_states_mixed"),
+          "Two sources share one topic.",
+          "Stop one of the publishers, or record each on a topic of its own."),
+    Fault(("clocks_differ",), "The stamps of wrench and motion are of different clocks.",
+          "Synchronise the clocks of both drivers (NTP, chrony); for this recording try "
+          "identify_bag --stamps recorded."),
+    Fault(("motion_stopped",), "The motion of the sensor is missing for part of the time.",
+          "Look why joint states or transforms stop; record again while they come."),
     Fault(("wrench_units",), "The wrench is not in newtons and newton metres.",
           "Set the driver to N and N m, or convert its wrench."),
+    Fault(("joint_units",), "The joint positions are not in radians and metres.",
+          "Have the driver publish radians, or give the description of this robot."),
+    Fault(("motion_slow",), "Joint states or transforms come too slowly.",
+          "Raise their rate to 50 Hz or more."),
+    Fault(("robot_description_invalid", "robot_frame_lost"),
+          "The robot description cannot be used.",
+          "Correct it as the sentence above says."),
+    Fault(("sensor_frame_shifted",), "The wrench is given in another frame than the one in use.",
+          "Set wrench.sensor_frame to the frame in which the wrench is given, or set the TCP of "
+          "the robot to zero."),
+    Fault(("removed_payload_invalid",), "precompensated.* is no possible payload.",
+          "Enter mass, centre of mass and inertia as they are configured on the robot."),
+    Fault(("sign_wrong", "mass_negative"), "The wrench has the wrong sign.",
+          "Set wrench.convention to the other value; nothing else needs to change."),
     _FRAMES,
+    Fault(("payload_not_added",), "The robot may already remove a payload from this wrench.",
+          "Name that payload in precompensated.*, or remove it on the robot; set "
+          "precompensated.source to none for a sensor of its own."),
+    Fault(("mass_at_bound",), "The mass is as large as estimator.max_mass allows.",
+          "Raise estimator.max_mass, or look for what pulls at the payload."),
+    Fault(("sensor_frame_replaced",), "It is not known where the frame of the wrench lies.",
+          "Set wrench.sensor_frame to the frame that the messages name, or record the transforms "
+          "of both."),
     Fault(("payload_changed",), "The payload changed during the recording.",
           "The result is of the payload after the last change. For the one before it, end the "
           "recording before the change."),
@@ -72,6 +102,7 @@ ALLOWED_FOR = (
 WIDENED = Fault(("residual_raised",), "More is left of the wrench than the sensor explains.",
                 "Look for a cable or hose that pulls, for light contact, and whether wrench.sensor "
                 "names the sensor.")
+_LOOK_UP = "docs/troubleshooting.md says of each finding what to do; its sentence is above."
 _FRAME_MENDS = {
     "sensor": "Turn the sensor frame in the robot description, or name the frame whose axes are "
               "those of the sensor in wrench.sensor_frame.",
@@ -122,18 +153,27 @@ def diagnose(result: Identification, trial: Trial | None, found: HeldOut | None)
     outcome = result.outcome
     fault, finding = _find_fault(result)
     said, mend = (fault.said, fault.mend) if fault else ("", "")
-    reasons = [_sentence(finding.text)] if finding else []
+    reasons = [sentence(finding.text)] if finding else []
     if fault is _FRAMES and trial is not None:
         said, mend = _FRAMES_SAID[trial.kind], _FRAME_MENDS[trial.kind]
-        reasons.insert(0, f"{_sentence(trial.text)[:-1]}: {two_digits(trial.after)} N are left "
+        reasons.insert(0, f"{sentence(trial.text)[:-1]}: {two_digits(trial.after)} N are left "
                        f"then, where the declared frames leave {two_digits(trial.before)} N.")
     if finding and fault and fault.names[0] in ("payload_changed", "estimate_lost"):
         reasons += _earlier_payloads(result)
     mends = [mend] if mend else []
     if not isinstance(outcome, Estimate):
+        silent = [topic for topic, count in result.counts.items() if count == 0]
+        if fault is None and silent:
+            said = f"Nothing is recorded on {' and '.join(silent)}."
+            mends = ["Record these topics too, or name those that tell the same in wrench.topic, "
+                     "joint_states.topic and tf.topic."]
         return Diagnosis(BAD, "No estimate", said or "The payload is not identified.",
-                         tuple(reasons or [_sentence(outcome.reason)]),
+                         tuple(reasons or [sentence(outcome.reason)]),
                          tuple(mends or ["Record longer, and tilt and turn the sensor more."]))
+    late = _late_start(result)
+    if late:
+        reasons.append(late)
+        mends.append("Record wrench and motion from the beginning to the end.")
     return _judge_estimate(outcome, result, fault, found, said, reasons, mends)
 
 
@@ -152,9 +192,9 @@ def _judge_estimate(estimate: Estimate, result: Identification, fault: Fault | N
         reasons.append(f"On data that it had not seen, the estimate leaves {two_digits(with_)} N "
                        f"of force; without it there are {without:.3g} N.")
     notes = list(_allowed_for(result))
-    reasons += [_sentence(finding.text) for _, finding in notes]
+    reasons += [sentence(finding.text) for _, finding in notes]
     mends += dict.fromkeys(note.mend for note, _ in notes)
-    reasons += [text for text in (_sentence(f.text) for f in result.findings if f.name == "contact")
+    reasons += [text for text in (sentence(f.text) for f in result.findings if f.name == "contact")
                 if text not in reasons]
     if known and fault is None and not estimate.stale:
         return Diagnosis(GOOD, "Identified", "Mass, centre of mass and inertia are identified.",
@@ -163,11 +203,11 @@ def _judge_estimate(estimate: Estimate, result: Identification, fault: Fault | N
                          ("Nothing; the payload can be used.",))
     if estimate.stale:
         said = said or "The estimate is held; the newest data could not be used."
-        reasons += [_sentence(estimate.stale_reason)] if estimate.stale_reason else []
+        reasons += [sentence(estimate.stale_reason)] if estimate.stale_reason else []
     reasons.append(summary(estimate))
     if not known and (fault in (None, WIDENED) or fault.names[0] == "payload_changed"
                       or (not usable and not fault.said)):
-        mends.append("See below which motion would tell what is missing.")
+        mends.append("The report shows which motion would tell what is missing.")
     word = "Identified, with a reservation" if known else (
         "Partly identified" if usable else "Not identified")
     said = said or ("Mass and centre of mass are identified; inertia is not." if usable else
@@ -175,7 +215,7 @@ def _judge_estimate(estimate: Estimate, result: Identification, fault: Fault | N
     return Diagnosis(FAIR if usable else BAD, word, said, tuple(reasons), tuple(mends))
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
     """A finding as a sentence."""
     return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith(".") else ".")
 
@@ -187,13 +227,15 @@ def _find_fault(result: Identification) -> tuple[Fault | None, Finding | None]:
     has_estimated = any(isinstance(item.outcome, Estimate) for item in result.history)
     # What was found earlier and is over did not spoil the result, if there was one.
     present = last if has_estimated else earlier | last
-    for fault in FAULTS:
-        for name in fault.names:
-            if name in present:
-                return fault, present[name]
+    named = [(fault, present[name]) for fault in FAULTS for name in fault.names if name in present]
+    errors = [pair for pair in named if pair[1].level == "error"]
+    if errors:
+        return errors[0]
     worst = next((f for f in result.findings if f.level == "error"), None)
     if worst is not None:
-        return Fault((worst.name,), "The data cannot be used.", ""), worst
+        return Fault((worst.name,), "The data cannot be used.", _LOOK_UP), worst
+    if named:
+        return named[0]
     raised = next((f for f in result.findings if f.name in WIDENED.names), None)
     if raised is None or (isinstance(result.outcome, Estimate) and _is_known(result.outcome)):
         return None, None
@@ -222,6 +264,18 @@ def _allowed_for(result: Identification) -> Iterable[tuple[Fault, Finding]]:
 def _counts(finding: Finding) -> bool:
     """Whether a finding speaks of a fault: a contact that is over, for instance, does not."""
     return finding.level != "info" or finding.name == "payload_changed"
+
+
+def _late_start(result: Identification) -> str:
+    """Why much of the recording passed without an estimate, in one sentence; else empty."""
+    first = next((k for k, item in enumerate(result.history)
+                  if isinstance(item.outcome, Estimate)), 0)
+    if first == 0 or result.history[first].time < max(_LATE * result.duration, _LATE_TIME):
+        return ""
+    before = result.history[first // 2]  # in the midst of the time without
+    assert not isinstance(before.outcome, Estimate)
+    return (f"There was no estimate until {result.history[first].time:.1f} s of "
+            f"{result.duration:.1f} s: {before.outcome.reason}.")
 
 
 def _earlier_payloads(result: Identification) -> Iterable[str]:

@@ -8,7 +8,7 @@ import numpy as np
 from ...estimate import IDENTIFIED, UNOBSERVED, Estimate
 from ...settings import Settings
 from .curves import weight_curves, wrench_curves
-from .diagnosis import diagnose, verdict_section
+from .diagnosis import GOOD, diagnose, verdict_section
 from .drawing.elements import Markup, element
 from .drawing.style import page
 from .frame_trials import try_frames
@@ -38,7 +38,8 @@ def payload_page(result: Identification, settings: Settings, origin: Origin) -> 
         result, settings.wrench.sign, settings.gravity.acceleration)
     found = (held_out(predicted, outcome.bias, result.history) if isinstance(outcome, Estimate)
              else None)
-    verdict = verdict_section(diagnose(result, trial, found))
+    diagnosis = diagnose(result, trial, found)
+    verdict = verdict_section(diagnosis)
     head = element("h1", f"Payload report: {origin.title}")
     over_time = [wrench_section(curves, predicted, result), estimate_section(result)]
     last = [time_axis_section(result), finding_section(result.findings, outcome.findings),
@@ -51,20 +52,23 @@ def payload_page(result: Identification, settings: Settings, origin: Origin) -> 
         "div", parameter_section(outcome),
         element("div", held_out_section(found), place_section(outcome, result.shape)),
         class_="charts numbers")
-    return page(f"Payload report: {origin.title}", head, verdict, cards(outcome, found), numbers,
+    return page(f"Payload report: {origin.title}", head, verdict,
+                cards(outcome, found, diagnosis.tone == GOOD), numbers,
                 *over_time, information_section(outcome, settings, rotation_only), last[0],
                 alignment_section(outcome), *last[1:])
 
 
-def cards(estimate: Estimate, found: HeldOut | None) -> Markup:
-    """The most important numbers, each with the colour of its verdict."""
+def cards(estimate: Estimate, found: HeldOut | None, is_trusted: bool) -> Markup:
+    """The most important numbers, each with the colour of its verdict; none is green where the
+    whole is not trusted."""
     body, width = estimate.body, CONFIDENCE_95 * estimate.sigma
     mass, spread = round_to_spread(body.mass, width[0])
     com = ", ".join(f"{round(1e3 * v, 1) + 0.0:.1f}" for v in body.com)
-    items = [("Mass", [f"{mass} \u00b1 {spread} kg"], _worst(estimate, slice(0, 1))),
+    items = [("Mass", [f"{mass} \u00b1 {spread} kg"], _worst(estimate, slice(0, 1), is_trusted)),
              ("Centre of mass", [f"({com}) ", f"\u00b1 {two_digits(1e3 * width[1:4].max())} mm"],
-              _worst(estimate, slice(1, 4))),
-             ("Inertia", _inertia_texts(estimate, width), _worst(estimate, slice(4, 10)))]
+              _worst(estimate, slice(1, 4), is_trusted)),
+             ("Inertia", _inertia_texts(estimate, width),
+              _worst(estimate, slice(4, 10), is_trusted))]
     if found is not None:
         force, torque = found.lengths(FORCE), found.lengths(TORQUE)
         items.append(("Wrench that is left, on data not seen before",
@@ -84,8 +88,8 @@ def _inertia_texts(estimate: Estimate, width: np.ndarray) -> list[str]:
     return [f"({moments}) ", f"\u00b1 {two_digits(1e3 * width[[4, 7, 9]].max())} g m\u00b2"]
 
 
-def _worst(estimate: Estimate, members: slice) -> str:
+def _worst(estimate: Estimate, members: slice, is_trusted: bool) -> str:
     """The tone of the worst verdict of a group."""
     verdicts = estimate.verdict[members]
     return TONES[0] if UNOBSERVED in verdicts else (
-        TONES[2] if all(v == IDENTIFIED for v in verdicts) else TONES[1])
+        TONES[2] if is_trusted and all(v == IDENTIFIED for v in verdicts) else TONES[1])

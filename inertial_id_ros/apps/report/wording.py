@@ -19,6 +19,8 @@ CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 def summary(outcome: Estimate | NoEstimate) -> str:
     """The verdict in one sentence, or why there is no estimate."""
     if isinstance(outcome, Estimate):
+        if outcome.doubted:
+            return f"The result is in doubt: {outcome.doubted}."
         text = summarise_verdict(outcome.verdict)
         return f"{text[0].upper()}{text[1:]}."
     return f"No valid estimate: {outcome.reason}"

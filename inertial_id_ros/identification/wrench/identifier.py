@@ -18,6 +18,7 @@ from ...detection.disturbance_detector import Event, EventKind
 from ...detection.disturbance_findings import DisturbanceFindings
 from ...detection.segments import Segments
 from ...detection.unit_check import UnitCheck
+from ...doubts import withdraw_doubted
 from ...errors import InertialIdError, NotEnoughData
 from ...estimate import Estimate, NoEstimate, Outcome
 from ...geometry.shape import Shape, shape_from_settings
@@ -586,7 +587,9 @@ class Identifier(Pipeline[WindowContent]):
             return use
 
     def _state(self) -> State:
-        return State(self._solver.tool, self._solver.bias.tare, self._last or self._restored)
+        known = self._last and withdraw_doubted(self._last, self._log.all())
+        kept = known if isinstance(known, Estimate) else None
+        return State(self._solver.tool, self._solver.bias.tare, kept or self._restored)
 
     def restore(self, state: State) -> None:
         """Go on from the state of an earlier run (see module `state`)."""

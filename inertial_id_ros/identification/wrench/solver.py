@@ -179,7 +179,7 @@ class Solver:
             seen = np.where(np.abs(other) < np.abs(nuisance), other, nuisance)
         for state in NUISANCE_STATES:
             state.report(seen[state.values], sigma[state.values], log)
-            if is_explained and state.is_too_large(seen[state.values]):
+            if state.is_too_large(seen[state.values]):
                 self.problems.forget_solution()
                 named = [True] * len(state.components)
                 raise log.error("frame_wrong", state.describe(seen[state.values], named)

@@ -17,7 +17,7 @@ from ...targets.readings import Reading, difference
 from ...targets.registry import load_target
 from ...targets.target import Plan, Target
 from ..compat import message_type
-from .arm_state import contact_gate, rest_gate
+from .arm_state import doubt_gate, rest_gate
 from .asking import Asking, NoResponse
 from .automatic import automatic_gate, is_news
 from .consequences import changing_wrench, consequences, removal_gate
@@ -93,8 +93,10 @@ class Applications:
                 return Answer(True, f"{step.name} was told that already")
             step.gates.append(automatic_gate(step.target, step.settings))
         calls = tuple(self._resolved(call) for call in step.plan.calls)
-        answer = Answer(calls=[line for call in calls for line in call.commands],
-                        left_out=list(step.plan.left_out))
+        answer = Answer(left_out=list(step.plan.left_out))
+        if not closed_gates(gate for gate in step.gates if gate not in step.look.gates):
+            # Where only the way to the target is missing the lines can be run elsewhere.
+            answer.calls = [line for call in calls for line in call.commands]
         closed = closed_gates(step.gates)
         if closed:
             answer.message = f"nothing {'is' if send else 'would be'} sent: {'; '.join(closed)}"
@@ -145,7 +147,7 @@ class Applications:
     def _common_gates(self, target: Target, settings: Settings, look: Look) -> list[Gate]:
         """Gates that do not depend on the payload; the arm is watched for a moment."""
         return [*target.ready(settings, look.seen), *look.gates, self.history.gate(),
-                contact_gate(self._node.all_findings(), self._node.identifier.doubtful_zero()),
+                doubt_gate(self._node.all_findings(), self._node.identifier.doubtful_zero()),
                 rest_gate(self._asking, settings, self._node.identifier.joint_names())]
 
     def _resolved(self, call: Call) -> Call:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sensor_msgs.msg import JointState
 
+from ...doubts import Doubt, first_doubt
 from ...findings import Finding
 from ...io.dynamic_joint_state import DynamicJointStates
 from ...settings import Settings
@@ -20,19 +21,18 @@ from .asking import Asking
 
 _REST_TIME = 0.3  # s for which the joints are watched
 _SILENCE = 1.5  # s without joint states, after which it is not known whether they move
-# Findings of a contact that lasts, or of a wrench that nothing explains.
-_CONTACT = ("contact", "frame_wrong_suspected", "robot_wrong_suspected")
 
 
-def contact_gate(findings: Iterable[Finding], doubtful_zero: str) -> Gate:
-    """Whether nothing touches the payload, by the findings.
+def doubt_gate(findings: Iterable[Finding], doubtful_zero: str) -> Gate:
+    """Whether no finding puts the payload, its frame or what is measured now in doubt; a saved
+    estimate was measured with the same set-up.
 
     Args:
         doubtful_zero: what of the reading may be contact, though estimates hold it for a bias, in
             one sentence; empty: nothing.
     """
-    found = (f.text for f in findings if f.name in _CONTACT and f.level != "info")
-    return Gate("contact", next(found, doubtful_zero))
+    found = first_doubt(findings, Doubt.MASS | Doubt.COM | Doubt.FRAME | Doubt.PRESENT)
+    return Gate("doubt", doubtful_zero if found is None else found.text)
 
 
 def rest_gate(asking: Asking, settings: Settings, joints: Collection[str]) -> Gate:

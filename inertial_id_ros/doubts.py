@@ -1,0 +1,123 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What each finding puts in doubt, and what becomes of an estimate that is in doubt.
+
+This is the one rule for all who hand an estimate on: messages, parameters, goals, `~/apply`,
+exports, the client, the report and exit statuses follow `valid` and the verdict, which are made
+here. A finding of level ``info`` puts nothing in doubt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from enum import Flag, auto
+
+from .estimate import UNOBSERVED, Estimate, NoEstimate, Outcome
+from .findings import Finding, sort_findings
+
+
+class Doubt(Flag):
+    """What a finding puts in doubt.
+
+    MASS, COM, INERTIA: the number, which then counts as unobserved. FRAME: where and along which
+    axes the numbers are given; an estimate in doubt of its frame is not valid. PRESENT: whether
+    what is measured now is the payload alone; estimates from before are held, and nothing is
+    applied meanwhile.
+    """
+
+    MASS = auto()
+    COM = auto()
+    INERTIA = auto()
+    FRAME = auto()
+    PRESENT = auto()
+
+
+NOTHING = Doubt(0)
+NUMBERS = Doubt.MASS | Doubt.COM | Doubt.INERTIA
+EVERYTHING = NUMBERS | Doubt.FRAME
+
+# Findings that put something in doubt; a test holds the others to be named in `HARMLESS`.
+DOUBTS: dict[str, Doubt] = {
+    # The wrench or the motion is not what it is taken for.
+    **dict.fromkeys(("sign_wrong", "mass_negative", "wrench_units", "joint_units", "frame_wrong",
+                     "robot_wrong", "robot_frame_lost", "wrench_publishers",
+                     "joint_state_publishers", "wrench_mixed", "joint_states_mixed",
+                     "clocks_differ"), EVERYTHING),
+    "sensor_frame_shifted": Doubt.COM | Doubt.INERTIA | Doubt.FRAME,
+    # The estimate is of something else than all that is carried.
+    **dict.fromkeys(("payload_not_added", "removed_payload_invalid", "mass_at_bound"), NUMBERS),
+    **dict.fromkeys(("translation_constant", "motion_slow"), Doubt.INERTIA),
+    **dict.fromkeys(("contact", "frame_wrong_suspected", "robot_wrong_suspected",
+                     "joint_states_still"), Doubt.PRESENT),
+}
+
+# Findings that leave an estimate as it is: samples that are dropped, errors that are taken into
+# account or widen the intervals, what is over, and what concerns the node.
+HARMLESS = frozenset("""
+    apply_failed black_box_failed blend_without_alignment bond_off cable clock_jumped clock_offset
+    clock_silent clock_stopped com_outside_shape compensation_old compensation_silent
+    dynamic_joint_state_too_large estimate_lost estimate_stale forgotten_too_often goal
+    goal_rejected gravity_tilted hysteresis inertia_outside_shape internal_error joint_gap
+    joint_late joint_names_empty joint_names_long joint_not_finite joint_reordered joint_repeated
+    joint_residual joint_stamp_missing joint_stamp_stray joint_stamps_still joint_state_malformed
+    joint_state_too_large joint_states_frozen joint_states_incomplete joint_states_jumped
+    joint_torques_zeroed motion_gap motion_stopped mounting_changed newest_left_out no_estimate
+    noise_measured overload parameters_not_used parameters_set_too_often payload_changed
+    program_topic_missing removed_payload removed_terms report_failed reset residual_large
+    residual_raised restored robot_description_invalid sensor_displaced sensor_frame_replaced
+    sensor_rotated sensor_zeroed settings_changed smoothed_compensation_silent soft_mount
+    state_damaged state_not_kept static_transform_malformed static_transform_too_large
+    tare_not_used tare_suspected transform_invalid transform_late transform_malformed
+    transform_reordered transform_stamp_missing transform_stamp_stray transform_stamps_still
+    transform_too_large transforms_frozen verdict wrench_frame_changed wrench_gap wrench_late
+    wrench_malformed wrench_not_finite wrench_reordered wrench_repeated wrench_saturated
+    wrench_stamp_missing wrench_stamp_stray wrench_stamps_still wrench_too_large zero_or_contact
+    """.split())
+
+_GROUPS = ((Doubt.MASS, 0, 1), (Doubt.COM, 1, 4), (Doubt.INERTIA, 4, 10))  # of the report (10,)
+
+
+_WORDS = {Doubt.MASS: "mass", Doubt.COM: "centre of mass", Doubt.INERTIA: "inertia",
+          Doubt.FRAME: "frame", Doubt.PRESENT: "what is measured now"}
+
+
+def doubt_table() -> str:
+    """The findings that put something in doubt, and what, as a table in Markdown."""
+    rows = "".join(
+        f"| {', '.join(f'`{name}`' for name, found in DOUBTS.items() if found == doubt)} | "
+        f"{', '.join(word for part, word in _WORDS.items() if part in doubt)} |\n"
+        for doubt in dict.fromkeys(DOUBTS.values()))
+    return f"| finding | in doubt |\n|---|---|\n{rows}"
+
+
+def doubt_of(finding: Finding) -> Doubt:
+    """What a finding puts in doubt."""
+    return NOTHING if finding.level == "info" else DOUBTS.get(finding.name, NOTHING)
+
+
+def first_doubt(findings: Iterable[Finding], doubt: Doubt) -> Finding | None:
+    """The worst finding that puts this in doubt; None: there is none."""
+    return next((f for f in sort_findings(findings) if doubt_of(f) & doubt), None)
+
+
+def withdraw_doubted(outcome: Outcome, findings: Iterable[Finding]) -> Outcome:
+    """The outcome as it may be handed on: no estimate where its frame is in doubt, and parameters
+    in doubt as unobserved."""
+    if not isinstance(outcome, Estimate):
+        return outcome
+    findings = tuple(findings)
+    framed = first_doubt(findings, Doubt.FRAME)
+    if framed is not None:
+        return NoEstimate(outcome.stamp_ns, outcome.frame_id, framed.text, outcome.findings)
+    verdict = list(outcome.verdict)
+    worst = first_doubt(findings, Doubt.MASS | Doubt.COM)
+    for finding in findings:
+        for doubt, begin, end in _GROUPS:
+            if doubt_of(finding) & doubt:
+                verdict[begin:end] = [UNOBSERVED] * (end - begin)
+    return replace(outcome, verdict=tuple(verdict),
+                   doubted=outcome.doubted if worst is None else worst.text)
+
+
+if __name__ == "__main__":
+    print(doubt_table(), end="")
