@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import InvalidData
 from ..estimate import UNOBSERVED, Estimate, Outcome
 from ..inertia import PARAMETER_NAMES
+from ..settings import Settings
 from .verdict import summarise_verdict
 
 _MASS, _COM, _INERTIA = slice(0, 1), slice(1, 4), slice(4, 10)
@@ -40,6 +41,20 @@ class AccuracyGoal:
             if not (math.isfinite(value) and value >= 0.0):
                 raise InvalidData(f"{item.name}_accuracy is {value:g}; it must be finite and not "
                                   "negative")
+
+    def require_reachable(self, settings: Settings) -> None:
+        """Refuse an accuracy that no motion reaches (raises InvalidData): the place of the sensor's
+        origin is known so well, and the centre of mass no better."""
+        known = settings.alignment
+        if settings.load.source != "wrench" or known.estimate_position:
+            return
+        least = 2.0 * known.position_sd
+        if 0.0 < self.com < least:
+            raise InvalidData(
+                f"com_accuracy is {1e3 * self.com:.3g} mm; no motion gives less than "
+                f"{1e3 * least:.3g} mm, since alignment.position_sd says that the origin of the "
+                f"sensor is known to {1e3 * known.position_sd:.3g} mm: set it to what the drawing "
+                "of the mounting allows, or set alignment.estimate_position")
 
     def describe_missing(self, outcome: Outcome) -> str:
         """What an outcome lacks, and which motion provides it; empty where it lacks nothing."""

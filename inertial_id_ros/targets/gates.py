@@ -36,6 +36,7 @@ def gates_of_payload(payload: Payload, settings: Settings, needs_limits: bool) -
     most, name = limits.max_mass, "apply.max_mass"
     if most == 0.0:
         most, name = settings.load.rated_payload, "load.rated_payload"
+    origin = payload.origin or payload.frame_id
     distance = float(np.linalg.norm(payload.com))
     largest = float(np.linalg.eigvalsh(payload.inertia)[-1])
     return [
@@ -44,8 +45,8 @@ def gates_of_payload(payload: Payload, settings: Settings, needs_limits: bool) -
         Gate("max_mass", "the mass that the robot may carry is not known; set apply.max_mass"
              if most == 0.0 and needs_limits
              else _above("the mass", payload.mass, most, name, "kg")),
-        Gate("max_com", _above(f"the distance of the centre of mass from '{payload.origin or payload.frame_id}'",
-                               distance, limits.max_com, "apply.max_com", "m")),
+        Gate("max_com", _above(f"the distance of the centre of mass from '{origin}'", distance,
+                               limits.max_com, "apply.max_com", "m")),
         Gate("max_inertia", _above("the largest moment of inertia", largest, limits.max_inertia,
                                    "apply.max_inertia", "kg m^2"))]
 

@@ -12,6 +12,7 @@ from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, Estimate, NoEstimate
 from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
 from inertial_id_ros.inertia import phi_from_body, report_jacobian
+from inertial_id_ros.settings import Settings
 
 PHI = phi_from_body(2.0, [0.0, 0.0, 0.1], np.diag([0.01, 0.02, 0.015]))
 # Of mass [kg], centre of mass [m], inertia [kg m^2]; the mean moment is 0.015 kg m^2.
@@ -74,3 +75,21 @@ def test_what_was_reached_is_told_with_its_width():
 def test_an_impossible_accuracy_is_refused(value):
     with pytest.raises(InvalidData, match="com_accuracy is"):
         AccuracyGoal(com=value)
+
+
+@pytest.mark.parametrize(("changes", "is_reachable"), [
+    ({}, False), ({"alignment.position_sd": 0.0005}, True),
+    ({"alignment.estimate_position": True}, True), ({"load.source": "joint_torque"}, True)])
+def test_an_accuracy_that_no_motion_reaches_is_refused_with_the_one_that_can_be_had(
+        changes: dict[str, object], is_reachable: bool) -> None:
+    goal, settings = AccuracyGoal(com=0.002), Settings().replace(changes)
+    if is_reachable:
+        goal.require_reachable(settings)
+        return
+    with pytest.raises(InvalidData, match="no motion gives less than 4 mm"):
+        goal.require_reachable(settings)
+
+
+def test_of_a_doubted_estimate_the_doubt_is_what_is_missing() -> None:
+    doubted = replace(estimate({0: UNOBSERVED}), doubted="the robot removes a payload")
+    assert AccuracyGoal().describe_missing(doubted) == "the robot removes a payload"

@@ -24,7 +24,7 @@ from node_client import (  # noqa: E402
 from ros_process import wait_until  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
-from inertial_id_ros.ros.apply.arm_state import contact_gate, rest_gate  # noqa: E402
+from inertial_id_ros.ros.apply.arm_state import doubt_gate, rest_gate  # noqa: E402
 from inertial_id_ros.ros.apply.consequences import consequences, removal_gate  # noqa: E402
 from inertial_id_ros.ros.apply.graph import Graph  # noqa: E402
 from inertial_id_ros.ros.apply.history import (  # noqa: E402
@@ -163,8 +163,8 @@ def test_only_joints_that_move_the_sensor_must_rest(joints, words):
 
 def test_what_may_be_contact_and_is_in_the_bias_closes_the_gate():
     """New offsets would hide a contact that turns with the sensor."""
-    assert not contact_gate([], "").closed
-    assert contact_gate([], "10 N of contact, or of another zero").closed.startswith("10 N of")
+    assert not doubt_gate([], "").closed
+    assert doubt_gate([], "10 N of contact, or of another zero").closed.startswith("10 N of")
 
 
 def test_a_type_that_is_not_installed_is_named_with_its_package(monkeypatch):

@@ -53,7 +53,8 @@ def print_report(console: Console, result: Identification, title: str, found: Di
             console.print(f"  {as_markup(topic)}: {count}", highlight=False)
     for line in finding_lines(result.findings, outcome.findings, notes):
         console.print(line, highlight=False)
-    for line in verdict_lines(found, outcome, {f.text for f in result.findings if f.name != "verdict"}):
+    printed = {f.text for f in result.findings if f.name != "verdict"}
+    for line in verdict_lines(found, outcome, printed):
         console.print(line, highlight=False)
 
 

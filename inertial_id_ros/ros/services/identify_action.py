@@ -134,6 +134,7 @@ class IdentifyAction:
                               "cancel it first")
         wanted = AccuracyGoal(request.mass_accuracy, request.com_accuracy,
                               request.inertia_accuracy)
+        wanted.require_reachable(self._node.settings)
         timeout = request.timeout
         if not (math.isfinite(timeout) and 0.0 <= timeout <= _LONGEST):
             raise InvalidData(f"timeout is {timeout:g} s; allowed: 0 to {_LONGEST:g} s, 0 for "
