@@ -41,8 +41,7 @@ DOUBTS: dict[str, Doubt] = {
     # The wrench or the motion is not what it is taken for.
     **dict.fromkeys(("sign_wrong", "mass_negative", "wrench_units", "joint_units", "frame_wrong",
                      "robot_wrong", "robot_frame_lost", "wrench_publishers",
-                     "joint_state_publishers", "wrench_mixed", "joint_states_mixed",
-                     "clocks_differ"), EVERYTHING),
+                     "joint_state_publishers", "wrench_mixed", "clocks_differ"), EVERYTHING),
     "sensor_frame_shifted": Doubt.COM | Doubt.INERTIA | Doubt.FRAME,
     # The estimate is of something else than all that is carried.
     **dict.fromkeys(("payload_not_added", "removed_payload_invalid", "mass_at_bound"), NUMBERS),
@@ -61,6 +60,7 @@ HARMLESS = frozenset("""
     joint_late joint_names_empty joint_names_long joint_not_finite joint_reordered joint_repeated
     joint_residual joint_stamp_missing joint_stamp_stray joint_stamps_still joint_state_malformed
     joint_state_too_large joint_states_frozen joint_states_incomplete joint_states_jumped
+    joint_states_mixed
     joint_torques_zeroed motion_gap motion_stopped mounting_changed newest_left_out no_estimate
     noise_measured overload parameters_not_used parameters_set_too_often payload_changed
     program_topic_missing removed_payload removed_terms report_failed reset residual_large
@@ -81,13 +81,12 @@ _WORDS = {Doubt.MASS: "mass", Doubt.COM: "centre of mass", Doubt.INERTIA: "inert
           Doubt.FRAME: "frame", Doubt.PRESENT: "what is measured now"}
 
 
-def doubt_table() -> str:
-    """The findings that put something in doubt, and what, as a table in Markdown."""
-    rows = "".join(
-        f"| {', '.join(f'`{name}`' for name, found in DOUBTS.items() if found == doubt)} | "
-        f"{', '.join(word for part, word in _WORDS.items() if part in doubt)} |\n"
+def doubt_list() -> str:
+    """What is put in doubt, and by which findings, as a list in Markdown."""
+    return "".join(
+        f"- {', '.join(word for part, word in _WORDS.items() if part in doubt)}: "
+        f"{', '.join(f'`{name}`' for name, found in DOUBTS.items() if found == doubt)}\n"
         for doubt in dict.fromkeys(DOUBTS.values()))
-    return f"| finding | in doubt |\n|---|---|\n{rows}"
 
 
 def doubt_of(finding: Finding) -> Doubt:
@@ -120,4 +119,4 @@ def withdraw_doubted(outcome: Outcome, findings: Iterable[Finding]) -> Outcome:
 
 
 if __name__ == "__main__":
-    print(doubt_table(), end="")
+    print(doubt_list(), end="")

@@ -18,8 +18,8 @@ from inertial_id_ros.doubts import (
     HARMLESS,
     NOTHING,
     Doubt,
+    doubt_list,
     doubt_of,
-    doubt_table,
     withdraw_doubted,
 )
 from inertial_id_ros.errors import NotEnoughData
@@ -104,5 +104,5 @@ def test_a_finding_for_information_puts_nothing_in_doubt(name: str) -> None:
     assert isinstance(outcome, Estimate) and set(outcome.verdict) == {IDENTIFIED}
 
 
-def test_the_contract_has_the_table_of_doubts() -> None:
-    assert doubt_table() in (ROOT / "docs" / "contract.md").read_text()
+def test_the_contract_has_the_list_of_doubts() -> None:
+    assert doubt_list() in (ROOT / "docs" / "contract.md").read_text()

@@ -46,7 +46,7 @@ class AccuracyGoal:
         """Refuse an accuracy that no motion reaches (raises InvalidData): the place of the sensor's
         origin is known so well, and the centre of mass no better."""
         known = settings.alignment
-        if settings.load.source != "wrench" or known.estimate_position:
+        if settings.load.source == "joint_torque" or known.estimate_position:
             return
         least = 2.0 * known.position_sd
         if 0.0 < self.com < least:

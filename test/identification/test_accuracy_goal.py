@@ -79,7 +79,7 @@ def test_an_impossible_accuracy_is_refused(value):
 
 @pytest.mark.parametrize(("changes", "is_reachable"), [
     ({}, False), ({"alignment.position_sd": 0.0005}, True),
-    ({"alignment.estimate_position": True}, True), ({"load.source": "joint_torque"}, True)])
+    ({"alignment.estimate_position": True}, True)])
 def test_an_accuracy_that_no_motion_reaches_is_refused_with_the_one_that_can_be_had(
         changes: dict[str, object], is_reachable: bool) -> None:
     goal, settings = AccuracyGoal(com=0.002), Settings().replace(changes)
