@@ -27,6 +27,7 @@ _GROWTH = 0.05  # share by which a complete change of mass may still seem to gro
 _ZERO = 4.0  # standard deviations of the noise within which a reading counts as zero, beside
 _MOTION = 0.05  # this share of the load, by which motion may change it in the meantime
 _SIGNIFICANT = 5.0  # standard deviations from which a change is significant
+_TOLD = 3.0  # standard deviations by which motion tells a payload from a constant force
 _GAIN_SD = 1.0  # prior standard deviation of the entries of a change of gain
 _AMPLIFIED = 3.0  # times the noise that another gain may make of it at most
 _KNOWN = 0.02  # share of the squared residual that may be uncertain where rows are foretold
@@ -37,12 +38,13 @@ class HypothesisFit(NamedTuple):
 
     Attributes:
         misfit: root mean square of the residual, in standard deviations of the noise, of the
-            channel that fits worst.
+            channel that fits worst; squares: sum of the squared residual of all channels.
         states: (k,) states of the running fit, corrected.
         change: (e,) parameters that the hypothesis adds; change_sd: (e,) their standard deviations.
     """
 
     misfit: float
+    squares: float
     states: Array
     change: Array
     change_sd: Array
@@ -94,6 +96,21 @@ def fit_payload_change(evidence: Evidence) -> HypothesisFit:
     return _fit(evidence, evidence.forecast.columns[..., :PARAMETERS], _PAYLOAD_SD)
 
 
+def fit_release(evidence: Evidence, stays: Array) -> HypothesisFit:
+    """Fit the hypothesis that all was released but a payload phi (10,) that stays: nothing is left
+    to choose, so that weight and moment must both be those of what was carried."""
+    released = evidence.mean[:PARAMETERS] - stays
+    forecast = evidence.forecast
+    left = forecast.residual + forecast.columns[..., :PARAMETERS] @ released
+    return fit_no_change(evidence._replace(forecast=forecast._replace(residual=left)))
+
+
+def is_told_by_motion(payload: HypothesisFit, zero: HypothesisFit) -> bool:
+    """Whether the motion tells a change of payload from a force and torque that stay the same in
+    the axes of the sensor. At rest both fit, and so does a contact."""
+    return zero.squares - payload.squares > _TOLD**2
+
+
 def fit_zero_change(evidence: Evidence) -> HypothesisFit:
     """Fit the hypothesis that the zero (c,) of the measurement moved [N, N m]."""
     return _fit(evidence, evidence.zeros, evidence.model.zero_sd)
@@ -118,7 +135,7 @@ def _fit(evidence: Evidence, extra: Array, sd: Array) -> HypothesisFit:
     solution = covariance @ (columns.T @ target)
     left = (target - columns @ solution).reshape(forecast.noise.shape)
     misfit = float(np.sqrt((left**2).mean(axis=0).max()))
-    return HypothesisFit(misfit, evidence.mean + solution[:k], solution[k:],
+    return HypothesisFit(misfit, float((left**2).sum()), evidence.mean + solution[:k], solution[k:],
                          np.sqrt(np.diag(covariance)[k:]))
 
 

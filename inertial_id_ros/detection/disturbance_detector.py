@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..inertia import Array
+from ..inertia import PARAMETERS, Array
 from ..regression.regressor_window import Rows
 from ..settings import ChangeSettings, ContactSettings
 from ..signals.bins import BIN_NS
@@ -25,10 +25,12 @@ from .change_hypotheses import (
     Evidence,
     fit_no_change,
     fit_payload_change,
+    fit_release,
     fit_zero_change,
     is_mass_change_growing,
     is_plausible_payload_change,
     is_significant_zero_change,
+    is_told_by_motion,
     load_rotation,
     reads_nothing_after,
 )
@@ -124,6 +126,7 @@ class DisturbanceDetector:
         self._step = round(running_fit.period * 1e9 / BIN_NS)  # bins from one row to the next
         self._steady, self._hold, self._longest = (
             round(s * 1e9 / BIN_NS) for s in (change.steady, contact.hold, contact.longest))
+        self.stays: Array = np.zeros(PARAMETERS)  # phi of what a release leaves: the tool
         self.restart()
 
     def restart(self) -> None:
@@ -330,8 +333,11 @@ class DisturbanceDetector:
                                                        evidence.model.zero_sd):
             return EventKind.OFFSET  # the contact ends
         payload = fit_payload_change(evidence)
+        # At rest a contact looks the same: only the release of all that is known is believed.
         if (payload.misfit < limit and is_plausible_payload_change(payload)
-                and not is_mass_change_growing(evidence)):
+                and not is_mass_change_growing(evidence)
+                and (is_told_by_motion(payload, zero)
+                     or fit_release(evidence, self.stays).misfit < limit)):
             return EventKind.PAYLOAD_CHANGED
         if self.running_fit.is_refuted:  # an offset would fit a wrong frame for a while
             return None

@@ -232,6 +232,7 @@ class Identifier(Pipeline[WindowContent]):
         if (text := self._setup.removed.describe()) is not None:
             self._log.set("removed_payload", "info", text)
         self._watch.judge_positions()
+        self._segments.detector.stays = self._carried(None)
         unsettled = find_unsettled_bins(source, ring.newest, removed, errors, self._finished)
         self._stream.begin()
         if unsettled is None or unsettled.first <= self._stream.next_bin:

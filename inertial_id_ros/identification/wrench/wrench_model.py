@@ -33,7 +33,8 @@ _CHANGING = 1.0  # s; in which the error of a moving sensor changes by its accur
 _SHORTEST_ZERO = round(1e9 / BIN_NS)  # bins; few pushes turn with the sensor for so long
 _LARGE_ANGLES = 2.0  # times those that the settings expect
 _TEXTS = DisturbanceTexts(
-    contact="contact: the wrench does not fit the estimate and is left out",
+    contact="contact: the wrench does not fit the estimate and is left out; a payload gripped at "
+    "rest looks the same until the arm moves",
     doubted="no payload explains the wrench while the sensor turns: contact that lasts, or a wrong "
     "sensor or gravity frame, whose rotation may be transposed",
     zeroed="the sensor was zeroed, or its driver restarted",
