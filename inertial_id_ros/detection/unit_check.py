@@ -56,13 +56,15 @@ class Limits(NamedTuple):
 
     Attributes:
         lightest, heaviest: mass [kg]; reach: largest distance of its centre of mass [m].
-        volume: of the shape that holds it [m^3]; None: not known.
+        volume: of the shape that holds it [m^3]; None: not known. is_filled: whether it fills the
+            shape, which else only bounds it and may be much larger.
     """
 
     lightest: float
     heaviest: float
     reach: float
     volume: float | None
+    is_filled: bool = True
 
 
 class _Seen(NamedTuple):
@@ -204,7 +206,8 @@ def _limits(settings: Settings, shape: Shape | None) -> Limits:
     if shape is not None:  # one that reaches less may be misplaced
         reach = max(reach, shape.farthest)
     return Limits(_LIGHTEST, heaviest, _FAR * max(reach, 0.1),
-                  None if shape is None else shape.volume)
+                  None if shape is None else shape.volume,
+                  shape is None or not shape.bounding)
 
 
 def find_objection(mass: float, lever: float, limits: Limits) -> str | None:
@@ -218,9 +221,11 @@ def find_objection(mass: float, lever: float, limits: Limits) -> str | None:
         return f"but the payload does not reach farther than {limits.reach:.3g} m"
     if limits.volume is not None:
         density = mass / limits.volume
-        if not _DENSITIES[0] < density < _DENSITIES[1]:
-            return (f"but {density:.3g} kg/m^3 in the given shape is "
-                    + ("lighter than foam" if density < _DENSITIES[0] else "denser than tungsten"))
+        where = f"but {density:.3g} kg/m^3 in the given shape is"
+        if limits.is_filled and density < _DENSITIES[0]:
+            return f"{where} lighter than foam"
+        if density > _DENSITIES[1]:
+            return f"{where} denser than tungsten"
     return None
 
 

@@ -121,6 +121,9 @@ def test_a_payload_far_beyond_what_was_told_is_no_matter_of_units(changes: dict[
 
 def test_the_limits_themselves() -> None:
     limits = Limits(lightest=0.02, heaviest=10.0, reach=0.5, volume=1e-3)
+    bounding = limits._replace(volume=1.0, is_filled=False)
+    assert find_objection(1.0, 0.1, bounding) is None
+    assert "foam" in (find_objection(1.0, 0.1, bounding._replace(is_filled=True)) or "")
     assert find_objection(1.0, 0.2, limits) is None
     for mass, lever, words in ((0.01, 0.2, "less noise"), (11.0, 0.2, "more than 10 kg"),
                                (1.0, 0.6, "farther than 0.5 m")):
