@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from disturbed import assert_truth, clean, identify
+from disturbed import FAST, OTHER, assert_truth, clean, identify, two
 from injected_faults import AT, JOINT, TRANSFORM, WRENCH, Change, change_some, transform_recording
 from synthetic import BODY, SECOND, START, Recording, texts
 
@@ -205,3 +205,17 @@ def test_a_wrong_sign_that_ends_leaves_nothing_behind_that_must_be_reset() -> No
             assert isinstance(outcome, NoEstimate) or stamp > end
     assert_truth(made, BODY)
     assert right > 10 and "everything that was learnt is forgotten" in texts(made)["estimate_lost"]
+
+
+def test_no_fault_of_the_inputs_brings_back_data_from_before_another_tool_was_set() -> None:
+    made, samples = identify(), two(BODY, OTHER, 3.0, FAST, 8.0)
+    set_at = START + 5 * SECOND
+    samples.select(lambda stamp, _: stamp < set_at).feed(made, 0.05)
+    assert "payload_changed" in texts(made)
+    made.set_tool(None)
+    samples.select(lambda stamp, _: stamp >= set_at).feed(made, 0.05)
+    made._forget_events(0)  # as a fault does that has spoiled everything from the beginning on
+    made._replay_window()
+    outcome = made.solve()
+    assert isinstance(outcome, Estimate) and outcome.window < 3.1
+    np.testing.assert_allclose(outcome.report[0], OTHER.report[0], rtol=0.02)

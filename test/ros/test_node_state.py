@@ -41,6 +41,9 @@ def wait_for(stage, condition, timeout=PATIENCE):
     return next(m for m in reversed(got) if condition(m))
 
 
+STORE = SetTool.Request.STORE
+
+
 def set_tool(stage, **fields):
     return stage.client.call(SetTool, f"{NODE}/set_tool", SetTool.Request(**fields))
 
@@ -57,17 +60,18 @@ def lived(folder):
         node = stage.start_node(estimator__rate=4.0, state__directory=str(folder))
         robot = Robot(stage.client)
         robot.publish_description()
-        early = set_tool(stage)
+        early = set_tool(stage, action=STORE)
         robot.play(6.0)
         last = wait_for(stage, lambda m: m.valid)
-        stored = set_tool(stage, name="gripper.json")
+        stored = set_tool(stage, action=STORE,
+                          name="gripper.json")
         robot.play(6.0)
         empty = wait_for(stage, lambda m: not m.valid)
         answers = {
             "early": early, "stored": stored, "last": last, "empty": empty,
             "outside": set_tool(stage, action=SetTool.Request.LOAD, name="../gripper.json"),
             "missing": set_tool(stage, action=SetTool.Request.LOAD, name="missing.json"),
-            "nonsense": set_tool(stage, action=9),
+            "nonsense": set_tool(stage, action=9), "unnamed": set_tool(stage),
             "cleared": set_tool(stage, action=SetTool.Request.CLEAR)}
         (folder / "tools" / "link.json").symlink_to("/etc/hostname")
         answers["link"] = set_tool(stage, action=SetTool.Request.LOAD, name="link.json")
@@ -106,6 +110,7 @@ def test_with_the_tool_alone_there_is_no_object(lived):
 
 @pytest.mark.parametrize(("answer", "said"), [
     ("outside", "plain file name"), ("missing", "cannot be read"), ("nonsense", "action is 9"),
+    ("unnamed", "action is 0; allowed: 1 (load)"),
     ("link", "outside"), ("reserved", "node's own")])
 def test_bad_requests_are_refused_in_words(lived, answer, said):
     assert not lived[answer].success and said in lived[answer].message
@@ -166,7 +171,8 @@ def test_what_a_full_disk_keeps_from_being_saved_is_not_used(tmp_path):
         _, most = resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE, (100, most))
         robot.play(1.5, rest=True)  # so that a tare is possible
-        calls = [("tool", set_tool(stage)), ("file", set_tool(stage, name="gripper.json")),
+        calls = [("tool", set_tool(stage, action=STORE)),
+                 ("file", set_tool(stage, action=STORE, name="gripper.json")),
                  ("tare", stage.client.call(Trigger, f"{NODE}/tare")),
                  ("save", stage.client.call(Save, f"{NODE}/save"))]
         for what, answer in calls:
@@ -179,7 +185,7 @@ def test_what_a_full_disk_keeps_from_being_saved_is_not_used(tmp_path):
         assert after.inertia.m == pytest.approx(before.inertia.m, rel=0.02)
         assert (tmp_path / STATE).read_bytes() == kept
         assert sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*.*")) == [STATE]
-        assert set_tool(stage, name="gripper.json").success
+        assert set_tool(stage, action=STORE, name="gripper.json").success
 
 
 def test_the_payload_that_the_driver_removes_is_read_from_its_topic(tmp_path):

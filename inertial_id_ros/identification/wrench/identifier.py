@@ -446,9 +446,9 @@ class Identifier(Pipeline[WindowContent]):
 
     def _rewind(self) -> None:
         """Go back to the beginning of the window, with no row in it."""
-        begin, last = self._begin_bin, self._stream.next_bin
+        begin, ends, last = self._begin_bin, self._payload_ends, self._stream.next_bin
         self._flush()
-        self._begin_bin = begin
+        self._begin_bin, self._payload_ends = begin, ends
         self._solver.problems.forget_solution()
         self._stream.next_bin = max(self._stream.oldest_bin, self._begin_bin,
                                     last - int(self.settings.buffer.window * 1e9) // BIN_NS)
@@ -609,7 +609,7 @@ class Identifier(Pipeline[WindowContent]):
     def _flush(self) -> None:
         """Forget the window, its estimate, and the bins that wait in the filters; no replay brings
         them back."""
-        self._begin_bin = self._stream.next_bin
+        self._begin_bin, self._payload_ends = self._stream.next_bin, []
         self._segments.restart()
         self._unsettled = None
         self._clear_window()

@@ -220,8 +220,8 @@ class Services:
         actions = {SetTool.Request.STORE: self._store_tool, SetTool.Request.LOAD: self._load_tool,
                    SetTool.Request.CLEAR: self._clear_tool}
         if request.action not in actions:
-            raise InvalidData(f"action is {request.action}; allowed: 0 (store), 1 (load), "
-                              "2 (clear)")
+            raise InvalidData(f"action is {request.action}; allowed: 1 (load), 2 (clear), 3 (store "
+                              "the present estimate)")
         if request.name:
             check_plain_name(request.name)
         self._node.flush_limit.admit()
@@ -232,6 +232,8 @@ class Services:
         if not isinstance(outcome, Estimate) or outcome.restored:
             why = "it is of an earlier run" if isinstance(outcome, Estimate) else outcome.reason
             raise NotEnoughData(f"there is no estimate to store as the tool: {why}")
+        if outcome.doubted:
+            raise NotEnoughData(f"the estimate is in doubt: {outcome.doubted}")
         tool = tool_from_estimate(outcome, identifier.tool)
         written = ""
         if name:
