@@ -38,7 +38,7 @@ MASS_TOLERANCE, COM_TOLERANCE = 0.02, 0.004  # kg, m
 @pytest.fixture(scope="module")
 def stage(types, tmp_path_factory):
     with ApplyStage() as stage:
-        stage.folder, stage.target = tmp_path_factory.mktemp("state"), ""
+        stage.folder = tmp_path_factory.mktemp("state")
         stage.begin(state__directory=str(stage.folder), precompensated__source="none")
         assert stage.client.call(Save, f"{NODE}/save", Save.Request(name=SAVED)).success
         yield stage
@@ -56,10 +56,6 @@ def defaults(request):
         for name, value in (("apply.frame", ""), ("apply.service", ""), ("apply.max_mass", 5.0),
                             ("apply.timeout", 20.0)):
             use(stage, name, value)
-        if stage.target:  # or the next test takes the services that are still seen for its own
-            wait_until(lambda: any(words in stage.apply(stage.target, estimate=SAVED).message
-                                   for words in ("there is no service", "is silent")))
-            stage.target = ""
 
 
 def use(stage, name, value):
@@ -70,7 +66,6 @@ def use(stage, name, value):
 def start(stage, target, driver, behaviour="accept"):
     """A stand-in of a driver that the node has found."""
     process = stage.stand_in("stand_in_driver.py", driver, behaviour)
-    stage.target = target
     wait_until(lambda: not any(words in stage.apply(target, estimate=SAVED).message
                                for words in ("there is no service", "is silent")))
     return process
