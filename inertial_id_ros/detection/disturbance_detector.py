@@ -336,14 +336,18 @@ class DisturbanceDetector:
         # At rest a contact looks the same: only the release of all that is known is believed.
         if (payload.misfit < limit and is_plausible_payload_change(payload)
                 and not is_mass_change_growing(evidence)
-                and (is_told_by_motion(payload, zero)
-                     or fit_release(evidence, self.stays).misfit < limit)):
+                and (is_told_by_motion(payload, zero) or self._is_release(evidence))):
             return EventKind.PAYLOAD_CHANGED
         if self.running_fit.is_refuted:  # an offset would fit a wrong frame for a while
             return None
         if zero.misfit >= limit or not is_significant_zero_change(zero):
             return None
         return self._kind_of_offset(evidence, zero.change, settled)
+
+    def _is_release(self, evidence: Evidence) -> bool:
+        """Whether all that was carried beside the tool is gone: an uncertain fit cannot tell."""
+        return (self._is_mass_certain(0.0)
+                and fit_release(evidence, self.stays).misfit < self._change.fit)
 
     def _undoes_offset(self, change: Array, sd: Array) -> bool:
         """Whether a change of zero (c,), over sd (c,), takes back the offset that stands."""
