@@ -22,6 +22,7 @@ from .inertia import (
     transform_phi,
 )
 
+NOTHING_CARRIED = "nothing is carried beside the tool"
 VERDICT_WORDS = ("unobserved", "prior-dominated", "identified")
 
 
@@ -117,6 +118,12 @@ class Estimate:
     def inertia_is_known(self) -> bool:
         """Whether no entry of the inertia is UNOBSERVED."""
         return UNOBSERVED not in self.verdict[4:]
+
+    @property
+    def carries_nothing(self) -> bool:
+        """Whether the tool is known to be empty: the interval of the mass holds zero."""
+        return bool(self.tool_apart and self.verdict[0] == IDENTIFIED
+                    and self.phi[0] < 2.0 * math.sqrt(self.phi_covariance[0, 0]))
 
     @property
     def report(self) -> Array:

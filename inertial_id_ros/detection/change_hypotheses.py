@@ -163,15 +163,20 @@ def is_mass_change_growing(evidence: Evidence) -> bool:
     return bool(abs(second - first) > _GROWTH * abs(second) + noise)
 
 
-def reads_nothing_after(evidence: Evidence, jump: Array) -> bool:
-    """Whether a jump (c,) of the zero [N, N m] made the sensor read nothing in the first row.
+def reads_nothing_after(evidence: Evidence, jump: Array, expected: Array) -> bool:
+    """Whether a jump (c,) of the zero [N, N m] took away what the sensor read just before.
 
-    A driver that zeroes its sensor does that, and the first row shows it however the arm moves.
+    A driver that zeroes its sensor does that, with a reading or the mean of some.
+
+    Args:
+        expected: readings (n, c) before the disturbance.
     """
     forecast = evidence.forecast
-    expected = evidence.measured[0] - forecast.residual[0]
-    return bool((np.abs(expected + jump) < _ZERO * np.sqrt(forecast.noise[0])
-                 + _MOTION * np.abs(expected)).all())
+    first = evidence.measured[0] - forecast.residual[0]
+    readings = np.vstack([expected, first])
+    near = _ZERO * np.sqrt(forecast.noise[0]) + _MOTION * np.abs(first)
+    return bool(((readings.min(axis=0) - near < -jump) & (-jump < readings.max(axis=0) + near)
+                 ).all())
 
 
 def load_rotation(evidence: Evidence) -> float:

@@ -39,6 +39,7 @@ from .running_fit import Forecast, RunningFit
 _BLOCK = round(0.25e9 / BIN_NS)  # bins that the fit learns at once
 _BIN = BIN_NS * 1e-9  # s
 EARLIEST = _BLOCK  # bins before the row that shows it, where a disturbance may have begun
+_ZEROING = round(2e9 / BIN_NS)  # bins of the readings of which a driver may take the mean as zero
 _FIRST_BLOCKS = 2  # blocks that the fit learns before any row is judged
 _FAR_ROWS = 3  # successive rows far off that make a disturbance
 _EVIDENCE = round(3e9 / BIN_NS)  # bins of rows kept while disturbed
@@ -135,6 +136,9 @@ class DisturbanceDetector:
         self._learnt_blocks, self._block = 0, -1
         self._learnt = 0  # bin number of the last row that the fit has learnt
         self._pending: list[list[Rows]] = []  # blocks that the fit has not learnt yet
+        # The readings (n, c) that were expected lately, and their bin numbers (n,).
+        self._expected = np.empty((0, len(self.running_fit.model.noise)))
+        self._expected_at = np.empty(0, dtype=np.int64)
         self._far, self._far_since = 0, 0  # successive rows far off, and the first not calm
         self._newest = self._resumed = 0  # the newest row, and the first one after a pause
         self._is_after_pause = False  # whether the present disturbance began there
@@ -202,6 +206,11 @@ class DisturbanceDetector:
                 return event
         if self.began is None:
             self._pending[-1].append(rows)
+            self._expected_at = np.concatenate([self._expected_at, rows.number])
+            self._expected = np.concatenate([self._expected,
+                                             rows.full[..., -1] - forecast.residual])
+            old = int(np.searchsorted(self._expected_at, self._newest - _ZEROING))
+            self._expected, self._expected_at = self._expected[old:], self._expected_at[old:]
         return None
 
     # ---- calm ----------------------------------------------------------------------------------
@@ -360,7 +369,8 @@ class DisturbanceDetector:
         """What an offset (c,) in the axes of the sensor means, if it is one."""
         assert self._evidence is not None
         model = evidence.model
-        if model.zeroed_under_load and reads_nothing_after(self._evidence, offset):
+        if model.zeroed_under_load and reads_nothing_after(
+                self._evidence, offset, self._expected):
             return EventKind.ZERO_MOVED
         if settled < model.shortest_zero or load_rotation(evidence) <= _ANGLE:
             return None

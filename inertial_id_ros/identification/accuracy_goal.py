@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ..errors import InvalidData
-from ..estimate import UNOBSERVED, Estimate, Outcome
+from ..estimate import NOTHING_CARRIED, UNOBSERVED, Estimate, Outcome
 from ..inertia import PARAMETER_NAMES
 from ..settings import Settings
 from .verdict import summarise_verdict
@@ -64,6 +64,9 @@ class AccuracyGoal:
             return "new data: the estimate is held"
         if outcome.doubted:
             return outcome.doubted
+        if outcome.carries_nothing:
+            return _lack_text(NOTHING_CARRIED, outcome, _MASS, 2.0 * float(outcome.sigma[0]),
+                              self.mass, "{:.3g} kg")
         mass, com, inertia = summarise_verdict(outcome.verdict).split("; ")
         width, moment = 2.0 * outcome.sigma, _mean_moment(outcome)
         parts = [
@@ -83,6 +86,8 @@ class AccuracyGoal:
     def describe_reached(self, estimate: Estimate) -> str:
         """How accurate an estimate is in what is asked for, in words."""
         width = 2.0 * estimate.sigma
+        if estimate.carries_nothing:
+            return f"{NOTHING_CARRIED}: mass {estimate.body.mass:.3f} ± {width[0]:.2g} kg"
         text = (f"mass {estimate.body.mass:.3f} ± {width[0]:.2g} kg, centre of mass "
                 f"± {1e3 * width[_COM].max():.2g} mm")
         if self.inertia > 0.0:

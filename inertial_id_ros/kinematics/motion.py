@@ -27,6 +27,9 @@ class SampleNoise(NamedTuple):
     quartics: int
 
 
+_PER_TIME = "axes", "acceleration", "omega", "alpha", "valid"  # fields with a value at each time
+
+
 class Motion(NamedTuple):
     """Motion of the sensor frame at n times.
 
@@ -55,6 +58,20 @@ class Motion(NamedTuple):
     def proper_acceleration(self) -> Array:
         """``R'(pddot - g)`` (n, 3) [m/s^2]."""
         return self.acceleration + self.gravity * self.axes[:, 2]
+
+    def part(self, which: np.ndarray) -> Motion:
+        """The motion at some of the times, by mask or indices (n,)."""
+        return self._replace(
+            position=None if self.position is None else self.position[which],
+            **{name: getattr(self, name)[which] for name in _PER_TIME})
+
+    def followed_by(self, later: Motion) -> Motion:
+        """This motion and a later one of the same sensor."""
+        position = (None if self.position is None or later.position is None
+                    else np.concatenate([self.position, later.position]))
+        return later._replace(position=position, **{
+            name: np.concatenate([getattr(self, name), getattr(later, name)])
+            for name in _PER_TIME})
 
 
 class MotionSource(Protocol):

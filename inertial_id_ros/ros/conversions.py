@@ -15,7 +15,7 @@ from tf_transformations import quaternion_from_matrix, quaternion_matrix
 from inertial_id_ros.msg import InertialParameters, InertialSummary
 
 from ..errors import InvalidData
-from ..estimate import UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
+from ..estimate import NOTHING_CARRIED, UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
 from ..inertia import PARAMETER_NAMES, Array, Body, is_consistent
 
 NAN = math.nan
@@ -142,6 +142,8 @@ def payload_text(estimate: Estimate) -> str:
     """Mass and, where it is observed, the centre of mass with their 95 % intervals."""
     mass, com, spread = estimate.body.mass, 1e3 * estimate.body.com, 1.96 * estimate.sigma
     text = f"mass {mass:.3f} ± {spread[0]:.2g} kg"
+    if estimate.carries_nothing:
+        return f"{NOTHING_CARRIED}: {text}"
     if UNOBSERVED not in estimate.verdict[_GROUPS[1]]:
         text += (f", centre of mass ({com[0]:.1f}, {com[1]:.1f}, {com[2]:.1f}) ± "
                  f"{1e3 * spread[1:4].max():.2g} mm in {estimate.frame_id}")

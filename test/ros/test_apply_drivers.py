@@ -120,7 +120,9 @@ def test_the_inertia_keeps_its_axes_and_its_order(stage):
     """What is sent, turned back to the axes of the sensor, is that of the recorded estimate."""
     franka = start(stage, "franka", "franka")
     use(stage, "apply.frame", "tilted")
-    assert stage.apply("franka", send=True, estimate=SAVED).success
+    wait_until(lambda: stage.apply("franka", estimate=SAVED).success)
+    answer = stage.apply("franka", send=True, estimate=SAVED)
+    assert answer.success, answer.message
     sent = np.reshape(told(franka)[0]["load_inertia"], (3, 3), order="F")
     turn = TILT.as_matrix()
     np.testing.assert_allclose(turn @ sent @ turn.T, newest(stage)["evidence"]["inertia_com"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...estimate import Estimate, NoEstimate
+from ...estimate import NOTHING_CARRIED, Estimate, NoEstimate
 from ...identification.verdict import summarise_verdict
 
 CONFIDENCE_95 = 1.96  # standard deviations on either side that hold 95 % of a normal distribution
@@ -21,7 +21,8 @@ def summary(outcome: Estimate | NoEstimate) -> str:
     if isinstance(outcome, Estimate):
         if outcome.doubted:
             return f"The result is in doubt: {outcome.doubted}."
-        text = summarise_verdict(outcome.verdict)
+        text = (NOTHING_CARRIED if outcome.carries_nothing
+                else summarise_verdict(outcome.verdict))
         return f"{text[0].upper()}{text[1:]}."
     return f"No valid estimate: {outcome.reason}"
 

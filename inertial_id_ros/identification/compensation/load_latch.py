@@ -26,6 +26,7 @@ class LoadLatch:
     Attributes:
         mode: what may be removed; reason: why no more, or why so much; in one sentence.
         load: that is known; estimate_ns: stamp of the estimate it comes from; 0 without one.
+        is_contradicted: whether the load before did not fit any more, and none is known since.
         epoch: another number after each `forget`.
     """
 
@@ -39,6 +40,7 @@ class LoadLatch:
         if reason == _WAITING:
             self.reason = reason
         self.load, self.estimate_ns, self._doubted = NO_LOAD, 0, ""
+        self.is_contradicted = False
         self._is_new = False  # whether the payload has changed, and is hardly known yet
         # Offset (6,) that came meanwhile, sign of the topic [N, N m]: part of the bias by the
         # estimates, which cannot tell it from contact; and the bias before it, None: not known.
@@ -92,9 +94,19 @@ class LoadLatch:
         """The reason of the mode, with the offset that is left in the wrench."""
         return "; ".join(filter(None, (reason, self.doubtful_zero)))
 
-    def take(self, estimate: Estimate, carried: Array, weighed: Array) -> None:
+    def contradict(self, reason: str) -> bool:
+        """Wrenches in motion do not fit the load any more, though nothing disturbs them; says
+        whether it was removed until now."""
+        if self.mode is not Mode.PAYLOAD or self._offset.any():
+            return False
+        self.forget(reason)
+        self.is_contradicted = True
+        return True
+
+    def take(self, estimate: Estimate, carried: Array, weighed: Array, *, explains: bool) -> None:
         """Use a new estimate, if it knows mass and centre of mass, or weight and moment at least
-        about as well as the sensor tells them.
+        about as well as the sensor tells them; after a contradiction, also if it explains the
+        newest wrenches, and only then.
 
         Unknown inertia is no reason not to: motion that does not identify it hardly depends on it.
         After another payload was gripped a rough estimate is used at once, since without it all of
@@ -103,17 +115,22 @@ class LoadLatch:
         Args:
             carried: phi (10,) of all that the sensor carries by it.
             weighed: (4,) mass [kg] and first moments [kg m] that the noise of one sample weighs.
+            explains: whether it explains the wrenches that came lately.
         """
         verdict = estimate.verdict[:4]
         if self._doubted and any(v != IDENTIFIED for v in verdict):
             return
         is_known = UNOBSERVED not in verdict or _is_close(estimate, weighed)
-        if not is_known and not (self._is_new and _is_close(estimate, weighed, _ROUGH)):
+        if self.is_contradicted and not explains:
+            return
+        if not (is_known or self.is_contradicted
+                or (self._is_new and _is_close(estimate, weighed, _ROUGH))):
             if self.mode is Mode.SILENT:
                 what = "mass" if verdict[0] == UNOBSERVED else "centre of mass"
                 self.reason = f"the {what} is not identified yet"
             return
         self.mode, self._doubted, self._is_new = Mode.PAYLOAD, "", not is_known
+        self.is_contradicted = False
         self.load = Load(carried, self._zero_by(estimate.bias), estimate.alignment)
         self.estimate_ns = estimate.stamp_ns
         self.reason = self._held("the payload is known" if is_known else
@@ -133,17 +150,19 @@ class LoadLatch:
         else:
             self.forget(reason)
 
-    def end_payload(self, reason: str, tool: Array) -> None:
+    def end_payload(self, reason: str, tool: Array, change: float = -np.inf) -> None:
         """Another payload is there, or none; the zero is as before.
 
         Args:
-            tool: phi (10,) of what stays.
+            tool: phi (10,) of what certainly stays; change: of the mass [kg]. What is heavier than
+                before still holds what was known before.
         """
         if self.mode is Mode.SILENT:
             return
         self.mode = Mode.TOOL
         self.reason = self._held(f"{reason}; what is carried now is not known yet")
-        self.load = Load(tool, self.load.bias, self.load.alignment)
+        if change <= 0.0:
+            self.load = Load(tool, self.load.bias, self.load.alignment)
         self.estimate_ns, self._doubted, self._is_new = 0, "", True
 
     def use_tare(self, bias: Array, tool: Array) -> None:

@@ -13,6 +13,7 @@ from ...regression.row_layout import correct_wrench
 from ...regression.rows import regressor_of, tilt_gravity
 from ...settings import Settings
 from ..compensated_wrenches import CompensatedWrenches, no_wrenches
+from ..compensation.load_in_use import Load
 
 _SILENT = "smoothed_compensation_silent"  # finding
 
@@ -51,8 +52,8 @@ class Compensation:
             self._findings.set(_SILENT, "info", reason)
             return no_wrenches(frame_id)
         self._findings.clear(_SILENT)
-        wrench = compensate(regressor_of(tilt_gravity(motion, estimate.alignment)), y, estimate,
-                            carried, self._sign)
+        wrench = remove_load(motion, y, Load(carried, estimate.bias, estimate.alignment),
+                             self._sign)
         return CompensatedWrenches(stamps[valid], wrench[valid], frame_id)
 
 
@@ -73,15 +74,12 @@ def why_not_compensated(estimate: Estimate, age_ns: int, window: float) -> str |
     return None
 
 
-def compensate(a: Array, y: Array, estimate: Estimate, carried: Array, sign: float) -> Array:
+def remove_load(motion: Motion, y: Array, load: Load, sign: float) -> Array:
     """Wrenches (k, 6) without bias and load, with the sign of the topic [N, N m].
 
     Args:
-        a: regressors (k, 6, 10).
-        y: wrenches (k, 6) with the sign of ``A phi``.
-        estimate: of which bias and alignment are used.
-        carried: phi (10,) of all that the sensor carries.
-        sign: of the reading against ``A phi``.
+        y: wrenches (k, 6) with the sign of ``A phi``; sign: of the reading against that.
     """
-    measured = correct_wrench(y - sign * estimate.bias, estimate.alignment)
-    return sign * (measured - a @ carried)
+    measured = correct_wrench(y - sign * load.bias, load.alignment)
+    a = regressor_of(tilt_gravity(motion, load.alignment))
+    return sign * (measured - a @ load.phi)

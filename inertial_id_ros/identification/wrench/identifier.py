@@ -37,13 +37,14 @@ from ...signals.precompensation import Removed, RemovedPayload
 from ...signals.ring_buffer import JUMPED
 from ..commands import ADVANCE, RESET, SET_SETTINGS, TARE, UNTARE
 from ..compensated_wrenches import CompensatedWrenches, join_wrenches, no_wrenches
-from ..compensation.load_in_use import LoadInUse
+from ..compensation.load_in_use import Load, LoadInUse
 from ..compensation.load_latch import LoadLatch
 from ..compensation.target_frame import TargetFrame
 from ..pipeline import Pipeline
 from ..state import Keep, State, keep_nothing
 from .compensation import Compensation
 from .input_watch import InputFault, InputWatch
+from .load_check import CREPT, SPAN, LoadCheck
 from .measured_noise import MeasuredNoise
 from .provisional_rows import UnsettledBins, find_unsettled_bins
 from .sensor_bias import measure_tare
@@ -84,6 +85,7 @@ class Identifier(Pipeline[WindowContent]):
         shape = shape if shape is not None else shape_from_settings(settings.shape)
         self._solver = Solver(settings, shape, self._segments.filter)
         self._compensation = Compensation(settings, self._log)
+        self._load_check = LoadCheck()
         self._watch = InputWatch(settings.wrench, self._motion, self._log)
         self._latch, self._target = LoadLatch(), TargetFrame()
         self._unsettled: UnsettledBins | None = None
@@ -306,8 +308,33 @@ class Identifier(Pipeline[WindowContent]):
             self._motion_statistics.acceleration_covariance(self._segments.detector_kernel))
         self._filter_bins(bins, BinColumns(bins.number, bins.samples, columns).part(valid))
         self._buffer.expire(self._segments.newest_waiting_bin)
+        self._check_load(bins, motion, y)
         return self._compensation.compensate(bins.stamps, motion, y, self._last,
                                              self._carried(self._last), self.sensor_frame)
+
+    def _check_load(self, bins: Bins, motion: Motion, y: Array) -> None:
+        """Do not remove a load any more that the newest wrenches (k, 6) contradict."""
+        if self._segments.detector.began is not None:
+            self._load_check.restart()
+            return
+        self._load_check.add(bins.number, motion, y)
+        if self._misfit(self._latch.load) > 1.0 and self._latch.contradict(CREPT):
+            self._load_check.crept_at = int(bins.number[-1])
+
+    def _forget_what_crept(self) -> None:
+        """Forget all but the newest rows where the load that was removed has slowly become another
+        one: the window would give the mean of both."""
+        if self._load_check.crept_at is None:
+            return
+        self._begin_bin = max(self._begin_bin, self._load_check.crept_at - SPAN)
+        self._log.count("payload_changed", f"{CREPT}; buffers flushed", "info")
+        self._replay_window()
+        self._flush_reason = CREPT
+
+    def _misfit(self, load: Load) -> float:
+        """As `LoadCheck.misfit`."""
+        return self._load_check.misfit(load, self.settings.wrench.sign,
+                                       datasheet_noise(self._noise.settings.wrench))
 
     def _filter_bins(self, bins: Bins, columns: BinColumns) -> None:
         """Filter the columns of bins into rows, each judged by the noise up to its time."""
@@ -339,7 +366,7 @@ class Identifier(Pipeline[WindowContent]):
         if event.kind.ends_payload:
             text = self._disturbances.describe(event)
             if event.kind is EventKind.PAYLOAD_CHANGED:
-                self._latch.end_payload(text, self._carried(None))
+                self._latch.end_payload(text, self._carried(None), event.change)
             elif event.kind is EventKind.LOST:
                 self._latch.doubt(text)
             elif event.kind is EventKind.OFFSET:
@@ -367,6 +394,7 @@ class Identifier(Pipeline[WindowContent]):
             frame = self._stream.frame
             if self._motion.check_frame(self.newest_ns, frame.name, frame.said):
                 frame.mark_compared()
+            self._forget_what_crept()
             outcome = self._solve_window()
             if self._search_setup(outcome) or self._correct_terms(outcome):
                 self._replay_window()
@@ -380,8 +408,12 @@ class Identifier(Pipeline[WindowContent]):
             outcome = self._conclude(self._recover(outcome))
             if _is_new(outcome):
                 noise = datasheet_noise(self._noise.settings.wrench)[[0, 3, 4, 5]]
-                self._latch.take(outcome, self._carried(outcome),
-                                 noise / self.settings.gravity.acceleration)
+                carried = self._carried(outcome)
+                misfit = self._misfit(Load(carried, outcome.bias, outcome.alignment))
+                self._latch.take(outcome, carried, noise / self.settings.gravity.acceleration,
+                                 explains=misfit <= 1.0)
+                if self._latch.is_contradicted and misfit > 1.0:
+                    self._load_check.crept_at = self._stream.next_bin
             return outcome
 
     def _recover(self, outcome: Outcome) -> Outcome:
@@ -611,6 +643,7 @@ class Identifier(Pipeline[WindowContent]):
         them back."""
         self._begin_bin, self._payload_ends = self._stream.next_bin, []
         self._segments.restart()
+        self._load_check.restart()
         self._unsettled = None
         self._clear_window()
 

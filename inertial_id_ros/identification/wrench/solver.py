@@ -19,11 +19,11 @@ from ...detection.consistency_checks import (
 from ...detection.residual_shape import check_residual_shape
 from ...detection.shape_check import check_shape
 from ...errors import InvalidData, NotEnoughData
-from ...estimate import Estimate
+from ...estimate import IDENTIFIED, NOTHING_CARRIED, UNOBSERVED, Estimate
 from ...estimators import Estimator, Solution, create
 from ...findings import FindingLog
 from ...geometry.shape import Shape
-from ...inertia import Array, is_consistent, min_eigenvalue
+from ...inertia import PARAMETERS, Array, is_consistent, min_eigenvalue
 from ...regression.alignment import GRAVITY_TILT
 from ...regression.problem import Marginal, Problem
 from ...regression.regressor_window import WindowContent
@@ -37,6 +37,7 @@ from ...signals.bins import BIN_NS
 from ...signals.low_pass import ZeroPhaseFilter
 from ..verdict import judge
 from .cable_watch import CableWatch
+from .empty_tool import answer_for_empty_tool
 from .problem_builder import ProblemBuilder
 from .wrench_model import (
     WrenchModel,
@@ -136,10 +137,16 @@ class Solver:
             self.problems.forget_solution()
             problem = self._build(window, acceleration_covariance, removed, log)
         pulled = self._cables.report(log)
-        check_model(problem, self._settings, self.tool, log, pulled[0, 0])
-        shape = check_shape(self.shape, self._settings.shape, problem.marginal("noise"),
-                            self.estimator, log)
-        problem, solution = self.answer(self.estimator, problem, window, shape)
+        empty = answer_for_empty_tool(problem, self.tool,
+                                      self._settings.wrench.gain_error)
+        if empty is None:
+            check_model(problem, self._settings, self.tool, log, pulled[0, 0])
+            shape = check_shape(self.shape, self._settings.shape, problem.marginal("noise"),
+                                self.estimator, log)
+            problem, solution = self.answer(self.estimator, problem, window, shape)
+        else:
+            log.clear("sign_wrong", "frame_wrong")
+            solution = empty
         elapsed = time.perf_counter() - started
         if not is_consistent(solution.phi):
             raise InvalidData(
@@ -167,8 +174,12 @@ class Solver:
         is_explained = is_explained or shaped.is_named
         if not is_explained and WrenchModel.texts.doubted_name in log:
             raise InvalidData(WrenchModel.texts.doubted)
-        self._check_mass(solution, verdict.phi_covariance[0, 0] - misfit[0, 0]
-                         - shaped.covariance[0, 0] - pulled[0, 0], is_explained)
+        if empty is not None:
+            verdict = verdict._replace(
+                verdict=(IDENTIFIED, *[UNOBSERVED] * (PARAMETERS - 1)), sentence=NOTHING_CARRIED)
+        else:
+            self._check_mass(solution, verdict.phi_covariance[0, 0] - misfit[0, 0]
+                             - shaped.covariance[0, 0] - pulled[0, 0], is_explained)
         log.set("verdict", "info", verdict.sentence)
         nuisance, sigma = self.nuisance_values(marginal, states, verdict.phi_covariance)
         nuisance = join(removed, nuisance)
@@ -263,7 +274,7 @@ class Solver:
         if interval < (_ROUGHLY_KNOWN if is_explained else _KNOWN_BETTER) * mass:
             return
         if self.tool is not None:
-            raise NotEnoughData(f"no object can be told apart from the tool: "
+            raise NotEnoughData(f"whether the tool carries anything is not known yet: "
                                 f"{mass:.3f} ± {interval:.3f} kg beside it")
         raise NotEnoughData(
             f"the mass is not identified yet ({mass:.2f} ± {interval:.2f} kg); tilt "

@@ -1,0 +1,80 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Whether a load explains the wrenches that came lately, while the arm moved.
+
+A load that is removed from the wrench may change so slowly that no single moment shows it: a
+container that is emptied, a sensor that drifts. Motion shows it all the same, since a force from
+outside does not follow the sensor's orientation; at rest nothing would tell it from contact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...inertia import Array
+from ...kinematics.motion import Motion
+from ...signals.bins import BIN_NS
+from ..compensation.load_in_use import Load
+from .compensation import remove_load
+
+SPAN = round(0.5e9 / BIN_NS)  # bins of motion over which what is left is averaged
+CREPT = "what is carried, or the zero of the sensor, has slowly become another one"
+_SHOWN = round(0.5e9 / BIN_NS)  # bins after which a disturbance has shown
+_TURNS = 0.05  # rad/s; an arm that turns more slowly tells nothing
+_NOISE = 3.0  # standard deviations of one sample that may be left
+_SHARE = 0.03  # of the weight, and of its moment, that may be left
+_ARM = 0.05  # m; least lever of the weight for that
+
+
+class LoadCheck:
+    """Keeps the newest bins of motion in which no disturbance showed.
+
+    Attributes:
+        crept_at: bin at which the load in use was found not to explain them; None: it does.
+    """
+
+    def __init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget all bins."""
+        self._number = np.empty(0, dtype=np.int64)
+        self._motion: Motion | None = None
+        self._y = np.empty((0, 6))
+        self.crept_at: int | None = None
+
+    def add(self, number: np.ndarray, motion: Motion, y: Array) -> None:
+        """Add bins.
+
+        Args:
+            number: (k,) of the bins; y: wrenches (k, 6) with the sign of ``A phi`` [N, N m].
+        """
+        moving = motion.valid & (np.linalg.norm(motion.omega, axis=1) > _TURNS)
+        if not moving.any():
+            return
+        new = motion.part(moving)
+        self._motion = new if self._motion is None else self._motion.followed_by(new)
+        self._number = np.concatenate([self._number, number[moving]])
+        self._y = np.concatenate([self._y, y[moving]])
+        late = max(self._judged() - SPAN, 0)
+        self._number, self._y = self._number[late:], self._y[late:]
+        self._motion = self._motion.part(np.arange(late, late + len(self._y)))
+
+    def _judged(self) -> int:
+        """How many of the bins are so old that a disturbance would have shown."""
+        return int(np.searchsorted(self._number, self._number[-1] - _SHOWN))
+
+    def misfit(self, load: Load, sign: float, noise: Array) -> float:
+        """What a load leaves of the wrench on average, over what it may leave; 0 where too little
+        motion is known.
+
+        Args:
+            sign: of the reading against ``A phi``; noise: (6,) of one sample [N, N m].
+        """
+        if self._motion is None or (judged := self._judged()) < SPAN:
+            return 0.0
+        which = np.arange(judged)
+        left = remove_load(self._motion.part(which), self._y[which], load, sign).mean(axis=0)
+        gravity = self._motion.gravity
+        weight, moment = gravity * load.phi[0], gravity * np.linalg.norm(load.phi[1:4])
+        share = np.repeat([weight, max(moment, _ARM * weight)], 3)
+        return float((np.abs(left) / (_NOISE * noise + _SHARE * share)).max())
