@@ -47,7 +47,7 @@ DOUBTS: dict[str, Doubt] = {
     **dict.fromkeys(("payload_not_added", "removed_payload_invalid", "mass_at_bound"), NUMBERS),
     **dict.fromkeys(("translation_constant", "motion_slow"), Doubt.INERTIA),
     **dict.fromkeys(("contact", "frame_wrong_suspected", "robot_wrong_suspected",
-                     "joint_states_still"), Doubt.PRESENT),
+                     "joint_states_still", "wrench_stuck"), Doubt.PRESENT),
 }
 
 # Findings that leave an estimate as it is: samples that are dropped, errors that are taken into

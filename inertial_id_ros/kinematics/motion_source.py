@@ -244,6 +244,10 @@ class MotionSelector:
             self.missing = Missing(str(error))
             return None
 
+    def take_shift(self) -> int:
+        """As `StreamWatch.take_shift`."""
+        return self._watch.take_shift()
+
     def _joints_ready(self) -> bool:
         """Whether joint states may be used, and they and the robot description are there."""
         return (self._settings.kinematics.source != "tf" and self._model is not None

@@ -3,11 +3,19 @@
 
 from __future__ import annotations
 
+from collections import deque
+
+import numpy as np
+
 from ..findings import FindingLog
 
 STOPPED, APART = "motion_stopped", "clocks_differ"
 _SILENCE_NS = 2_000_000_000  # wrench for this long without any motion
 _APART_NS = 1_000_000_000  # farther apart than any transport delays a message
+# Looks at both streams that are compared: the newest ones with those before, but for some between.
+_LOOKS, _NEWEST, _BETWEEN = 60, 6, 6
+_SHIFT_NS, _STEADY_NS = 30_000_000, 10_000_000  # least shift of stamps, and how steady it must be
+_SPREADS = 3.0  # times the spread of what was before
 
 
 class StreamWatch:
@@ -22,6 +30,7 @@ class StreamWatch:
         self._wrench: int | None = None
         self._motion: int | None = None
         self._wrench_at_motion = 0  # newest wrench when motion came last
+        self._ahead: deque[int] = deque(maxlen=_LOOKS)  # stamps of the wrench before the motion's
 
     def compare(self, wrench: int, motion: int | None, what: str, topic: str,
                 early: int = 0) -> None:
@@ -39,6 +48,7 @@ class StreamWatch:
         self._check_silence(wrench - max(self._wrench_at_motion, motion), what, topic)
         if wrench_came and motion_came and self._wrench is not None:
             self._check_clocks(min(wrench - motion, wrench + early - motion, key=abs), what)
+            self._ahead.append(wrench - motion)
         self._wrench, self._motion = wrench, motion
 
     def _check_silence(self, silent: int, what: str, topic: str) -> None:
@@ -59,3 +69,18 @@ class StreamWatch:
                                "drivers use different clocks, or one is delayed by that much")
         else:
             self._findings.clear(APART)
+
+    def take_shift(self) -> int:
+        """By how much the stamps of the motion have shifted against those of the wrench [ns], as
+        messages arrive; told once, 0: they have not."""
+        if len(self._ahead) < 2 * (_NEWEST + _BETWEEN):
+            return 0
+        ahead = np.array(self._ahead)
+        before, now = ahead[:-_NEWEST - _BETWEEN], ahead[-_NEWEST:]
+        usual = np.median(before)
+        spread = float(np.ptp(np.percentile(before, [10.0, 90.0])))
+        if (np.abs(now - usual).min() < max(_SHIFT_NS, _SPREADS * spread)
+                or np.ptp(now) > max(_STEADY_NS, spread)):
+            return 0
+        self._ahead.clear()
+        return int(usual - np.median(now))

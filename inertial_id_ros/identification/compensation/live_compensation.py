@@ -20,6 +20,8 @@ from .policy import apply_age, apply_policy
 from .prepared_load import inputs_of
 
 _JUMP_BACK = 1_000_000_000  # ns; stamps that go back by more are of a clock that jumped
+_REPEATS = 100_000_000  # ns for which a slow sensor may repeat a wrench
+_CHANGED = 5.0  # standard deviations by which the load must have changed meanwhile
 _UNJUDGED = 2.0  # s without a word of the identifier, in which a payload may have been released
 _PAUSE = 0.1  # s without a compensated wrench, after which no load is blended with the one before
 
@@ -72,6 +74,8 @@ class LiveCompensation:
         self._motion: JointFilter | PoseFilter | None = None
         self._source: object = None
         self._blend: Blend | None = None
+        # Stamp and values of the wrench that was the first of equal ones, and what was left of it.
+        self._repeated: tuple[int, tuple[float, ...], list[float]] | None = None
         self._silence = ""  # why the newest wrench was not published
 
     # ---- from the thread of the identifier -------------------------------------------------------
@@ -168,7 +172,19 @@ class LiveCompensation:
         if now.features is None:
             return now.reason
         out = self._blend.remove(inputs_of(wrench, now.features), pause).tolist()
+        if self._stands_still(stamp_ns, wrench, out):
+            return "the wrench is the same to the last bit while the load on the sensor changes"
         return out if math.isfinite(sum(out)) else "the result is not finite"
+
+    def _stands_still(self, stamp_ns: int, wrench: Sequence[float], out: list[float]) -> bool:
+        """Whether the wrench has been the same for long, though the load that is removed from it
+        changed: its driver repeats the last one."""
+        if self._repeated is None or tuple(wrench) != self._repeated[1]:
+            self._repeated = stamp_ns, tuple(wrench), out
+            return False
+        since, _, first = self._repeated
+        return stamp_ns - since > _REPEATS and any(
+            abs(a - b) > _CHANGED * sd for a, b, sd in zip(out, first, self._use.noise, strict=True))
 
     def _now_in_use(self) -> LoadInUse:
         """The load in use by the policy of the settings."""

@@ -51,6 +51,7 @@ from .sensor_bias import measure_tare
 from .setup_correction import SetupCorrection
 from .solver import Solver
 from .stream import WrenchStream
+from .stuck_wrench import StuckWrench
 from .vibration_watch import VibrationWatch
 from .wrench_model import WrenchModel
 
@@ -58,6 +59,7 @@ from .wrench_model import WrenchModel
 _NOT_LEARNT = frozenset({"_handlers", "_lock", "on_command", "_inbox", "_bytes_in", "_bytes_out",
                          "entered", "taken"})
 
+_SHIFT_NS = 1_000_000_000  # a larger shift of stamps is no delay: other clocks
 # ns without a wrench, in which a payload may be released and the sensor zeroed: what was removed
 # before is not until an estimate holds data from after it.
 _UNHEARD_NS = 1_000_000_000
@@ -85,7 +87,7 @@ class Identifier(Pipeline[WindowContent]):
         shape = shape if shape is not None else shape_from_settings(settings.shape)
         self._solver = Solver(settings, shape, self._segments.filter)
         self._compensation = Compensation(settings, self._log)
-        self._load_check = LoadCheck()
+        self._load_check, self._stuck = LoadCheck(), StuckWrench(self._log)
         self._watch = InputWatch(settings.wrench, self._motion, self._log)
         self._latch, self._target = LoadLatch(), TargetFrame()
         self._unsettled: UnsettledBins | None = None
@@ -228,6 +230,9 @@ class Identifier(Pipeline[WindowContent]):
             self._latch.forget("the mounting of the robot or of the sensor changed")
             self._log.count("mounting_changed", "buffers flushed: the mounting of the robot or of "
                             "the sensor changed", "info")
+        if (shift := self._motion.take_shift()) and abs(shift) < _SHIFT_NS:
+            self._handle_shift(shift)
+            return nothing
         removed = self._setup.removed.in_sensor(self.sensor_frame, self._motion.lookup)
         if source is None or removed is None:
             return nothing
@@ -248,6 +253,14 @@ class Identifier(Pipeline[WindowContent]):
         parts.append(self._process_bins_before(unsettled.first, unsettled))
         self._forget_what_is_lost(unsettled)
         return join_wrenches(parts, self.sensor_frame)
+
+    def _handle_shift(self, shift: int) -> None:
+        """Begin anew where the stamps of the motion have shifted by so much [ns] against those of
+        the wrench, with that taken into account."""
+        early = self._setup.errors.early_ns + shift
+        self._empty(f"the stamps of the motion have shifted by {shift * 1e-9:+.2f} s against those "
+                    "of the wrench")
+        self._setup.errors.replace_offset(early)
 
     def _forget_what_is_lost(self, unsettled: UnsettledBins) -> None:
         """Forget everything learnt where the detector has given the payload up, and process the
@@ -296,6 +309,8 @@ class Identifier(Pipeline[WindowContent]):
             removed: payload that the driver removes.
         """
         self._setup.taken_out = removed
+        self._motion.report_coverage(motion.valid)
+        motion = motion._replace(valid=motion.valid & ~self._stuck.judge(bins, motion))
         y, columns = make_bin_columns(bins, motion, removed, self._setup.errors,
                                       self.settings.wrench.sign,
                                       self.settings.estimator.dynamism_c1)
@@ -303,7 +318,6 @@ class Identifier(Pipeline[WindowContent]):
         self._units.add(*unpack_bins(columns[valid]))
         self._vibration.add(bins.number[valid], y[valid])
         self._motion_statistics.add(motion)
-        self._motion.report_coverage(valid)
         self._segments.set_acceleration_noise(
             self._motion_statistics.acceleration_covariance(self._segments.detector_kernel))
         self._filter_bins(bins, BinColumns(bins.number, bins.samples, columns).part(valid))
@@ -644,6 +658,7 @@ class Identifier(Pipeline[WindowContent]):
         self._begin_bin, self._payload_ends = self._stream.next_bin, []
         self._segments.restart()
         self._load_check.restart()
+        self._stuck.restart()
         self._unsettled = None
         self._clear_window()
 
