@@ -59,8 +59,8 @@ class Motion(NamedTuple):
         """``R'(pddot - g)`` (n, 3) [m/s^2]."""
         return self.acceleration + self.gravity * self.axes[:, 2]
 
-    def part(self, which: np.ndarray) -> Motion:
-        """The motion at some of the times, by mask or indices (n,)."""
+    def part(self, which: np.ndarray | slice) -> Motion:
+        """The motion at some of the times, by mask, indices or slice."""
         return self._replace(
             position=None if self.position is None else self.position[which],
             **{name: getattr(self, name)[which] for name in _PER_TIME})

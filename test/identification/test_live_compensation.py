@@ -215,14 +215,14 @@ def test_of_an_offset_nothing_stays_when_the_bias_is_as_before() -> None:
                                bias=bias, alignment=np.zeros(9), stamp_ns=1)
 
     latch, weighed, push = LoadLatch(), NOISE[[0, 3, 4, 5]], np.array([0, 0, 10.0, 0, 0.2, 0])
-    latch.take(estimate(BIAS), np.zeros(10), weighed)
+    latch.take(estimate(BIAS), np.zeros(10), weighed, explains=True)
     latch.add_offset(push, "offset", NOISE)
     for left in (push, 0.5 * push):  # it fades, and what is left is contact still
-        latch.take(estimate(BIAS + left), np.zeros(10), weighed)
+        latch.take(estimate(BIAS + left), np.zeros(10), weighed, explains=True)
         np.testing.assert_allclose(latch.load.bias, BIAS)
         assert f"{np.linalg.norm(left[:3]):.3g} N and" in latch.reason
     latch.end_payload("payload changed", np.zeros(10))
-    latch.take(estimate(BIAS + 0.5 * NOISE), np.zeros(10), weighed)
+    latch.take(estimate(BIAS + 0.5 * NOISE), np.zeros(10), weighed, explains=True)
     assert latch.reason == "the payload is known"
     np.testing.assert_allclose(latch.load.bias, BIAS + 0.5 * NOISE)
 

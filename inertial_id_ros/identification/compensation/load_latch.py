@@ -97,7 +97,7 @@ class LoadLatch:
     def contradict(self, reason: str) -> bool:
         """Wrenches in motion do not fit the load any more, though nothing disturbs them; says
         whether it was removed until now."""
-        if self.mode is not Mode.PAYLOAD or self._offset.any():
+        if self.mode is not Mode.PAYLOAD or self._offset.any() or self._doubted:
             return False
         self.forget(reason)
         self.is_contradicted = True
@@ -150,18 +150,21 @@ class LoadLatch:
         else:
             self.forget(reason)
 
-    def end_payload(self, reason: str, tool: Array, change: float = -np.inf) -> None:
+    def end_payload(self, reason: str, tool: Array, change: float = np.nan) -> None:
         """Another payload is there, or none; the zero is as before.
 
+        Meanwhile that is removed which leaves less: what was known before, or what certainly stays.
+
         Args:
-            tool: phi (10,) of what certainly stays; change: of the mass [kg]. What is heavier than
-                before still holds what was known before.
+            tool: phi (10,) of what certainly stays; change: of the mass [kg], NaN: not known.
         """
         if self.mode is Mode.SILENT:
             return
         self.mode = Mode.TOOL
-        self.reason = self._held(f"{reason}; what is carried now is not known yet")
-        if change <= 0.0:
+        keeps = abs(change) < abs(self.load.phi[0] + change - tool[0])
+        self.reason = self._held(f"{reason}; what is carried now is not known yet"
+                                 + (", what was known before is removed" if keeps else ""))
+        if not keeps:
             self.load = Load(tool, self.load.bias, self.load.alignment)
         self.estimate_ns, self._doubted, self._is_new = 0, "", True
 

@@ -329,7 +329,7 @@ class Identifier(Pipeline[WindowContent]):
     def _check_load(self, bins: Bins, motion: Motion, y: Array) -> None:
         """Do not remove a load any more that the newest wrenches (k, 6) contradict."""
         if self._segments.detector.began is not None:
-            self._load_check.restart()
+            self._load_check.drop_unjudged()
             return
         self._load_check.add(bins.number, motion, y)
         if self._misfit(self._latch.load) > 1.0 and self._latch.contradict(CREPT):

@@ -55,9 +55,18 @@ class LoadCheck:
         self._motion = new if self._motion is None else self._motion.followed_by(new)
         self._number = np.concatenate([self._number, number[moving]])
         self._y = np.concatenate([self._y, y[moving]])
-        late = max(self._judged() - SPAN, 0)
-        self._number, self._y = self._number[late:], self._y[late:]
-        self._motion = self._motion.part(np.arange(late, late + len(self._y)))
+        self._keep(slice(max(self._judged() - SPAN, 0), None))
+
+    def drop_unjudged(self) -> None:
+        """Forget the newest bins: a disturbance has begun in them."""
+        if self._motion is not None and len(self._number):
+            self._keep(slice(0, self._judged()))
+
+    def _keep(self, which: slice) -> None:
+        """Keep some of the bins."""
+        assert self._motion is not None
+        self._motion = self._motion.part(which)
+        self._number, self._y = self._number[which], self._y[which]
 
     def _judged(self) -> int:
         """How many of the bins are so old that a disturbance would have shown."""
@@ -70,9 +79,9 @@ class LoadCheck:
         Args:
             sign: of the reading against ``A phi``; noise: (6,) of one sample [N, N m].
         """
-        if self._motion is None or (judged := self._judged()) < SPAN:
+        if self._motion is None or not len(self._y) or (judged := self._judged()) < SPAN:
             return 0.0
-        which = np.arange(judged)
+        which = slice(0, judged)
         left = remove_load(self._motion.part(which), self._y[which], load, sign).mean(axis=0)
         gravity = self._motion.gravity
         weight, moment = gravity * load.phi[0], gravity * np.linalg.norm(load.phi[1:4])
