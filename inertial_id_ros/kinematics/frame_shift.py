@@ -1,14 +1,15 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Whether a wrench is expressed in a frame that lies elsewhere than the sensor frame that is used.
+"""Where the frame in which a wrench is expressed lies in the sensor frame that is used.
 
-Drivers of Universal Robots express the wrench at and in the active TCP. Its transform is published,
-so that a TCP that is not at the flange can be seen, although the settings, or older drivers, call
-the frame `tool0`.
+Drivers of Universal Robots express the wrench at and in the active TCP, whose transform they
+publish. Where the messages name that frame, their wrenches can be converted. Older drivers call it
+`tool0` all the same: a TCP that is not at the flange can then only be suspected.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from ..errors import UnknownFrame
 from ..findings import FindingLog
@@ -27,15 +28,15 @@ _SHORTEST, _SMALLEST = 0.002, np.deg2rad(1.0)  # m, rad; smaller shifts are not 
 
 
 class FrameShift:
-    """Sets and clears the findings on frames that differ, now and then."""
+    """Looks for the pose of the frame of the wrench now and then, with findings where it differs."""
 
     def __init__(self, findings: FindingLog) -> None:
         self._findings, self._next = findings, 0
 
     def check(self, newest_ns: int, used: str, said: str, joint: JointMotion | None,
-              tree: TransformTree) -> bool:
-        """Compare the frame that is used for the wrench with the one that it is expressed in; says
-        whether the frame_id is known and was compared.
+              tree: TransformTree) -> Pose | None:
+        """Pose of the frame that the messages name in the one that is used, to which it is fixed;
+        None where they are the same, where it is not known, or was told lately.
 
         Args:
             newest_ns: stamp of the newest wrench; said: the frame_id of its messages.
@@ -43,31 +44,36 @@ class FrameShift:
         """
         other = said if said and said != used else _TCP if used == _FLANGE else used
         if newest_ns < self._next or other == used or not tree.knows(other):
-            return False
+            return None
         tree.want(used, other)
         pose = find_fixed_pose(used, other, joint, tree)
         self._next = newest_ns + (_RETRY_NS if pose is None else _PERIOD_NS)
         if pose is None:
-            return False
+            return None
         self._findings.clear(_FINDING)
         distance = float(np.linalg.norm(pose.translation))
         angle = float(np.arccos(np.clip(0.5 * (np.trace(pose.rotation) - 1.0), -1.0, 1.0)))
         if distance > _SHORTEST or angle > _SMALLEST:
-            self._findings.set(_FINDING, "error" if other == said else "warning", _text(
+            self._findings.set(_FINDING, "info" if other == said else "warning", _text(
                 used, other, pose, distance, angle, other == said))
-        return other == said
+        return pose if other == said else None
 
 
 def _text(used: str, other: str, pose: Pose, distance: float, angle: float, is_said: bool) -> str:
-    """A sentence on a frame that differs from the one used, and what to set."""
+    """A sentence on a frame that differs from the one used, and what follows."""
     x, y, z = np.round(1e3 * pose.translation) + 0.0  # + 0.0 makes 0.0 of -0.0
-    place = (f"lies {1e3 * distance:.0f} mm from '{used}' (x {x:.0f}, y {y:.0f}, z {z:.0f} mm), "
-             f"turned by {np.rad2deg(angle):.1f}°")
-    mend = f"set wrench.sensor_frame to '{other}', or the TCP of the robot to '{used}'"
+    roll, pitch, yaw = np.round(np.rad2deg(
+        Rotation.from_matrix(pose.rotation).as_euler("xyz")), 1) + 0.0
+    place = f"lies {1e3 * distance:.0f} mm from '{used}' (x {x:.0f}, y {y:.0f}, z {z:.0f} mm)"
+    if angle > _SMALLEST:
+        place += (f" and is turned by {np.rad2deg(angle):.1f}° (roll {roll:g}, pitch {pitch:g}, "
+                  f"yaw {yaw:g}°)")
     if is_said:
-        return f"the wrench is expressed in '{other}', which {place}: the result is wrong; {mend}"
+        return (f"the wrench is expressed in '{other}', which {place}; it is converted to "
+                f"'{used}'")
     return (f"the robot's TCP '{other}' {place}: a wrench of the robot's own driver is expressed "
-            f"there, whatever its frame_id, and the result then wrong; {mend}")
+            f"there, whatever its frame_id, and the result then wrong; set wrench.sensor_frame to "
+            f"'{other}', or the TCP of the robot to '{used}'")
 
 
 def find_fixed_pose(used: str, other: str, joint: JointMotion | None,

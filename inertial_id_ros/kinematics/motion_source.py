@@ -470,13 +470,8 @@ class MotionSelector:
         pose = self.tree.newest(target, source)
         return pose.rotation, pose.translation, self.tree.newest_stamp(target, source)
 
-    def check_frame(self, newest_ns: int, used: str, said: str) -> bool:
-        """Set or clear the finding on a wrench that is expressed in another frame than is used;
-        says whether that is known and was compared.
-
-        Args:
-            newest_ns: stamp of the newest wrench; said: the frame_id of its messages.
-        """
+    def pose_of_wrench(self, newest_ns: int, used: str, said: str) -> Pose | None:
+        """As `FrameShift.check`, which has these arguments."""
         return self._frame_shift.check(newest_ns, used, said, self._joint, self.tree)
 
     def _pose_by_joints(self, target: str, source: str) -> tuple[Pose, bool] | None:

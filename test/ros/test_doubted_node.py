@@ -20,8 +20,8 @@ WORDS = "lies 40 mm from 'tool0'"
 
 
 def tcp() -> TFMessage:
-    """The frame of the wrench, 40 mm in front of the flange."""
-    edge = TransformStamped(child_frame_id="ft_sensor")
+    """The TCP of the robot, 40 mm in front of the flange, though the wrench says 'tool0'."""
+    edge = TransformStamped(child_frame_id="tool0_controller")
     edge.header.frame_id = "tool0"
     edge.transform.translation.z, edge.transform.rotation.w = 0.04, 1.0
     return TFMessage(transforms=[edge])

@@ -60,7 +60,9 @@ class LoadInUse:
         source: of the motion; None: not known yet.
         epoch: another number where nothing that was removed before is true any more.
         target: (6, 6) from the wrench in the sensor frame to that in `target_frame`; None: the
-            sensor frame is the target.
+            wrench stays in the frame of the topic.
+        conversion: (6, 6) from the wrench of the topic to that in the sensor frame; None: it is
+            given in it.
     """
 
     mode: Mode
@@ -76,6 +78,7 @@ class LoadInUse:
     epoch: int = 0
     target: Array | None = None
     target_frame: str = ""
+    conversion: Array | None = None
 
     def silenced(self, reason: str) -> LoadInUse:
         """The same, but nothing is published."""

@@ -8,6 +8,8 @@ use until something says that it is no longer true.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...estimate import IDENTIFIED, UNOBSERVED, Estimate
@@ -82,6 +84,11 @@ class LoadLatch:
         return before if self._offset.any() else bias
 
     @property
+    def explanation(self) -> Load:
+        """What explains the wrenches: the load, with the offset that is left in them."""
+        return replace(self.load, bias=self.load.bias + self._offset)
+
+    @property
     def doubtful_zero(self) -> str:
         """The offset that is left in the wrench, in words; empty: there is none."""
         if not self._offset.any():
@@ -97,7 +104,7 @@ class LoadLatch:
     def contradict(self, reason: str) -> bool:
         """Wrenches in motion do not fit the load any more, though nothing disturbs them; says
         whether it was removed until now."""
-        if self.mode is not Mode.PAYLOAD or self._offset.any() or self._doubted:
+        if self.mode is not Mode.PAYLOAD or self._doubted:
             return False
         self.forget(reason)
         self.is_contradicted = True

@@ -65,10 +65,14 @@ class PreparedLoad:
         if use.removed.any():
             taken_out = load_matrix(use.removed, np.array([0.0, 0.0, 1.0]), use.weight_only)
             matrix += sign * correction @ taken_out
+        taken, target = correction, use.target
+        if use.conversion is not None:
+            taken = correction @ use.conversion
+            target = np.linalg.inv(use.conversion) if target is None else target
         self._matrix = np.concatenate(
-            [correction, matrix, -(correction @ load.bias)[:, None]], axis=1)
-        if use.target is not None:
-            self._matrix = use.target @ self._matrix
+            [taken, matrix, -(correction @ load.bias)[:, None]], axis=1)
+        if target is not None:
+            self._matrix = target @ self._matrix
 
     def remove(self, inputs: Array) -> Array:
         """The wrench (6,) without the load, from `inputs_of` wrench and motion (28,)."""

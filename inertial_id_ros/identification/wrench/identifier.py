@@ -60,6 +60,7 @@ _NOT_LEARNT = frozenset({"_handlers", "_lock", "on_command", "_inbox", "_bytes_i
                          "entered", "taken"})
 
 _SHIFT_NS = 1_000_000_000  # a larger shift of stamps is no delay: other clocks
+_CREPT_BINS = round(6e9 / BIN_NS)  # least length of a window that a slow change ends
 # ns without a wrench, in which a payload may be released and the sensor zeroed: what was removed
 # before is not until an estimate holds data from after it.
 _UNHEARD_NS = 1_000_000_000
@@ -171,7 +172,7 @@ class Identifier(Pipeline[WindowContent]):
                 return False
             self._motion.take_block(block)
             if block.wrenches is not None:
-                self._stream.ring.extend(block.wrenches.stamps, block.wrenches.rows)
+                self._stream.extend(block.wrenches)
             return True
 
     def _take_removed_payload(self, frame_id: str, values: Sequence[float]) -> None:
@@ -332,15 +333,16 @@ class Identifier(Pipeline[WindowContent]):
             self._load_check.drop_unjudged()
             return
         self._load_check.add(bins.number, motion, y)
-        if self._misfit(self._latch.load) > 1.0 and self._latch.contradict(CREPT):
+        if self._misfit(self._latch.explanation) > 1.0 and self._latch.contradict(CREPT):
             self._load_check.crept_at = int(bins.number[-1])
 
     def _forget_what_crept(self) -> None:
         """Forget all but the newest rows where the load that was removed has slowly become another
-        one: the window would give the mean of both."""
-        if self._load_check.crept_at is None:
+        one: a long window would give the mean of both. A young one may lack a cable instead."""
+        crept, self._load_check.crept_at = self._load_check.crept_at, None
+        if crept is None or crept - max(self._begin_bin, self._stream.oldest_bin) < _CREPT_BINS:
             return
-        self._begin_bin = max(self._begin_bin, self._load_check.crept_at - SPAN)
+        self._begin_bin = crept - SPAN
         self._log.count("payload_changed", f"{CREPT}; buffers flushed", "info")
         self._replay_window()
         self._flush_reason = CREPT
@@ -405,9 +407,7 @@ class Identifier(Pipeline[WindowContent]):
         the wrench, but would do so with another clock offset.
         """
         with self._lock:
-            frame = self._stream.frame
-            if self._motion.check_frame(self.newest_ns, frame.name, frame.said):
-                frame.mark_compared()
+            self._convert_wrenches()
             self._forget_what_crept()
             outcome = self._solve_window()
             if self._search_setup(outcome) or self._correct_terms(outcome):
@@ -429,6 +429,20 @@ class Identifier(Pipeline[WindowContent]):
                 if self._latch.is_contradicted and misfit > 1.0:
                     self._load_check.crept_at = self._stream.next_bin
             return outcome
+
+    def _convert_wrenches(self) -> None:
+        """Give the wrenches in the sensor frame where the transforms tell the place of the frame
+        that the messages name; begin the window anew where it was not known, or has changed."""
+        frame = self._stream.frame
+        pose = self._motion.pose_of_wrench(self.newest_ns, frame.name, frame.said)
+        if pose is None or not self._stream.convert_from(pose):
+            return
+        self._solver.bias.forget()
+        self._latch.forget(f"the place of '{frame.said}', in which the wrench is expressed, was "
+                           "not known before")
+        self._forget_learnt()
+        self._begin_bin = 0
+        self._replay_window()
 
     def _recover(self, outcome: Outcome) -> Outcome:
         """Forget everything learnt where it has explained nothing for long; the outcome then is
@@ -620,7 +634,7 @@ class Identifier(Pipeline[WindowContent]):
                 latch.mode, latch.reason, latch.load, self.sensor_frame,
                 bool(settings.wrench.sensor_frame), latch.estimate_ns, removed.phi,
                 removed.weight_only, datasheet_noise(self._noise.settings.wrench), source,
-                latch.epoch, None, frame)
+                latch.epoch, None, frame, self._stream.conversion)
             if frame and frame != self.sensor_frame:
                 pose = self._motion.fixed_pose(self.sensor_frame, frame)
                 if pose is None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ...findings import FindingLog
 from ...inertia import Array
 from ...io.sample_blocks import Wrenches
+from ...kinematics.transform_tree import Pose
 from ...settings import Settings
 from ...signals.bins import BIN_NS, Bins, bin_samples
 from ...signals.drop_counters import DropCounters
@@ -15,8 +18,10 @@ from ...signals.precompensation import SETTLED, is_settling
 from ...signals.ring_buffer import Arrival, SampleRing
 from ...signals.sample_checks import WrenchChecks, accepts_all
 from ...signals.sensor_frame import SensorFrame
+from ..compensation.target_frame import wrench_matrix
 
 _CAPACITY = 65_536  # samples kept until they settle
+_SAME = 2e-3  # rad, m; poses that differ by less are equal
 _TARE_NS = 1_000_000_000  # of readings for a tare
 
 
@@ -26,12 +31,15 @@ class WrenchStream:
     Attributes:
         ring: samples (6,) [N, N m]; frame: of the sensor.
         next_bin: number of the first bin that was not taken yet; 0 before any.
+        conversion: (6, 6) from the wrenches of the messages to those in the sensor frame; None:
+            they are given in it.
     """
 
     def __init__(self, settings: Settings, findings: FindingLog) -> None:
         self.ring = SampleRing(6, _CAPACITY)
         self.frame = SensorFrame(settings.wrench.sensor_frame, findings)
         self.next_bin = 0
+        self.conversion: Array | None = None
         self._checks = WrenchChecks(settings.wrench, findings)
         self._drops = DropCounters(findings, "wrench", "wrench samples")
         self._topic = settings.dynamic_joint_states.topic or settings.wrench.topic
@@ -49,7 +57,28 @@ class WrenchStream:
         sample = self._checks.check(stamp_ns, force, torque)
         if sample is None or is_settling(stamp_ns, self._settling_from):
             return None
-        return self.ring.append(stamp_ns, sample) if self.frame.accepts(frame_id) else None
+        if not self.frame.accepts(frame_id):
+            return None
+        return self.ring.append(
+            stamp_ns, sample if self.conversion is None else self.conversion @ sample)
+
+    def extend(self, wrenches: Wrenches) -> None:
+        """Store wrenches all of which are accepted."""
+        rows = wrenches.rows
+        self.ring.extend(wrenches.stamps,
+                         rows if self.conversion is None else rows @ self.conversion.T)
+
+    def convert_from(self, pose: Pose) -> bool:
+        """Convert wrenches of a frame that has this pose in the sensor frame, also those that are
+        stored; says whether they were converted otherwise."""
+        self.frame.mark_compared()
+        matrix = wrench_matrix(pose.inverse())
+        before = np.eye(6) if self.conversion is None else self.conversion
+        if np.allclose(matrix, before, rtol=0.0, atol=_SAME):
+            return False
+        self.ring.rows[:] = self.ring.rows @ np.linalg.solve(before.T, matrix.T)
+        self.conversion = matrix
+        return True
 
     def count(self, result: Arrival) -> None:
         """Count what the ring did with a wrench."""
