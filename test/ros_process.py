@@ -276,7 +276,8 @@ class Robot:
         """Publish the next seconds of motion.
 
         Args:
-            wrench: (6,) reading to publish in place of the simulated one.
+            wrench: (6,) reading to publish in place of the simulated one, with last digits that
+                change, as those of every sensor do.
             frame: frame_id in place of the cobot's; rest: the arm stands still where it is, but
                 for noise of its encoders.
             speed: times real time; each: called with the stamp [ns] before each sample.
@@ -295,10 +296,13 @@ class Robot:
             self.client.publish("/joint_states", self._joints(self._stamp, q), 1000)
             self.client.publish("/wrench", wrench_message(
                 self._stamp, frame or self.cobot.sensor_frame,
-                block.wrench[k] if wrench is None else wrench), 1000)
+                block.wrench[k] if wrench is None else wrench + self._digits()), 1000)
             time.sleep(max(0.0, begin + i * step / speed - time.monotonic()))
         self.truth = block.truth
         self._next += 0 if rest else count
+
+    def _digits(self) -> np.ndarray:
+        return 1e-6 * self._rng.normal(size=6)
 
     def _joints(self, stamp: int, q: np.ndarray) -> JointState:
         message = JointState(name=list(self.cobot.joint_names), position=array("d", q.tolist()))

@@ -28,7 +28,7 @@ _SHORTEST, _SMALLEST = 0.002, np.deg2rad(1.0)  # m, rad; smaller shifts are not 
 
 
 class FrameShift:
-    """Looks for the pose of the frame of the wrench now and then, with findings where it differs."""
+    """Looks for the pose of the frame of the wrench now and then; findings say where it differs."""
 
     def __init__(self, findings: FindingLog) -> None:
         self._findings, self._next = findings, 0

@@ -27,9 +27,6 @@ class SampleNoise(NamedTuple):
     quartics: int
 
 
-_PER_TIME = "axes", "acceleration", "omega", "alpha", "valid"  # fields with a value at each time
-
-
 class Motion(NamedTuple):
     """Motion of the sensor frame at n times.
 
@@ -62,16 +59,18 @@ class Motion(NamedTuple):
     def part(self, which: np.ndarray | slice) -> Motion:
         """The motion at some of the times, by mask, indices or slice."""
         return self._replace(
-            position=None if self.position is None else self.position[which],
-            **{name: getattr(self, name)[which] for name in _PER_TIME})
+            axes=self.axes[which], acceleration=self.acceleration[which], omega=self.omega[which],
+            alpha=self.alpha[which], valid=self.valid[which],
+            position=None if self.position is None else self.position[which])
 
     def followed_by(self, later: Motion) -> Motion:
         """This motion and a later one of the same sensor."""
-        position = (None if self.position is None or later.position is None
-                    else np.concatenate([self.position, later.position]))
-        return later._replace(position=position, **{
-            name: np.concatenate([getattr(self, name), getattr(later, name)])
-            for name in _PER_TIME})
+        return later._replace(
+            axes=np.concatenate([self.axes, later.axes]),
+            acceleration=np.concatenate([self.acceleration, later.acceleration]),
+            omega=np.concatenate([self.omega, later.omega]),
+            alpha=np.concatenate([self.alpha, later.alpha]),
+            valid=np.concatenate([self.valid, later.valid]), position=None)
 
 
 class MotionSource(Protocol):

@@ -83,6 +83,10 @@ class ApplySettings:
     automatic: bool = setting(
         False, "Send without being asked whenever mass or centre of mass differ from what was sent "
         "last by more than their verdict allows, and all conditions are met.", runtime=True)
+    follow: bool = setting(
+        False, "Set precompensated.mass, .com and .inertia to what a driver has taken and removes "
+        "from its wrench from then on, and back with an undo (precompensated.source settings).",
+        runtime=True)
     interval: float = setting(
         10.0, "Time between two attempts of apply.automatic.", unit="s", low=1.0, high=3600.0,
         runtime=True)

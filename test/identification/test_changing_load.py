@@ -63,9 +63,10 @@ def since(first: float, last: float | None = None) -> np.ndarray:
     return np.asarray(grown, dtype=float)[:, None]
 
 
-def wrenches(load: np.ndarray, offset: Any = 0.0, seed: int = 1) -> Recording:
-    """Readings of this load (n, 6), with an offset (n, 6) of the sensor."""
-    noise = np.random.default_rng(seed).normal(size=load.shape) * NOISE
+def wrenches(load: np.ndarray, offset: Any = 0.0, seed: int = 1, noisy: float = 1.0) -> Recording:
+    """Readings of this load (n, 6), with an offset (n, 6) of the sensor and so many times its
+    noise."""
+    noise = noisy * np.random.default_rng(seed).normal(size=load.shape) * NOISE
     return Recording([(int(s), "add_wrench", (int(s), "tool0", w[:3].tolist(), w[3:].tolist()))
                       for s, w in zip(nanoseconds(T), -load + offset + noise, strict=True)])
 
@@ -197,10 +198,8 @@ def test_a_known_tool_that_is_empty_is_a_result(noise: float) -> None:
     tool = phi_from_body(mass, GRIPPER.report[1:4],
                          [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     made.made.set_tool(Tool("tool0", tool, 1e-8 * np.eye(10), START))
-    reading = -load_of("gripper") + noise * np.random.default_rng(4).normal(size=(len(T), 6)) * NOISE
-    readings = Recording([(int(s), "add_wrench", (int(s), "tool0", w[:3].tolist(), w[3:].tolist()))
-                          for s, w in zip(nanoseconds(T), reading, strict=True)])
-    heard = made.play((joints() + readings).sorted().select(lambda s, _: s < START + 10e9))
+    samples = (joints() + wrenches(load_of("gripper"), noisy=noise)).sorted()
+    heard = made.play(samples.select(lambda stamp, _: stamp < START + 10e9))
     outcome = made.made.solve()
     assert isinstance(outcome, Estimate) and outcome.carries_nothing
     assert outcome.body.mass < 2.0 * outcome.sigma[0] < 0.05

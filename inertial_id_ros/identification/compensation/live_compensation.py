@@ -183,8 +183,9 @@ class LiveCompensation:
             self._repeated = stamp_ns, tuple(wrench), out
             return False
         since, _, first = self._repeated
+        limits = zip(out, first, self._use.noise, strict=True)
         return stamp_ns - since > _REPEATS and any(
-            abs(a - b) > _CHANGED * sd for a, b, sd in zip(out, first, self._use.noise, strict=True))
+            abs(now - then) > _CHANGED * sd for now, then, sd in limits)
 
     def _now_in_use(self) -> LoadInUse:
         """The load in use by the policy of the settings."""

@@ -11,10 +11,10 @@ from ...regression.problem import Problem
 from ...regression.tool import Tool
 
 # Half width of the interval of the mass beside the tool, over the mass of the tool and at least
-# [kg], up to which the tool counts as empty.
-_SHARE, _LEAST = 0.05, 0.02
+# [kg], up to which the tool counts as empty; and share of that which always counts as nothing.
+_SHARE, _LEAST, _TRIFLE = 0.05, 0.02, 0.1
 _RADIUS = 0.01  # m; of the ball that stands for what is not there
-_EXACT = 0.1  # of the interval: mass of that ball at least
+_LIGHTEST = 0.1  # of the interval: mass of that ball at least
 
 
 def answer_for_empty_tool(problem: Problem, tool: Tool | None, gain_error: float
@@ -32,10 +32,12 @@ def answer_for_empty_tool(problem: Problem, tool: Tool | None, gain_error: float
     marginal = problem.marginal("noise")
     fitted, covariance = marginal.unconstrained_fit
     most = max(_SHARE * tool.phi[0], _LEAST)
+    covariance = covariance.copy()
+    covariance[0, 0] += (0.5 * _TRIFLE * most) ** 2
     interval = 2.0 * float(np.hypot(np.sqrt(covariance[0, 0]), gain_error * tool.phi[0]))
-    if not (interval < most and abs(fitted[0]) < max(interval, _EXACT * most)):
+    if not abs(fitted[0]) < interval < most:
         return None
-    mass = max(float(fitted[0]), _EXACT * most)
+    mass = max(float(fitted[0]), _LIGHTEST * interval)
     phi = phi_from_body(mass, np.zeros(3), 0.4 * mass * _RADIUS**2 * np.eye(3))
     return Solution(phi, marginal.bias(phi), np.zeros((PARAMETERS, PARAMETERS)), covariance,
                     1e6 * np.eye(PARAMETERS))

@@ -15,12 +15,20 @@ from ...targets.gates import Gate, closed_gates, gates_of_payload
 from ...targets.payload import Payload
 from ...targets.readings import Reading, difference
 from ...targets.registry import load_target
-from ...targets.target import Plan, Target
+from ...targets.target import Placement, Plan, Target
 from ..compat import message_type
 from .arm_state import doubt_gate, rest_gate
 from .asking import Asking, NoResponse
 from .automatic import automatic_gate, is_news
-from .consequences import changing_wrench, consequences, removal_gate
+from .consequences import (
+    Values,
+    changing_wrench,
+    consequences,
+    follows,
+    removal_gate,
+    removed_values,
+    replace_removed,
+)
 from .evidence import find_evidence, place
 from .graph import Graph, Look
 from .history import History, undo_calls
@@ -60,6 +68,7 @@ class _Step:
     what: str
     payload: Payload | None
     record: dict[str, Any]
+    removed: Values | None  # what precompensated.* are to become; None: they stay
 
 
 class Applications:
@@ -129,8 +138,13 @@ class Applications:
         gates = [*gates_of_payload(payload, settings, target.needs_limits), *plan.gates,
                  removal_gate(name, target, settings, told, silent, self.history),
                  *self._common_gates(target, settings, look)]
+        removed = None
+        if follows(target, settings):
+            at_sensor = place(self._node, evidence.payload,
+                              Placement(self._node.identifier.sensor_frame))
+            removed = removed_values(at_sensor, plan.left_out)
         return _Step(name, target, settings, look, plan, gates, plan.what or payload.describe(),
-                     payload, evidence.record)
+                     payload, evidence.record, removed)
 
     def _plan_undo(self, name: str, target: Target, settings: Settings) -> _Step:
         entry = self.history.last(name)
@@ -142,7 +156,7 @@ class Applications:
         return _Step(name, target, settings, look, plan,
                      self._common_gates(target, settings, look),
                      f"what it had before the application of {entry.get('time')}", None,
-                     {"undo_of": entry.get("time")})
+                     {"undo_of": entry.get("time")}, entry.get("removed_before"))
 
     def _common_gates(self, target: Target, settings: Settings, look: Look) -> list[Gate]:
         """Gates that do not depend on the payload; the arm is watched for a moment."""
@@ -164,7 +178,7 @@ class Applications:
         Raises:
             NotTaken: the target did not take it, or tells another payload; that is recorded, too.
         """
-        changed, told, failure = False, None, ""
+        changed, told, failure, removed_before = False, None, "", None
         with changing_wrench(self._node, step.name, step.target, step.settings) as forget:
             try:
                 for call in calls:
@@ -173,14 +187,20 @@ class Applications:
                     forget()
                 told = self._read_back(step)
                 failure = "" if told is None else difference(step.plan.sent, told)
+                removed = step.removed
+                if removed is not None and not failure:
+                    removed_before = self._asking.jobs.run(
+                        lambda: replace_removed(self._node, removed))
             except NoResponse as error:  # it may have been taken
                 changed, failure = True, str(error)
                 forget()
             except InertialIdError as error:
                 failure = str(error)
-        self._record(step, calls, told, changed, failure)
-        if told is not None and failure:
+        self._record(step, calls, told, changed, failure, removed_before)
+        if told is not None and difference(step.plan.sent, told):
             failure = f"it tells another payload than was sent: {failure}"
+            if step.plan.undo:
+                failure += "; ~/apply with undo gives back what it had"
         if failure:
             raise NotTaken(f"{step.name} was to be told {step.what}, but {failure}")
         confirmed = ("; it tells the same" if told is not None
@@ -214,7 +234,7 @@ class Applications:
             time.sleep(_POLL)
 
     def _record(self, step: _Step, calls: tuple[Call, ...], told: Reading | None, changed: bool,
-                failure: str) -> None:
+                failure: str, removed_before: Values | None) -> None:
         """Log an application with what was before, what is now, and what it stands on."""
         before = step.target.read(step.settings, step.look.seen)
         if step.plan.sent is not None:
@@ -231,7 +251,8 @@ class Applications:
             "calls": [call.to_json() for call in calls], "undo": undo or None,
             "mass": None if step.payload is None else step.payload.mass,
             "com": None if step.payload is None else step.payload.com,
-            "before": _as_json(before), "after": _as_json(told), "evidence": step.record})
+            "before": _as_json(before), "after": _as_json(told), "evidence": step.record,
+            "removed_before": removed_before})
 
 
 def _as_json(reading: Reading | None) -> dict[str, Any] | None:

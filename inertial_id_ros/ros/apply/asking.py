@@ -36,11 +36,11 @@ class Asking:
     """Clients and subscriptions of a node that live as long as a question.
 
     Args:
-        jobs: run by the executor's thread.
+        jobs: run by the executor's thread; also an attribute.
     """
 
     def __init__(self, node: Node, jobs: ExecutorJobs) -> None:
-        self._node, self._jobs = node, jobs
+        self._node, self.jobs = node, jobs
 
     def ask(self, kind: Any, service: str, request: Any, timeout: float) -> Any:
         """As `call`, for a request that changes nothing: it may be sent several times."""
@@ -52,7 +52,7 @@ class Asking:
         Raises:
             NoAnswer: it is not there; NoResponse: it does not answer.
         """
-        client = self._jobs.run(lambda: self._node.create_client(kind, service))
+        client = self.jobs.run(lambda: self._node.create_client(kind, service))
         try:
             end = time.monotonic() + timeout
             while not client.service_is_ready():
@@ -61,7 +61,7 @@ class Asking:
                 time.sleep(_POLL)
             return self._wait(client, service, request, timeout, times)
         finally:
-            self._jobs.run(lambda: self._node.destroy_client(client))
+            self.jobs.run(lambda: self._node.destroy_client(client))
 
     def _wait(self, client: Any, service: str, request: Any, timeout: float, times: int) -> Any:
         """The response to a request that is sent so often (raises NoResponse)."""
@@ -79,7 +79,7 @@ class Asking:
             client.call_async(request).add_done_callback(pass_on)
 
         for _ in range(times):
-            self._jobs.run(send)
+            self.jobs.run(send)
             with contextlib.suppress(FutureTimeout):
                 return answered.result(timeout / times)
         raise NoResponse(f"service '{service}' did not answer within {timeout:g} s")
@@ -94,7 +94,7 @@ class Asking:
             messages.append(message)
             arrived.set()
 
-        subscription = self._jobs.run(
+        subscription = self.jobs.run(
             lambda: self._node.create_subscription(kind, topic, take, _QOS))
         try:
             end = time.monotonic() + timeout
@@ -102,5 +102,5 @@ class Asking:
                 arrived.wait(left)
                 arrived.clear()
         finally:
-            self._jobs.run(lambda: self._node.destroy_subscription(subscription))
+            self.jobs.run(lambda: self._node.destroy_subscription(subscription))
         return messages

@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+from rclpy.parameter import Parameter
+
+from ...errors import InvalidData
 from ...identification.wrench.identifier import Identifier
 from ...settings import Settings
 from ...targets.gates import Gate
+from ...targets.payload import Payload
 from ...targets.readings import Reading
 from ...targets.target import Target
 from ..services.saving import CannotSave
@@ -19,6 +24,7 @@ from .history import History
 if TYPE_CHECKING:
     from ..node import InertialIdNode
 
+Values: TypeAlias = dict[str, float | list[float]]  # of precompensated.*, by name
 _LEAST = 1e-3  # kg; less is no payload
 _SETTLING = 0.6  # s after a driver has answered, in which its wrench may still change
 _SHARE = 0.01  # by which two masses that are meant to be the same may differ
@@ -65,12 +71,46 @@ def consequences(target: Target, settings: Settings) -> list[str]:
     source = settings.precompensated.source
     if target.needs_limits:
         notes.append(
+            "precompensated.mass, .com and .inertia follow" if follows(target, settings) else
             "the driver removes this payload from its wrench from now on, and the node does not "
-            "read that back: set precompensated.mass, .com and .inertia to it, or "
-            "precompensated.source, before the next estimate" if source == "settings" else
+            "read that back: set precompensated.mass, .com and .inertia to it (apply.follow does), "
+            "or precompensated.source, before the next estimate" if source == "settings" else
             f"the payload that the driver removes is read back (precompensated.source '{source}') "
             "and counted once")
     return notes
+
+
+def follows(target: Target, settings: Settings) -> bool:
+    """Whether precompensated.* become what the target was told."""
+    return (settings.apply.follow and settings.precompensated.source == "settings"
+            and removes_from_wrench(target, settings))
+
+
+def removed_values(payload: Payload, left_out: Sequence[str]) -> Values:
+    """precompensated.mass, .com and .inertia of a payload in the sensor frame.
+
+    Args:
+        left_out: what the target was not told of it, in words.
+    """
+    tensor = payload.inertia[np.triu_indices(3)]
+    if not payload.inertia_is_known or any("inertia" in text for text in left_out):
+        tensor = np.zeros(6)
+    return {"mass": payload.mass, "com": payload.com, "inertia": tensor.tolist()}
+
+
+def replace_removed(node: InertialIdNode, values: Values) -> Values:
+    """Set precompensated.* ; gives those before. In the executor's thread.
+
+    Raises:
+        InvalidData: they cannot be set, and why.
+    """
+    before = {name: getattr(node.settings.precompensated, name) for name in values}
+    result = node.set_parameters_atomically([
+        Parameter(f"precompensated.{name}", value=value) for name, value in values.items()])
+    if not result.successful:
+        raise InvalidData(f"precompensated.* cannot follow: {result.reason}")
+    return {name: value if isinstance(value, float) else list(value)
+            for name, value in before.items()}
 
 
 @contextmanager
