@@ -22,7 +22,14 @@ from ..regression.problem import Marginal, Problem
 from ..settings import Settings
 from .base import Solution
 from .lmi import MASS_FLOOR
-from .reference_body import MASS, ReferenceBodyCache, RegularisedProblem, margin_matrix, regularise
+from .reference_body import (
+    MASS,
+    ReferenceBodyCache,
+    RegularisedProblem,
+    margin_matrix,
+    no_load,
+    regularise,
+)
 from .solvers.body_manifold import Budget, LeastSquares, Point, minimise
 from .solvers.triangle_vector import smat, svec
 
@@ -63,9 +70,7 @@ class Manifold:
         budget = Budget(self._limit, began + self._deadline if self._deadline > 0.0 else np.inf)
         found = fit.unconstrained_optimum() or minimise(fit, start, budget)
         if found.mass <= 2.0 * fit.mass_low:
-            raise NotEnoughData(
-                f"no positive mass fits the data (unconstrained: {data.optimum[MASS]:.4g} kg); "
-                "is anything carried, and has what measures it the right sign?")
+            raise NotEnoughData(no_load(float(data.optimum[MASS])))
         x = data.mass_scale * (self._from_margin @ svec(found.pseudo))
         phi = body.make_consistent(body.to_phi @ x)
         return Solution(phi, marginal.bias(phi), data.prior_information(body))

@@ -104,6 +104,12 @@ def weaken_prior(information: Array, covariance: Array) -> Array:
     return root.T @ np.linalg.solve(np.eye(len(root)) + root @ covariance @ root.T, root)
 
 
+def no_load(mass: float) -> str:
+    """A sentence on data of which a mass [kg] that is not positive fits best."""
+    return (f"no load shows: {mass:.4g} kg fits best; either nothing is carried, or the wrench, or "
+            "the joint torques, have the opposite sign")
+
+
 def measure_mass(rows: Array, target: Array) -> float:
     """Mass [kg] of the evenly filled shape with a free centre that fits best.
 
@@ -118,8 +124,7 @@ def measure_mass(rows: Array, target: Array) -> float:
         raise NotEnoughData("the window holds no usable sample of the wrench under gravity")
     mass = float(np.linalg.lstsq(columns, target, rcond=None)[0][0])
     if not mass > 0.0:
-        raise NotEnoughData(f"no positive mass fits the data (best: {mass:.4g} kg); "
-                            "is anything carried, and has what measures it the right sign?")
+        raise NotEnoughData(no_load(mass))
     return mass
 
 
@@ -169,8 +174,7 @@ class RegularisedProblem:
         """
         free = float(self.optimum[MASS])
         if self.simple_mass <= 0.0 and free <= 0.0:
-            raise NotEnoughData(f"the data ask for a mass of {free:.4g} kg; is anything "
-                                "carried, and has what measures it the right sign?")
+            raise NotEnoughData(no_load(free))
 
     def prior_information(self, body: ReferenceBody) -> Array:
         """Information (10, 10) of the prior about phi."""

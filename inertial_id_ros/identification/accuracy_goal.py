@@ -87,13 +87,13 @@ class AccuracyGoal:
         """How accurate an estimate is in what is asked for, in words."""
         width = 2.0 * estimate.sigma
         if estimate.carries_nothing:
-            return f"{NOTHING_CARRIED}: mass {estimate.body.mass:.3f} ± {width[0]:.2g} kg"
+            return f"{NOTHING_CARRIED}: mass {estimate.body.mass:.3f} ± {width[0]:.2g} kg (95 %)"
         text = (f"mass {estimate.body.mass:.3f} ± {width[0]:.2g} kg, centre of mass "
                 f"± {1e3 * width[_COM].max():.2g} mm")
         if self.inertia > 0.0:
             share = 100.0 * width[_INERTIA].max() / _mean_moment(estimate)
             text += f", inertia ± {share:.2g} % of the mean moment"
-        return text
+        return f"{text} (95 %)"
 
 
 def _mean_moment(estimate: Estimate) -> float:

@@ -345,8 +345,9 @@ class MotionSelector:
                           self._settings.kinematics.window)
         if not source.edges:
             self.missing = Missing(
-                f"no moving transform between '{gravity.frame or 'the root'}' and "
-                f"'{sensor_frame}', and no robot description with joint states" + self._hint())
+                f"the sensor frame '{sensor_frame}' does not move "
+                + (f"against '{gravity.frame}' " if gravity.frame else "")
+                + "in TF, and there is no robot description with joint states" + self._hint())
             return None
         self._tf = source
         self.missing = None

@@ -244,7 +244,7 @@ class TransformTree:
         up, down = self.path(target, source)
         moving = [f for f in up + down if f in self._moving]
         if not moving:
-            raise UnknownFrame(f"no moving transform between '{target}' and '{source}'")
+            raise UnknownFrame(f"'{source}' does not move against '{target}' in TF")
         slowest = min(moving, key=lambda f: len(self.ring(f).stamps[
             self.ring(f).between(first_ns, end_ns)]))
         ring = self.ring(slowest)

@@ -143,11 +143,11 @@ def payload_text(estimate: Estimate) -> str:
     mass, com, spread = estimate.body.mass, 1e3 * estimate.body.com, 1.96 * estimate.sigma
     text = f"mass {mass:.3f} ± {spread[0]:.2g} kg"
     if estimate.carries_nothing:
-        return f"{NOTHING_CARRIED}: {text}"
+        return f"{NOTHING_CARRIED}: {text} (95 %)"
     if UNOBSERVED not in estimate.verdict[_GROUPS[1]]:
         text += (f", centre of mass ({com[0]:.1f}, {com[1]:.1f}, {com[2]:.1f}) ± "
                  f"{1e3 * spread[1:4].max():.2g} mm in {estimate.frame_id}")
-    return text + _doubt(estimate)
+    return f"{text} (95 %)" + _doubt(estimate)
 
 
 def _doubt(estimate: Estimate) -> str:

@@ -31,6 +31,9 @@ from .diagnostics import TopicRate, load_topic
 from .publisher_watch import PublisherWatch, everything, joints_among
 from .services.black_boxes import BlackBoxes
 
+_BETWEEN_HINTS = 2.0  # s
+_NAMED = 10  # topics at most
+
 
 class Inputs:
     """Subscriptions of a node that feed an identifier.
@@ -44,6 +47,8 @@ class Inputs:
         rates: messages by the name of the setting that names their topic.
         joints: that move the sensor, as far as they are known; those of joint states that two
             publishers send are compared.
+        hint: which topics there are in place of the one that brings the load, in words; empty
+            where that is heard.
 
     Raises:
         InvalidSetting: a topic name that is none, a type that is not installed, or a robot
@@ -59,6 +64,7 @@ class Inputs:
                                        on_description)
         self.rates: dict[str, TopicRate] = {}
         self.joints: tuple[str, ...] = ()
+        self.hint, self._next_hint = "", monotonic() + _BETWEEN_HINTS
         self._watches: list[PublisherWatch] = []
         self._conflicts: dict[str, str] = {}  # texts about several publishers, by what they send
         for topic in input_topics(settings):
@@ -120,6 +126,20 @@ class Inputs:
         """Look whether several publishers send the same; cheap."""
         for watch in self._watches:
             watch.look()
+        if self.rates[load_topic(self.rates)].count:
+            self.hint = ""
+        elif monotonic() > self._next_hint:
+            self._next_hint = monotonic() + _BETWEEN_HINTS
+            self.hint = self._other_topics()
+
+    def _other_topics(self) -> str:
+        """Which topics of wrenches there are, in words."""
+        own = self._node.get_fully_qualified_name()
+        names = [name for name, types in self._node.get_topic_names_and_types()
+                 if WRENCH.type in types and not name.startswith(f"{own}/")
+                 and self._node.count_publishers(name)]
+        return (f"; topics of type {WRENCH.type}: {', '.join(names[:_NAMED])}" if names else
+                f"; nobody publishes {WRENCH.type}")
 
     @property
     def load_arrived(self) -> float:

@@ -300,7 +300,8 @@ class InertialIdNode(ManagedNode):
         if isinstance(outcome, Estimate) or self._is_reported(outcome.reason):
             self.findings.clear("no_estimate")
         elif time.monotonic() - self._started > _PATIENCE:
-            self.findings.set("no_estimate", "warning", f"no estimate: {outcome.reason}")
+            self.findings.set("no_estimate", "warning",
+                              f"no estimate: {outcome.reason}{self._inputs.hint}")
         if isinstance(outcome, Estimate) != isinstance(self.watchdog.outcome, Estimate):
             self._report_due = True
         self._identify.take_outcome(self.watchdog.take(outcome))

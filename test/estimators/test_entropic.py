@@ -177,7 +177,7 @@ def test_the_data_trust_a_shape_that_fits(rng: np.random.Generator) -> None:
 
 @pytest.mark.parametrize(("phi", "shape", "error", "text"), [
     (np.r_[1.0, np.zeros(9)], None, InvalidShape, "needs a shape"),
-    (-SHAPE.unit_phi, SHAPE, NotEnoughData, "no positive mass"),
+    (-SHAPE.unit_phi, SHAPE, NotEnoughData, "no load shows"),
 ])
 def test_says_what_is_missing(rng: np.random.Generator, phi: Array, shape: Shape | None,
                               error: type[Exception], text: str) -> None:

@@ -194,7 +194,7 @@ def test_without_a_sample_there_is_no_answer(name):
 def test_the_wrong_sign_gives_a_reason_and_no_body(name):
     rng = np.random.default_rng(10)
     rows = make_rows(rng, -inside_box(rng, 20), motion(rng, 200))
-    with pytest.raises(NotEnoughData, match="right sign"):
+    with pytest.raises(NotEnoughData, match="opposite sign"):
         estimator(name).solve(compress(rows), BOX)
 
 

@@ -266,5 +266,5 @@ def test_says_when_no_positive_mass_fits(rng: np.random.Generator) -> None:
     phi = -phi_from_body(1.0, np.zeros(3), 1e-3 * np.eye(3))
     problem = compress(make_rows(rng, phi, poses(rng, 6)), bias_sd=np.zeros(6))
     for name in ("lmi", "manifold"):
-        with pytest.raises(NotEnoughData, match="right sign"):
+        with pytest.raises(NotEnoughData, match="opposite sign"):
             create(Settings(), name).solve(problem, None)

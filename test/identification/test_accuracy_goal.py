@@ -68,7 +68,8 @@ def test_held_and_absent_estimates_do_not_do():
 
 def test_what_was_reached_is_told_with_its_width():
     text = AccuracyGoal(inertia=0.1).describe_reached(estimate())
-    assert text == "mass 2.000 ± 0.02 kg, centre of mass ± 4 mm, inertia ± 4 % of the mean moment"
+    assert text == ("mass 2.000 ± 0.02 kg, centre of mass ± 4 mm, inertia ± 4 % of the mean moment "
+                    "(95 %)")
 
 
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])

@@ -206,7 +206,7 @@ def test_a_wrong_sign_that_ends_leaves_nothing_behind_that_must_be_reset() -> No
             right += isinstance(outcome, Estimate)
             assert isinstance(outcome, NoEstimate) or stamp > end
     assert_truth(made, BODY)
-    assert right > 10 and "everything that was learnt is forgotten" in texts(made)["estimate_lost"]
+    assert right > 10 and "identification starts again" in texts(made)["estimate_lost"]
 
 
 def test_no_fault_of_the_inputs_brings_back_data_from_before_another_tool_was_set() -> None:

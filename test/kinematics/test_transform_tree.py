@@ -147,7 +147,7 @@ def test_a_series_may_go_up_one_branch_and_down_another() -> None:
 
 
 def test_a_series_needs_a_moving_edge() -> None:
-    with pytest.raises(UnknownFrame, match="no moving transform between 'a' and 'b'"):
+    with pytest.raises(UnknownFrame, match="'b' does not move against 'a'"):
         _tree(("a", "b", A)).series("a", "b", 0, 1)
 
 

@@ -39,7 +39,7 @@ def begin(stage: Stage, folder: Path, **settings: object) -> None:
 def test_the_report_beside_a_saved_estimate_holds_its_mass(stage: Stage, tmp_path: Path) -> None:
     begin(stage, tmp_path)
     answer = stage.client.call(Save, f"{NODE}/save", Save.Request(name="load.json"))
-    page = tmp_path / "saves" / "load.json.html"
+    page = tmp_path / "saves" / "load.html"
     assert answer.success and page.name in answer.message
     wait_until(page.exists)
     root = ElementTree.fromstring(page.read_text(encoding="utf-8").split("\n", 1)[1])
@@ -62,6 +62,6 @@ def test_without_reports_only_the_inputs_are_written(stage: Stage, tmp_path: Pat
 
 def test_a_report_that_cannot_be_written_is_a_finding(stage: Stage, tmp_path: Path) -> None:
     begin(stage, tmp_path)
-    (tmp_path / "saves" / "load.json.html").mkdir(parents=True)
+    (tmp_path / "saves" / "load.html").mkdir(parents=True)
     assert stage.client.call(Save, f"{NODE}/save", Save.Request(name="load.json")).success
     wait_until(lambda: "report_failed" in current_findings(stage))

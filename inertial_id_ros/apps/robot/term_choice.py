@@ -82,8 +82,9 @@ class TermChoice:
                f"held-out motion by {gain.nats:.0f}" for gain in self.gains if gain.joints]
         left = [f"{gain.title} ({gain.nats:+.1f})" for gain in self.gains if not gain.joints]
         if left:
-            out.append(f"not chosen: {', '.join(left)}; in brackets what they would add at best; "
-                       f"{COST:g} is asked for, and more than the parts held out differ by")
+            out.append(f"not chosen: {', '.join(left)} (in brackets: by how much each would raise "
+                       f"the log-likelihood; a term must raise it by {COST:g} or more, and by more "
+                       "than the held-out parts differ among each other)")
         return out
 
 

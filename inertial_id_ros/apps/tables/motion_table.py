@@ -16,6 +16,7 @@ from .read_table import Table
 
 _START = 1_700_000_000 * 10**9  # ns: added to stamps near zero, which mean "no stamp" in ROS
 _EARLIEST = 1e6  # s
+_SLOWEST = 0.5  # s between rows; with more, the times are in another unit
 _UNIT = 0.05  # by which the length of a quaternion may miss one
 
 
@@ -97,6 +98,11 @@ def _stamps(time: Array, columns: Columns, what: str) -> np.ndarray:
         before, now = time[back[0]:back[0] + 2].tolist()
         raise InvalidData(f"the {name} of row {back[0] + 2} of {what} is {now}, below {before} "
                           "before it; time must not go back")
+    typical = float(np.median(np.diff(seconds)))
+    if typical > _SLOWEST and columns.time_unit == "s":
+        raise InvalidData(f"the {name} of {what} grows by {typical:.4g} from row to row, which "
+                          "time_unit takes for seconds; no wrench comes so slowly: set time_unit "
+                          "to ms, us or ns in the file of --columns")
     stamps = np.round(1e9 * seconds).astype(np.int64)
     return stamps + _START if seconds[0] < _EARLIEST else stamps
 

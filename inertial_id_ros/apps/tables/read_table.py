@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import warnings
 import zipfile
 from collections.abc import Mapping
@@ -17,6 +18,8 @@ from ...inertia import Array
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".npz", ".parquet")
 _DELIMITERS = ",;\t "
+_DECIMAL_COMMA = re.compile(r"(?:^|[;\t ])-?\d+,\d+(?:$|[;\t ])", re.MULTILINE)
+_PEEK = 10_000  # bytes that are searched for it
 
 Table = Mapping[str, Array]  # columns (n,) or (n, k) by name
 
@@ -88,7 +91,20 @@ def _read_csv(path: Path) -> Table:
     if rows.shape[1] != len(names):
         raise RecordingError(f"table {path} has {len(names)} names in its first line and "
                              f"{rows.shape[1]} columns below")
+    _check_numbers(path, names, rows)
     return dict(zip(names, rows.T, strict=True))
+
+
+def _check_numbers(path: Path, names: list[str], rows: Array) -> None:
+    """Raise RecordingError where columns hold numbers that have a comma for the decimal point."""
+    empty = [name for name, column in zip(names, rows.T, strict=True) if np.isnan(column).all()]
+    if not empty:
+        return
+    with path.open(encoding="utf-8-sig") as file:
+        below = "".join(file.readlines(_PEEK)[1:])
+    if _DECIMAL_COMMA.search(below):
+        raise RecordingError(f"table {path} writes numbers with a decimal comma, in column "
+                             f"'{empty[0]}' for example; write them with a point")
 
 
 def _check_names(path: Path, names: list[str]) -> None:

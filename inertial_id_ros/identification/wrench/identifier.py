@@ -454,9 +454,11 @@ class Identifier(Pipeline[WindowContent]):
                                                or self._noise.is_raised))
         if not self._recovery.is_due(self.newest_ns, not doubted):
             return outcome
-        text = ("nothing has explained the wrench for long: everything that was learnt is "
-                "forgotten")
-        self._log.clear("frame_wrong", "sign_wrong", "residual_large", "residual_raised")
+        causes = {f.name: f.text for f in self._log.all()}
+        cause = next((causes[name] for name in ("sign_wrong", "frame_wrong") if name in causes),
+                     "nothing has explained the wrench for long")
+        text = f"{cause}; identification starts again"
+        self._log.clear("residual_large", "residual_raised")
         self._latch.refute(text)
         self._forget_learnt()
         self._log.count("estimate_lost", f"{text}; buffers flushed")

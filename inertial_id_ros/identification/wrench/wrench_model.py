@@ -41,7 +41,7 @@ _TEXTS = DisturbanceTexts(
     lost="the wrench did not fit the estimate for",
     another_setup="the wrench follows the motion in another way than before, which neither "
     "another payload nor another zero explains alone (both at once, or the gain or mounting of the "
-    "sensor): everything that was learnt is forgotten",
+    "sensor): identification starts again",
     gap="gaps in wrench or motion of more than",
     zeroed_name="sensor_zeroed", gap_name="wrench_gap", doubted_name="frame_wrong_suspected",
     offset="the reading has changed by the same force and torque in the sensor's axes, however the "

@@ -32,6 +32,7 @@ from .saving import (
     own_name,
     save_json,
     tool_path,
+    with_ending,
     write_in_folder,
 )
 
@@ -212,7 +213,7 @@ class Services:
         """Begin to write a black box and a report of a saved estimate; says where, or why not."""
         try:
             return self._node.black_boxes.save(path.stem, "an estimate was saved",
-                                               path.name + ENDING)
+                                               path.stem + ENDING)
         except InertialIdError as error:
             return f"its inputs are not written: {error}"
 
@@ -237,8 +238,8 @@ class Services:
         tool = tool_from_estimate(outcome, identifier.tool)
         written = ""
         if name:
-            path = write_in_folder(self._node.settings.state.directory, TOOLS, name,
-                                   lambda path: save_tool(path, tool))
+            path = write_in_folder(self._node.settings.state.directory, TOOLS,
+                                   with_ending(name), lambda path: save_tool(path, tool))
             written = f" in {path}"
         try:
             identifier.set_tool(tool, self._node.state.keep)

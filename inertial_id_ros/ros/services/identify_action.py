@@ -38,6 +38,7 @@ _PREPARING = 5.0  # s; filling a large mesh with points takes its time
 _RESULT_KEPT = 60  # s that the result of a finished goal is kept for its client
 _REJECTION_SHOWN = 20.0  # s that diagnostics say why a goal was rejected; its client is not told
 _SUCCEEDED, _ABORTED, _CANCELED = "succeed", "abort", "canceled"  # names in rclpy
+_BETWEEN_FEEDBACK = 1.0  # s
 _NO_ESTIMATE_YET = NoEstimate(0, "", "no estimate since the goal began")
 
 
@@ -86,6 +87,7 @@ class IdentifyAction:
         self._run: _Run | None = None
         self._current: _Goal | None = None  # that runs; the worker reads it
         self._shown: Outcome = _NO_ESTIMATE_YET
+        self._fed_back = math.inf, ""  # when feedback was given last, and what it said
         self._rejected_at = math.inf
         self._rejections = rejection_limit()
         self._watching = False  # in the worker
@@ -153,7 +155,7 @@ class IdentifyAction:
         goal, self._checked = self._checked, None
         assert goal is not None
         handle.execute()
-        self._shown = _NO_ESTIMATE_YET
+        self._shown, self._fed_back = _NO_ESTIMATE_YET, (-math.inf, "")
         self._current = goal
         self._run = _Run(goal, handle, time.monotonic(), self._hand_over(goal))
         self._node.findings.set(
@@ -200,8 +202,8 @@ class IdentifyAction:
         newest = self._seen.pop() if self._seen else None
         if newest is not None:
             self._shown = newest
-            run.handle.publish_feedback(_feedback(newest, run.goal.wanted, elapsed))
         missing = run.goal.wanted.describe_missing(self._shown)
+        self._feed_back(run, missing, elapsed)
         if run.handle.is_cancel_requested:
             self._finish(_CANCELED, f"cancelled after {elapsed:.1f} s" + _because(missing))
         elif run.begun.done() and (error := run.begun.exception()) is not None:
@@ -211,6 +213,18 @@ class IdentifyAction:
                          f"{run.goal.wanted.describe_reached(newest)} after {elapsed:.1f} s")
         elif elapsed > run.goal.timeout:
             self._finish(_ABORTED, f"timeout of {run.goal.timeout:g} s" + _because(missing))
+
+    def _feed_back(self, run: _Run, missing: str, elapsed: float) -> None:
+        """Give feedback where there is something new, once a second at most."""
+        if self._shown is _NO_ESTIMATE_YET:
+            return
+        summary = summary_message(self._shown)
+        (last, said), text = self._fed_back, f"{summary.text}; {missing}"
+        if text == said or elapsed - last < _BETWEEN_FEEDBACK:
+            return
+        self._fed_back = elapsed, text
+        run.handle.publish_feedback(
+            Identify.Feedback(summary=summary, elapsed=elapsed, missing=missing))
 
     def destroy(self) -> None:
         """Offer the action no more."""
@@ -248,11 +262,6 @@ class IdentifyAction:
 
 def _because(missing: str) -> str:
     return f": {missing}" if missing else ""
-
-
-def _feedback(outcome: Outcome, wanted: AccuracyGoal, elapsed: float) -> Identify.Feedback:
-    return Identify.Feedback(summary=summary_message(outcome), elapsed=elapsed,
-                             missing=wanted.describe_missing(outcome))
 
 
 def _never_executed(handle: Any) -> Identify.Result:

@@ -21,6 +21,7 @@ from ...limits import MAX_SAVED_FILES
 DEFAULT_NAME = "inertial_parameters.json"
 TOOLS, SAVES, EXPORTS = "tools", "saves", "exports"  # folders in state.directory
 STATE_ENDING = ".state.json"  # of the names that the node keeps for itself
+_LISTED = 20  # names of files in a message
 _LONGEST = 200  # leaves room for the temporary name
 
 
@@ -47,8 +48,13 @@ def save_json(directory: str, name: str, report: dict[str, Any]) -> Path:
     Raises:
         CannotSave: the name is no plain file name, or the system refuses.
     """
-    return write_in_folder(directory, SAVES, name,
+    return write_in_folder(directory, SAVES, with_ending(name),
                            lambda path: write_atomically(path, strict_json(report, indent=2)))
+
+
+def with_ending(name: str) -> str:
+    """The name of a JSON file, with that ending once."""
+    return name if name.endswith(".json") else f"{name}.json"
 
 
 def write_in_folder(directory: str, kind: str, name: str, write: Callable[[Path], None]) -> Path:
@@ -86,23 +92,33 @@ def tool_path(directory: str, name: str) -> Path:
     Early versions wrote tools beside the folder of tools: what is there is read, too.
 
     Raises:
-        CannotSave: the name is no plain file name, or the file lies elsewhere.
+        CannotSave: the name is no plain file name, or the file is not there, or lies elsewhere.
     """
     folder = user_path(directory).absolute()
-    path, early = (f / check_plain_name(name) for f in (folder / TOOLS, folder))
-    if early.exists() and not path.exists():
-        path = early
-    return _inside(folder, path)
+    return _inside(folder, _find("tool", name, folder / TOOLS, folder))
 
 
 def saved_path(directory: str, name: str) -> Path:
     """The path of a saved estimate, for reading.
 
     Raises:
-        CannotSave: the name is no plain file name, or the file lies elsewhere.
+        CannotSave: the name is no plain file name, or the file is not there, or lies elsewhere.
     """
     folder = user_path(directory).absolute()
-    return _inside(folder, folder / SAVES / check_plain_name(name))
+    return _inside(folder, _find("saved estimate", name, folder / SAVES))
+
+
+def _find(what: str, name: str, *folders: Path) -> Path:
+    """The file of this name, with or without its ending, in the first of the folders that holds it
+    (raises CannotSave, with the names that there are)."""
+    names = dict.fromkeys((check_plain_name(name), with_ending(name)))
+    for path in (folder / n for folder in folders for n in names):
+        if os.path.lexists(path):
+            return path
+    there = sorted(path.name for path in folders[0].glob("*.json"))
+    listed = ", ".join(there[:_LISTED]) + (", ..." if len(there) > _LISTED else "")
+    raise CannotSave(f"there is no {what} '{name}' in {folders[0]}; "
+                     + (f"there are: {listed}" if there else "there is none at all"))
 
 
 def _inside(folder: Path, path: Path) -> Path:
@@ -121,8 +137,6 @@ def read_saved(directory: str, name: str) -> dict[str, Any]:
     path = saved_path(directory, name)
     try:
         return read_report(path)
-    except FileNotFoundError:
-        raise CannotSave(f"there is no saved estimate '{name}' in {path.parent}") from None
     except (DamagedFile, OSError) as error:
         raise CannotSave(f"{path} cannot be used: {error}") from error
 
