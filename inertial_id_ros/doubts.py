@@ -39,9 +39,10 @@ EVERYTHING = NUMBERS | Doubt.FRAME
 # Findings that put something in doubt; a test holds the others to be named in `HARMLESS`.
 DOUBTS: dict[str, Doubt] = {
     # The wrench or the motion is not what it is taken for.
-    **dict.fromkeys(("sign_wrong", "mass_negative", "wrench_units", "joint_units", "frame_wrong",
-                     "robot_wrong", "robot_frame_lost", "wrench_publishers",
-                     "joint_state_publishers", "wrench_mixed", "clocks_differ"), EVERYTHING),
+    **dict.fromkeys(("sign_wrong", "mass_negative", "wrench_units", "reference_contradicted",
+                     "joint_units", "frame_wrong", "robot_wrong", "robot_frame_lost",
+                     "wrench_publishers", "joint_state_publishers", "wrench_mixed",
+                     "clocks_differ"), EVERYTHING),
     "sensor_frame_shifted": Doubt.COM | Doubt.INERTIA | Doubt.FRAME,
     # The estimate is of something else than all that is carried.
     **dict.fromkeys(("payload_not_added", "removed_payload_invalid", "mass_at_bound"), NUMBERS),

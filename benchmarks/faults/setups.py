@@ -2,6 +2,9 @@
 """`python -m benchmarks.faults.setups`: wrong set-ups, two at a time; whatever is then called valid
 and identified, though it is outside of its interval and of the limit of the verdict, is a lie.
 
+Wrong units of forces and torques alike, or a wrong gain, cannot be told from wrench and motion: in
+those runs the payload was weighed (`load.reference_mass`).
+
 A frame that is only shifted, and a payload that is stated wrongly, look like another payload to the
 wrench alone; the former is told by transforms, the latter by drivers, and both have tests.
 """
@@ -61,7 +64,8 @@ def lies(kinds: tuple[str, ...], seed: int) -> tuple[str, list[str]]:
     run = cobot.run(15.0)
     for kind in kinds:
         run = spoil(kind, run, rng)
-    identifier = Identifier(Settings())
+    weighed = cobot.payload.mass if {"kilograms", "gain"} & set(kinds) else 0.0
+    identifier = Identifier(Settings().replace({"load.reference_mass": weighed}))
     identifier.set_robot_description(cobot.urdf)
     stamps, found = START_NS + np.round(run.t * 1e9).astype(np.int64), []
     for part in np.array_split(np.arange(len(stamps)), 30):  # a solve every half second

@@ -17,6 +17,7 @@ from typing import Generic, Protocol, TypeVar
 
 from ..detection.disturbance_detector import Event, EventKind
 from ..detection.disturbance_findings import DisturbanceFindings
+from ..detection.reference_check import check_reference
 from ..detection.segments import Segment
 from ..doubts import withdraw_doubted
 from ..errors import InertialIdError, InvalidData, InvalidShape, NotEnoughData
@@ -250,6 +251,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
             self._flush_reason = None
         if isinstance(outcome, Estimate) and not outcome.restored:
             self._last = outcome
+            check_reference(outcome, self.settings.load.reference_mass, self._log)
         findings = self._log.all()
         return withdraw_doubted(
             replace(outcome, findings=tuple(f.text for f in findings)), findings)

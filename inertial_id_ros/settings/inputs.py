@@ -25,6 +25,11 @@ class LoadSettings:
     rated_payload: float = setting(
         0.0, "Payload for which the robot is made; much more than that makes the units of the "
         "wrench suspect. 0: not known.", unit="kg", low=0.0)
+    reference_mass: float = setting(
+        0.0, "Mass of what is carried now (beside the tool, if one is stored), where it was "
+        "weighed or a data sheet tells it. An estimate that contradicts it shows wrong units, gain "
+        "or sign, which wrench and motion alone cannot tell. 0: not known.", unit="kg", low=0.0,
+        runtime=True)
 
 
 @dataclass(frozen=True)

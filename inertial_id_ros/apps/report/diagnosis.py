@@ -48,6 +48,9 @@ FAULTS = (
           "Look why joint states or transforms stop; record again while they come."),
     Fault(("wrench_units",), "The wrench is not in newtons and newton metres.",
           "Set the driver to N and N m, or convert its wrench."),
+    Fault(("reference_contradicted",), "The mass is not the one that was weighed.",
+          "Look at the units, the gain and the sign of the wrench, and at what its driver removes; "
+          "or correct load.reference_mass."),
     Fault(("joint_units",), "The joint positions are not in radians and metres.",
           "Have the driver publish radians, or give the description of this robot."),
     Fault(("motion_slow",), "Joint states or transforms come too slowly.",
@@ -71,6 +74,8 @@ FAULTS = (
     Fault(("sensor_frame_replaced",), "It is not known where the frame of the wrench lies.",
           "Set wrench.sensor_frame to the frame that the messages name, or record the transforms "
           "of both."),
+    Fault(("wrench_stuck",), "The wrench stood still while the arm moved.",
+          "Look whether the sensor is connected and its driver runs; record again."),
     Fault(("payload_changed",), "The payload changed during the recording.",
           "The result is of the payload after the last change. For the one before it, end the "
           "recording before the change."),
