@@ -78,6 +78,8 @@ class Estimate:
         stale: repeated, because no new data came; stale_reason: why none did, where known.
         restored: read from the file of an earlier run.
         tool_apart: phi is of the object alone, without the stored tool.
+        limits: what keeps mass, centre of mass and inertia (3,) from being known better, where no
+            motion takes it away, with the setting that tells it; else empty.
         doubted: why mass or centre of mass count as unobserved although the data tell them, in one
             sentence (`doubts`); empty where they do not.
         findings: everything that deserves attention, one sentence each.
@@ -107,6 +109,7 @@ class Estimate:
     restored: bool = False
     tool_apart: bool = False
     doubted: str = ""
+    limits: tuple[str, ...] = ("", "", "")
     findings: tuple[str, ...] = field(default=())
 
     @property
@@ -164,6 +167,7 @@ class Estimate:
             "frame_id": self.frame_id, "covariance": self.covariance.tolist(),
             "valid": True, "stale": self.stale, "stale_reason": self.stale_reason,
             "restored": self.restored, "tool_apart": self.tool_apart, "doubted": self.doubted,
+            "limits": list(self.limits),
             "method": self.method, "weighting": self.weighting, "samples": self.samples,
             "stamp_ns": self.stamp_ns, "verdict": [VERDICT_WORDS[v] for v in self.verdict],
             "condition_number": self.condition_number,

@@ -73,14 +73,14 @@ class AccuracyGoal:
             _lack_text(mass, outcome, _MASS, float(width[_MASS].max()), self.mass, "{:.3g} kg"),
             _lack_text(com, outcome, _COM, 1e3 * float(width[_COM].max()), 1e3 * self.com,
                        "{:.3g} mm")]
-        hints = [_TILT] if any(parts) else []
+        hints = _hints(parts, outcome.limits)
         if self.inertia > 0.0:
             share = width[_INERTIA] / moment
             parts.append(_lack_text(inertia, outcome, _INERTIA, 100.0 * float(share.max()),
                                     100.0 * self.inertia, "{:.3g} % of the mean moment"))
             lacking = (share > self.inertia) | (np.array(outcome.verdict[_INERTIA]) == UNOBSERVED)
             if lacking.any():
-                hints.append(_rotation_hint(lacking))
+                hints.append(_limit_hint(outcome.limits[2]) or _rotation_hint(lacking))
         return "; ".join([p for p in parts if p] + hints)
 
     def describe_reached(self, estimate: Estimate) -> str:
@@ -110,6 +110,18 @@ def _lack_text(verdict: str, estimate: Estimate, group: slice, width: float, wan
     if 0.0 < wanted < width:
         return f"{verdict} to {unit.format(width)}, where {unit.format(wanted)} is wanted"
     return ""
+
+
+def _hints(lacks: list[str], limits: tuple[str, ...]) -> list[str]:
+    """What mends what mass and centre of mass lack."""
+    limited = [limit for lack, limit in zip(lacks, limits, strict=False) if lack]
+    hints = [_limit_hint(limit) for limit in dict.fromkeys(limited) if limit]
+    return hints + ([_TILT] if "" in limited else [])
+
+
+def _limit_hint(limit: str) -> str:
+    """That no motion helps, and why; empty where one does."""
+    return f"no motion helps: {limit} limits it" if limit else ""
 
 
 def _rotation_hint(lacking: np.ndarray) -> str:

@@ -19,6 +19,7 @@ the data, else `prior-dominated`; outside of it, it is `unobserved` by this moti
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -40,6 +41,7 @@ from ..regression.unconstrained_fit import vague_information
 
 MASS_SHARE, COM_LENGTH, COM_SHARE, INERTIA_SHARE = 0.05, 0.005, 0.05, 0.20
 DATA_SHARE = 0.5
+_GROUPS = slice(0, 1), slice(1, 4), slice(4, 10)  # of the report
 _DIAGONAL = np.array([4, 7, 9])  # of the tensor
 
 
@@ -89,6 +91,25 @@ def judge(solution: Solution, marginal: Marginal, beyond: Array | float = 0.0) -
         for ok, s in zip(within.tolist(), share.tolist(), strict=True))
     return Verdict(covariance, share, verdict, summarise_verdict(verdict),
                    _condition_number(marginal.matrix))
+
+
+def name_limits(phi: Array, covariance: Array, causes: Mapping[str, Array]) -> tuple[str, ...]:
+    """What makes most of the variance of mass, centre of mass and inertia (3,), in words; empty
+    where noise and motion so far do, so that more motion helps.
+
+    Args:
+        covariance: (10, 10) of phi (10,); causes: part of it (10, 10) by the cause of an error that
+            no motion takes away.
+    """
+    jacobian = report_jacobian(phi)
+    variances = {cause: _variances(jacobian, part) for cause, part in causes.items()}
+    rest = _variances(jacobian, covariance) - sum(variances.values())
+    limits = []
+    for group in _GROUPS:
+        shares = {cause: float(variance[group].sum()) for cause, variance in variances.items()}
+        worst = max(shares, key=lambda cause: shares[cause])
+        limits.append(worst if shares[worst] > float(rest[group].sum()) else "")
+    return tuple(limits)
 
 
 def allowed_intervals(phi: Array, covariance: Array) -> Array:

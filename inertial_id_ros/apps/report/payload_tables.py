@@ -90,10 +90,11 @@ def information_section(estimate: Estimate, settings: Settings, rotation_only: b
         motion, after = "\u2013", ""
         if known.motion is not None:
             hidden = rotation_only and k >= 4
+            limit = estimate.limits[0 if k == 0 else 1 if k < 4 else 2]
             motion = ("none, until the position of the sensor is known" if hidden
-                      else known.motion.text)
+                      else f"none: {limit} limits it" if limit else known.motion.text)
             # The noise of a wrist sensor says nothing of what joint torques would tell.
-            unsure = hidden or settings.load.source != "wrench"
+            unsure = hidden or limit or settings.load.source != "wrench"
             after = "" if unsure else f"\u00b1 {two_digits(SCALES[k] * known.after)}"
         rows.append((NAMES[k], _meter(known.share, NAMES[k]),
                      f"\u00b1 {two_digits(SCALES[k] * known.half_width)}",

@@ -35,7 +35,7 @@ from ...regression.uncertainty.encoder_noise import NO_MOTION_NOISE, motion_nois
 from ...settings import Settings
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import ZeroPhaseFilter
-from ..verdict import judge
+from ..verdict import judge, name_limits
 from .cable_watch import CableWatch
 from .empty_tool import answer_for_empty_tool
 from .problem_builder import ProblemBuilder
@@ -169,8 +169,11 @@ class Solver:
         pulled = pulled + sideways_covariance(
             self.problems.total_payload(solution.phi), tilt,
             np.deg2rad(self._settings.alignment.tilt_sd))
-        verdict = judge(solution, marginal, beyond + misfit + shaped.covariance + pulled
-                        + self._unseen_covariance(solution.phi, turning))
+        causes = {
+            "a residual that no payload explains": misfit,
+            "a residual with a shape of its own": shaped.covariance, "a cable": pulled,
+            **self._unseen_covariances(solution.phi, turning)}
+        verdict = judge(solution, marginal, beyond + sum(causes.values()))
         is_explained = is_explained or shaped.is_named
         if not is_explained and WrenchModel.texts.doubted_name in log:
             raise InvalidData(WrenchModel.texts.doubted)
@@ -206,7 +209,8 @@ class Solver:
             samples=window.samples, window=window.duration,
             condition_number=verdict.condition_number,
             min_eigenvalue=min_eigenvalue(solution.phi), solve_time=elapsed,
-            tool_apart=self.tool is not None)
+            tool_apart=self.tool is not None,
+            limits=name_limits(solution.phi, verdict.phi_covariance, causes))
 
     def _check_frames(self, frame_id: str, log: FindingLog) -> None:
         """Check that tare and tool belong to the frame of the wrench.
@@ -247,8 +251,8 @@ class Solver:
                 "attached")
         return other
 
-    def _unseen_covariance(self, phi: Array, turning: float) -> Array:
-        """Covariance (10, 10) of phi (10,) by errors that leave no residual.
+    def _unseen_covariances(self, phi: Array, turning: float) -> dict[str, Array]:
+        """Covariances (10, 10) of phi (10,) by errors that leave no residual, by their causes.
 
         Args:
             turning: as in `solve`.
@@ -257,10 +261,14 @@ class Solver:
         known = settings.alignment
         shift = (self.problems.unseen_shift if known.estimate_position
                  else position_covariance(phi, known.position_sd))
-        return (shift
-                + unknown_acceleration_covariance(phi, turning, settings.gravity.acceleration)
-                + common_gain_covariance(total, settings.wrench.gain_error)
-                + orientation_covariance(phi, np.deg2rad(settings.alignment.orientation_sd)))
+        return {
+            "where the sensor's origin lies (alignment.position_sd)": shift,
+            "the acceleration, which is not known": unknown_acceleration_covariance(
+                phi, turning, settings.gravity.acceleration),
+            "the gain of the sensor (wrench.gain_error)": common_gain_covariance(
+                total, settings.wrench.gain_error),
+            "how the sensor is turned (alignment.orientation_sd)": orientation_covariance(
+                phi, np.deg2rad(settings.alignment.orientation_sd))}
 
     def _check_mass(self, solution: Solution, variance: float, is_explained: bool) -> None:
         """Raise NotEnoughData where the data hardly tell the mass, or the residual casts doubt on
