@@ -51,6 +51,8 @@ _SLOW, _GROWING = round(0.5e9 / BIN_NS), 0.3
 _CERTAIN = 8.0
 _SHOWS = 0.5  # share of the threshold that began a contact, by which it must show while it lasts
 _MOVED = 0.1  # rad; at rest a change shows even in an uncertain fit
+_TURNED = 0.02  # rad; below, only acceleration tells a payload from a contact
+_HALF = 0.5  # of what a contact leaves unexplained a payload must then explain
 # Bins of a disturbance in motion after which a fit to fewer rows than this may itself be wrong.
 _DOUBT, _YOUNG = round(1.5e9 / BIN_NS), 250
 # Bins between two looks at whether all of the set-up has changed, and that this must have foretold.
@@ -342,10 +344,13 @@ class DisturbanceDetector:
                                                        evidence.model.zero_sd):
             return EventKind.OFFSET  # the contact ends
         payload = fit_payload_change(evidence)
-        # At rest a contact looks the same: only the release of all that is known is believed.
+        # At rest a contact looks the same: only the release of all that is known is believed. Where
+        # the arm yields to a contact, it accelerates with the force, but not in proportion to it.
+        is_told = is_told_by_motion(payload, zero) and (
+            load_rotation(evidence) > _TURNED or payload.squares < _HALF * zero.squares)
         if (payload.misfit < limit and is_plausible_payload_change(payload)
                 and not is_mass_change_growing(evidence)
-                and (is_told_by_motion(payload, zero) or self._is_release(evidence))):
+                and (is_told or self._is_release(evidence))):
             return EventKind.PAYLOAD_CHANGED
         if self.running_fit.is_refuted:  # an offset would fit a wrong frame for a while
             return None

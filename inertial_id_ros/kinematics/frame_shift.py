@@ -9,7 +9,6 @@ publish. Where the messages name that frame, their wrenches can be converted. Ol
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..errors import UnknownFrame
 from ..findings import FindingLog
@@ -62,8 +61,7 @@ class FrameShift:
 def _text(used: str, other: str, pose: Pose, distance: float, angle: float, is_said: bool) -> str:
     """A sentence on a frame that differs from the one used, and what follows."""
     x, y, z = np.round(1e3 * pose.translation) + 0.0  # + 0.0 makes 0.0 of -0.0
-    roll, pitch, yaw = np.round(np.rad2deg(
-        Rotation.from_matrix(pose.rotation).as_euler("xyz")), 1) + 0.0
+    roll, pitch, yaw = np.round(np.rad2deg(_roll_pitch_yaw(pose.rotation)), 1) + 0.0
     place = f"lies {1e3 * distance:.0f} mm from '{used}' (x {x:.0f}, y {y:.0f}, z {z:.0f} mm)"
     if angle > _SMALLEST:
         place += (f" and is turned by {np.rad2deg(angle):.1f}° (roll {roll:g}, pitch {pitch:g}, "
@@ -74,6 +72,13 @@ def _text(used: str, other: str, pose: Pose, distance: float, angle: float, is_s
     return (f"the robot's TCP '{other}' {place}: a wrench of the robot's own driver is expressed "
             f"there, whatever its frame_id, and the result then wrong; set wrench.sensor_frame to "
             f"'{other}', or the TCP of the robot to '{used}'")
+
+
+def _roll_pitch_yaw(turn: Array) -> Array:
+    """Roll, pitch and yaw (3,) [rad] of a rotation matrix (3, 3), as URDF has them."""
+    pitch = np.arctan2(-turn[2, 0], np.hypot(turn[0, 0], turn[1, 0]))
+    return np.array([np.arctan2(turn[2, 1], turn[2, 2]), pitch,
+                     np.arctan2(turn[1, 0], turn[0, 0])])
 
 
 def find_fixed_pose(used: str, other: str, joint: JointMotion | None,

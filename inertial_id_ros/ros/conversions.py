@@ -198,6 +198,8 @@ def status_sentence(estimate: Estimate) -> str:
     """One sentence for a person: what was estimated from what, and what to trust."""
     groups = zip(("mass", "centre of mass", "inertia"), _GROUPS, strict=True)
     words = [f"{name} {VERDICT_WORDS[min(estimate.verdict[group])]}" for name, group in groups]
+    if estimate.carries_nothing:
+        words = [NOTHING_CARRIED]
     held = ("of an earlier run, not confirmed yet: " if estimate.restored
             else f"held, {estimate.stale_reason or 'no new data'}: " if estimate.stale else "")
     apart = "object apart from the tool, " if estimate.tool_apart else ""

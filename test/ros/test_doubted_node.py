@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""A wrench that is given in another frame than the settings say is told to nobody as a payload."""
+"""An estimate that contradicts a body that was weighed is told to nobody as a payload."""
 
 from __future__ import annotations
 
@@ -9,37 +9,26 @@ pytest.importorskip("rclpy")
 pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from apply_stage import ApplyStage, told  # noqa: E402
-from geometry_msgs.msg import TransformStamped  # noqa: E402
 from node_client import NODE, wait_for_finding  # noqa: E402
-from ros_process import LATCHED, Robot  # noqa: E402
-from tf2_msgs.msg import TFMessage  # noqa: E402
+from ros_process import Robot  # noqa: E402
 
 from inertial_id_ros.srv import Export, GetInertialParameters, Save  # noqa: E402
 
-WORDS = "lies 40 mm from 'tool0'"
-
-
-def tcp() -> TFMessage:
-    """The TCP of the robot, 40 mm in front of the flange, though the wrench says 'tool0'."""
-    edge = TransformStamped(child_frame_id="tool0_controller")
-    edge.header.frame_id = "tool0"
-    edge.transform.translation.z, edge.transform.rotation.w = 0.04, 1.0
-    return TFMessage(transforms=[edge])
+WORDS = "load.reference_mass is 4.000 kg"
 
 
 @pytest.mark.slow
-def test_a_payload_in_a_wrong_frame_is_neither_valid_nor_applied_nor_exported(tmp_path):
+def test_a_payload_in_doubt_is_neither_valid_nor_applied_nor_exported(tmp_path):
     with ApplyStage() as stage:
         stage.node = stage.start_node(
             state__directory=str(tmp_path), apply__target="admittance_controller",
             apply__max_mass=5.0, apply__automatic=True, apply__interval=1.0,
-            wrench__sensor_frame="tool0", estimator__rate=4.0)
+            load__reference_mass=4.0, estimator__rate=4.0)
         controller = stage.stand_in("stand_in_controllers.py", "admittance_controller")
         stage.robot = Robot(stage.client)
         stage.robot.publish_description()
-        stage.client.publish("/tf_static", tcp(), LATCHED)
         stage.robot.play(8.0)
-        wait_for_finding(stage, "sensor_frame_shifted", WORDS)
+        wait_for_finding(stage, "reference_contradicted", WORDS)
         stage.begin_rest()
         answer = stage.client.call(GetInertialParameters, f"{NODE}/get_inertial_parameters",
                                    GetInertialParameters.Request())
