@@ -179,7 +179,7 @@ def test_a_saved_estimate_is_exported_to_a_file_as_the_command_does(stage, folde
     ({"format": "sdf", "parent": "a\nb"}, "no link"),
     ({"format": "sdf", "name": "../a"}, "plain file name"),
     ({"format": "sdf", "estimate": "../a"}, "plain file name"),
-    ({"format": "sdf", "estimate": "missing.json"}, "cannot be read: No such file"),
+    ({"format": "sdf", "estimate": "missing.json"}, "there is no saved estimate 'missing.json'"),
     ({"format": "sdf", "estimate": "link.json"}, "is a link to a place outside"),
     ({"format": "sdf", "publish": True}, "only urdf_robot can be published")])
 def test_what_cannot_be_done_is_one_sentence_and_leaves_nothing(stage, folder, fields, said):

@@ -30,6 +30,8 @@ def test_home_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert state_path("~/x", "n").parent == tmp_path / "x"
     assert save_json("~/x", "a.json", {}) == tmp_path / "x" / "saves" / "a.json"
+    (tmp_path / "x" / "tools").mkdir()
+    (tmp_path / "x" / "tools" / "a.json").write_text("{}")
     assert tool_path("~/x", "a.json") == tmp_path / "x" / "tools" / "a.json"
 
 

@@ -215,12 +215,13 @@ class IdentifyAction:
             self._finish(_ABORTED, f"timeout of {run.goal.timeout:g} s" + _because(missing))
 
     def _feed_back(self, run: _Run, missing: str, elapsed: float) -> None:
-        """Give feedback where there is something new, once a second at most."""
+        """Give feedback where there is something new, once a second at most, and on what reaches
+        the goal."""
         if self._shown is _NO_ESTIMATE_YET:
             return
         summary = summary_message(self._shown)
         (last, said), text = self._fed_back, f"{summary.text}; {missing}"
-        if text == said or elapsed - last < _BETWEEN_FEEDBACK:
+        if text == said or (missing and elapsed - last < _BETWEEN_FEEDBACK):
             return
         self._fed_back = elapsed, text
         run.handle.publish_feedback(
