@@ -79,8 +79,7 @@ class AccuracyGoal:
             parts.append(_lack_text(inertia, outcome, _INERTIA, 100.0 * float(share.max()),
                                     100.0 * self.inertia, "{:.3g} % of the mean moment"))
             lacking = (share > self.inertia) | (np.array(outcome.verdict[_INERTIA]) == UNOBSERVED)
-            if lacking.any():
-                hints.append(_limit_hint(outcome.limits[2]) or _rotation_hint(lacking))
+            hints += _inertia_hints(lacking, outcome.limits)
         return "; ".join([p for p in parts if p] + hints)
 
     def describe_reached(self, estimate: Estimate) -> str:
@@ -94,6 +93,14 @@ class AccuracyGoal:
             share = 100.0 * width[_INERTIA].max() / _mean_moment(estimate)
             text += f", inertia ± {share:.2g} % of the mean moment"
         return f"{text} (95 %)"
+
+
+def name_motions(estimate: Estimate) -> list[str]:
+    """The motions that would tell what is unobserved, or what limits it where none does."""
+    unobserved = np.array(estimate.verdict) == UNOBSERVED
+    lacks = ["lacks" if unobserved[group].any() else "" for group in (_MASS, _COM)]
+    return (_hints(lacks, estimate.limits)
+            + _inertia_hints(unobserved[_INERTIA], estimate.limits))
 
 
 def _mean_moment(estimate: Estimate) -> float:
@@ -122,6 +129,11 @@ def _hints(lacks: list[str], limits: tuple[str, ...]) -> list[str]:
 def _limit_hint(limit: str) -> str:
     """That no motion helps, and why; empty where one does."""
     return f"no motion helps: {limit} limits it" if limit else ""
+
+
+def _inertia_hints(lacking: np.ndarray, limits: tuple[str, ...]) -> list[str]:
+    """What mends what the tensor lacks in its entries (6,)."""
+    return [_limit_hint(limits[2]) or _rotation_hint(lacking)] if lacking.any() else []
 
 
 def _rotation_hint(lacking: np.ndarray) -> str:

@@ -61,7 +61,7 @@ class FrameShift:
 def _text(used: str, other: str, pose: Pose, distance: float, angle: float, is_said: bool) -> str:
     """A sentence on a frame that differs from the one used, and what follows."""
     x, y, z = np.round(1e3 * pose.translation) + 0.0  # + 0.0 makes 0.0 of -0.0
-    roll, pitch, yaw = np.round(np.rad2deg(_roll_pitch_yaw(pose.rotation)), 1) + 0.0
+    roll, pitch, yaw = np.round(np.rad2deg(roll_pitch_yaw(pose.rotation)), 1) + 0.0
     place = f"lies {1e3 * distance:.0f} mm from '{used}' (x {x:.0f}, y {y:.0f}, z {z:.0f} mm)"
     if angle > _SMALLEST:
         place += (f" and is turned by {np.rad2deg(angle):.1f}° (roll {roll:g}, pitch {pitch:g}, "
@@ -74,7 +74,7 @@ def _text(used: str, other: str, pose: Pose, distance: float, angle: float, is_s
             f"'{other}', or the TCP of the robot to '{used}'")
 
 
-def _roll_pitch_yaw(turn: Array) -> Array:
+def roll_pitch_yaw(turn: Array) -> Array:
     """Roll, pitch and yaw (3,) [rad] of a rotation matrix (3, 3), as URDF has them."""
     pitch = np.arctan2(-turn[2, 0], np.hypot(turn[0, 0], turn[1, 0]))
     return np.array([np.arctan2(turn[2, 1], turn[2, 2]), pitch,

@@ -62,6 +62,16 @@ def test_a_turned_sensor_is_named_with_its_axes(turn: np.ndarray) -> None:
     assert np.array_equal(np.array([AXES[name] for name in named]).T, turn)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_sensor_turned_by_any_angle_is_named_with_the_rpy_to_enter(seed: int) -> None:
+    turn = Rotation.random(random_state=seed)
+    trial = try_frames(weighed(POSES, UP, turn.as_matrix()), 1.0, "ft", "world")
+    assert trial is not None and trial.kind == "sensor" and trial.after < 0.5 < trial.before
+    rpy = [float(word) for word in trial.text.split('rpy="')[1].split('"')[0].split()]
+    found = Rotation.from_euler("xyz", rpy)  # as in a robot description
+    assert np.rad2deg((turn.inv() * found).magnitude()) < 2.0
+
+
 @pytest.mark.parametrize(("up", "named"), [((0, 1, 0), "+y"), ((-1, 0, 0), "\u2212x"),
                                            ((0.6, 0, 0.8), "0.60")])
 def test_another_direction_of_gravity_is_named(up: tuple[float, ...], named: str) -> None:
@@ -113,11 +123,13 @@ def with_another_payload(cobot: SimulatedCobot, run: Recording) -> Recording:
     ({}, None, ("--convention", "on_environment"), "The wrench has the wrong sign."),
     ({"sensor_rotation_error": (0.0, 0.0, 90.0)}, None, (),
      "The sensor is turned against its frame."),
+    ({"sensor_rotation_error": (0.0, 0.0, 45.0)}, None, (),
+     "The sensor is turned against its frame."),
     ({"tilt": (90.0, 0.0)}, None, ("--gravity-frame", "base_link"),
      "The gravity frame is wrong: its z axis does not point up."),
     ({}, pulled_by_a_cable, (), "A cable or hose pulls at the payload."),
     ({}, with_another_payload, (), "The payload changed during the recording.")],
-    ids=["sign", "turned", "gravity", "cable", "payload"])
+    ids=["sign", "turned", "turned by 45 degrees", "gravity", "cable", "payload"])
 def test_the_first_screen_names_what_is_wrong(settings: dict, change: object, options: tuple,
                                               said: str, tmp_path: Path) -> None:
     cobot, run = robot(**settings)

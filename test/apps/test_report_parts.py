@@ -142,7 +142,7 @@ def test_a_residual_that_widens_intervals_is_the_reason_where_something_is_missi
     missing = replace(estimate, verdict=(UNOBSERVED,) + (IDENTIFIED,) * 9)
     found = verdict(missing, raised)
     assert found.tone == "bad" and "More is left of the wrench" in found.said
-    assert "cable" in found.mends[0] and "which motion" in found.mends[1]
+    assert "cable" in found.mends[0] and "Tilt the sensor" in found.mends[1]
     assert verdict(replace(estimate, verdict=(IDENTIFIED,) * 10), raised).tone == "good"
 
 

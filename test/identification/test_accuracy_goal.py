@@ -10,7 +10,7 @@ import pytest
 
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, Estimate, NoEstimate
-from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
+from inertial_id_ros.identification.accuracy_goal import AccuracyGoal, name_motions
 from inertial_id_ros.inertia import phi_from_body, report_jacobian
 from inertial_id_ros.settings import Settings
 
@@ -54,6 +54,14 @@ def test_the_hint_names_the_axes_that_tell_the_lacking_entries():
     wide = SIGMA.copy()
     wide[5] = 0.01  # ixy, by its interval alone
     assert "about x, y of" in wanted.describe_missing(estimate(sigma=wide))
+
+
+def test_the_motions_that_tell_what_is_unobserved_are_named():
+    assert name_motions(estimate()) == []
+    tilt, turn = name_motions(estimate({2: UNOBSERVED, 9: UNOBSERVED}))
+    assert "20 to 30 degrees" in tilt and "about z of" in turn
+    limited = replace(estimate({9: UNOBSERVED}), limits=("", "", "the gain"))
+    assert name_motions(limited) == ["no motion helps: the gain limits it"]
 
 
 def test_no_narrow_interval_makes_up_for_a_verdict():

@@ -24,6 +24,7 @@ from zstandard import ZstdDecompressor  # noqa: E402
 
 from inertial_id_ros.errors import InvalidSetting  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
+from inertial_id_ros.ros.client.payload import NoPayload  # noqa: E402
 from inertial_id_ros.ros.live import live_view, payload_view  # noqa: E402
 
 TOKEN = "a token of the test"
@@ -83,9 +84,14 @@ def test_values_are_given_with_their_intervals_and_none_where_unobserved():
     verdict = np.full(10, 2, dtype=np.uint8)
     verdict[4:] = 0
     rows = payload_view.table(a_message(verdict=verdict)).splitlines()
-    assert rows[2].startswith("| mass [kg] | 2.000 | 0.020 |") and "identified" in rows[2]
-    assert rows[3].startswith("| COM x [mm] | 50.0 |")
-    assert rows[6].startswith("| Ixx [kg m^2] | – | – |") and "unobserved" in rows[6]
+    assert rows[2].startswith("| mass\u00a0[kg] | 2.000 | 0.020 |") and "identified" in rows[2]
+    assert rows[3].startswith("| COM\u00a0x\u00a0[mm] | 50.0 |")
+    assert rows[6].startswith("| Ixx\u00a0[g\u00a0m²] | – | – |") and "unobserved" in rows[6]
+
+
+def test_why_there_is_no_payload_is_said_in_red():
+    said = payload_view.headline(NoPayload("the clocks differ"))
+    assert "the clocks differ" in said and "color:#b3261e" in said
 
 
 def test_without_an_estimate_the_plots_have_a_gap():
@@ -216,7 +222,7 @@ def test_a_browser_sees_nothing_before_it_has_given_the_token(view):
 def test_with_the_token_it_sees_the_payload(view):
     with Browser(view[1]) as browser:
         browser.give(TOKEN)
-        for said in ("mass [kg]", "/sensor/com", "/arm", "Tare"):
+        for said in ("[kg]", "/sensor/com", "/arm", "Tare"):
             browser.read_until(said)
 
 
@@ -230,6 +236,10 @@ def test_its_buttons_call_the_node(view):
         browser.read_until("reset: done")
         browser.set(browser.element("GuiButtonMessage", "Store as tool"), True)
         browser.read_until("store as tool: refused")
+        browser.set(browser.element("GuiButtonMessage", "Rehearse apply"), True)
+        browser.read_until("rehearsal: refused")
+        browser.set(browser.element("GuiButtonMessage", "Export as URDF"), True)
+        browser.read_until("export: refused")
 
 
 @pytest.mark.slow

@@ -62,8 +62,8 @@ def make_parser() -> argparse.ArgumentParser:
         prog="identify_bag",
         description="Identify mass, centre of mass and inertia of a robot's payload from a rosbag2 "
         "recording (wrench, and joint states with a robot description or TF).",
-        epilog="Exit status: 0 a valid estimate, 1 none came out, 2 the request cannot be carried "
-        "out.")
+        epilog="Exit status: 0 an estimate, 1 none came out, 2 the request cannot be carried out, "
+        "3 an estimate whose data tell neither mass nor centre of mass.")
     add = parser.add_argument
     add("recording", metavar="BAG", type=Path, help="rosbag2 folder, .mcap or .db3 file; or a "
         "table: .csv, .npz, .parquet, or a LeRobot dataset")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ...estimate import IDENTIFIED, UNOBSERVED, Estimate
 from ...findings import Finding
+from ...identification.accuracy_goal import name_motions
 from .drawing.elements import Markup, element
 from .frame_trials import Trial
 from .held_out import FORCE, HeldOut
@@ -109,8 +110,8 @@ WIDENED = Fault(("residual_raised",), "More is left of the wrench than the senso
                 "names the sensor.")
 _LOOK_UP = "docs/troubleshooting.md says of each finding what to do; its sentence is above."
 _FRAME_MENDS = {
-    "sensor": "Turn the sensor frame in the robot description, or name the frame whose axes are "
-              "those of the sensor in wrench.sensor_frame.",
+    "sensor": "Name the frame whose axes are those of the sensor in wrench.sensor_frame; if there "
+              "is none, add one to the robot description, fixed to this frame with that rpy.",
     "gravity": "Name a frame whose z axis points up in gravity.frame, or give the mounting of the "
                "robot in the transforms above its base.",
     "transposed": "Publish the rotation of the sensor in its parent frame, not the reverse."}
@@ -161,8 +162,8 @@ def diagnose(result: Identification, trial: Trial | None, found: HeldOut | None)
     reasons = [sentence(finding.text)] if finding else []
     if fault is _FRAMES and trial is not None:
         said, mend = _FRAMES_SAID[trial.kind], _FRAME_MENDS[trial.kind]
-        reasons.insert(0, f"{sentence(trial.text)[:-1]}: {two_digits(trial.after)} N are left "
-                       f"then, where the declared frames leave {two_digits(trial.before)} N.")
+        reasons = [f"{sentence(trial.text)[:-1]}: {two_digits(trial.after)} N are left then, where "
+                   f"the declared frames leave {two_digits(trial.before)} N."]
     if finding and fault and fault.names[0] in ("payload_changed", "estimate_lost"):
         reasons += _earlier_payloads(result)
     mends = [mend] if mend else []
@@ -212,7 +213,7 @@ def _judge_estimate(estimate: Estimate, result: Identification, fault: Fault | N
     reasons.append(summary(estimate))
     if not known and (fault in (None, WIDENED) or fault.names[0] == "payload_changed"
                       or (not usable and not fault.said)):
-        mends.append("The report shows which motion would tell what is missing.")
+        mends += [sentence(motion) for motion in name_motions(estimate)]
     word = "Identified, with a reservation" if known else (
         "Partly identified" if usable else "Not identified")
     said = said or ("Mass and centre of mass are identified; inertia is not." if usable else

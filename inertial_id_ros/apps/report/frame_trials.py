@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...inertia import Array
+from ...kinematics.frame_shift import roll_pitch_yaw
 from .curves import readings_at_poses
 from .results import Trace
 
@@ -23,6 +24,7 @@ _LEAST_POSES = 8
 _TURNED = 0.3  # share of the force's spread that turning of the sensor must cause
 _UNEXPLAINED = 0.3  # share of that spread which a right set-up never leaves
 _BETTER = 0.4  # of the residual of the declared frames, left by what is to be named
+_AS_GOOD = 1.5  # times the least residual: as good an explanation
 _STEEPEST = np.cos(np.deg2rad(10.0))  # a smaller tilt is no wrong frame
 
 
@@ -60,8 +62,11 @@ def try_frames(trace: Trace, sign: float, sensor: str, gravity: str) -> Trial | 
     trials = [*_try_sensors(force, up, before, sensor),
               *_try_gravity(force, rotations, before, gravity),
               *_try_transposed(force, rotations, before, sensor)]
-    good = [trial for trial in trials if trial.after < _BETTER * before]
-    return min(good, key=lambda trial: trial.after, default=None)
+    simple = min(trials, key=lambda trial: trial.after, default=None)
+    any_turn = _turn_sensor(force, up, before, sensor)
+    # A turn by any angle explains what quarter turns do, too: the simplest is the likeliest.
+    best = (simple if simple and simple.after < _AS_GOOD * any_turn.after else any_turn)
+    return best if best.after < _BETTER * before else None
 
 
 def quarter_turns() -> Iterator[Array]:
@@ -80,7 +85,7 @@ def _try_sensors(force: Array, up: Array, before: float, sensor: str) -> Iterato
         if weight > 0.0:
             axes = ", ".join(_axis(column) for column in turn.T)
             yield Trial("sensor", "the force fits a payload if the axes x, y, z of the sensor lie "
-                        f"along {axes} of frame '{sensor}'", before, after)
+                        f"along {axes} of frame '{sensor}' ({_rpy(turn)})", before, after)
 
 
 def _try_gravity(force: Array, rotations: Array, before: float, frame: str) -> Iterator[Trial]:
@@ -104,6 +109,23 @@ def _try_transposed(force: Array, rotations: Array, before: float, sensor: str) 
     if weight > 0.0:
         yield Trial("transposed", "the force fits a payload if the rotation of frame "
                     f"'{sensor}' is transposed", before, after)
+
+
+def _turn_sensor(force: Array, up: Array, before: float, sensor: str) -> Trial:
+    """The sensor turned by any angle (Kabsch): ``force = w T' up + bias``, T the axes of the sensor
+    in its frame."""
+    across, along = force - force.mean(axis=0), up - up.mean(axis=0)
+    u, _, vt = np.linalg.svd(along.T @ across)
+    turn = u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt
+    angles = np.round(np.rad2deg(roll_pitch_yaw(turn))) + 0.0
+    return Trial("sensor", "the force fits a payload if the sensor is turned in frame "
+                 f"'{sensor}' by roll {angles[0]:.0f}\u00b0, pitch {angles[1]:.0f}\u00b0, yaw "
+                 f"{angles[2]:.0f}\u00b0 ({_rpy(turn)})", before, _fit_along(force, up @ turn)[0])
+
+
+def _rpy(turn: Array) -> str:
+    """A turn (3, 3) as a robot description has it [rad]."""
+    return 'rpy="' + " ".join(f"{angle + 0.0:.3g}" for angle in roll_pitch_yaw(turn)) + '"'
 
 
 def _fit_along(force: Array, up: Array) -> tuple[float, float]:

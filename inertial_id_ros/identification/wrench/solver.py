@@ -192,13 +192,14 @@ class Solver:
                 self.problems.nuisance_values(shaped.states)))
             seen = np.where(np.abs(other) < np.abs(nuisance), other, nuisance)
         for state in NUISANCE_STATES:
-            state.report(seen[state.values], sigma[state.values], log)
             if state.is_too_large(seen[state.values]):
                 self.problems.forget_solution()
                 named = [True] * len(state.components)
                 raise log.error("frame_wrong", state.describe(seen[state.values], named)
                                 + ": more than a mounting gets wrong; the sensor frame or the "
                                 "gravity frame is wrong")
+        for state in NUISANCE_STATES:
+            state.report(seen[state.values], sigma[state.values], log)
         return Estimate(
             stamp_ns=(window.last + 1) * BIN_NS, frame_id=frame_id, phi=solution.phi,
             phi_covariance=verdict.phi_covariance,

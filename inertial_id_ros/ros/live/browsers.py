@@ -15,8 +15,6 @@ from .live_node import LiveNode
 from .panel import Panel
 from .scene import Scene
 
-_CAMERA, _TARGET = (1.2, 1.2, 1.0), (0.2, 0.0, 0.4)  # m
-
 
 class Browsers:
     """Serves the view; a browser sees nothing and can do nothing before it has given the token.
@@ -77,8 +75,7 @@ class Browsers:
                 return
             for part in (words, field, button):
                 part.remove()
-            client.camera.position, client.camera.look_at = _CAMERA, _TARGET
-            scene, panel = Scene(client.scene), Panel(client, self._node)
+            scene, panel = Scene(client), Panel(client, self._node)
             with self._lock:
                 self._shown[client.client_id] = scene, panel
 

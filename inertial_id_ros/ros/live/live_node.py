@@ -18,7 +18,7 @@ from tf2_msgs.msg import TFMessage
 
 from inertial_id_ros.action import Identify
 from inertial_id_ros.msg import InertialParameters
-from inertial_id_ros.srv import SetTool
+from inertial_id_ros.srv import Apply, Export, Save, SetTool
 
 from ...errors import InvalidData, UnknownFrame
 from ...inertia import Array
@@ -71,6 +71,9 @@ class LiveNode(Node):
         self._triggers = {name: self.create_client(Trigger, f"{self.target}/{name}")
                           for name in ("tare", "untare", "reset")}
         self._tools = self.create_client(SetTool, f"{self.target}/set_tool")
+        self._save = self.create_client(Save, f"{self.target}/save")
+        self._export = self.create_client(Export, f"{self.target}/export")
+        self._apply = self.create_client(Apply, f"{self.target}/apply")
         self._identify: Any = ActionClient(self, Identify, f"{self.target}/identify")
 
     def payload(self) -> Payload | NoPayload:
@@ -93,6 +96,19 @@ class LiveNode(Node):
     def set_tool(self, action: int, what: str) -> None:
         """Call ~/set_tool."""
         self._call(self._tools, SetTool.Request(action=action), what)
+
+    def save(self) -> None:
+        """Call ~/save."""
+        self._call(self._save, Save.Request(), "save")
+
+    def export(self, kind: str, name: str) -> None:
+        """Call ~/export for a file of this format and name."""
+        self._call(self._export, Export.Request(format=kind, name=name), "export")
+
+    def apply(self, send: bool, undo: bool = False) -> None:
+        """Call ~/apply."""
+        self._call(self._apply, Apply.Request(send=send, undo=undo),
+                   "undo" if undo else "apply" if send else "rehearsal")
 
     def identify(self) -> None:
         """Send a goal that begins anew and ends when mass and centre of mass are known."""

@@ -26,6 +26,14 @@ _BUTTONS: tuple[tuple[str, str, Callable[[LiveNode], None]], ...] = (
     ("Clear the tool", "Forget the tool.",
      lambda node: node.set_tool(SetTool.Request.CLEAR, "clear the tool")),
     ("Reset", "Forget all data, not the tare.", lambda node: node.trigger("reset")),
+    ("Save", "Write the estimate under state.directory/saves.", lambda node: node.save()),
+    ("Export as URDF", "Write payload.urdf under state.directory/exports.",
+     lambda node: node.export("urdf", "payload.urdf")),
+    ("Rehearse apply", "Say what would be sent to the robot (apply.target); send nothing.",
+     lambda node: node.apply(send=False)),
+    ("Apply", "Send the payload to the robot (apply.target).", lambda node: node.apply(send=True)),
+    ("Undo apply", "Give back what the robot had before.",
+     lambda node: node.apply(send=True, undo=True)),
 )
 
 
@@ -44,10 +52,10 @@ class Panel:
         with gui.add_folder("Status and findings"):
             self._findings = gui.add_markdown("")
         with gui.add_folder("Do"):
+            self._said = gui.add_markdown("")
             for label, hint, act in _BUTTONS:
                 button = gui.add_button(label, hint=hint)
                 button.on_click(lambda _, act=act: node.ask(lambda: act(node)))
-            self._said = gui.add_markdown("")
         with gui.add_folder("Over time"):
             self._mass = _add_plot(gui, "mass [g]", {
                 "mass": "#d95319", "+ 95 %": "#e0a080", "- 95 %": "#e0a080"})

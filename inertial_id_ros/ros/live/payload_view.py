@@ -9,7 +9,7 @@ import numpy as np
 
 from inertial_id_ros.msg import InertialParameters
 
-from ...apps.report.wording import CONFIDENCE_95, NAMES, SCALES, UNITS, round_to_spread
+from ...apps.report.wording import CONFIDENCE_95, NAMES, round_to_spread
 from ...estimate import UNOBSERVED, VERDICT_WORDS
 from ...geometry.equivalent_box import equivalent_box
 from ...inertia import Array, principal_moments
@@ -17,6 +17,9 @@ from ..client.message_checks import body_of
 from ..client.payload import GROUPS, NoPayload, Payload
 
 _COLOURS = {"identified": "#1a7f37", "prior-dominated": "#9a6700", "unobserved": "#6e7781"}
+_SCALES = (1.0, *9 * (1e3,))
+_UNITS = ("kg", *3 * ("mm",), *6 * ("g\u00a0m²",))
+_WARNING = "#b3261e"
 
 
 class Ellipsoid(NamedTuple):
@@ -30,7 +33,7 @@ class Ellipsoid(NamedTuple):
 def headline(payload: Payload | NoPayload) -> str:
     """What a program may use now, or why it may use nothing, as Markdown."""
     if isinstance(payload, NoPayload):
-        return f"**No payload to use**: {payload.reason}"
+        return f'<span style="color:{_WARNING}">**No payload to use**: {payload.reason}</span>'
     tool = " (without the tool)" if payload.tool_apart else ""
     mass, about = round_to_spread(payload.mass, CONFIDENCE_95 * payload.sigma[0])
     return f"**{mass} ± {about} kg**{tool}, {payload.age:.1f} s old, in `{payload.frame_id}`"
@@ -41,12 +44,13 @@ def table(message: InertialParameters) -> str:
     lines = ["| | value | ± 95 % | |", "|---|---:|---:|---|"]
     body, spread = body_of(message), CONFIDENCE_95 * _sigma(message)
     values = (body.mass, *body.com, *body.inertia_com[np.triu_indices(3)])
-    for k, (name, unit, scale) in enumerate(zip(NAMES, UNITS, SCALES, strict=True)):
+    for k, (name, unit, scale) in enumerate(zip(NAMES, _UNITS, _SCALES, strict=True)):
         word = VERDICT_WORDS[min(message.verdict[k], len(VERDICT_WORDS) - 1)]
         value, about = round_to_spread(scale * values[k], scale * spread[k])
         if word == VERDICT_WORDS[UNOBSERVED]:
             value, about = "–", "–"
-        lines.append(f"| {name} [{unit}] | {value} | {about} | "
+        label = f"{name} [{unit}]".replace(" ", "\u00a0")  # one line each
+        lines.append(f"| {label} | {value} | {about} | "
                      f'<span style="color:{_COLOURS[word]}">{word}</span> |')
     return "\n".join(lines)
 

@@ -17,17 +17,22 @@ _ARM, _COM, _BOX, _FORCE = (110, 120, 130), (217, 83, 25), (0, 114, 189), (162, 
 _HELD = (150, 150, 150)
 _LEAST = 0.004  # m: half axis of an ellipsoid that is still seen
 _METRES_A_NEWTON = 0.01
+_CAMERA, _TARGET = np.array([1.2, 1.2, 1.0]), np.array([0.2, 0.0, 0.4])  # m
+_NEAR = np.array([0.55, 0.45, 0.3])  # m: of the camera from the sensor; the payload is then seen
 
 
 class Scene:
     """Draws into a browser's scene; what is not known is not drawn.
 
     Args:
-        api: `scene` of a viser client.
+        client: of viser.
     """
 
-    def __init__(self, api: Any) -> None:
-        self._api = api
+    def __init__(self, client: Any) -> None:
+        self._api = api = client.scene
+        self._camera = client.camera
+        self._camera.position, self._camera.look_at = _CAMERA, _TARGET
+        self._is_aimed = False  # at the payload, once; from then on the camera is the user's
         api.set_up_direction("+z")
         api.add_grid("/ground", width=2.0, height=2.0, cell_size=0.1)
         self._sensor = api.add_frame("/sensor", axes_length=0.1, axes_radius=0.003, visible=False)
@@ -42,6 +47,10 @@ class Scene:
         self._sensor.visible = pose is not None
         if message is None or pose is None:
             return
+        if not self._is_aimed:
+            self._is_aimed = True
+            self._camera.position = pose.translation + _NEAR
+            self._camera.look_at = pose.translation
         self._sensor.wxyz, self._sensor.position = _quaternion(pose.rotation), pose.translation
         colour = _HELD if message.stale else None
         ball = com_ellipsoid(message)

@@ -82,6 +82,12 @@ def ticks(low: float, high: float, most: int = _TICKS) -> list[float]:
     return [float((first + k) * step) for k in range(int(np.floor(high / step + 1e-9) - first) + 1)]
 
 
+def _number(value: float, values: Sequence[float]) -> str:
+    """One of evenly spaced numbers, with as many digits as tell it from the next."""
+    step = values[1] - values[0] if len(values) > 1 else abs(value) or 1.0
+    return f"{value + 0.0:.{max(0, -int(np.floor(np.log10(step) + 1e-9)))}f}"
+
+
 def thin(count: int) -> np.ndarray:
     """Indices of the points that are drawn, out of `count`."""
     if count <= _MOST:
@@ -102,11 +108,13 @@ def _legend(curves: Sequence[Curve]) -> list[Markup]:
 def _grid(axes: Axes) -> list[Markup]:
     """Lines of the grid, with their numbers."""
     out = []
-    for value in ticks(*axes.value):
+    values = ticks(*axes.value)
+    for value in values:
         y = float(axes.y(value))
         out += [element("line", x1=f"{_LEFT:g}", y1=f"{y:.1f}", x2=f"{WIDTH - _RIGHT:g}",
                         y2=f"{y:.1f}", stroke="#d5d9e0"),
-                label(_LEFT - 4.0, y + 4.0, f"{value + 0.0:.4g}", text_anchor="end", class_="dim")]
+                label(_LEFT - 4.0, y + 4.0, _number(value, values), text_anchor="end",
+                      class_="dim")]
     for time in ticks(*axes.time, most=6):
         x = float(axes.x(time))
         out += [element("line", x1=f"{x:.1f}", y1=f"{_TOP:g}", x2=f"{x:.1f}",
@@ -125,9 +133,11 @@ def _stroke(curve: Curve) -> dict[str, object]:
 
 
 def _lines(curve: Curve, axes: Axes) -> list[Markup]:
-    """The line of a curve, in pieces where it has gaps."""
+    """The line of a curve, in pieces where it has gaps or leaves the frame."""
     out = []
-    for piece in _pieces(curve.value):
+    low, high = axes.value
+    inside = (low <= curve.value) & (curve.value <= high)
+    for piece in _pieces(np.where(inside, curve.value, np.nan)):
         kept = piece[thin(len(piece))]
         places = zip(axes.x(curve.time[kept]), axes.y(curve.value[kept]), strict=True)
         out.append(element("polyline", points=points(places), **_stroke(curve)))

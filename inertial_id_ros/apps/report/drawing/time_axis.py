@@ -57,4 +57,4 @@ def time_axis(title: str, rows: Sequence[tuple[str, Sequence[Bar]]], duration: f
                                fill=TONES[bar.tone]))
     said = "; ".join(f"{name}: " + ", ".join(f"{b.word} {b.first:.1f} to {b.last:.1f} s"
                                              for b in bars) for name, bars in rows)
-    return drawing(title, said[:2000], WIDTH, height, *out, style="max-width:46rem")
+    return drawing(title, said[:2000], WIDTH, height, *out, style="max-width:35rem")
