@@ -5,7 +5,8 @@ Payload, states, errors of the calibration and the law of the cable are fitted t
 of the means, each mode weighed by noise and walking bias, whose levels are estimated with the
 cable and without. The law is nonlinear, so that Gauss-Newton steps are taken from several starts.
 A cable is believed where the evidence (the probability of the data, by Laplace's method) is far
-greater with it than without it, and than with the hysteresis of a sensor.
+greater with it than without it, than with the hysteresis of a sensor, and than with accelerations
+that are wrong by a factor, as those of an arm with other lengths are.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ _STARTS = np.array([[0.0, 0.0, 0.5], [0.0, 0.0, 1.0], [0.4, 0.0, 0.4], [-0.4, 0.
 _BESIDE = np.zeros((3, VALUES))
 _BESIDE[:, 2] = 0.0, 0.25, -0.25
 _FIRST_LAW = np.r_[2.5, 3.0, 0.0, 0.0, 0.0]
+_OTHER_LENGTHS = 0.3  # standard deviation of their factor
 _PLAY = (0.1, 0.3)  # half the play of hysteresis, as a share of the range of a channel's load
 
 
@@ -94,7 +96,8 @@ def find_cable(given: FitInput, last: Cable | None = None) -> Cable | None:
     if (cable.law[3] < 0.0 or cable.tension < max(_WEAKEST, _WEAKEST_SHARE * weight)
             or cable.lever > _LONGEST_LEVER):
         return None
-    if last is None and best.evidence < _evidence_of_hysteresis(given, levels):
+    if last is None and best.evidence < max(_evidence_of_hysteresis(given, levels),
+                                            _evidence_of_other_lengths(given, levels, places)):
         return None
     if last is None and cable.tension < _CLEAR_SHARE * weight:
         return cable._replace(evidence=min(cable.evidence, CERTAIN))
@@ -357,3 +360,12 @@ def _evidence_of_hysteresis(given: FitInput, levels: Levels) -> float:
         rows = _Rows(given, (moved - load)[:, :, None] * identity(6))
         out.append(_settle_levels(rows, given._replace(levels=levels))[1])
     return max(out)
+
+
+def _evidence_of_other_lengths(given: FitInput, levels: Levels, places: Places) -> float:
+    """Logarithm of the evidence with accelerations that are wrong by a factor, instead."""
+    slices = given.window.slices
+    proper = slices.sums[:, 0, ACCELERATION] / slices.samples[:, None]
+    load = _OTHER_LENGTHS * (proper - given.gravity * places.axes[:, 2])
+    wrench = np.hstack([given.phi[0] * load, np.cross(given.phi[1:4], load)])
+    return _settle_levels(_Rows(given, wrench[:, :, None]), given._replace(levels=levels))[1]
