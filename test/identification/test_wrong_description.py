@@ -31,7 +31,7 @@ def longer(urdf: str, factor: float) -> str:
 @pytest.mark.parametrize("seed", [52100, 52101])
 def test_no_wrong_mass_is_fresh_and_no_cable_is_invented(factor: float, seed: int) -> None:
     """The motion is fast: slow ones tell the payload by its weight alone, whatever the lengths."""
-    cobot = SimulatedCobot(CobotSettings(speed=2.0, seed=seed, bias=(3.0, -2.0, 4.0, 0.1, 0.2, 0.0)))
+    cobot = SimulatedCobot(CobotSettings(speed=2.0, seed=seed, bias=(3.0, -2.0, 4.0, 0.1, 0.2, 0)))
     run, truth = cobot.run(20.0), cobot.payload.mass
     stamps = START + np.round(run.t * 1e9).astype(np.int64)
     made, other = Identifier(), longer(cobot.urdf, factor)
