@@ -72,6 +72,28 @@ def pin_wrenches(payload, motion, gravity=G):
     return np.array(out)
 
 
+def test_efforts_are_those_of_the_arm_with_its_payload():
+    cobot = SimulatedCobot(CobotSettings(**CLEAN, effort_noise=0.0), payload=BALL,
+                           motion=random_motion)
+    got = cobot.run(0.05)
+    model, frame = pin_model()
+    placement, joint = model.frames[frame].placement, model.frames[frame].parentJoint
+    model.appendBodyToJoint(joint, pin_inertia(BALL), placement)
+    data = model.createData()
+    wanted = [pin.rnea(model, data, q, dq, ddq)
+              for q, dq, ddq in zip(got.truth.q, got.truth.dq, got.truth.ddq, strict=True)]
+    np.testing.assert_allclose(got.effort, wanted, atol=1e-9 * np.abs(wanted).max())
+
+
+def test_the_noise_of_efforts_is_white_and_changes_nothing_else():
+    quiet, noisy = (SimulatedCobot(CobotSettings(effort_noise=sd, seed=3)).run(4.0)
+                    for sd in (0.0, 0.5))
+    assert np.array_equal(quiet.wrench, noisy.wrench) and np.array_equal(quiet.q, noisy.q)
+    left = noisy.effort - quiet.effort
+    np.testing.assert_allclose(left.std(axis=0), 0.5, rtol=0.08)
+    assert np.abs(np.corrcoef(left.T) - np.eye(6)).max() < 0.1
+
+
 @pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
 def test_wrench_is_that_of_recursive_newton_euler_by_pinocchio(payload):
     cobot = SimulatedCobot(CobotSettings(**CLEAN), payload=payload, motion=random_motion)

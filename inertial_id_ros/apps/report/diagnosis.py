@@ -223,7 +223,7 @@ def _judge_estimate(estimate: Estimate, result: Identification, fault: Fault | N
 
 def sentence(text: str) -> str:
     """A finding as a sentence."""
-    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith(".") else ".")
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "?")) else ".")
 
 
 def _find_fault(result: Identification) -> tuple[Fault | None, Finding | None]:

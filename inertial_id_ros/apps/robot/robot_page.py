@@ -12,6 +12,7 @@ import numpy as np
 from ...errors import NotEnoughData
 from ...inertia import report_from_phi, report_jacobian
 from ..report.diagnosis import BAD, FAIR, GOOD, Diagnosis, verdict_section
+from ..report.drawing.charts import tick_text, ticks
 from ..report.drawing.elements import Markup, drawing, element, label, section, table
 from ..report.drawing.style import page
 from ..report.provenance import Origin, provenance_section
@@ -23,6 +24,8 @@ from .robot_identification import RobotResult
 
 _UNEXPLAINED = 0.5  # share of a joint's torque that a robot leaves of it at most, if it is known
 _DATA = 0.5  # share of the data from which on a number counts as identified
+_BARS = (("measured", "#8b93a1"), ("left", "#b3261e"))
+_ROW, _LEGEND, _WIDEST = 34.0, 22.0, 400.0  # of the picture of bars
 _SHOWN = ((0, "mass", "kg", 1.0), (1, "COM x", "mm", 1e3), (2, "COM y", "mm", 1e3),
           (3, "COM z", "mm", 1e3), (4, "Ixx", "kg m\u00b2", 1.0), (7, "Iyy", "kg m\u00b2", 1.0),
           (9, "Izz", "kg m\u00b2", 1.0))
@@ -93,20 +96,33 @@ def _torque_section(result: RobotResult) -> Markup:
 
 
 def _torque_bars(result: RobotResult) -> Markup:
-    """Bars of measured torque and of what is left of it, joint by joint."""
-    held = result.validation or result.prediction
-    largest = float(held.torque.max())
+    """Bars of measured torque and of what is left of it, joint by joint, over a scale."""
+    held, names = result.validation or result.prediction, result.model.output_names
+    largest = max(float(held.torque.max()), 1e-9)
+    height = _LEGEND + _ROW * len(names)
     parts: list[Markup] = []
-    for j, name in enumerate(result.model.output_names):
-        top = 34.0 * j
-        parts.append(label(4.0, top + 12.0, name))
-        for k, (value, colour) in enumerate(((held.torque[j], "#8b93a1"),
-                                             (held.error[j], "#b3261e"))):
-            parts.append(element("rect", x="4", y=f"{top + 16.0 + 7.0 * k:.1f}", height="6",
-                                 width=f"{412.0 * value / largest:.1f}", fill=colour))
-    return drawing("Torque of each joint, measured in grey and what is left of it in red",
-                   f"the longest bar is {largest:.3g} N m", 420.0,
-                   34.0 * len(result.model.output_names) + 4.0, *parts)
+    for k, (name, colour) in enumerate(_BARS):
+        parts += [_bar(4.0 + 100.0 * k, 4.0, 12.0, colour), label(20.0 + 100.0 * k, 12.0, name)]
+    marks = ticks(0.0, largest)
+    for value in marks:
+        x = 4.0 + _WIDEST * value / largest
+        parts += [element("line", x1=f"{x:.1f}", y1=f"{_LEGEND:g}", x2=f"{x:.1f}",
+                          y2=f"{height:.1f}", stroke="#d5d9e0"),
+                  label(x, height + 14.0, tick_text(value, marks), class_="dim",
+                        text_anchor="middle" if value > 0.0 else "start")]
+    for j, name in enumerate(names):
+        top = _LEGEND + _ROW * j
+        parts.append(label(8.0, top + 12.0, name))
+        for k, value in enumerate((held.torque[j], held.error[j])):
+            parts.append(_bar(4.0, top + 16.0 + 7.0 * k, _WIDEST * value / largest, _BARS[k][1]))
+    parts.append(label(4.0 + _WIDEST, height + 28.0, "torque, rms [N m]", class_="dim",
+                       text_anchor="end"))
+    return drawing("Torque of each joint, measured and what is left of it",
+                   f"the longest bar is {largest:.3g} N m", 420.0, height + 32.0, *parts)
+
+
+def _bar(x: float, y: float, width: float, colour: str) -> Markup:
+    return element("rect", x=f"{x:g}", y=f"{y:.1f}", height="6", width=f"{width:.1f}", fill=colour)
 
 
 def _body_section(result: RobotResult) -> Markup:
@@ -125,7 +141,8 @@ def _body_section(result: RobotResult) -> Markup:
             row.append(element("td", text, class_=None if share[i] > _DATA else "fair"))
         rows.append(row)
     heads = ("body", *(f"{name} [{unit}]" for _, name, unit, _ in _SHOWN))
-    return section("Bodies", "bodies", table("Bodies, with 95 % intervals", heads, rows),
+    return section("Bodies", "bodies", table("Bodies, with 95 % intervals", heads, rows,
+                                            "dense"),
                    element("p", "In the frame of each link, inertia about the centre of mass. "
                            "Amber: what the description says, not the data. Joint torques tell "
                            "combinations of parameters only.", class_="note"))

@@ -40,6 +40,7 @@ class Truth:
         acceleration: (n, 3) linear acceleration of the origin, without gravity [m/s^2].
         a_g: (n, 3) acceleration less gravity, ``R'(p'' - g)`` [m/s^2].
         wrench: (n, 6) force and torque of the sensor on the payload [N, N m].
+        effort: (n, 6) torques of the joints, without friction [N m].
     """
 
     q: Array
@@ -52,6 +53,7 @@ class Truth:
     acceleration: Array
     a_g: Array
     wrench: Array
+    effort: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +65,7 @@ class Recording:
         q: (n, 6) measured joint positions [rad].
         dq: (n, 6) measured joint velocities [rad/s]; None where they are off.
         wrench: (n, 6) readings in the chosen convention [N, N m].
+        effort: (n, 6) measured torques of the joints [N m].
         truth: what really happened at the stamps; with a clock offset, its wrench is the one at
             the stamps, too, while the readings are older.
     """
@@ -71,6 +74,7 @@ class Recording:
     q: Array
     dq: Array | None
     wrench: Array
+    effort: Array
     truth: Truth
 
     def __len__(self) -> int:
@@ -100,7 +104,9 @@ class SimulatedCobot:
         self.engine = ArmEngine(
             load_description().urdf, self.payload, self._world_base.T @ GRAVITY)
         self._sensor, self._encoders = WristSensor(settings), Encoders(settings)
-        self._noise = NoiseStream(settings.seed, block=max(1, round(settings.rate)))
+        second = max(1, round(settings.rate))
+        self._noise = NoiseStream(settings.seed, second)
+        self._effort_noise = NoiseStream(settings.seed, second, stream=2, columns=6)
 
     @property
     def urdf(self) -> str:
@@ -157,7 +163,8 @@ class SimulatedCobot:
         wrench = self._truth(t - offset).wrench if offset else truth.wrench
         noise = self._noise.rows(start, count)
         q, dq = self._encoders.read(truth.q, truth.dq, noise)
-        return Recording(t, q, dq, self._sensor.read(wrench, noise), truth)
+        effort = truth.effort + self.settings.effort_noise * self._effort_noise.rows(start, count)
+        return Recording(t, q, dq, self._sensor.read(wrench, noise), effort, truth)
 
     def _truth(self, t: Array) -> Truth:
         """What happens at times t (n,) [s], without noise."""
@@ -167,7 +174,7 @@ class SimulatedCobot:
         return Truth(
             q=q, dq=dq, ddq=ddq, position=at.position @ self._world_base.T, rotation=rotation,
             omega=at.omega, alpha=at.alpha, acceleration=at.a_g + GRAVITY @ rotation, a_g=at.a_g,
-            wrench=at.wrench)
+            wrench=at.wrench, effort=at.effort)
 
 
 def concatenate(blocks: list[Recording]) -> Recording:
@@ -178,7 +185,8 @@ def concatenate(blocks: list[Recording]) -> Recording:
     truths = [block.truth for block in blocks]
     truth = Truth(**{name: join(name, truths) for name in Truth.__dataclass_fields__})
     dq = None if blocks[0].dq is None else join("dq", blocks)
-    return Recording(join("t", blocks), join("q", blocks), dq, join("wrench", blocks), truth)
+    return Recording(join("t", blocks), join("q", blocks), dq, join("wrench", blocks),
+                     join("effort", blocks), truth)
 
 
 def _tilt(roll_pitch: tuple[float, ...]) -> Rotation:

@@ -48,6 +48,7 @@ class SensorMotion(NamedTuple):
         omega: (n, 3) angular velocity, sensor axes [rad/s].
         alpha: (n, 3) angular acceleration, sensor axes [rad/s^2].
         a_g: (n, 3) ``R'(p'' - g)``, acceleration less gravity, sensor axes [m/s^2].
+        effort: (n, k) torques of the joints, without friction [N m].
     """
 
     wrench: Array
@@ -56,6 +57,7 @@ class SensorMotion(NamedTuple):
     omega: Array
     alpha: Array
     a_g: Array
+    effort: Array
 
 
 class ArmEngine:
@@ -73,24 +75,26 @@ class ArmEngine:
 
     def evaluate(self, q: Array, dq: Array, ddq: Array) -> SensorMotion:
         """Wrench and motion of the sensor for joint motion (n, k) [rad, rad/s, rad/s^2]."""
-        rows = self._sensor_rows(q, dq, ddq)
+        rows, effort = self._inverse_dynamics(q, dq, ddq)
         stops = np.cumsum([count for _, count in _SENSORS.values()])
         force, torque, gyro, acc, ang, position, quaternion = np.split(rows, stops[:-1], axis=1)
         rotation = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]]).as_matrix()
         return SensorMotion(
             wrench=np.hstack([force, torque]), position=position, rotation=rotation, omega=gyro,
-            alpha=np.einsum("nji,nj->ni", rotation, ang), a_g=acc)
+            alpha=np.einsum("nji,nj->ni", rotation, ang), a_g=acc,
+            effort=effort)
 
-    def _sensor_rows(self, q: Array, dq: Array, ddq: Array) -> Array:
-        """Sensor data (n, 22) for joint motion (n, k), in the order of _SENSORS."""
+    def _inverse_dynamics(self, q: Array, dq: Array, ddq: Array) -> tuple[Array, Array]:
+        """Sensor data (n, 22), in the order of _SENSORS, and joint torques (n, k) for joint motion
+        (n, k)."""
         model, data, inverse = self.model, self._data, mujoco.mj_inverse
         qpos, qvel, qacc, sensors = data.qpos, data.qvel, data.qacc, data.sensordata
-        rows = np.empty((len(q), model.nsensordata))
+        rows, effort = np.empty((len(q), model.nsensordata)), np.empty((len(q), model.nv))
         for i in range(len(q)):
             qpos[:], qvel[:], qacc[:] = q[i], dq[i], ddq[i]
             inverse(model, data)
-            rows[i] = sensors
-        return rows
+            rows[i], effort[i] = sensors, data.qfrc_inverse
+        return rows, effort
 
 
 def _compile(urdf: str, payload: Payload, gravity: Array) -> mujoco.MjModel:
@@ -102,6 +106,8 @@ def _compile(urdf: str, payload: Payload, gravity: Array) -> mujoco.MjModel:
     spec.option.gravity = gravity
     spec.option.disableflags |= (
         mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    for geom in spec.geoms:  # else a link without inertial gets the mass of its shape
+        geom.density = 0.0
     body = spec.body(SENSOR_FRAME).add_body(name=PAYLOAD_BODY)
     for part in payload.parts:
         _add_geom(body, part)

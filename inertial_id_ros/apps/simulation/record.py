@@ -90,7 +90,7 @@ class _BagWriter:
             velocity = np.empty(0) if recording.dq is None else recording.dq[i]
             self._write(self._joint_states, stamp, self._types["sensor_msgs/msg/JointState"](
                 header=self._header(stamp, ""), name=self._names, position=recording.q[i],
-                velocity=velocity, effort=np.empty(0)))
+                velocity=velocity, effort=recording.effort[i]))
             self._write(self._wrench, stamp, self._wrench_stamped(stamp, recording.wrench[i]))
             if self._written % self._cobot.tf_step == 0:
                 self._write_transforms(stamp, quaternions[i])

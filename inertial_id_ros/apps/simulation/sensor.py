@@ -16,7 +16,7 @@ _WRENCH, _POSITION, _VELOCITY = slice(0, 6), slice(6, 12), slice(12, 18)
 
 
 class NoiseStream:
-    """Rows of independent unit normal numbers, the same for a seed however they are read.
+    """Rows of independent unit normal numbers: the same for a seed, however they are read.
 
     Rows are drawn in blocks of about a second, each from a generator of its own (NumPy's
     ``SeedSequence``), so that any range can be read without what came before it.
@@ -24,8 +24,8 @@ class NoiseStream:
 
     _KEPT = 4  # blocks remembered
 
-    def __init__(self, seed: int, block: int, columns: int = 18) -> None:
-        self._seed, self._block, self._columns = seed, block, columns
+    def __init__(self, seed: int, block: int, stream: int = 1, columns: int = 18) -> None:
+        self._seed, self._block, self._stream, self._columns = seed, block, stream, columns
         self._blocks: OrderedDict[int, Array] = OrderedDict()
 
     def rows(self, start: int, count: int) -> Array:
@@ -38,7 +38,7 @@ class NoiseStream:
     def _draw(self, k: int) -> Array:
         """Rows of block number k, from memory if it was drawn lately."""
         if k not in self._blocks:
-            rng = np.random.default_rng(np.random.SeedSequence([self._seed, 1, k]))
+            rng = np.random.default_rng(np.random.SeedSequence([self._seed, self._stream, k]))
             self._blocks[k] = rng.standard_normal((self._block, self._columns))
             while len(self._blocks) > self._KEPT:
                 self._blocks.popitem(last=False)

@@ -63,6 +63,9 @@ class CobotSettings:
     velocity_noise: float = setting(
         1e-3, "Standard deviation of the white noise of one joint velocity.", unit="rad/s",
         low=0.0, high=1.0)
+    effort_noise: float = setting(
+        0.1, "Standard deviation of the white noise of one joint torque.", unit="N m",
+        low=0.0, high=100.0)
     prefix: str = setting(
         "", "Put before the names of all joints and links (left_), for several arms.")
     velocities: bool = setting(True, "Whether joint states hold velocities.")

@@ -216,6 +216,7 @@ class _SampleMessages:
         self._first = start
         self._q = [array("d", row.tobytes()) for row in block.q]
         self._dq = None if block.dq is None else [array("d", row.tobytes()) for row in block.dq]
+        self._effort = [array("d", row.tobytes()) for row in block.effort]
         self._wrench = block.wrench.tolist()
         due = [i for i in range(count) if self.transforms_due(i)]
         quaternions = self._cobot.description.joint_quaternions(block.q[due]).tolist()
@@ -228,7 +229,7 @@ class _SampleMessages:
     def select(self, i: int, stamp: int, push: Sequence[float]) -> None:
         """Fills the messages with the i-th loaded sample; the push (6,) adds to its wrench."""
         self._stamp.sec, self._stamp.nanosec = divmod(stamp, 1_000_000_000)
-        self.joint_state.position = self._q[i]
+        self.joint_state.position, self.joint_state.effort = self._q[i], self._effort[i]
         if self._dq is not None:
             self.joint_state.velocity = self._dq[i]
         force, torque = self.wrench.wrench.force, self.wrench.wrench.torque

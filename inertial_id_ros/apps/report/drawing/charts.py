@@ -82,7 +82,7 @@ def ticks(low: float, high: float, most: int = _TICKS) -> list[float]:
     return [float((first + k) * step) for k in range(int(np.floor(high / step + 1e-9) - first) + 1)]
 
 
-def _number(value: float, values: Sequence[float]) -> str:
+def tick_text(value: float, values: Sequence[float]) -> str:
     """One of evenly spaced numbers, with as many digits as tell it from the next."""
     step = values[1] - values[0] if len(values) > 1 else abs(value) or 1.0
     return f"{value + 0.0:.{max(0, -int(np.floor(np.log10(step) + 1e-9)))}f}"
@@ -113,7 +113,7 @@ def _grid(axes: Axes) -> list[Markup]:
         y = float(axes.y(value))
         out += [element("line", x1=f"{_LEFT:g}", y1=f"{y:.1f}", x2=f"{WIDTH - _RIGHT:g}",
                         y2=f"{y:.1f}", stroke="#d5d9e0"),
-                label(_LEFT - 4.0, y + 4.0, _number(value, values), text_anchor="end",
+                label(_LEFT - 4.0, y + 4.0, tick_text(value, values), text_anchor="end",
                       class_="dim")]
     for time in ticks(*axes.time, most=6):
         x = float(axes.x(time))

@@ -52,6 +52,7 @@ th, td { padding: .22rem .7rem; border-bottom: 1px solid var(--line); text-align
   white-space: nowrap; }
 th:first-child, td.text, th[scope=row] { text-align: left; }
 td.text { white-space: normal; min-width: 12rem; }
+.dense th, .dense td { padding: .2rem .4rem; font-size: .88rem; }
 tbody th { font-weight: 500; } table.text td { text-align: left; white-space: normal;
   overflow-wrap: anywhere; }
 ul.findings { padding-left: 1.1rem; } ul.findings li { margin: .3rem 0; max-width: 75ch; }
