@@ -8,6 +8,7 @@ on the regressor and on the efforts (`low_pass`), which costs no bias.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
@@ -109,6 +110,7 @@ class StoredRows:
         self._bytes = 8 * int(felt.sum())
         self._count = 0
         self._file = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115  (lives as it does)
+        weakref.finalize(self, self._file.close)
 
     @property
     def shape(self) -> tuple[int, int, int]:
