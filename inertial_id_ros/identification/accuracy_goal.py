@@ -99,8 +99,8 @@ def name_motions(estimate: Estimate) -> list[str]:
     """The motions that would tell what is unobserved, or what limits it where none does."""
     unobserved = np.array(estimate.verdict) == UNOBSERVED
     lacks = ["lacks" if unobserved[group].any() else "" for group in (_MASS, _COM)]
-    return (_hints(lacks, estimate.limits)
-            + _inertia_hints(unobserved[_INERTIA], estimate.limits))
+    hints = _hints(lacks, estimate.limits) + _inertia_hints(unobserved[_INERTIA], estimate.limits)
+    return list(dict.fromkeys(hints))
 
 
 def _mean_moment(estimate: Estimate) -> float:
@@ -127,8 +127,8 @@ def _hints(lacks: list[str], limits: tuple[str, ...]) -> list[str]:
 
 
 def _limit_hint(limit: str) -> str:
-    """That no motion helps, and why; empty where one does."""
-    return f"no motion helps: {limit} limits it" if limit else ""
+    """That more of this motion does not help, and why; empty where it does."""
+    return f"more motion does not help: {limit} limits it" if limit else ""
 
 
 def _inertia_hints(lacking: np.ndarray, limits: tuple[str, ...]) -> list[str]:

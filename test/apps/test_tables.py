@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from scipy.spatial.transform import Rotation
 from inertial_id_ros.apps.bag.identify_bag import main
 from inertial_id_ros.apps.simulation.cobot import Recording, SimulatedCobot
 from inertial_id_ros.apps.simulation.record import write_bag
+from inertial_id_ros.apps.simulation.settings import CobotSettings
 
 pytestmark = pytest.mark.slow
 WRENCH = ["fx", "fy", "fz", "tx", "ty", "tz"]
@@ -96,7 +98,7 @@ quaternion: [observation.state/qx, observation.state/qy, observation.state/qz, o
 def test_joint_positions_give_exactly_what_a_bag_of_them_gives(
         simulated: tuple[SimulatedCobot, Recording], tmp_path: Path) -> None:
     cobot, recorded = simulated
-    plain = Recording(recorded.t, recorded.q, None, recorded.wrench, recorded.truth)
+    plain = replace(recorded, dq=None)
     write_bag(tmp_path / "bag", cobot, plain)
     (tmp_path / "arm.urdf").write_text(cobot.urdf)
     names = [f"joint {k}" for k in range(6)]
@@ -116,6 +118,23 @@ def test_poses_give_the_payload(poses: Rows, simulated: tuple[SimulatedCobot, Re
     assert found["mass"] == pytest.approx(payload.mass, rel=0.01)
     np.testing.assert_allclose(found["com"], payload.com, atol=1e-3)
     assert found["frame_id"] == "sensor" and set(found["verdict"]) == {"identified"}
+
+
+@pytest.mark.parametrize("rate", [500, 10])
+def test_orientation_alone_gives_mass_and_centre_of_mass(
+        tmp_path: Path, rate: int) -> None:
+    """In slow motion; at 10 Hz, as tables of poses often are."""
+    cobot = SimulatedCobot(CobotSettings(rate=rate, speed=0.3, seed=52200))
+    recorded, payload = cobot.run(60.0), cobot.payload
+    rows = np.column_stack([recorded.t, recorded.wrench,
+                            Rotation.from_matrix(recorded.truth.rotation).as_quat()])
+    found = result(tmp_path, csv(tmp_path / "arm.csv", ["t", *WRENCH, *POSE[3:]], rows),
+                   "--window", "all")
+    sigma = np.sqrt(np.diag(found["covariance"]))
+    assert found["mass"] == pytest.approx(payload.mass, rel=0.05)
+    np.testing.assert_allclose(found["com"], payload.com, atol=6e-3)
+    assert abs(found["mass"] - payload.mass) < 3.0 * sigma[0]
+    assert set(found["verdict"][:4]) == {"identified"} and "unobserved" in found["verdict"][4:]
 
 
 @pytest.mark.parametrize(("write", "name", "options"), [
@@ -146,7 +165,8 @@ def test_units_names_and_matrices_of_others_are_converted(poses: Rows, tmp_path:
 @pytest.mark.parametrize(("break_it", "said"), [
     (lambda n, r: (["u", *n[1:]], r), "has no column 'time' (--columns names them); it has fx, fy"),
     (lambda n, r: ([*n[:3], "other", *n[4:]], r), "has no column 'fz'"),
-    (lambda n, r: ([*n[:7], *"abc", *n[10:]], r), "or those of joint positions (joints, "),
+    (lambda n, r: ([*n[:7], *"abcdefg"], r), "or those of joint positions (joints, "),
+    (lambda n, r: ([*n[:8], "a", *n[9:]], r), "has no column 'y'"),
     (lambda n, r: (n, r[:0]), "has no rows below its first line"),
     (lambda n, r: (n, np.vstack([r[:5], r[3:]])), "the time of row 6 of table"),
     (lambda n, r: (n, np.vstack([r[:5], np.full_like(r[:1], np.nan), r[5:]])),
@@ -166,7 +186,7 @@ def test_a_bad_table_is_refused_in_one_sentence(
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ("{force: [a]}", "'force' is not known; allowed: frame, joints, position"),
+    ("{force: [a]}", "'force' is not known; allowed: efforts, frame, joints, position"),
     ("{wrench: [a, b]}", "wrench names 2 columns; it needs 6"),
     ("{time: 3}", "time is 3; it must be text"),
     ("{time_unit: h}", "time_unit is 'h'; allowed: s, ms, us, ns"),

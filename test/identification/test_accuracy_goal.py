@@ -61,7 +61,7 @@ def test_the_motions_that_tell_what_is_unobserved_are_named():
     tilt, turn = name_motions(estimate({2: UNOBSERVED, 9: UNOBSERVED}))
     assert "20 to 30 degrees" in tilt and "about z of" in turn
     limited = replace(estimate({9: UNOBSERVED}), limits=("", "", "the gain"))
-    assert name_motions(limited) == ["no motion helps: the gain limits it"]
+    assert name_motions(limited) == ["more motion does not help: the gain limits it"]
 
 
 def test_no_narrow_interval_makes_up_for_a_verdict():

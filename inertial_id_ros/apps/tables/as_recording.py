@@ -43,7 +43,8 @@ def as_recording(path: Path, columns: Columns, settings: Settings, episode: int 
         yield path
         return
     table = read_episode(path, episode) if is_dataset(path) else read_table(path)
-    motion = motion_table(table, columns, f"table {path}")
+    motion = motion_table(table, columns, settings.load.source == "joint_torque",
+                          f"table {path}")
     if motion.joints and not settings.robot_description.file:
         raise InvalidSetting(f"table {path} holds joint positions: name the robot description "
                              "with --urdf")
@@ -78,15 +79,20 @@ def _streams(messages: _Messages, motion: MotionTable, settings: Settings) -> li
     streams: list[tuple] = []
     if motion.joints:
         names, positions = list(motion.joints), np.stack(list(motion.joints.values()), axis=1)
+        efforts = (np.stack([motion.efforts[name] for name in names], axis=1) if motion.efforts
+                   else np.empty((len(positions), 0)))
         streams.append((settings.joint_states.topic, "sensor_msgs/msg/JointState",
-                        lambda k, stamp: messages.joints(stamp, names, positions[k])))
+                        lambda k, stamp: messages.joints(stamp, names, positions[k], efforts[k])))
     else:
         position, quaternion = motion.position, motion.quaternion
         assert position is not None and quaternion is not None
         streams.append((settings.tf.topic, "tf2_msgs/msg/TFMessage",
                         lambda k, stamp: messages.pose(stamp, position[k], quaternion[k])))
-    return [*streams, (settings.wrench.topic, "geometry_msgs/msg/WrenchStamped",
-                       lambda k, stamp: messages.wrench(stamp, motion.wrench[k]))]
+    wrench = motion.wrench
+    if wrench is not None:
+        streams.append((settings.wrench.topic, "geometry_msgs/msg/WrenchStamped",
+                        lambda k, stamp: messages.wrench(stamp, wrench[k])))
+    return streams
 
 
 def _absolute(topic: str) -> str:
@@ -111,12 +117,11 @@ class _Messages:
             self._header(stamp, self._frame),
             self._types["geometry_msgs/msg/Wrench"](vector(*values[:3]), vector(*values[3:])))
 
-    def joints(self, stamp: int, names: list[str], row: np.ndarray) -> Any:
-        """Joint positions."""
-        nothing = np.empty(0)
+    def joints(self, stamp: int, names: list[str], row: np.ndarray, effort: np.ndarray) -> Any:
+        """Joint positions, and torques where there are any."""
         return self._types["sensor_msgs/msg/JointState"](
-            header=self._header(stamp, ""), name=names, position=row, velocity=nothing,
-            effort=nothing)
+            header=self._header(stamp, ""), name=names, position=row, velocity=np.empty(0),
+            effort=effort)
 
     def pose(self, stamp: int, position: np.ndarray, quaternion: np.ndarray) -> Any:
         """The sensor in the world."""

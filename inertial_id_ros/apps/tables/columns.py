@@ -24,8 +24,9 @@ class Columns:
         time: of the stamps; empty: the first of time, t, stamp, timestamp that is there.
         wrench: force and torque [N, N m], in the frame and with the sign of the settings.
         position, quaternion, rotation: of the sensor in the world: [m]; x, y, z, w; or the matrix
-            row by row. Quaternion or rotation, not both.
+            row by row. Quaternion or rotation, not both; the position may be missing.
         joints: column by name of joint [rad], in place of a pose; needs a robot description.
+        efforts: column by name of joint [N m], in place of the wrench.
         frame: name of the sensor's frame.
         time_unit: s, ms, us or ns; position_unit: m or mm.
     """
@@ -36,6 +37,7 @@ class Columns:
     quaternion: tuple[str, ...] = ("qx", "qy", "qz", "qw")
     rotation: tuple[str, ...] = ()
     joints: Mapping[str, str] = field(default_factory=dict)
+    efforts: Mapping[str, str] = field(default_factory=dict)
     frame: str = "sensor"
     time_unit: str = "s"
     position_unit: str = "m"
@@ -84,10 +86,10 @@ def columns_from_file(path: Path) -> Columns:
 
 def _value(path: Path, name: str, value: Any) -> Any:
     """The value of a key in the type that it needs."""
-    if name == "joints":
+    if name in ("joints", "efforts"):
         if not isinstance(value, dict) or not all(
                 isinstance(x, str) for pair in value.items() for x in pair):
-            raise InvalidSetting(f"file of columns {path}: joints must map names of joints to "
+            raise InvalidSetting(f"file of columns {path}: {name} must map names of joints to "
                                  "names of columns")
         return value
     if name in _SIZES:

@@ -21,33 +21,58 @@ _UNIT = 0.05  # by which the length of a quaternion may miss one
 
 
 class MotionTable(NamedTuple):
-    """Stamps (n,) [ns]; wrench (n, 6); either the pose of the sensor in the world, position (n, 3)
-    [m] and quaternion (n, 4) x, y, z, w, or joint positions (n, k) [rad] by name."""
+    """Load and motion over stamps (n,) [ns].
+
+    Attributes:
+        wrench: (n, 6); None where the efforts tell the load.
+        position, quaternion: of the sensor in the world, (n, 3) [m] and (n, 4) x, y, z, w; None
+            where there are joints. A position that is not known stays at zero.
+        joints, efforts: positions and torques of joints, (n,) each [rad, N m], by name.
+    """
 
     stamps: np.ndarray
-    wrench: Array
+    wrench: Array | None
     position: Array | None
     quaternion: Array | None
     joints: dict[str, Array]
+    efforts: dict[str, Array]
 
 
-def motion_table(table: Table, columns: Columns, what: str) -> MotionTable:
-    """The motion and wrench in a table.
+def motion_table(table: Table, columns: Columns, by_efforts: bool, what: str) -> MotionTable:
+    """The motion in a table, and the load in it.
+
+    Args:
+        by_efforts: whether joint torques tell the load, not a wrench.
 
     Raises:
         InvalidData: a column is missing or holds what it must not; the text names it.
     """
     stamps = _stamps(_column(table, columns.time_column(list(table)), what), columns, what)
+    joints, efforts = ({joint: _column(table, name, what) for joint, name in named.items()}
+                       for named in (columns.joints, columns.efforts if by_efforts else {}))
+    if by_efforts:
+        _require_efforts(joints, efforts, what)
+        return MotionTable(stamps, None, None, None, joints, efforts)
     wrench = _vectors(table, columns.wrench, 6, what)
-    if columns.joints:
-        joints = {joint: _column(table, name, what) for joint, name in columns.joints.items()}
-        return MotionTable(stamps, wrench, None, None, joints)
-    if not any(name in table for name in columns.position):
-        raise InvalidData(f"{what} has no column '{columns.position[0]}' of a position; --columns "
-                          "names its columns, or those of joint positions (joints, with --urdf); "
-                          f"it has {_present(table)}")
-    position = columns.metres * _vectors(table, columns.position, 3, what)
-    return MotionTable(stamps, wrench, position, _quaternions(table, columns, what), {})
+    if joints:
+        return MotionTable(stamps, wrench, None, None, joints, {})
+    position = np.zeros((len(stamps), 3))
+    if any(name in table for name in columns.position):
+        position = columns.metres * _vectors(table, columns.position, 3, what)
+    elif not any(name in table for name in (*columns.quaternion, *columns.rotation)):
+        raise InvalidData(f"{what} tells no motion: it has no column '{columns.position[0]}' of a "
+                          f"position and none '{(columns.rotation or columns.quaternion)[0]}' of "
+                          "an orientation; --columns names its columns, or those of joint "
+                          f"positions (joints, with --urdf); it has {_present(table)}")
+    return MotionTable(stamps, wrench, position, _quaternions(table, columns, what), {}, {})
+
+
+def _require_efforts(joints: dict[str, Array], efforts: dict[str, Array], what: str) -> None:
+    """Refuse joints without effort, and efforts without position (raises InvalidData)."""
+    if not efforts or set(efforts) != set(joints):
+        named = [", ".join(sorted(names)) or "none" for names in (joints, efforts)]
+        raise InvalidData(f"{what}: --source joint_torque needs position and torque of each joint; "
+                          f"--columns names joints: {named[0]}; efforts: {named[1]}")
 
 
 def _present(table: Table) -> str:

@@ -264,7 +264,7 @@ class Solver:
                  else position_covariance(phi, known.position_sd))
         return {
             "where the sensor's origin lies (alignment.position_sd)": shift,
-            "the acceleration, which is not known": unknown_acceleration_covariance(
+            "the unknown acceleration (publish the sensor's position, or move slowly)": unknown_acceleration_covariance(
                 phi, turning, settings.gravity.acceleration),
             "the gain of the sensor (wrench.gain_error)": common_gain_covariance(
                 total, settings.wrench.gain_error),
