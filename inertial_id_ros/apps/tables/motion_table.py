@@ -56,7 +56,7 @@ def motion_table(table: Table, columns: Columns, by_efforts: bool, what: str) ->
     wrench = _vectors(table, columns.wrench, 6, what)
     if joints:
         return MotionTable(stamps, wrench, None, None, joints, {})
-    position = np.zeros((len(stamps), 3))
+    position: Array = np.zeros((len(stamps), 3))
     if any(name in table for name in columns.position):
         position = columns.metres * _vectors(table, columns.position, 3, what)
     elif not any(name in table for name in (*columns.quaternion, *columns.rotation)):

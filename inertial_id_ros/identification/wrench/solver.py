@@ -51,6 +51,7 @@ _ROUNDS = 5  # with a noisy regressor
 # explained, and where it is not.
 _ROUGHLY_KNOWN, _KNOWN_BETTER = 0.5, 0.1
 _SETTLED = 0.03  # standard deviations by which the answer may still move
+_UNKNOWN_ACCELERATION = "the unknown acceleration (publish the sensor's position, or move slowly)"
 
 
 class Solver:
@@ -264,7 +265,7 @@ class Solver:
                  else position_covariance(phi, known.position_sd))
         return {
             "where the sensor's origin lies (alignment.position_sd)": shift,
-            "the unknown acceleration (publish the sensor's position, or move slowly)": unknown_acceleration_covariance(
+            _UNKNOWN_ACCELERATION: unknown_acceleration_covariance(
                 phi, turning, settings.gravity.acceleration),
             "the gain of the sensor (wrench.gain_error)": common_gain_covariance(
                 total, settings.wrench.gain_error),
