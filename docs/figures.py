@@ -87,7 +87,47 @@ def conventions(path: Path) -> None:
     plt.close(figure)
 
 
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "accuracy" / "RESULTS.md"
+SHOWN = {"raw-moderate-1": "10 s, raw accelerations", "raw-moderate-2": "twice as fast",
+         "raw-moderate-4": "four times as fast", "encoder-1": "1.5 s, joint encoders",
+         "encoder-2": "twice as fast", "tools-low": "12 tools, low noise",
+         "tools-moderate": "12 tools, moderate noise", "tools-high": "12 tools, high noise"}
+
+
+def inertia_errors() -> list[tuple[str, float, float]]:
+    """What was tried, and the error of the inertia [%] of the default and of the best published."""
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]]
+            for line in RESULTS.read_text().splitlines() if line.startswith("| ")]
+    errors = {row[0]: [float(row[k].split("/")[-1]) for k in (2, 6)]
+              for row in rows if row[0] in SHOWN}
+    return [(SHOWN[name], *errors[name]) for name in SHOWN]
+
+
+def accuracy(path: Path) -> None:
+    """Draw the error of the inertia beside the best published ones into a file."""
+    found = inertia_errors()
+    figure, ax = plt.subplots(figsize=(8.0, 3.6))
+    for k, (_, own, published) in enumerate(found):
+        for offset, value, colour in ((-0.2, published, GREY), (0.2, own, BLUE)):
+            ax.barh(k + offset, value, 0.36, color=colour)
+            ax.text(value + 0.4, k + offset, f"{value:.2g} %", va="center", fontsize=8)
+    ax.set_yticks(range(len(found)), [name for name, _, _ in found])
+    ax.invert_yaxis()
+    ax.set_xlim(0.0, 49.0)
+    ax.set_xlabel("mean error of the inertia [%], on simulated recordings as in the papers")
+    ax.legend(handles=[Rectangle((0, 0), 1, 1, color=GREY), Rectangle((0, 0), 1, 1, color=BLUE)],
+              labels=["best published", "inertial_id_ros, default"], frameon=False, fontsize=8,
+              loc="lower right")
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
+    accuracy(IMAGES / "accuracy.png")
+    print(f"wrote {IMAGES / 'accuracy.png'}")
     conventions(IMAGES / "conventions.png")
     print(f"wrote {IMAGES / 'conventions.png'}")

@@ -2,7 +2,7 @@
 """Writes docs/interfaces.md: ``python docs/make_interfaces_page.py``.
 
 The names are those of config/sros2/node.policy.xml, which a test compares with a running node;
-their types and meanings are the rows of README.md; fields are those of `msg`, `srv`, `action`.
+their types and meanings are the rows of docs/node.md; fields are those of `msg`, `srv`, `action`.
 """
 
 from __future__ import annotations
@@ -43,15 +43,14 @@ def offered(element: str, qualifier: str) -> list[str]:
 
 
 def described() -> dict[str, tuple[str, str]]:
-    """Type and meaning of each name, from the tables of README.md."""
+    """Type and meaning of each name, from the tables of docs/node.md."""
     rows = re.findall(r"^\| `([~/][\w/]+)` \| `([\w/]+)` \| (.*) \|$",
-                      (ROOT / "README.md").read_text(), re.M)
-    return {name: (kind, meaning.replace("[docs/", "[").replace("](docs/", "]("))
-            for name, kind, meaning in rows}
+                      (ROOT / "docs" / "node.md").read_text(), re.M)
+    return {name: (kind, meaning) for name, kind, meaning in rows}
 
 
 def table(names: list[str]) -> str:
-    """Rows of names, types and meanings; `KeyError` for a name that README.md does not have."""
+    """Rows of names, types and meanings; `KeyError` for a name that docs/node.md does not have."""
     known = described()
     rows = []
     for name in names:

@@ -27,7 +27,7 @@ def test_interfaces_page_is_made_from_definitions_and_settings() -> None:
     assert (ROOT / "docs" / "interfaces.md").read_text() == made
 
 
-def test_readme_has_each_topic_service_and_action_and_no_other() -> None:
+def test_the_page_of_the_node_has_each_topic_service_and_action_and_no_other() -> None:
     """The names are those of the policy of the node, which its own test holds to a running node."""
     script = runpy.run_path(str(ROOT / "docs" / "make_interfaces_page.py"))
     offered = [name for element, qualifier in (("topic", "publish"), ("service", "reply"),

@@ -18,9 +18,10 @@ from conftest import ROOT
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 
 
-def snippets() -> list[str]:
-    """The blocks of Python code in README.md."""
-    return re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
+def snippet_of(page: str) -> str:
+    """The one block of Python code in a page."""
+    (found,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / page).read_text(), re.M | re.S)
+    return found
 
 
 def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
@@ -46,19 +47,30 @@ def assert_reproduced(published: dict[str, Any], found: dict[str, Any]) -> None:
             assert found["density"][speed][metric] < min(others)
 
 
-def test_the_snippet_of_the_readme_finds_the_payload(capsys: pytest.CaptureFixture[str]) -> None:
-    (snippet,) = snippets()
-    names: dict[str, Any] = {}
+def test_the_snippet_of_the_readme_weighs_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    """In a Python without the packages of the simulation, as `pip install .` makes it."""
+    snippet, names = snippet_of("README.md"), dict[str, Any]()
+    assert "mujoco" not in snippet and "simulation" not in snippet
     exec(compile(snippet, "README.md", "exec"), names)
+    result = names["result"]
+    np.testing.assert_allclose(result.body.mass, 1.2, rtol=0.01)
+    np.testing.assert_allclose(result.body.com, [0.01, 0.0, 0.08], atol=2e-3)
+    assert "identified, identified, identified, identified" in capsys.readouterr().out
+
+
+def test_the_snippet_of_the_page_on_python_finds_the_payload(
+        capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {}
+    exec(compile(snippet_of("docs/python_api.md"), "python_api.md", "exec"), names)
     assert_found(names)
     assert "identified" in capsys.readouterr().out
 
 
-def test_the_snippet_of_the_readme_says_why_there_is_no_payload(
+def test_the_snippet_of_the_page_on_python_says_why_there_is_no_payload(
         capsys: pytest.CaptureFixture[str]) -> None:
     """Where the recording is too short."""
-    (snippet,) = snippets()
-    exec(compile(snippet.replace("run(10.0)", "run(0.2)"), "README.md", "exec"), {})
+    snippet = snippet_of("docs/python_api.md").replace("run(10.0)", "run(0.2)")
+    exec(compile(snippet, "python_api.md", "exec"), {})
     assert "waiting for the first second" in capsys.readouterr().out
 
 

@@ -63,8 +63,8 @@ def test_there_are_no_other_policies() -> None:
     assert sorted(path.name for path in FOLDER.iterdir()) == [f"{n}.policy.xml" for n in NAMES]
 
 
-def check_types_of_readme(graph: Any) -> None:
-    """The types in the tables of README.md are those that the running node has."""
+def check_described_types(graph: Any) -> None:
+    """The types in the tables of docs/node.md are those that the running node has."""
     types = {name: kinds[0].split("/") for method in ("publisher", "service")
              for name, kinds in getattr(graph, f"get_{method}_names_and_types_by_node")(
                  NODE[1:], "/")}
@@ -95,7 +95,7 @@ def test_the_node_may_do_what_it_does_and_no_more() -> None:
             wanted = allowed("node", qualifier)
             stage.client.spin_until(
                 lambda m=method, w=wanted, o=optional: names(m) | o == w | o)
-        check_types_of_readme(graph)
+        check_described_types(graph)
         assert allowed("node", "execute") == {f"{NODE}/identify"}
         for name in ("reader", "operator"):  # there is what they ask for
             assert allowed(name, "request") <= allowed("node", "reply")

@@ -83,7 +83,8 @@ FAULTS = (
     Fault(("sensor_zeroed",), "The sensor was zeroed during the recording.",
           "The result is of the data since. Zero the sensor before the recording, not in it."),
     Fault(("estimate_lost",), "Payload or sensor changed, and no one payload explains all data.",
-          "Record one payload at a time, and look at the mounting of sensor and payload."),
+          "The result is of the data since. Record one payload at a time, and look at the mounting "
+          "of sensor and payload."),
     Fault(("cable",), "A cable or hose pulls at the payload.",
           "Lead it along the arm, or fasten it before the sensor; then record again."),
     Fault(("hysteresis",), "The reading of the sensor lags behind the load.",
