@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -21,12 +22,22 @@ with "run time" in the column "set" may be changed while the node runs (`ros2 pa
 others are fixed when it starts. This page is made from `inertial_id_ros/settings/` by
 `python docs/make_settings_page.py`.
 
-| name | default | allowed | set | meaning |
+These describe a robot and its sensor; `config/<driver>.yaml` contains no others. The rest are
+[advanced settings](#advanced-settings): their defaults seldom need a change.
+
+"""
+TABLE_HEAD = """| name | default | allowed | set | meaning |
 |---|---|---|---|---|
 """
+# What a user meets; `config/<driver>.yaml` contains no others.
+FIRST = (
+    "wrench.topic", "wrench.convention", "wrench.sensor_frame", "wrench.sensor",
+    "joint_states.topic", "robot_description.topic", "gravity.frame", "load.source",
+    "load.rated_payload", "load.reference_mass", "precompensated.source", "precompensated.mass",
+    "precompensated.com", "precompensated.inertia", "precompensated.program_topic",
+    "shape.type", "state.directory", "apply.target", "apply.service", "apply.frame")
 
-SENSOR_HEAD = """
-## Sensors
+SENSOR_HEAD = """## Sensors
 `wrench.sensor` names one of these. It gives noise, accuracy, gain error, cross-talk, drift and
 range of force and torque where they are not set themselves in the same file, command line or
 `replace`. The table has standard deviations, half of a limit in a data sheet; gain error in percent
@@ -52,24 +63,31 @@ def sensors() -> str:
 
 
 def page() -> str:
-    """The settings page as Markdown: a row of the table for each setting, and one for each sensor.
-    """
-    rows = []
-    for name, value, spec in iter_settings(Settings()):
-        if isinstance(value, str):
-            default, kind = value or '""', "text"
-        elif isinstance(value, bool):
-            default, kind = str(value).lower(), "true, false"
-        elif isinstance(value, tuple):
-            default, kind = str(list(value)), ""
-        else:
-            default, kind = f"{value:g}", ""
-        allowed = kind if kind and not spec.choices else allowed_range(spec)
-        if spec.lengths:
-            allowed += f"; {' or '.join(map(str, spec.lengths))} numbers"
-        when = "run time" if spec.runtime else "start"
-        rows.append(f"| `{name}` | `{default}` | {allowed} | {when} | {spec.description} |")
-    return HEAD + "\n".join(rows) + "\n" + sensors()
+    """The settings page as Markdown: what a user meets, sensors, and the rest by topic."""
+    rows = {name: row(name, value, spec) for name, value, spec in iter_settings(Settings())}
+    parts = [HEAD + TABLE_HEAD + "".join(rows.pop(name) for name in FIRST), sensors(),
+             "## Advanced settings\n"]
+    for topic in dict.fromkeys(name.split(".")[0] for name in rows):
+        parts.append(f"### {topic}\n" + TABLE_HEAD + "".join(
+            text for name, text in rows.items() if name.split(".")[0] == topic))
+    return "\n".join(parts)
+
+
+def row(name: str, value: Any, spec: Any) -> str:
+    """The row of one setting."""
+    if isinstance(value, str):
+        default, kind = value or '""', "text"
+    elif isinstance(value, bool):
+        default, kind = str(value).lower(), "true, false"
+    elif isinstance(value, tuple):
+        default, kind = str(list(value)), ""
+    else:
+        default, kind = f"{value:g}", ""
+    allowed = kind if kind and not spec.choices else allowed_range(spec)
+    if spec.lengths:
+        allowed += f"; {' or '.join(map(str, spec.lengths))} numbers"
+    when = "run time" if spec.runtime else "start"
+    return f"| `{name}` | `{default}` | {allowed} | {when} | {spec.description} |\n"
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import re
 import runpy
 from pathlib import Path
 
+import yaml
 from conftest import ROOT
 
 PACKAGE = ROOT / "inertial_id_ros"
@@ -19,6 +20,18 @@ def test_settings_page_is_made_from_the_settings_table() -> None:
     """docs/settings.md is what its script writes today."""
     made = runpy.run_path(str(ROOT / "docs" / "make_settings_page.py"))["page"]()
     assert (ROOT / "docs" / "settings.md").read_text() == made
+
+
+def test_files_of_drivers_hold_only_the_settings_with_which_the_page_begins() -> None:
+    first = runpy.run_path(str(ROOT / "docs" / "make_settings_page.py"))["FIRST"]
+    assert len(first) <= 20
+    files = [path for path in (ROOT / "config").glob("*.yaml")
+             if path.stem not in ("default", "simulation")]
+    assert len(files) >= 6
+    for path in files:
+        tree = yaml.safe_load(path.read_text())["/**"]["ros__parameters"]
+        assert {f"{group}.{name}" for group, settings in tree.items()
+                for name in settings} <= set(first), path.name
 
 
 def test_interfaces_page_is_made_from_definitions_and_settings() -> None:
