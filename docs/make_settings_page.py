@@ -34,8 +34,9 @@ FIRST = (
     "wrench.topic", "wrench.convention", "wrench.sensor_frame", "wrench.sensor",
     "joint_states.topic", "robot_description.topic", "gravity.frame", "load.source",
     "load.rated_payload", "load.reference_mass", "precompensated.source", "precompensated.mass",
-    "precompensated.com", "precompensated.inertia", "precompensated.program_topic",
-    "shape.type", "state.directory", "apply.target", "apply.service", "apply.frame")
+    "precompensated.com", "precompensated.inertia", "precompensated.frame",
+    "precompensated.program_topic",
+    "state.directory", "apply.target", "apply.service", "apply.frame")
 
 SENSOR_HEAD = """## Sensors
 `wrench.sensor` names one of these. It gives noise, accuracy, gain error, cross-talk, drift and
