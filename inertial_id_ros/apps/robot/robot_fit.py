@@ -17,7 +17,7 @@ from ...robot.model import RobotModel
 from ...robot.recording import FilteredRecording
 from ...robot.reference_robot import Reference, description_reference
 from ...robot.rest_rows import friction_in_doubt, moving_weights, rest_weights
-from ..report.wording import CONFIDENCE_95, round_to_spread
+from ..report.units import CONFIDENCE_95, round_to_spread
 
 SMALLEST = 1e-6  # of a joint's torque: what the model leaves at least
 _LEAST_FREE = 0.1  # part of the rows of a joint that a fit leaves free at least

@@ -14,12 +14,11 @@ from ...inertia import Array, pseudo_inertia, report_from_phi, report_jacobian
 from ...robot.joint_terms import DRIVE, OFFSET
 from ...robot.model import BODY_SIZE, BODY_TERMS
 from ...robot.reference_robot import description_reference
+from ..report.charts import Axes, Curve, chart, limits_around, tick_text, ticks
 from ..report.diagnosis import BAD, FAIR, GOOD, Diagnosis, verdict_section
-from ..report.drawing.charts import Axes, Curve, chart, tick_text, ticks
-from ..report.drawing.elements import Markup, drawing, element, label, section, table
-from ..report.drawing.style import page
+from ..report.html import Markup, drawing, element, label, page, section, table
 from ..report.provenance import Origin, provenance_section
-from ..report.wording import CONFIDENCE_95, percent, round_to_spread
+from ..report.units import CONFIDENCE_95, NAMES, SCALES, UNITS, percent, round_to_spread
 from .report import verdict
 from .robot_identification import RobotResult
 from .term_choice import COST
@@ -118,7 +117,8 @@ def torque_curves(result: RobotResult) -> Markup:
         predicted = measured - shown.left[part, j]
         said = (f"rms of measured less predicted {shown.error[j]:.3g} N m, "
                 f"{percent(shown.error[j], shown.torque[j])} of the torque")
-        axes = Axes((0.0, float(time[part][-1])), _limits(np.append(measured, predicted)))
+        both = np.append(measured, predicted)
+        axes = Axes((0.0, float(time[part][-1])), limits_around(both, both))
         figures.append(element("figure", chart(name, "N m", [
             Curve("measured", time[part], measured, "z"),
             Curve("predicted", time[part], predicted, "black", dashed=True)], axes, said)))
@@ -143,7 +143,7 @@ def friction_curves(result: RobotResult) -> Markup:
         value, sigma = friction_at(result, j, speed)
         band = CONFIDENCE_95 * sigma
         said = f"{value[-1]:.3g} \u00b1 {band[-1]:.2g} N m at {most:.3g} rad/s"
-        axes = Axes((-most, most), _limits(np.append(value - band, value + band)),
+        axes = Axes((-most, most), limits_around(value - band, value + band),
                     "speed [rad/s]")
         figures.append(element("figure", chart(name, "N m", [
             Curve("", speed, value, "z", band)], axes, said)))
@@ -169,20 +169,11 @@ def friction_at(result: RobotResult, joint: int, speed: Array) -> tuple[Array, A
             np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", own, spread, own), 0.0)))
 
 
-def _limits(values: Array) -> tuple[float, float]:
-    """Limits of the axis of values (n,)."""
-    low, high = float(np.min(values)), float(np.max(values))
-    edge = 0.06 * max(high - low, 1e-9)
-    return low - edge, high + edge
-
-
 _UNEXPLAINED = 0.5  # share of a joint's torque that a robot leaves of it at most, if it is known
 _DATA = 0.5  # share of the data from which on a number counts as identified
 _BARS = (("measured", "#8b93a1"), ("left", "#b3261e"))
 _ROW, _LEGEND, _WIDEST = 34.0, 22.0, 400.0  # of the picture of bars
-_SHOWN = ((0, "mass", "kg", 1.0), (1, "COM x", "mm", 1e3), (2, "COM y", "mm", 1e3),
-          (3, "COM z", "mm", 1e3), (4, "Ixx", "kg m\u00b2", 1.0), (7, "Iyy", "kg m\u00b2", 1.0),
-          (9, "Izz", "kg m\u00b2", 1.0))
+_SHOWN = (0, 1, 2, 3, 4, 7, 9)  # of a body: all but the products of inertia
 
 
 def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> str:
@@ -290,11 +281,11 @@ def _body_section(result: RobotResult) -> Markup:
         sigma = CONFIDENCE_95 * np.sqrt(np.maximum(np.diag(spread), 0.0))
         values = report_from_phi(phi)
         row: list[str | Markup] = [body]
-        for i, _, _, scale in _SHOWN:
-            text = " \u00b1 ".join(round_to_spread(scale * values[i], scale * sigma[i]))
+        for i in _SHOWN:
+            text = " \u00b1 ".join(round_to_spread(SCALES[i] * values[i], SCALES[i] * sigma[i]))
             row.append(element("td", text, class_=None if share[i] > _DATA else "fair"))
         rows.append(row)
-    heads = ("body", *(f"{name} [{unit}]" for _, name, unit, _ in _SHOWN))
+    heads = ("body", *(f"{NAMES[i]} [{UNITS[i]}]".replace("^2", "\u00b2") for i in _SHOWN))
     return section("Bodies", "bodies", table("Bodies, with 95 % intervals", heads, rows,
                                             "dense"),
                    element("p", "In the frame of each link, inertia about the centre of mass. "
