@@ -43,9 +43,8 @@ from .robot.robot_file import save_robot
 from .settings import Settings, settings_from_mapping
 
 if TYPE_CHECKING:
-    from .apps.robot.motor_currents import Currents
     from .apps.robot.recording_files import NamedRecording
-    from .apps.robot.robot_identification import RobotResult
+    from .apps.robot.robot_identification import Currents, RobotResult
 
 __all__ = [
     "PARAMETER_NAMES",
@@ -389,7 +388,7 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
 def _currents(urdf: str, names: Sequence[str], gains: ArrayLike | None,
               loaded: NamedRecording | None, mass: float | None, hanging: bool) -> Currents | None:
     """What is said about motor currents; None where efforts are torques (raises InvalidSetting)."""
-    from .apps.robot.motor_currents import Currents
+    from .apps.robot.robot_identification import Currents
     from .robot.robot_file import robot_model
 
     if (loaded is None) != (mass is None):

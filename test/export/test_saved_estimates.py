@@ -16,7 +16,7 @@ import pytest
 from conftest import ROOT
 
 from inertial_id_ros import api
-from inertial_id_ros.apps.robot.export_payload import main
+from inertial_id_ros.apps.export_payload import main
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.cli import NO_ESTIMATE, OK, USER_ERROR
 from inertial_id_ros.errors import InertialIdError, InvalidData, InvalidSetting, NotEnoughData

@@ -15,12 +15,12 @@ from ...targets.target import (
     Call,
     Gate,
     ParameterCall,
-    Payload,
-    Placement,
-    Plan,
     Reading,
     ServiceCall,
     Target,
+    TargetFrame,
+    TargetPayload,
+    TargetPlan,
     closed_gates,
     difference,
     gates_of_payload,
@@ -72,10 +72,10 @@ class _Step:
     target: Target
     settings: Settings
     look: Look
-    plan: Plan
+    plan: TargetPlan
     gates: list[Gate]
     what: str
-    payload: Payload | None
+    payload: TargetPayload | None
     record: dict[str, Any]
     removed: Values | None  # what precompensated.* are to become; None: they stay
 
@@ -150,7 +150,7 @@ class Applications:
         removed = None
         if follows(target, settings):
             at_sensor = place(self._node, evidence.payload,
-                              Placement(self._node.identifier.sensor_frame))
+                              TargetFrame(self._node.identifier.sensor_frame))
             removed = removed_values(at_sensor, plan.left_out)
         return _Step(name, target, settings, look, plan, gates, plan.what or payload.describe(),
                      payload, evidence.record, removed)
@@ -161,7 +161,7 @@ class Applications:
         assert entry is not None
         look = self._graph.look(target.sources(settings), settings)
         sent = entry.get("before")
-        plan = Plan(calls, Reading(sent["values"], sent["tolerance"]) if sent else None)
+        plan = TargetPlan(calls, Reading(sent["values"], sent["tolerance"]) if sent else None)
         return _Step(name, target, settings, look, plan,
                      self._common_gates(target, settings, look),
                      f"what it had before the application of {entry.get('time')}", None,

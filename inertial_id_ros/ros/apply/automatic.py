@@ -10,12 +10,12 @@ import numpy as np
 
 from ...identification.verdict import COM_LENGTH, COM_SHARE, MASS_SHARE
 from ...settings import Settings
-from ...targets.target import Gate, Payload, Target
+from ...targets.target import Gate, Target, TargetPayload
 from .consequences import removes_from_wrench
 from .history import is_undo
 
 
-def is_news(payload: Payload | None, last: Mapping[str, Any] | None) -> bool:
+def is_news(payload: TargetPayload | None, last: Mapping[str, Any] | None) -> bool:
     """Whether a payload differs from what its target was told last by more than a verdict allows.
 
     Args:

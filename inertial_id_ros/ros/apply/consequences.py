@@ -14,7 +14,7 @@ from rclpy.parameter import Parameter
 from ...errors import InvalidData
 from ...identification.wrench.identifier import Identifier
 from ...settings import Settings
-from ...targets.target import Gate, Payload, Reading, Target
+from ...targets.target import Gate, Reading, Target, TargetPayload
 from ..services.saving import CannotSave
 from .history import History
 
@@ -83,7 +83,7 @@ def follows(target: Target, settings: Settings) -> bool:
             and removes_from_wrench(target, settings))
 
 
-def removed_values(payload: Payload, left_out: Sequence[str]) -> Values:
+def removed_values(payload: TargetPayload, left_out: Sequence[str]) -> Values:
     """precompensated.mass, .com and .inertia of a payload in the sensor frame.
 
     Args:

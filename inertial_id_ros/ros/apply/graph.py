@@ -10,7 +10,7 @@ from rclpy.node import Node
 
 from ...errors import InvalidSetting
 from ...settings import Settings
-from ...targets.target import Gate, Seen, ServiceCall, Sources, Topic
+from ...targets.target import Gate, Seen, ServiceCall, Sources, StateTopic
 from ..compat import message_type
 from .asking import Asking, NoAnswer
 from .parameter_clients import ParameterClient
@@ -56,7 +56,7 @@ class Graph:
         parameters = client.read(sources.parameters) if node else {}
         locked = client.read_only(list(parameters)) if parameters else frozenset()
         return Look(Seen(types, fields, self.read(sources.topic), self._ask(sources.query, there,
-                                                                          settings),
+                                                                            settings),
                          parameters, locked), tuple(gates))
 
     def resolve(self, name: str) -> str:
@@ -67,7 +67,7 @@ class Graph:
             raise InvalidSetting(f"'{name}' is no name of a service, topic or node: "
                                  f"{' '.join(str(error).split())}") from None
 
-    def read(self, topic: Topic | None) -> Any:
+    def read(self, topic: StateTopic | None) -> Any:
         """The next message of a topic; None where it is silent or its type is not installed."""
         if topic is None:
             return None
