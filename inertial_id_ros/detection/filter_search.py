@@ -1,12 +1,12 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Whether the sensor's own low-pass explains a wrench that lags behind the motion.
 
-A filter delays slow motion as a clock offset does, and flattens fast motion besides. The wrench of the
-last seconds is fitted by least squares with an offset alone, and with filters of one or two stages
-beside an offset; cut-off and offset are sought by Gauss-Newton steps on what the payload and the
-biases leave (variable projection: Golub and Pereyra, SIAM J. Numer. Anal., 1973). Both sides get the
-low-pass of the window's rows first: a fit without it would prefer filters that take noise from the
-accelerations.
+A filter delays slow motion as a clock offset does, and flattens fast motion besides. The wrench of
+the last seconds is fitted by least squares with an offset alone, and with filters of one or two
+stages beside an offset; cut-off and offset are sought by Gauss-Newton steps on what the payload and
+the biases leave (variable projection: Golub and Pereyra, SIAM J. Numer. Anal., 1973). Both sides
+get the low-pass of the window's rows first: a fit without it would prefer filters that take noise
+from the accelerations.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from .setup_trials import FARTHEST, Signals
 _SMOOTHING = 0.4  # s, length of the low-pass on both sides
 _STEP = 5  # bins between two rows of a fit
 _FEWEST = 30  # rows
+_SHORT_HOLE = 4  # bins without a wrench, over which it is interpolated
+_COVERED = 0.7  # of the usual number of wrenches that a row stands for
 _BEGINNING = 50  # bins that are left out where there are more: what the filter held then is unknown
 _INDEPENDENT = 0.25  # of the rows: the others repeat what the low-pass has made alike
 _LAGS = (-8.0, 0.0, 8.0)  # bins
@@ -67,8 +69,8 @@ class FoundFilter(NamedTuple):
         """What it does, in one sentence."""
         order = {1: "first", 2: "second"}[self.sensor.order]
         return (f"the wrench lags behind the motion as a low-pass of {order} order at "
-                f"{self.sensor.cutoff:.2g} Hz (± {200.0 * self.log_sd:.2g} %) makes it: the sensor's "
-                "own filter, which is taken into account (wrench.filter_cutoff sets it)")
+                f"{self.sensor.cutoff:.2g} Hz (± {200.0 * self.log_sd:.2g} %) makes it: the "
+                "sensor's own filter, which is taken into account (wrench.filter_cutoff sets it)")
 
 
 class _Fit(NamedTuple):
@@ -76,8 +78,8 @@ class _Fit(NamedTuple):
 
     Attributes:
         order: of the filter.
-        at: (2,) logarithm of its time constant, and the offset [bins] that delays slow motion as much
-            as the filter and the offset beside it do.
+        at: (2,) logarithm of its time constant, and the offset [bins] that delays slow motion as
+            much as the filter and the offset beside it do.
         residual: (m,) whitened; phi: (10,).
         covariance: (2, 2) of `at`, and slope: (10, 2) of phi by it; zeros before it has converged.
     """
@@ -187,60 +189,75 @@ class _Problem:
     """
 
     def __init__(self, signals: Signals, removed: Removed, noise: Array, bias_sd: Array) -> None:
-        moving = np.flatnonzero(signals.moving)
-        self._a = np.empty((0, 6 * PARAMETERS))
-        self.rows = 0
-        if not len(moving):
-            return
-        first, last = int(moving[0]), int(moving[-1])
-        kernel = make_low_pass(_SMOOTHING, 1).kernel
-        kernel = kernel / kernel.sum()
-        self._reach = len(kernel) // 2
-        a = signals.a[first:last + 1].reshape(-1, 6 * PARAMETERS)
-        weight = signals.weight[first:last + 1].reshape(-1, 6 * PARAMETERS)
-        driver = weight if removed.weight_only else a
-        at = slice(FARTHEST - first, FARTHEST - first + len(signals.known))  # of the wrenches
-        known = signals.known.copy()
-        inside = np.arange(at.start, at.stop)
-        known &= (inside >= 0) & (inside < len(a))
-        known &= signals.moving[FARTHEST:FARTHEST + len(known)]
-        wrench = np.zeros_like(signals.wrench)
-        wrench[known] = (signals.wrench[known] + (driver.reshape(-1, 6, PARAMETERS)
-                                                  @ removed.phi)[inside[known]])
-        whole = np.convolve(known, np.ones(len(kernel)), mode="same") > len(kernel) - 0.5
-        self._first = first
-        self._number = inside[whole][::_STEP]  # of the rows among the bins of the motion
-        smooth = np.stack([np.convolve(column, kernel, mode="same") for column in wrench.T], axis=1)
-        self._y = smooth[whole][::_STEP]
-        self._a = a
-        self._kernel = kernel
         self._noise = noise
         self._prior = np.zeros((PARAMETERS + 6, PARAMETERS + 7))
         self._prior[:PARAMETERS, :PARAMETERS] = np.sqrt(vague_information(1.0))
         self._prior[PARAMETERS:, PARAMETERS:-1] = np.diag(1.0 / bias_sd)
-        padded = np.concatenate([np.repeat(a[:1], self._reach, axis=0), a,
-                                 np.repeat(a[-1:], self._reach, axis=0)])
-        self._smooth = np.stack([np.convolve(column, kernel, mode="valid")
-                                 for column in padded.T], axis=1)
-        self.rows = len(self._number)
-        self.floor = float(kernel @ kernel) / signals.samples
+        run = _last_run(signals.moving)
+        a = signals.a[run].reshape(-1, 6 * PARAMETERS)
+        driver = (signals.weight if removed.weight_only else signals.a)[run] @ removed.phi
+        number = np.flatnonzero(signals.known) + FARTHEST - run.start  # among the bins of the run
+        inside = (number >= 0) & (number < len(a))
+        number, wrench = number[inside], signals.wrench[signals.known][inside]
+        self._set_rows(a, number, wrench + driver[number], signals.samples)
+
+    def _set_rows(self, a: Array, number: np.ndarray, y: Array, samples: float) -> None:
+        """Smooth and thin out both sides.
+
+        Args:
+            a: regressors (m, 60) of bins; number: (n,) of those with wrenches y (n, 6).
+            samples: in a bin with a wrench.
+        """
+        kernel = make_low_pass(_SMOOTHING, 1).kernel
+        kernel = kernel / kernel.sum()
+        reach = len(kernel) // 2
+        self._a, self._number, self._y = a, number, y
+        self._weights: Array | None = None
+        self._middles, self.rows = number[:0], 0
+        if len(number) < 2:
+            return
+        middles = np.arange(number[0] + reach, number[-1] - reach + 1, _STEP)
+        if np.diff(number).max() <= _SHORT_HOLE:  # smoothing, filter and offset commute
+            every = np.arange(number[0], number[-1] + 1)
+            whole = np.stack([np.interp(every, number, column) for column in y.T], axis=1)
+            self._y = _smooth(whole, kernel)[middles - number[0]]
+            self._a, self._number = _smooth(a, kernel), middles
+            self.floor = float(kernel @ kernel) / samples
+        else:
+            away = number - middles[:, None]
+            weights = np.where(np.abs(away) <= reach, kernel[np.clip(away, -reach, reach) + reach],
+                               0.0)
+            usual = float(np.median((weights > 0.0).sum(axis=1)))
+            kept = (weights > 0.0).sum(axis=1) > max(_COVERED * usual, 1.0)
+            middles, weights = middles[kept], weights[kept]
+            weights /= weights.sum(axis=1, keepdims=True)
+            self._weights, self._y = weights, weights @ y
+            self.floor = float(np.square(weights).sum(axis=1).mean()) / samples if kept.any() else 0
+        self._middles, self.rows = middles, len(middles)
 
     def part_from(self, first: int) -> _Problem:
         """The problem with the rows from that bin of the motion on."""
-        part, kept = copy(self), self._number >= first
-        part._number, part._y = self._number[kept], self._y[kept]
-        part.rows = len(part._number)
+        part, kept = copy(self), self._middles >= first
+        part._middles, part._y = self._middles[kept], self._y[kept]
+        if self._weights is None:
+            part._number = self._number[kept]
+        else:
+            part._weights = self._weights[kept]
+        part.rows = len(part._middles)
         return part
 
     def fit(self, order: int, at: Array) -> _Fit:
         """The fit with a filter and an offset `at` (2,), see `_Fit`."""
-        a, shift = self._smooth, float(at[1])
+        a, shift = self._a, float(at[1])
         if order:
             sensor = SensorFilter(order, math.exp(at[0]))
             shift += order * sensor.time_constant * 1e9 / BIN_NS
             a = sensor.run(a, np.broadcast_to(a[0], (order, a.shape[1])), a[0])[-1]
+        shown = _between(a, self._number + shift)
+        if self._weights is not None:
+            shown = self._weights @ shown
         rows = np.empty((self.rows, 6, PARAMETERS + 7))
-        rows[..., :PARAMETERS] = _between(a, self._number + shift).reshape(-1, 6, PARAMETERS)
+        rows[..., :PARAMETERS] = shown.reshape(-1, 6, PARAMETERS)
         rows[..., PARAMETERS:-1], rows[..., -1] = np.eye(6), self._y
         rows /= self._noise[:, None]
         flat = rows.reshape(-1, rows.shape[2])
@@ -276,8 +293,8 @@ class _Problem:
             if small:
                 break
         slopes, slope = self._slopes(fit, free)
-        covariance = np.zeros((2, 2))
-        covariance[free, free] = (np.linalg.inv(slopes.T @ slopes) * fit.left / _INDEPENDENT)
+        covariance: Array = np.zeros((2, 2))
+        covariance[free, free] = np.linalg.inv(slopes.T @ slopes) * fit.left / _INDEPENDENT
         whole = np.zeros((PARAMETERS, 2))
         whole[:, free] = slope
         return fit._replace(covariance=covariance, slope=whole)
@@ -292,6 +309,23 @@ class _Problem:
             residuals.append((moved.residual - fit.residual) / step[k])
             phis.append((moved.phi - fit.phi) / step[k])
         return np.stack(residuals, axis=1), np.stack(phis, axis=1)
+
+
+def _last_run(flags: np.ndarray) -> slice:
+    """The last run of true flags (n,)."""
+    true = np.flatnonzero(flags)
+    if not len(true):
+        return slice(0, 0)
+    after = np.flatnonzero(np.diff(true) > 1)
+    return slice(int(true[after[-1] + 1] if len(after) else true[0]), int(true[-1]) + 1)
+
+
+def _smooth(values: Array, kernel: Array) -> Array:
+    """Means (n, k) of values (n, k) under a kernel; the first and the last one stand for those
+    beyond them."""
+    reach = len(kernel) // 2
+    padded = np.pad(values, ((reach, reach), (0, 0)), mode="edge")
+    return np.stack([np.convolve(column, kernel, mode="valid") for column in padded.T], axis=1)
 
 
 def _between(values: Array, at: Array) -> Array:

@@ -1,9 +1,10 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The low-pass that a force/torque sensor applies to its own readings.
 
-Many sensors are set to cut-offs of 0.3 to 30 Hz. Their reading then lags behind the motion, and more
-so the faster it changes, which no clock offset makes up for. As the filter is linear, the wrench stays
-linear in the parameters if the motion's side of the equation is filtered alike.
+Many sensors are set to cut-offs of 0.3 to 30 Hz. Their reading then lags behind the motion, and
+flattens it the more the faster it changes, which no clock offset makes up for. As the filter is
+linear, the wrench stays linear in the parameters if the motion's side of the equation is filtered
+alike.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ class SensorFilter(NamedTuple):
         return math.ceil(_SETTLING[self.order] * self.time_constant * 1e9 / BIN_NS)
 
     def coefficients(self, period: float) -> tuple[float, float, float]:
-        """``y_k = keep y_(k-1) + now x_k + before x_(k-1)`` of a stage whose input is linear between
-        samples, as (keep, now, before).
+        """``y_k = keep y_(k-1) + now x_k + before x_(k-1)`` of a stage, as (keep, now, before);
+        exact where its input is linear between samples.
 
         Args:
             period: time between samples [s].
@@ -97,7 +98,8 @@ class Lag(NamedTuple):
 
     Attributes:
         number: of the last bin; last: (k,) the value there; stages: (order, k) outputs there.
-        settled: bin number from which the outputs no longer depend on what was before the first bin.
+        settled: bin number from which the outputs no longer depend on what was before the first
+            bin.
     """
 
     number: int

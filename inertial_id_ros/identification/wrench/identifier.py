@@ -494,6 +494,7 @@ class Identifier(Pipeline[WindowContent]):
                 self._noise.settings, self._stream.ring, source, outcome):
             return False
         self._disturbances.withdraw()  # events that the lag made
+        self._solver.reset()  # and cables
         self._begin_bin, self._flush_reason = 0, None
         return True
 
@@ -653,7 +654,7 @@ class Identifier(Pipeline[WindowContent]):
                 latch.mode, latch.reason, latch.load, self.sensor_frame,
                 bool(settings.wrench.sensor_frame), latch.estimate_ns, removed.phi,
                 removed.weight_only, datasheet_noise(self._noise.settings.wrench), source,
-                latch.epoch, None, frame, self._stream.conversion)
+                latch.epoch, None, frame, self._stream.conversion, self._setup.errors.sensor)
             if frame and frame != self.sensor_frame:
                 pose = self._motion.fixed_pose(self.sensor_frame, frame)
                 if pose is None:

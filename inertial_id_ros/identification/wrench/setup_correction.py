@@ -10,15 +10,16 @@ from __future__ import annotations
 import numpy as np
 
 from ...detection import removed_terms
-from ...detection.removed_terms import RemovedTerms, Share
+from ...detection.consistency_checks import sensor_errors
 from ...detection.filter_search import find_filter
+from ...detection.removed_terms import RemovedTerms, Share
 from ...detection.setup_trials import Setup, SetupSearch, find_setup, gather
 from ...estimate import Estimate, Outcome
 from ...findings import FindingLog
 from ...inertia import PARAMETERS, Array
 from ...kinematics.motion import MotionSource
-from ...regression.regressor_window import Rows
 from ...regression.alignment import CLOCK_OFFSET
+from ...regression.regressor_window import Rows
 from ...regression.rows import RemovedErrors
 from ...regression.uncertainty.noise import datasheet_noise
 from ...settings import Settings
@@ -29,8 +30,8 @@ from ...signals.sensor_filter import NO_FILTER, SensorFilter
 from .sensor_bias import prior_bias_sd
 from .wrench_model import WrenchModel
 
-
 _LAG, _CLEAR = 0.008, 5.0  # s, and standard deviations, of an offset that may be a filter
+_UNEXPLAINED = 1.5  # times the errors of the sensor, of a residual that a filter may have left
 
 
 class SetupCorrection:
@@ -120,7 +121,8 @@ class SetupCorrection:
         if isinstance(outcome, Estimate) and not lags:
             offset, sd = (float(values[CLOCK_OFFSET.values][0])
                           for values in (outcome.alignment, outcome.alignment_sigma))
-            lags = abs(offset) > max(_LAG, _CLEAR * sd)
+            unexplained = outcome.residual_rms > _UNEXPLAINED * sensor_errors(settings.wrench)
+            lags = abs(offset) > max(_LAG, _CLEAR * sd) or bool(unexplained.any())
         if not self._filter_search.is_due(ring.newest, not lags and isinstance(outcome, Estimate),
                                           self._findings.all()):
             return False
