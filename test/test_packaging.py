@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The manifests in packaging/ say the same as package.xml and setup.py; pages and workflows name the
+"""The manifests in packaging/ say what package.xml and setup.py say; pages and workflows name the
 same releases of ROS, and the page on releasing all that a maintainer fills in."""
 
 from __future__ import annotations
