@@ -25,7 +25,7 @@ EXTRAS = {
 
 setup(
     name="inertial_id_ros",
-    version="0.1.0",
+    version="0.2.0",
     description="Online identification of the inertial parameters of a robot arm's payload",
     author="inertial_id_ros developers",
     author_email="maintainers@inertial-id-ros.example",
