@@ -180,7 +180,8 @@ def diagnose(result: Identification, trial: Trial | None, found: HeldOut | None)
     late = _late_start(result)
     if late:
         reasons.append(late)
-        mends.append("Record wrench and motion from the beginning to the end.")
+        mends.append("Record wrench and motion from the beginning on, and tilt and turn the "
+                     "sensor soon.")
     return _judge_estimate(outcome, result, fault, found, said, reasons, mends)
 
 
