@@ -62,6 +62,9 @@ FAULTS = (
     Fault(("sensor_frame_shifted",), "The wrench is given in another frame than the one in use.",
           "Set wrench.sensor_frame to the frame in which the wrench is given, or set the TCP of "
           "the robot to zero."),
+    Fault(("sensor_frame_unknown",), "It is not known where the frame of the wrench lies.",
+          "Publish, or record, the transforms of the robot's driver (/tf), or a fixed transform to "
+          "that frame."),
     Fault(("removed_payload_invalid",), "precompensated.* is no possible payload.",
           "Enter mass, centre of mass and inertia as they are configured on the robot."),
     Fault(("sign_wrong", "mass_negative"), "The wrench has the wrong sign.",
