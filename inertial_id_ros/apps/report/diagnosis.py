@@ -70,6 +70,9 @@ FAULTS = (
     Fault(("sign_wrong", "mass_negative"), "The wrench has the wrong sign.",
           "Set wrench.convention to the other value; nothing else needs to change."),
     _FRAMES,
+    Fault(("robot_wrong", "robot_wrong_suspected"), "No payload explains the joint torques.",
+          "Give the file of this very robot in load.robot, or run identify_robot again; look "
+          "whether anything touches the arm."),
     Fault(("payload_not_added",), "The robot may already remove a payload from this wrench.",
           "Name that payload in precompensated.*, or remove it on the robot; set "
           "precompensated.source to none for a sensor of its own."),
@@ -97,6 +100,9 @@ FAULTS = (
           "Measure the shape again, in the axes of the sensor and in metres."),
     Fault(("translation_constant",), "",
           "Publish the position of the sensor too: joint states, or transforms with translation."),
+    Fault(("joint_states_still",), "The joint states stand still while the wrench changes.",
+          "Look whether the joint states are frozen, or something touches the arm at rest; record "
+          "again."),
     Fault(("contact",), "Something touches the payload.",
           "Move clear of it; the data of the contact are left out."),
     Fault(("residual_large",), "The wrench does not fit one payload well.",
