@@ -16,7 +16,7 @@ EXTRAS = {
         "rich>=13",
     ],
     "shapes": ["trimesh>=4"],  # the shape of the payload, meshes of plan_excitation
-    "methods": ["clarabel>=0.9", "cvxpy>=1.6", "osqp>=1.0"],  # `lmi`, identify_robot, references
+    "methods": ["clarabel>=0.9", "cvxpy>=1.6", "osqp>=1.0"],  # `lmi`, `pmd`, identify_robot
     "plots": ["matplotlib>=3.6"],  # --plot
     "simulation": ["mujoco>=3.1"],  # simulate_cobot, the demo
     "live": ["viser>=1.1"],  # live_view
