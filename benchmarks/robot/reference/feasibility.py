@@ -1,5 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Can base parameters belong to a robot? (Sousa and Cortesao 2014, Sections 4.3.1 and 4.3.2.)"""
+"""Base parameters that can belong to a robot (Sousa and Cortesao 2014, Sections 4.3.1 to 4.3.3).
+
+The parameters behind them hold arbitrary values in between and identify no robot.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...inertia import Array
-from ..base_parameters import BaseParameters
-from ..reference_robot import Reference
-from .conic import minimise, scale_constraints
-from .constraints import Cone, Constraint, Kind, Stacked, depth_in_cone, stack_constraints
-from .least_squares import constrained_least_squares
+from inertial_id_ros.inertia import Array
+from inertial_id_ros.robot.base_parameters import (
+    BaseEstimate,
+    BaseParameters,
+    fit_base_parameters,
+)
+from inertial_id_ros.robot.compression import Compressed
+from inertial_id_ros.robot.constrained_least_squares import (
+    constrained_least_squares,
+    minimise,
+    scale_constraints,
+)
+from inertial_id_ros.robot.constraints import (
+    Cone,
+    Constraint,
+    Kind,
+    Stacked,
+    depth_in_cone,
+    stack_constraints,
+)
+from inertial_id_ros.robot.reference_robot import Reference
 
 
 @dataclass(frozen=True)
@@ -139,3 +157,52 @@ def _start_and_null_space(base: BaseParameters, beta: Array, ref: Reference) -> 
     start = u + np.linalg.pinv(matrix) @ (beta - matrix @ u)
     null, _ = np.linalg.qr(ref.inverse @ base.null_space)
     return start, null
+
+
+@dataclass(frozen=True)
+class FeasibleBase:
+    """Feasible base parameters of least residual.
+
+    Attributes:
+        beta: (nb,).
+        free: the unconstrained estimate beside it.
+        relative_residual: ``|omega - W beta| / |omega|``.
+        gap: how far the sum of squares, over the noise, may be above the true optimum.
+        binding: whether the constraints changed the estimate.
+    """
+
+    beta: Array
+    free: BaseEstimate
+    relative_residual: float
+    gap: float
+    binding: bool
+
+
+def fit_feasible(data: Compressed, base: BaseParameters, constraints: Sequence[Constraint],
+                 ref: Reference, noise: Array | None = None) -> FeasibleBase:
+    """Base parameters of least residual that belong to a possible robot (FBPE-OLS, 2014, eq. 74).
+
+    Raises:
+        NotEnoughData: see `fit_base_parameters`.
+        InfeasibleProblem, SolverFailure: see `constrained_least_squares`.
+    """
+    free = fit_base_parameters(data, base, noise)
+    factor = data.stack(noise)
+    whitening = _residual_size(factor, data, base)
+    reduced = np.asarray(np.linalg.qr(factor[:, [*base.independent, data.size]], mode="r"))
+    rows = reduced[:base.count]
+    found = constrained_least_squares(rows[:, :-1] @ base.matrix / whitening,
+                                      rows[:, -1] / whitening, constraints, ref)
+    beta = base.matrix @ found.phi
+    phi = np.zeros(data.size)
+    phi[base.independent] = beta
+    return FeasibleBase(beta, free, data.relative_error(phi), found.gap, found.active)
+
+
+def _residual_size(factor: Array, data: Compressed, base: BaseParameters) -> float:
+    """Standard deviation of all residuals of least squares; a part of the torque if they vanish."""
+    upper = np.asarray(np.linalg.qr(factor[:, [*base.independent, data.size]], mode="r"))
+    rest = float(np.linalg.norm(upper[base.count:, -1]))
+    total = float(np.linalg.norm(upper[:, -1]))
+    freedom = np.sqrt(max(int(data.counts.sum()) - base.count, 1))
+    return max(rest, 1e-6 * total, np.finfo(float).tiny) / freedom

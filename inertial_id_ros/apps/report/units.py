@@ -13,6 +13,10 @@ CONFIDENCE_95 = 1.96  # standard deviations on either side that hold 95 % of a n
 NAMES = ("mass", "COM x", "COM y", "COM z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 UNITS = ("kg", *("mm",) * 3, *("kg m^2",) * 6)
 SCALES = (1.0, *(1e3,) * 3, *(1.0,) * 6)
+# Charts over time: title, unit, members and factor from SI.
+PANELS = (("Mass", "kg", (0,), 1.0), ("Centre of mass", "mm", (1, 2, 3), 1e3),
+          ("Moments of inertia about the COM", "g m\u00b2", (4, 7, 9), 1e3),
+          ("Products of inertia about the COM", "g m\u00b2", (5, 6, 8), 1e3))
 CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 

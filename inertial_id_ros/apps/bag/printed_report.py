@@ -14,7 +14,7 @@ from ...findings import Finding
 from ...inertia import Array
 from ..report.diagnosis import BAD, GOOD, Diagnosis, sentence
 from ..report.results import Identification
-from ..report.wording import (
+from ..report.units import (
     CHANNELS,
     CONFIDENCE_95,
     NAMES,

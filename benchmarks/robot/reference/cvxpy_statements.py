@@ -1,23 +1,17 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Robot identification stated with cvxpy on all rows: readable, slow, what the solvers reach.
-
-Nothing but tests and benchmarks imports this module.
-"""
+"""Robot identification stated with cvxpy on all rows: readable, slow, what the solvers reach."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
 
+import cvxpy as cp
 import numpy as np
 
-from ...extras import optional_packages
-from ...inertia import Array
-from ..reference_robot import Reference
-
-with optional_packages("a statement with cvxpy"):
-    import cvxpy as cp
-from .constraints import Constraint, Kind
+from inertial_id_ros.inertia import Array
+from inertial_id_ros.robot.constraints import Constraint, Kind
+from inertial_id_ros.robot.reference_robot import Reference
 
 
 def cone_constraints(constraints: Sequence[Constraint], phi: cp.Expression) -> list[cp.Constraint]:

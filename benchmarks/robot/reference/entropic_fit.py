@@ -12,17 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import NotEnoughData
-from ...estimators.solvers.log_det import line_search
-from ...estimators.solvers.triangle_vector import SIDE, smat, svec
-from ...inertia import Array
-from ..base_parameters import BaseParameters, estimate_output_noise
-from ..compression import Compressed
-from ..joint_terms import COULOMB, DRIVE, VISCOUS
-from ..model import BODY_SIZE, RobotModel
-from ..reference_robot import Reference
-from .consistent_fit import EVERYWHERE, Identified, Prior, summarise
-from .least_squares import Optimum
+from inertial_id_ros.errors import NotEnoughData
+from inertial_id_ros.estimators.solvers.log_det import line_search
+from inertial_id_ros.estimators.solvers.triangle_vector import SIDE, smat, svec
+from inertial_id_ros.inertia import Array
+from inertial_id_ros.robot.base_parameters import BaseParameters, estimate_output_noise
+from inertial_id_ros.robot.compression import Compressed
+from inertial_id_ros.robot.consistent_fit import Identified, Prior, summarise
+from inertial_id_ros.robot.constrained_least_squares import Optimum
+from inertial_id_ros.robot.joint_terms import COULOMB, DRIVE, VISCOUS
+from inertial_id_ros.robot.model import BODY_SIZE, RobotModel
+from inertial_id_ros.robot.reference_robot import Reference
 
 _FALL = 10.0  # of the weight from one point of the path to the next
 _STEPS = 60  # Newton steps at one weight
@@ -57,7 +57,7 @@ def identify_entropic(data: Compressed, base: BaseParameters, model: RobotModel,
     prior_rows = np.sqrt(0.5 * gamma) * curvature @ ref.inverse
     phi = ref.unit @ u
     found = Optimum(phi, np.zeros(0), 0.0, 0.0, False)
-    return summarise(data, found, rows, prior_rows, Prior(ref, 0.5 * gamma, EVERYWHERE), sd)
+    return summarise(data, found, rows, prior_rows, Prior(ref, 0.5 * gamma), sd)
 
 
 def _blocks(model: RobotModel) -> _Blocks:
