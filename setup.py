@@ -16,7 +16,7 @@ EXTRAS = {
         "rich>=13",
     ],
     "shapes": ["trimesh>=4"],  # the shape of the payload, meshes of plan_excitation
-    "methods": ["clarabel>=0.9", "cvxpy>=1.6", "osqp>=1.0"],  # `lmi`, identify_robot, references
+    "methods": ["clarabel>=0.9", "cvxpy>=1.6", "osqp>=1.0"],  # `lmi`, `pmd`, identify_robot
     "simulation": ["mujoco>=3.1"],  # simulate_cobot, the demo
     "live": ["viser>=1.1"],  # live_view
     "tables": ["pyarrow>=15"],  # Parquet files and LeRobot datasets
@@ -24,7 +24,7 @@ EXTRAS = {
 
 setup(
     name="inertial_id_ros",
-    version="0.1.0",
+    version="0.2.0",
     description="Online identification of the inertial parameters of a robot arm's payload",
     author="inertial_id_ros developers",
     author_email="maintainers@inertial-id-ros.example",

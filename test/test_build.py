@@ -337,7 +337,7 @@ def test_rosdep_installs_all_that_the_core_requires():
 
 
 # Names of modules that differ from those of the packages on PyPI that hold them.
-MODULES = {"pin": "pinocchio", "backports-zstd": "backports", "pyyaml": "yaml"}
+MODULES = {"pin": "pinocchio", "backports-zstd": "backports", "pyyaml": "yaml", "usd-core": "pxr"}
 
 
 def third_party_imports(*folders: str) -> set[str]:

@@ -84,7 +84,8 @@ FEATURES = [
     ("clarabel", "methods", "from inertial_id_ros.api import Settings\n"
      "from inertial_id_ros.estimators.base import create\ncreate(Settings(), 'lmi')"),
     ("clarabel", "methods", "import inertial_id_ros.apps.robot.robot_identification"),
-    ("cvxpy", "methods", "import inertial_id_ros.estimators.cvxpy_statements"),
+    ("cvxpy", "methods", "from inertial_id_ros.api import Settings\n"
+     "from inertial_id_ros.estimators.base import create\ncreate(Settings(), 'pmd')"),
     ("mujoco", "simulation", "from inertial_id_ros.apps.simulation.cobot import SimulatedCobot"),
 ]
 

@@ -20,7 +20,6 @@ import numpy as np
 from scipy import sparse
 
 from ..errors import InvalidData
-from ..estimators.solvers.semidefinite import TOLERANCE
 from ..estimators.solvers.triangle_vector import smat, svec
 from ..extras import optional_packages
 from ..inertia import Array
@@ -31,6 +30,9 @@ with optional_packages("identifying a robot"):
 
 _CONES = {Kind.LINEAR: clarabel.NonnegativeConeT,
           Kind.SEMIDEFINITE: clarabel.PSDTriangleConeT}
+# The objective is the excess over the unconstrained optimum: far below what any digit of the data
+# supports.
+_TOLERANCE = 1e-9
 _LARGE = 1000  # rows and columns of a problem from which factorisation by blocks pays
 _ZERO = 1e-14  # entries of a matrix this much smaller than its largest are not stored
 
@@ -94,7 +96,7 @@ def _solve(weights: Array, linear: Array, offset: Array, matrix: Array, cones: S
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE
     settings.presolve_enable = settings.chordal_decomposition_enable = False
     if sum(matrix.shape) < _LARGE:  # else by blocks, as Clarabel chooses
         settings.direct_solve_method = "qdldl"

@@ -41,6 +41,8 @@ def folder(tmp_path_factory):
     bags.write_bag(path / "two", [bags.wrench_stream(1.0, TRUTH, topic="/a"),
                                   bags.wrench_stream(1.0, TRUTH, topic="/b")])
     bags.write_bag(path / "bare", [bags.joint_stream(1.0)])
+    bags.write_bag(path / "motionless", [
+        bags.wrench_stream(1.0, TRUTH), bags.text_stream("/robot_description", bags.URDF)])
     return path
 
 
@@ -292,6 +294,7 @@ OPEN_MESH = "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0
     ("absent", [], "does not exist"),
     ("two", [], "2 wrench topics: /a, /b"),
     ("bare", [], "holds no wrench"),
+    ("motionless", [], "joint states (/joint_states) or transforms (/tf) are needed, and neither"),
     ("tf", ["--wrench-topic", "/tf"], "/tf is of type tf2_msgs/msg/TFMessage"),
     ("tf", ["--wrench-topic", "/rwench"], "did you mean /wrench?"),
     ("tf", ["--joint-states-topic", "/js"], "joint state topic /js is not in the recording"),

@@ -1,50 +1,20 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""`lmi`, `entropic`, `pmd` stated with cvxpy on all rows: readable, slow, what the others reach.
+"""`lmi`, `entropic`, `pmd` stated with cvxpy on all rows: readable, slow, what others reach.
 
-Nothing on the timer imports this module.
+Of a `Problem` they take the noise and the priors of the biases; the factors are made from the rows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import cvxpy as cp
 import numpy as np
+from problems import Rows, residuals
 
-from ..extras import optional_packages
-from ..geometry.shape import Shape
-from ..inertia import Array, point_columns, pseudo_inertia
-
-with optional_packages("a statement with cvxpy"):
-    import cvxpy as cp
-
-
-@dataclass(frozen=True)
-class Rows:
-    """All rows of a window.
-
-    Attributes:
-        full: regressor (n, 6, 10) of the full model.
-        static: regressor (n, 6, 10) of the gravity-only model.
-        wrench: (n, 6) [N, N m], sensor on payload, with bias: ``y = A phi + bias``.
-        weight: (n,) weight w of the full model, 0 to 1; the gravity-only model has 1 - w.
-    """
-
-    full: Array
-    static: Array
-    wrench: Array
-    weight: Array
-
-
-@dataclass(frozen=True)
-class Sensor:
-    """Noise (6,) of one sample, prior mean (6,) and standard deviation (6,) of the biases.
-
-    A zero standard deviation means that the biases are known.
-    """
-
-    noise: Array
-    bias_sd: Array
-    bias_mean: Array
+from inertial_id_ros.geometry.shape import Shape
+from inertial_id_ros.inertia import Array, point_columns, pseudo_inertia
+from inertial_id_ros.regression.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -56,20 +26,7 @@ class Answer:
     objective: float
 
 
-def residuals(rows: Rows, weighting: str) -> list[tuple[Array, Array, Array]]:
-    """Regressor (6n, 10), bias columns (6n, 6) and wrench (6n,) of each model of the weighting.
-
-    ``noise``: the full model, weight 1. ``dynamism``: full model times w, gravity-only model times
-    1 - w (Nadeau et al. 2022, eq. 8).
-    """
-    models = ([(rows.full, np.ones_like(rows.weight))] if weighting == "noise" else
-              [(rows.full, rows.weight), (rows.static, 1.0 - rows.weight)])
-    eye = np.tile(np.eye(6), (len(rows.wrench), 1))
-    return [((w[:, None, None] * a).reshape(-1, 10), np.repeat(w, 6)[:, None] * eye,
-             (w[:, None] * rows.wrench).ravel()) for a, w in models]
-
-
-def _whitened_squares(rows: Rows, sensor: Sensor, weighting: str, phi: cp.Variable,
+def _whitened_squares(rows: Rows, sensor: Problem, weighting: str, phi: cp.Variable,
                       bias: cp.Variable) -> tuple[list[cp.Expression], list[cp.Constraint]]:
     """Whitened sums of squares of data and bias prior; constraints where the biases are known."""
     squares = []
@@ -81,7 +38,7 @@ def _whitened_squares(rows: Rows, sensor: Sensor, weighting: str, phi: cp.Variab
     return [*squares, cp.sum_squares(prior)], constraints
 
 
-def lmi(rows: Rows, sensor: Sensor, weighting: str, unit_phi: Array, epsilon: float,
+def lmi(rows: Rows, sensor: Problem, weighting: str, unit_phi: Array, epsilon: float,
         shape: Shape | None = None, support: str = "none", max_mass: float = 0.0) -> Answer:
     """Whitened least squares with a positive pseudo-inertia (Wensing et al. 2017, Theorem 3).
 
@@ -107,7 +64,7 @@ def lmi(rows: Rows, sensor: Sensor, weighting: str, unit_phi: Array, epsilon: fl
     return Answer(np.asarray(phi.value), np.asarray(bias.value), float(problem.value))
 
 
-def entropic(rows: Rows, sensor: Sensor, weighting: str, prior_phi: Array, gamma: float) -> Answer:
+def entropic(rows: Rows, sensor: Problem, weighting: str, prior_phi: Array, gamma: float) -> Answer:
     """Whitened least squares plus the entropic divergence from a body (Lee et al. 2020, eq. 19).
 
     ``gamma (-log det Z + tr Z)`` with ``Z = L^-1 J(phi) L^-T``, ``L L' = J(prior_phi)``: in
@@ -126,7 +83,7 @@ def entropic(rows: Rows, sensor: Sensor, weighting: str, prior_phi: Array, gamma
     return Answer(np.asarray(phi.value), np.asarray(bias.value), float(problem.value))
 
 
-def pmd(rows: Rows, sensor: Sensor, weighting: str, points: Array, regularization: float,
+def pmd(rows: Rows, sensor: Problem, weighting: str, points: Array, regularization: float,
         whiten: bool = True, form: str = "norm") -> Answer:
     """Point masses, unsquared norms as published (Nadeau et al. 2022, eq. 8), or their squares.
 
@@ -155,7 +112,7 @@ def pmd(rows: Rows, sensor: Sensor, weighting: str, points: Array, regularizatio
     return Answer(np.asarray(phi.value), np.asarray(bias.value), float(problem.value))
 
 
-def _bias_prior(bias: cp.Variable, sensor: Sensor) -> tuple[list, cp.Expression]:
+def _bias_prior(bias: cp.Variable, sensor: Problem) -> tuple[list, cp.Expression]:
     """Constraints and whitened residual (6,) of the bias prior."""
     if np.all(sensor.bias_sd > 0.0):
         return [], cp.multiply(1.0 / sensor.bias_sd, bias - sensor.bias_mean)
