@@ -21,8 +21,7 @@ from numpy.typing import ArrayLike
 from .errors import InertialIdError, InvalidData, InvalidModel, InvalidSetting, NotEnoughData
 from .estimate import Estimate, NoEstimate, ParameterVerdict
 from .export.formats import ExportedPayload, export
-from .export.payload import DEFAULT_LINK, payload_from_estimate
-from .export.saved_estimate import read_saved_estimate
+from .export.payload import DEFAULT_LINK, payload_from_estimate, read_saved_estimate
 from .export.usd import mesh_of_file
 from .findings import Finding
 from .identification import accelerations

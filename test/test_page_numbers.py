@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 from inertial_id_ros import limits
-from inertial_id_ros.export.ranges import DEVIATIONS
+from inertial_id_ros.export.payload import DEVIATIONS
 from inertial_id_ros.identification.verdict import (
     COM_LENGTH,
     COM_SHARE,
