@@ -249,15 +249,15 @@ class InertialIdNode(ManagedNode):
         self.publish_if_forgotten()
 
     def _process_samples(self) -> None:
-        """Process new samples, and publish the compensated wrenches."""
+        """Process new samples, and hand on the load that the compensated wrench is without."""
         arrived = self._inputs.load_arrived
-        before, wrenches = self.identifier.taken, self.identifier.advance()
+        before = self.identifier.taken
+        self.identifier.advance()
         self._inputs.joints = self.identifier.joint_names()
         if self.identifier.taken != before:
             self.black_boxes.mark(self.identifier.taken, ADVANCE)
         self._freshness.note(self.identifier.newest_ns, self.identifier.settled_ns, arrived,
                              time.monotonic())
-        self.compensation.publish(wrenches)
         self.compensation.use(self.identifier.load_in_use())
         self._pipeline_findings = self.identifier.findings()
 

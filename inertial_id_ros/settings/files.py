@@ -29,7 +29,7 @@ class ResourcesSettings:
 class BlackBoxSettings:
     duration: float = setting(
         120.0, "How far back the inputs are kept in memory, to be written as a recording that "
-        "'identify_bag' replays: by ~/save, by ~/save_black_box, or at an error. 0: not at all.",
+        "'identify_bag' replays: by ~/save, or at an error. 0: not at all.",
         unit="s", low=0.0, high=3600.0)
     size: int = setting(
         64, "Most memory that they may need; the oldest are dropped.", unit="MB", low=1,

@@ -10,12 +10,12 @@ from ..errors import InvalidSetting
 from .spec import setting
 
 # Services and the action of the node that can be locked. A reader needs get_inertial_parameters.
-LOCKABLE = ("apply", "change_state", "export", "identify", "reset", "save", "save_black_box",
-            "set_shape", "set_tool", "tare", "untare")
+LOCKABLE = ("apply", "change_state", "export", "identify", "reset", "save", "set_shape",
+            "set_tool", "tare", "untare")
 GROUPS = {
     "all": LOCKABLE,
     "beliefs": ("identify", "reset", "set_shape", "set_tool", "tare", "untare"),
-    "files": ("export", "save", "save_black_box", "set_tool"),
+    "files": ("export", "save", "set_tool"),
     "robot": ("apply",),  # what writes into the controller of the robot, or into its driver
 }
 # Settings in other groups say what the world is like, or how it is measured.

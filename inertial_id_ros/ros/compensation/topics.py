@@ -8,14 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ...findings import FindingLog
-from ...identification.compensated_wrenches import CompensatedWrenches
 from ...identification.compensation.live_compensation import LiveCompensation
 from ...identification.compensation.load_in_use import LoadInUse, Mode
 from ...settings import Settings
 from ...signals.input_topics import JOINT_STATES, TRANSFORMS, WRENCH, InputTopic
 from ..services.lifecycle import ManagedNode
 from .live_topic import LiveTopic
-from .smoothed_topic import SmoothedTopic
 from .state_topic import StateTopic
 
 _SILENT, _OLD = "compensation_silent", "compensation_old"  # findings
@@ -31,7 +29,7 @@ class CompensationTopics:
     def __init__(self, node: ManagedNode, settings: Settings, findings: FindingLog) -> None:
         self._live, self._findings = LiveCompensation(settings), findings
         self.live = LiveTopic(node, self._live)
-        self._smoothed, self._state = SmoothedTopic(node), StateTopic(node)
+        self._state = StateTopic(node)
         self._when_old = settings.compensation.when_old
         self._lock, self._withheld = threading.Lock(), ""
         self.taps: dict[InputTopic, Callable[[bytes], Any]] = {
@@ -40,19 +38,14 @@ class CompensationTopics:
 
     @property
     def rounds(self) -> int:
-        """In every n-th round of the node samples are processed: each for smoothed wrenches; else
-        fewer, at half the cost, but so many that a grip is seen soon where that matters."""
-        return 1 if self._smoothed.is_subscribed else 2 if self._live.is_on else 4
+        """In every n-th round of the node samples are processed: in so many that a grip is seen
+        soon where the compensated wrench is used, else in half as many, at half the cost."""
+        return 2 if self._live.is_on else 4
 
     def use(self, use: LoadInUse) -> None:
         """Remove this load from now on, unless all is withheld; from any thread."""
         with self._lock:
             self._live.use(use.silenced(self._withheld) if self._withheld else use)
-
-    def publish(self, wrenches: CompensatedWrenches) -> None:
-        """Publish smoothed wrenches; from any thread."""
-        if not self._withheld:
-            self._smoothed.publish(wrenches)
 
     def withhold(self, reason: str) -> None:
         """Publish nothing from now on for this reason, whatever load is given, as the wrench is

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ...errors import InertialIdError, UnknownFrame
-from ...geometry.outside_shapes import SMALL
 from ...geometry.resources import package_roots
 from ...geometry.shape import Shape
 from ...inertia import Array
@@ -35,8 +34,6 @@ class RequestedShapes:
     def read(self, request: Any) -> RequestedShape | None:
         """What a `SetShape` request, or a `Shape`, describes; None: no shape (raises
         InertialIdError)."""
-        if max(map(len, (request.points, request.mesh.vertices, request.mesh.triangles))) > SMALL:
-            self._node.reader.note_large()
         return read_request(request, package_roots(), _mesh_folders(self._node.settings))
 
     def make(self, wanted: RequestedShape) -> Shape:

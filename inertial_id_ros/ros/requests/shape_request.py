@@ -22,7 +22,6 @@ from ...inertia import Array
 from ...io.child_process import ChildProcess
 from ...limits import MAX_REQUEST_FACES, MAX_REQUEST_POINTS
 from ..conversions import pose_matrix
-from .counted_types import Rows
 
 with suppress(ImportError):  # at the start, since it takes half a second; shapes say if it lacks
     import trimesh  # noqa: F401
@@ -155,9 +154,6 @@ def _rows(points: Sequence[Any]) -> Array:
 
 def _gather(messages: Sequence[Any], numbers: Callable[[Any], Any], kind: type) -> np.ndarray:
     """The three numbers of each message as an array (n, 3), with pauses for the other threads."""
-    if isinstance(messages, Rows):
-        assert messages.rows is not None  # as many were allowed
-        return messages.rows.astype(kind)
     out = np.empty((len(messages), 3), dtype=kind)
     for k in range(0, len(messages), _PORTION):
         part = [numbers(message) for message in messages[k:k + _PORTION]]

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 # Services that change the estimate, which the report of a black box names.
 _CHANGING = ("set_shape", "tare", "untare", "set_tool", "reset")
+# Answered by an inactive node, too: with that it is inactive, and with the inputs until then.
+_ALWAYS = ("get_inertial_parameters", "save")
 _WAIT = 2.0  # s; the executor's thread waits for the worker, never the other way round
 
 
@@ -52,10 +54,10 @@ class Services:
         for kind, name, answer in (
                 (GetInertialParameters, "get_inertial_parameters", self._get_parameters),
                 (Trigger, "tare", self._tare), (Trigger, "untare", self._untare),
-                (SetTool, "set_tool", self._set_tool), (Trigger, "reset", self._reset),
-                (Save, "save", self._save)):
+                (SetTool, "set_tool", self._set_tool), (Trigger, "reset", self._reset)):
             node.create_service(kind, f"~/{name}", self._report_errors(name, answer))
         for kind, name, begin in ((SetShape, "set_shape", self._set_shape),
+                                  (Save, "save", self._save),
                                   (Export, "export", exports.begin)):
             create_late_service(node, kind, f"~/{name}", self._answer_later(name, begin))
 
@@ -82,10 +84,9 @@ class Services:
         return handle
 
     def _require_allowed(self, name: str) -> None:
-        """Raise Locked or NotActive where nobody may ask for that now. Whoever reads is always
-        answered, if only that the node is inactive."""
+        """Raise Locked or NotActive where nobody may ask for that now."""
         require_unlocked_service(self._node.settings, name)
-        if name != "get_inertial_parameters":
+        if name not in _ALWAYS:
             self._node.require_active()
 
     def _get_parameters(self, request: GetInertialParameters.Request,
@@ -193,7 +194,16 @@ class Services:
 
         return self._node.worker.call(reset, _WAIT)
 
-    def _save(self, request: Save.Request, response: Save.Response) -> str:
+    def _save(self, request: Save.Request, response: Save.Response) -> Future[str]:
+        """What is said once the estimate, or the inputs alone, are written."""
+        if request.inputs_only:
+            return self._node.black_boxes.save_inputs()
+        said: Future[str] = Future()
+        said.set_result(self._save_estimate(request, response))
+        return said
+
+    def _save_estimate(self, request: Save.Request, response: Save.Response) -> str:
+        self._node.require_active()
         name = check_plain_name(
             request.name or own_name(self._node.get_fully_qualified_name(), DEFAULT_NAME))
         outcome = self._node.watchdog.outcome

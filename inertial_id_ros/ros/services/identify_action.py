@@ -24,7 +24,6 @@ from ...estimate import Estimate, NoEstimate, Outcome
 from ...geometry.shape import Shape
 from ...identification.accuracy_goal import AccuracyGoal
 from ..conversions import parameters_message, summary_message
-from ..requests.counted_types import counted_action
 from ..requests.requested_shapes import RequestedShapes
 from ..requests.shape_request import RequestedShape
 from ..settings.authority import require_unlocked_service
@@ -93,7 +92,7 @@ class IdentifyAction:
         self._watching = False  # in the worker
         self._seen: deque[Outcome] = deque(maxlen=1)
         self._server = _Server(
-            node, counted_action(Identify, node.too_long("~/identify")), "~/identify",
+            node, Identify, "~/identify",
             _never_executed, goal_callback=self._on_request, cancel_callback=self._on_cancel,
             handle_accepted_callback=self._on_accepted, result_timeout=_RESULT_KEPT)
 
