@@ -25,8 +25,7 @@ from ..settings import Settings
 from ..signals.input_topics import JOINT_STATES, WRENCH, InputTopic, input_topics
 from ..signals.message_adapter import MessageAdapter
 from .compat import message_type
-from .compensation.tee import Tee
-from .compensation.topics import CompensationTopics
+from .compensation import CompensationTopics, Tee
 from .diagnostics import TopicRate, load_topic
 from .publisher_watch import PublisherWatch, everything, joints_among
 from .services.black_boxes import BlackBoxes

@@ -21,26 +21,23 @@ from ..estimate import Estimate, NoEstimate, Outcome
 from ..findings import Finding, FindingLog
 from ..identification.make_identifier import make_identifier
 from ..settings import Settings
-from .apply.apply_service import ApplyService
-from .clocks.freshness import Freshness
-from .clocks.solve_timer import SolveTimer
-from .clocks.watchdog import Watchdog
-from .compensation.topics import CompensationTopics
+from .apply.application import ApplyService
+from .clocks import Freshness, SolveTimer, Watchdog
+from .compensation import CompensationTopics
 from .conversions import refuse_unphysical
 from .diagnostics import FindingLogger, NodeCounters, PayloadLogger, TopicRate, statuses
 from .inputs import Inputs
+from .outside_reader import OutsideReader
 from .payload_watch import PayloadWatch
 from .publishing import Publishing
-from .requests.outside_reader import OutsideReader
-from .requests.requested_shapes import RequestedShapes
+from .requested_shapes import RequestedShapes
 from .services.black_boxes import BlackBoxes
-from .services.bond import Bond
-from .services.call_limit import flush_limit
+from .services.calls import flush_limit
 from .services.exporting import Exports
 from .services.handlers import Services
 from .services.identify_action import IdentifyAction
-from .services.lifecycle import ManagedNode
-from .services.state_keeper import StateKeeper
+from .services.lifecycle import Bond, ManagedNode
+from .services.saving import StateKeeper
 from .settings.configuration import Configuration, described_shape
 from .settings.parameter_files import Section
 from .worker import Busy, Worker

@@ -24,14 +24,18 @@ from node_client import (  # noqa: E402
 from ros_process import wait_until  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
-from inertial_id_ros.ros.apply.arm_state import doubt_gate, rest_gate  # noqa: E402
-from inertial_id_ros.ros.apply.consequences import consequences, removal_gate  # noqa: E402
-from inertial_id_ros.ros.apply.graph import Graph  # noqa: E402
+from inertial_id_ros.ros.apply.consequences import consequences  # noqa: E402
+from inertial_id_ros.ros.apply.gates import (  # noqa: E402
+    doubt_gate,
+    removal_gate,  # noqa: E402
+    rest_gate,
+)
 from inertial_id_ros.ros.apply.history import (  # noqa: E402
     History,
     NothingToUndo,
     undo_calls,
 )
+from inertial_id_ros.ros.apply.other_nodes import Graph  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
 from inertial_id_ros.srv import Save  # noqa: E402
 from inertial_id_ros.targets.gates import closed_gates  # noqa: E402
@@ -155,8 +159,7 @@ def test_only_joints_that_move_the_sensor_must_rest(joints, words):
                 JointState(name=["right_lift"], position=[2.0]),
                 JointState(name=["left_lift"], position=[1.001]),
                 JointState(name=["right_lift"], position=[2.1])]
-    asking = SimpleNamespace(listen=lambda *_: messages)
-    closed = rest_gate(asking, Settings(), joints).closed
+    closed = rest_gate(lambda *_: messages, Settings(), joints).closed
     assert bool(closed) == bool(words) and words in closed
 
 

@@ -25,7 +25,7 @@ from std_srvs.srv import Trigger  # noqa: E402
 from inertial_id_ros.apps.bag.black_box.files import read_black_box  # noqa: E402
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.ros.client.contract import DEADLINE  # noqa: E402
+from inertial_id_ros.ros.contract import DEADLINE  # noqa: E402
 from inertial_id_ros.srv import Save, SetShape, SetTool  # noqa: E402
 
 NODE = "/inertial_id_node"

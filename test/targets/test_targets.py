@@ -15,9 +15,10 @@ from scipy.spatial.transform import Rotation
 from inertial_id_ros.errors import InertialIdError, InvalidData, InvalidSetting
 from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED
 from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.ros.apply.gates import gates_of_payload
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.targets.calls import ParameterCall, ServiceCall, call_from_json
-from inertial_id_ros.targets.gates import closed_gates, gates_of_payload
+from inertial_id_ros.targets.gates import closed_gates
 from inertial_id_ros.targets.payload import Payload, payload_of_report
 from inertial_id_ros.targets.readings import body_reading, difference
 from inertial_id_ros.targets.registry import OWN, load_target, target_names

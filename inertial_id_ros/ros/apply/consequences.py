@@ -14,58 +14,21 @@ from rclpy.parameter import Parameter
 from ...errors import InvalidData
 from ...identification.wrench.identifier import Identifier
 from ...settings import Settings
-from ...targets.gates import Gate
 from ...targets.payload import Payload
-from ...targets.readings import Reading
 from ...targets.target import Target
 from ..services.saving import CannotSave
-from .history import History
+from .gates import changes_wrench, removes_from_wrench
 
 if TYPE_CHECKING:
     from ..node import InertialIdNode
 
 Values: TypeAlias = dict[str, float | list[float]]  # of precompensated.*, by name
-_LEAST = 1e-3  # kg; less is no payload
 _SETTLING = 0.6  # s after a driver has answered, in which its wrench may still change
-_SHARE = 0.01  # by which two masses that are meant to be the same may differ
-
-
-def removal_gate(name: str, target: Target, settings: Settings, told: Reading | None, silent: str,
-                 history: History) -> Gate:
-    """Whether the estimate is of all that hangs on the arm: a driver that has a payload already
-    removes it from its wrench, and what is left of it must not replace the whole.
-
-    Args:
-        told: what the target has now, as far as it tells.
-        silent: name of the topic on which it should tell that; empty: it speaks, or there is none.
-    """
-    removed = settings.precompensated
-    if not removes_from_wrench(target, settings) or removed.source != "settings":
-        return Gate("removed_payload")
-    if silent:
-        return Gate("removed_payload",
-                    f"nothing is heard on '{silent}' (or its type is not installed here), so that "
-                    "it is not known which payload the driver removes from its wrench; set "
-                    "apply.topic, or precompensated.source 'none' for a sensor of its own")
-    last = history.last(name)
-    if told is not None:
-        mass, says = float(told.values["mass"]), "tells"
-    elif last is not None:
-        mass, says = float(last.get("mass") or 0.0), "was told"
-    else:  # only the settings say it
-        return Gate("removed_payload")
-    if abs(mass - removed.mass) <= max(_LEAST, _SHARE * mass):
-        return Gate("removed_payload")
-    return Gate("removed_payload",
-                f"the robot {says} a payload of {mass:.3f} kg, which its driver removes from its "
-                f"wrench, and precompensated.mass is {removed.mass:.3f} kg, so that the estimate "
-                "is not of the whole; set precompensated.source to read it back, or .mass, .com "
-                "and .inertia, or source 'none' for a sensor of its own")
 
 
 def consequences(target: Target, settings: Settings) -> list[str]:
     """What the user must know of what follows, one sentence each."""
-    if not _changes_wrench(target, settings):
+    if not changes_wrench(target, settings):
         return []
     notes = ["the node forgets its data, since its wrench changes with that"]
     source = settings.precompensated.source
@@ -123,7 +86,7 @@ def changing_wrench(node: InertialIdNode, name: str, target: Target,
         what to call as soon as the target may have taken it: the data from before are forgotten,
         and at the end, not before the wrench has settled, those from meanwhile.
     """
-    if not _changes_wrench(target, settings):
+    if not changes_wrench(target, settings):
         yield lambda: None
         return
     taken: list[float] = []
@@ -158,18 +121,3 @@ def _drop_tare(node: InertialIdNode, identifier: Identifier) -> None:
         identifier.untare(node.state.keep)
     except CannotSave:  # which a finding says
         identifier.untare()
-
-
-def _changes_wrench(target: Target, settings: Settings) -> bool:
-    """Whether the wrench that the node receives changes with what the target is told: a driver of
-    which the settings say that it removes a payload will remove the new one, too."""
-    removed = settings.precompensated
-    if target.needs_limits and removed.source == "none":  # the sensor is not the driver's
-        return False
-    return target.changes_wrench or (target.needs_limits and removed.mass > 0.0)
-
-
-def removes_from_wrench(target: Target, settings: Settings) -> bool:
-    """Whether the target is a driver that removes the payload from the wrench that the node
-    receives."""
-    return target.needs_limits and _changes_wrench(target, settings)

@@ -16,8 +16,7 @@ from ...export.saved_estimate import read_saved_estimate
 from ...io.child_process import ChildProcess
 from ...io.files import user_path, write_atomically
 from ...kinematics.robot_description import read_description
-from ..apply.asking import Asking
-from ..apply.parameter_clients import ParameterClient
+from ..apply.other_nodes import Asking, ParameterClient
 from ..publisher_watch import NAMELESS, publishing_nodes
 from .saving import EXPORTS, check_plain_name, saved_path, write_in_folder
 

@@ -19,10 +19,9 @@ from ...geometry.shape import Shape
 from ...inertia import Array
 from ...regression.tool import load_tool, save_tool, tool_from_estimate
 from ..conversions import in_frame, parameters_message
-from ..requests.requested_shapes import RequestedShapes, result_of
-from ..settings.authority import require_unlocked_service
+from ..requested_shapes import RequestedShapes, result_of
+from .calls import create_late_service, require_unlocked_service
 from .exporting import Exports
-from .late_answers import create_late_service
 from .saved_reports import ENDING
 from .saving import (
     DEFAULT_NAME,

@@ -24,10 +24,8 @@ from ...estimate import Estimate, NoEstimate, Outcome
 from ...geometry.shape import Shape
 from ...identification.accuracy_goal import AccuracyGoal
 from ..conversions import parameters_message, summary_message
-from ..requests.requested_shapes import RequestedShapes
-from ..requests.shape_request import RequestedShape
-from ..settings.authority import require_unlocked_service
-from .call_limit import TooOften, rejection_limit
+from ..requested_shapes import RequestedShape, RequestedShapes
+from .calls import TooOften, rejection_limit, require_unlocked_service
 
 if TYPE_CHECKING:
     from ..node import InertialIdNode

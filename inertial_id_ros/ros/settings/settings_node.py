@@ -17,8 +17,7 @@ from ...limits import MAX_REQUEST_ENTRIES
 from ...settings import Settings, iter_settings
 from ...settings.spec import unknown_setting
 from ..compat import parameter_overrides
-from ..services.call_limit import parameter_limit
-from .authority import describe_changes, require_unlocked_parameters
+from ..services.calls import parameter_limit, require_unlocked_parameters
 from .parameter_files import Section, check_parameter_files
 from .parameters import (
     PAYLOAD,
@@ -92,7 +91,7 @@ class SettingsNode(Node):
     def changes_since_start(self) -> str:
         """Which parameters were set while the node runs, in words; empty where none was."""
         settings, sim_time = self._at_start
-        changes = describe_changes(settings, self.settings)
+        changes = _describe_changes(settings, self.settings)
         if self._uses_sim_time != sim_time:
             changes.append(f"use_sim_time is {self._uses_sim_time} ({sim_time} at the start)")
         return f"set while the node runs: {', '.join(changes)}" if changes else ""
@@ -163,6 +162,15 @@ class SettingsNode(Node):
             before, self.settings = self.settings, changed
             self.on_settings(before, changed)
         return SetParametersResult(successful=True)
+
+
+def _describe_changes(start: Settings, now: Settings) -> list[str]:
+    """The settings that are others than at the start, in words."""
+    if now is start:
+        return []
+    before = {name: value for name, value, _ in iter_settings(start)}
+    return [f"{name} is {value} ({before[name]} at the start)"
+            for name, value, _ in iter_settings(now) if value != before[name]]
 
 
 def _count_entries(message: Any) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from ...estimate import VERDICT_WORDS
 from ...extras import optional_packages
 from ...inertia import PARAMETER_NAMES
-from .demo_record import Record
+from .demo_client import Record
 
 with optional_packages("the demo"):
     from rich.console import Console

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
-from ...errors import InertialIdError
-from ...export.urdf import without_payloads
-from ...io.child_process import ChildProcess
-from ...kinematics.robot_description import simplify
-from ..worker import Busy, Worker
+from ..errors import InertialIdError
+from ..export.urdf import without_payloads
+from ..io.child_process import ChildProcess
+from ..kinematics.robot_description import simplify
+from .worker import Busy, Worker
 
 T = TypeVar("T")
 _MOST_WAITING = 4  # pieces of data; each may have the size of the largest message
