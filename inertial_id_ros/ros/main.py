@@ -22,7 +22,7 @@ settings are ROS parameters (docs/settings.md; config/ holds files for several d
   inertial_id_node --ros-args --params-file ur.yaml -p estimator.method:=lmi
   ros2 launch inertial_id_ros identify.launch.py config:=ur
 
-topics in    wrench.topic, joint_states.topic, tf.topic, tf.static_topic, robot_description.topic
+topics in    wrench.topic, joint_states.topic, tf.topic (and its _static), robot_description.topic
              (or dynamic_joint_states.topic)
 topics out   ~/inertial_parameters  ~/summary  ~/inertia  ~/markers  ~/wrench_compensated
              ~/compensation_state  /diagnostics

@@ -53,8 +53,7 @@ slow = pytest.mark.slow
 def stage(tmp_path_factory):
     with ApplyStage() as stage:
         folder = stage.folder = tmp_path_factory.mktemp("state")
-        stage.begin(state__directory=str(folder), apply__target="admittance_controller",
-                    apply__interval=1.0)
+        stage.begin(state__directory=str(folder), apply__target="admittance_controller")
         assert stage.client.call(Save, f"{NODE}/save", Save.Request(name=SAVED)).success
         stage.controller = stage.stand_in("stand_in_controllers.py", "admittance_controller")
         wait_until(lambda: stage.apply("", estimate=SAVED).success)
@@ -130,14 +129,14 @@ def test_by_itself_a_payload_is_applied_once_and_never_against_an_undo(stage):
     stage.begin_rest()
     wait_for_valid(stage, 4)
     count = len(told(stage.controller))
-    assert set_parameter(stage, "apply.automatic", True).successful
+    assert set_parameter(stage, "apply.automatic", 1.0).successful
     stage.client.spin_until(lambda: len(told(stage.controller)) > count)
     wait_for_valid(stage, 8)  # several intervals
     assert len(told(stage.controller)) == count + 1
     assert stage.apply("", send=True, undo=True).success
     wait_for_valid(stage, 8)
     assert len(told(stage.controller)) == count + 2
-    assert set_parameter(stage, "apply.automatic", False).successful
+    assert set_parameter(stage, "apply.automatic", 0.0).successful
 
 
 @slow

@@ -314,8 +314,8 @@ class ApplyService:
         self._jobs.step()
         settings = self._node.settings.apply
         now = time.monotonic()
-        if (settings.automatic and self._node.is_active
-                and now - self._attempted >= settings.interval):
+        if (settings.automatic > 0.0 and self._node.is_active
+                and now - self._attempted >= settings.automatic):
             self._attempted = now
             self._thread.request("automatic")
 

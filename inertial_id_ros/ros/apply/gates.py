@@ -51,17 +51,15 @@ def gates_of_payload(payload: Payload, settings: Settings, needs_limits: bool) -
         most, name = settings.load.rated_payload, "load.rated_payload"
     origin = payload.origin or payload.frame_id
     distance = float(np.linalg.norm(payload.com))
-    largest = float(np.linalg.eigvalsh(payload.inertia)[-1])
     return [
         _known("mass", payload.mass_verdict is UNOBSERVED),
         _known("centre of mass", payload.com_verdict is UNOBSERVED),
         Gate("max_mass", "the mass that the robot may carry is not known; set apply.max_mass"
              if most == 0.0 and needs_limits
              else _above("the mass", payload.mass, most, name, "kg")),
-        Gate("max_com", _above(f"the distance of the centre of mass from '{origin}'", distance,
-                               limits.max_com, "apply.max_com", "m")),
-        Gate("max_inertia", _above("the largest moment of inertia", largest, limits.max_inertia,
-                                   "apply.max_inertia", "kg m^2"))]
+        Gate("max_com", "" if distance <= limits.max_com else
+             f"the centre of mass is {distance:.4g} m from '{origin}', farther than "
+             f"{limits.max_com:g} m: a frame or a unit is wrong")]
 
 
 def _known(what: str, is_unobserved: bool) -> Gate:
@@ -186,8 +184,8 @@ def _describe_motion(names: Sequence[Sequence[str]], positions: Sequence[Sequenc
     for name, values in ranges.items():
         moved = float(np.ptp(values)) / _REST_TIME
         if not moved <= speed:
-            return (f"the arm moves: joint '{name}' by {moved:.3g} per second; apply.rest_speed "
-                    f"allows {speed:g}")
+            return (f"the arm moves: joint '{name}' by {moved:.3g} per second; at rest it "
+                    f"does by {speed:g} at most")
     return ""
 
 
