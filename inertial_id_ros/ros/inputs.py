@@ -59,7 +59,8 @@ class Inputs:
                  compensation: CompensationTopics) -> None:
         self._node, self._identifier, self._black_boxes = node, identifier, black_boxes
         self._taps = compensation.taps
-        self._adapter = MessageAdapter(Tee(identifier, compensation.live), settings,
+        self._adapter = MessageAdapter(Tee(identifier, compensation.live),  # type: ignore[arg-type]
+                                       settings,
                                        on_description)
         self.rates: dict[str, TopicRate] = {}
         self.joints: tuple[str, ...] = ()

@@ -26,6 +26,7 @@ from .clocks import Freshness, SolveTimer, Watchdog
 from .compensation import CompensationTopics
 from .conversions import refuse_unphysical
 from .diagnostics import FindingLogger, NodeCounters, PayloadLogger, TopicRate, statuses
+from .estimation import Estimation
 from .inputs import Inputs
 from .outside_reader import OutsideReader
 from .payload_watch import PayloadWatch
@@ -98,10 +99,15 @@ class InertialIdNode(ManagedNode):
         self.black_boxes = BlackBoxes(self, self.identifier.state())
         self._payload_watch = PayloadWatch(self, self.findings)
         self.reader = OutsideReader(self._take_description, self._report_failure)
-        shapes = RequestedShapes(self)
-        self._apply = ApplyService(self)
-        Services(self, shapes, Exports(self, self._apply.asking))
-        self._identify = IdentifyAction(self, shapes)
+        estimation = Estimation(
+            self.identifier, self.worker, self.configuration, self.watchdog, self.state,
+            self.findings, self.all_findings, self.flush_limit, self.solve_after_change,
+            self.publish_if_forgotten)
+        shapes = RequestedShapes(self, estimation, self.reader)
+        self._apply = ApplyService(self, estimation, self.compensation, self.black_boxes)
+        Services(self, estimation, self.black_boxes, shapes,
+                 Exports(self, estimation, self.reader, self._apply.asking))
+        self._identify = IdentifyAction(self, estimation, shapes)
         managed = not self.settings.lifecycle.autostart
         self._bond = Bond(self, managed * self.settings.lifecycle.bond_period, self.findings)
         steady = Clock(clock_type=ClockType.STEADY_TIME)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from shape_msgs.msg import Mesh, SolidPrimitive
@@ -25,10 +25,10 @@ from ..io.child_process import ChildProcess
 from ..limits import MAX_REQUEST_FACES, MAX_REQUEST_POINTS
 from ..settings import Settings
 from .conversions import pose_matrix
+from .estimation import Estimation
+from .outside_reader import OutsideReader
+from .settings.settings_node import SettingsNode
 from .worker import Busy
-
-if TYPE_CHECKING:
-    from .node import InertialIdNode
 
 with suppress(ImportError):  # at the start, since it takes half a second; shapes say if it lacks
     import trimesh  # noqa: F401
@@ -161,7 +161,7 @@ def _rows(points: Sequence[Any]) -> Array:
 
 def _gather(messages: Sequence[Any], numbers: Callable[[Any], Any], kind: type) -> np.ndarray:
     """The three numbers of each message as an array (n, 3), with pauses for the other threads."""
-    out = np.empty((len(messages), 3), dtype=kind)
+    out: np.ndarray = np.empty((len(messages), 3), dtype=kind)
     for k in range(0, len(messages), _PORTION):
         part = [numbers(message) for message in messages[k:k + _PORTION]]
         out[k:k + len(part)] = part
@@ -177,8 +177,8 @@ _MOST_WAITING = 20  # jobs of the worker: a client that calls in a loop must not
 class RequestedShapes:
     """Makes the shapes that requests and goals describe; used in the executor's thread."""
 
-    def __init__(self, node: InertialIdNode) -> None:
-        self._node = node
+    def __init__(self, node: SettingsNode, estimation: Estimation, reader: OutsideReader) -> None:
+        self._node, self._estimation, self._reader = node, estimation, reader
 
     def read(self, request: Any) -> RequestedShape | None:
         """What a `SetShape` request, or a `Shape`, describes; None: no shape (raises
@@ -187,7 +187,7 @@ class RequestedShapes:
 
     def make(self, wanted: RequestedShape) -> Shape:
         """A small shape in the sensor frame; in the worker (raises InertialIdError)."""
-        return wanted.placement.place(wanted.fill(self._node.reader.child), self._to_sensor)
+        return wanted.placement.place(wanted.fill(self._reader.child), self._to_sensor)
 
     def hand_over(self, wanted: RequestedShape | None, use: Callable[[Shape | None], T]
                   ) -> Future[T]:
@@ -196,7 +196,7 @@ class RequestedShapes:
         Returns:
             what `use` returns, or why it was not called.
         """
-        worker = self._node.worker
+        worker = self._estimation.worker
         result: Future[T] = Future()
         if worker.waiting >= _MOST_WAITING:
             result.set_exception(Busy(f"{_MOST_WAITING} requests wait already; try again later"))
@@ -223,14 +223,14 @@ class RequestedShapes:
                 result.set_exception(error)
 
         try:
-            self._node.reader.post(wanted.fill).add_done_callback(go_on)
+            self._reader.post(wanted.fill).add_done_callback(go_on)
         except InertialIdError as error:
             result.set_exception(error)
         return result
 
     def _to_sensor(self, frame: str) -> Array:
         """Homogeneous transform (4, 4) from a frame to the sensor frame; in the worker."""
-        identifier = self._node.identifier
+        identifier = self._estimation.identifier
         if not identifier.sensor_frame:
             raise UnknownFrame(f"frame '{frame}' cannot be related to the sensor frame, which is "
                                "not known before the first wrench message")

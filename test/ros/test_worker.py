@@ -61,7 +61,7 @@ def test_shapes_that_are_asked_for_faster_than_they_are_used_are_refused_at_once
     from inertial_id_ros.ros.requested_shapes import RequestedShapes
 
     worker, used = Worker({}, lambda name, error: None), []
-    shapes = RequestedShapes(SimpleNamespace(worker=worker))
+    shapes = RequestedShapes(None, SimpleNamespace(worker=worker), None)
     asked = [shapes.hand_over(None, used.append) for _ in range(30)]
     refused = [future for future in asked if future.done()]
     assert 0 < len(refused) < 30

@@ -8,7 +8,7 @@ import time
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inertial_id_ros.srv import Apply
 
@@ -22,7 +22,11 @@ from ...targets.readings import Reading, difference
 from ...targets.registry import load_target
 from ...targets.target import Placement, Plan, Target
 from ..compat import message_type
+from ..compensation import CompensationTopics
+from ..estimation import Estimation
+from ..services.black_boxes import BlackBoxes
 from ..services.calls import create_late_service, require_unlocked_service
+from ..services.lifecycle import ManagedNode
 from ..worker import Busy, Worker
 from .consequences import (
     Values,
@@ -53,9 +57,6 @@ from .other_nodes import (
     fill,
     refusal,
 )
-
-if TYPE_CHECKING:
-    from ..node import InertialIdNode
 
 _POLL = 0.1  # s between two looks at what the target tells
 
@@ -94,8 +95,10 @@ class Applications:
     """Applies payloads for a node; all methods wait, and none belongs into the executor's thread.
     """
 
-    def __init__(self, node: InertialIdNode, asking: Asking) -> None:
-        self._node, self._asking = node, asking
+    def __init__(self, node: ManagedNode, estimation: Estimation, compensation: CompensationTopics,
+                 black_boxes: BlackBoxes, asking: Asking) -> None:
+        self._node, self._estimation, self._asking = node, estimation, asking
+        self._compensation, self._black_boxes = compensation, black_boxes
         self._graph = Graph(node, asking)
 
     @property
@@ -147,10 +150,10 @@ class Applications:
         target = load_target(name)
         if undo:
             return self._plan_undo(name, target, settings)
-        evidence = find_evidence(self._node, estimate, target.takes_tool)
+        evidence = find_evidence(self._estimation, settings, estimate, target.takes_tool)
         sources = target.sources(settings)
         look = self._graph.look(sources, settings)
-        payload = place(self._node, evidence.payload, target.placement(settings, look.seen))
+        payload = place(self._estimation, evidence.payload, target.placement(settings, look.seen))
         plan = target.plan(payload, settings, look.seen)
         told = target.read(settings, look.seen)
         silent = sources.topic.name if sources.topic and look.seen.message is None else ""
@@ -159,8 +162,8 @@ class Applications:
                  *self._common_gates(target, settings, look)]
         removed = None
         if follows(target, settings):
-            at_sensor = place(self._node, evidence.payload,
-                              Placement(self._node.identifier.sensor_frame))
+            at_sensor = place(self._estimation, evidence.payload,
+                              Placement(self._estimation.identifier.sensor_frame))
             removed = removed_values(at_sensor, plan.left_out)
         return _Step(name, target, settings, look, plan, gates, plan.what or payload.describe(),
                      payload, evidence.record, removed)
@@ -179,9 +182,10 @@ class Applications:
 
     def _common_gates(self, target: Target, settings: Settings, look: Look) -> list[Gate]:
         """Gates that do not depend on the payload; the arm is watched for a moment."""
+        identifier = self._estimation.identifier
         return [*target.ready(settings, look.seen), *look.gates, record_gate(self.history),
-                doubt_gate(self._node.all_findings(), self._node.identifier.doubtful_zero()),
-                rest_gate(self._asking.listen, settings, self._node.identifier.joint_names())]
+                doubt_gate(self._estimation.all_findings(), identifier.doubtful_zero()),
+                rest_gate(self._asking.listen, settings, identifier.joint_names())]
 
     def _resolved(self, call: Call) -> Call:
         """A call with the full name of its service or node."""
@@ -197,15 +201,17 @@ class Applications:
         Raises:
             NotTaken: the target did not take it, or tells another payload; that is recorded, too.
         """
-        changed, told, failure, removed_before = False, None, "", None
-        with changing_wrench(self._node, step.name, step.target, step.settings) as forget:
+        changed, failure, removed_before = False, "", None
+        told: Reading | None = None
+        with changing_wrench(self._estimation, self._compensation, step.name, step.target,
+                             step.settings) as forget:
             try:
                 for call in calls:
                     self._do(call, step.settings.apply.timeout)
                     changed = True
                     forget()
                 told = self._read_back(step)
-                failure = "" if told is None else difference(step.plan.sent, told)
+                failure = self._difference(step, told)
                 removed = step.removed
                 if removed is not None and not failure:
                     removed_before = self._asking.jobs.run(
@@ -216,7 +222,7 @@ class Applications:
             except InertialIdError as error:
                 failure = str(error)
         self._record(step, calls, told, changed, failure, removed_before)
-        if told is not None and difference(step.plan.sent, told):
+        if self._difference(step, told):
             failure = f"it tells another payload than was sent: {failure}"
             if step.plan.undo:
                 failure += "; ~/apply with undo gives back what it had"
@@ -225,6 +231,13 @@ class Applications:
         confirmed = ("; it tells the same" if told is not None
                      else "; it does not tell what it has taken")
         return f"{step.name} was told {step.what}{confirmed}"
+
+    @staticmethod
+    def _difference(step: _Step, told: Reading | None) -> str:
+        """In what a target tells another payload than was sent; empty where it does not."""
+        if step.plan.sent is None or told is None:
+            return ""
+        return difference(step.plan.sent, told)
 
     def _do(self, call: Call, timeout: float) -> None:
         """Make a call (raises NotTaken, NoAnswer, InvalidData where it has not succeeded)."""
@@ -262,7 +275,7 @@ class Applications:
         undo = [self._resolved(call).to_json() for call in step.plan.undo or ()]
         text = (f"{step.name} was to be told {step.what}, but {failure}" if failure else
                 f"{step.name} was told {step.what}")
-        self._node.black_boxes.note_command(f"apply: {text}")
+        self._black_boxes.note_command(f"apply: {text}")
         self._node.get_logger().info(printable(text))
         self.history.append({
             "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
@@ -290,11 +303,12 @@ class ApplyService:
         asking: asks other nodes, for any thread but the executor's.
     """
 
-    def __init__(self, node: InertialIdNode) -> None:
-        self._node = node
+    def __init__(self, node: ManagedNode, estimation: Estimation, compensation: CompensationTopics,
+                 black_boxes: BlackBoxes) -> None:
+        self._node, self._estimation = node, estimation
         self._jobs = ExecutorJobs()
         self.asking = Asking(node, self._jobs)
-        self._applications = Applications(node, self.asking)
+        self._applications = Applications(node, estimation, compensation, black_boxes, self.asking)
         self._thread = Worker({"automatic": self._apply_by_itself}, self._report_failure)
         self._running: Future[Any] | None = None
         self._attempted = time.monotonic()
@@ -362,23 +376,23 @@ class ApplyService:
             answer = self._applications.carry_out(target, estimate, send, undo, by_itself)
         except InertialIdError as error:
             if send:
-                self._node.findings.set(_FAILED, "warning", str(error))
+                self._estimation.findings.set(_FAILED, "warning", str(error))
             raise
         if send and answer.success:
-            self._node.findings.clear(_FAILED)
+            self._estimation.findings.clear(_FAILED)
         elif send:
-            self._node.findings.set(_FAILED, "warning", answer.message)
+            self._estimation.findings.set(_FAILED, "warning", answer.message)
         return answer
 
     # ---- automatic -----------------------------------------------------------------------------
 
     def _apply_by_itself(self) -> None:
         """Apply the newest estimate, where there is one that is not told yet."""
-        outcome = self._node.watchdog.outcome
+        outcome = self._estimation.watchdog.outcome
         if isinstance(outcome, Estimate) and not outcome.stale:
             self._carry_out("", "", send=True, undo=False, by_itself=True)
 
     def _report_failure(self, _routine: str, error: Exception) -> None:
         """Keep what an automatic application raised; errors of the user are findings already."""
         if not isinstance(error, InertialIdError):
-            self._node.findings.set(_FAILED, "error", f"{type(error).__name__}: {error}")
+            self._estimation.findings.set(_FAILED, "error", f"{type(error).__name__}: {error}")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from rclpy.parameter import Parameter
@@ -16,11 +16,11 @@ from ...identification.wrench.identifier import Identifier
 from ...settings import Settings
 from ...targets.payload import Payload
 from ...targets.target import Target
-from ..services.saving import CannotSave
+from ..compensation import CompensationTopics
+from ..estimation import Estimation
+from ..services.saving import CannotSave, StateKeeper
+from ..settings.settings_node import SettingsNode
 from .gates import changes_wrench, removes_from_wrench
-
-if TYPE_CHECKING:
-    from ..node import InertialIdNode
 
 Values: TypeAlias = dict[str, float | list[float]]  # of precompensated.*, by name
 _SETTLING = 0.6  # s after a driver has answered, in which its wrench may still change
@@ -61,7 +61,7 @@ def removed_values(payload: Payload, left_out: Sequence[str]) -> Values:
     return {"mass": payload.mass, "com": payload.com, "inertia": tensor.tolist()}
 
 
-def replace_removed(node: InertialIdNode, values: Values) -> Values:
+def replace_removed(node: SettingsNode, values: Values) -> Values:
     """Set precompensated.* ; gives those before. In the executor's thread.
 
     Raises:
@@ -77,8 +77,8 @@ def replace_removed(node: InertialIdNode, values: Values) -> Values:
 
 
 @contextmanager
-def changing_wrench(node: InertialIdNode, name: str, target: Target,
-                    settings: Settings) -> Iterator[Callable[[], None]]:
+def changing_wrench(estimation: Estimation, compensation: CompensationTopics, name: str,
+                    target: Target, settings: Settings) -> Iterator[Callable[[], None]]:
     """While a target is told a payload, publish no compensated wrench, since nobody knows from
     which sample on the driver removes the payload itself.
 
@@ -92,32 +92,32 @@ def changing_wrench(node: InertialIdNode, name: str, target: Target,
     taken: list[float] = []
 
     def reset() -> None:
-        node.identifier.reset(f"a payload was applied to {name}")
-        if isinstance(node.identifier, Identifier):
-            _drop_tare(node, node.identifier)
-        node.solve_after_change()
+        estimation.identifier.reset(f"a payload was applied to {name}")
+        if isinstance(estimation.identifier, Identifier):
+            _drop_tare(estimation.state, estimation.identifier)
+        estimation.solve_after_change()
 
     def forget() -> None:
         taken.append(time.monotonic())
-        node.worker.post(reset)
+        estimation.worker.post(reset)
 
     def resume() -> None:
         if taken:
             reset()  # first: what is given next must not be what was known before
-        node.compensation.withhold("")
+        compensation.withhold("")
 
-    node.compensation.withhold(f"a payload is being applied to {name}")
+    compensation.withhold(f"a payload is being applied to {name}")
     try:
         yield forget
         if taken:
             time.sleep(max(0.0, taken[0] + _SETTLING - time.monotonic()))
     finally:
-        node.worker.post(resume)
+        estimation.worker.post(resume)
 
 
-def _drop_tare(node: InertialIdNode, identifier: Identifier) -> None:
+def _drop_tare(state: StateKeeper, identifier: Identifier) -> None:
     """Drop the tare, which was of the zero before: UR zeroes its sensor, too; in the worker."""
     try:
-        identifier.untare(node.state.keep)
+        identifier.untare(state.keep)
     except CannotSave:  # which a finding says
         identifier.untare()

@@ -63,7 +63,7 @@ class BlackBoxes:
         self._saved: dict[str, float] = {}  # steady times of the last ones, by the reason [s]
         self._writing: Future[Path] | None = None
         self._settings = node.settings  # that it started with
-        self._reports = SavedReports(node)
+        self._reports = SavedReports(node.settings.state.directory, node.findings)
         if self._is_on:
             node.identifier.on_command = self._mark_command
 
@@ -90,9 +90,9 @@ class BlackBoxes:
             if text == ADVANCE and self._log.needs_checkpoint:
                 self._keep_checkpoint()
 
-    def _mark_command(self, name: str, value: Any) -> None:
+    def _mark_command(self, _name: str, _value: Any) -> None:
         """Note that the identifier was told something; in the worker."""
-        self._log.mark(self._node.identifier.taken, describe_command(name, value))
+        self._log.mark(self._node.identifier.taken, describe_command(_name, _value))
 
     def mark_publishers(self, text: str) -> None:
         """Note between the messages what `Inbox.add_publishers` is about to be told."""
