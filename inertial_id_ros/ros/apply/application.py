@@ -15,12 +15,20 @@ from inertial_id_ros.srv import Apply
 from ...errors import InertialIdError, printable
 from ...estimate import Estimate
 from ...settings import Settings
-from ...targets.calls import Call, ParameterCall, ServiceCall
-from ...targets.gates import Gate, closed_gates
-from ...targets.payload import Payload
-from ...targets.readings import Reading, difference
 from ...targets.registry import load_target
-from ...targets.target import Placement, Plan, Target
+from ...targets.target import (
+    Call,
+    Gate,
+    ParameterCall,
+    Payload,
+    Placement,
+    Plan,
+    Reading,
+    ServiceCall,
+    Target,
+    closed_gates,
+    difference,
+)
 from ..compat import message_type
 from ..compensation import CompensationTopics
 from ..estimation import Estimation

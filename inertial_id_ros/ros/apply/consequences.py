@@ -14,8 +14,7 @@ from rclpy.parameter import Parameter
 from ...errors import InvalidData
 from ...identification.wrench.identifier import Identifier
 from ...settings import Settings
-from ...targets.payload import Payload
-from ...targets.target import Target
+from ...targets.target import Payload, Target
 from ..compensation import CompensationTopics
 from ..estimation import Estimation
 from ..services.saving import CannotSave, StateKeeper

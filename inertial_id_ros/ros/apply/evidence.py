@@ -14,8 +14,7 @@ from ...identification.verdict import allowed_intervals
 from ...inertia import Array, report_jacobian
 from ...regression.tool import Tool
 from ...settings import Settings
-from ...targets.payload import Payload, payload_of, payload_of_report
-from ...targets.target import Placement
+from ...targets.target import Payload, Placement, payload_of, payload_of_report
 from ..estimation import Estimation
 from ..services.saving import read_saved
 

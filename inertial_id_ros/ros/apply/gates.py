@@ -23,10 +23,7 @@ from ...findings import Finding
 from ...identification.verdict import COM_LENGTH, COM_SHARE, MASS_SHARE
 from ...io.dynamic_joint_state import DynamicJointStates
 from ...settings import Settings
-from ...targets.gates import Gate
-from ...targets.payload import Payload
-from ...targets.readings import Reading
-from ...targets.target import Target
+from ...targets.target import Gate, Payload, Reading, Target
 from ..services.saving import require_writable
 from .history import History, is_undo
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...errors import InertialIdError
 from ...io.files import user_path, without_nonfinite
-from ...targets.calls import Call, call_from_json
+from ...targets.target import Call, call_from_json
 from ..services.saving import CannotSave, own_name
 
 FILE = "applications.jsonl"

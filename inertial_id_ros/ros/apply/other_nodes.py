@@ -29,9 +29,7 @@ from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 from ...errors import InertialIdError, InvalidData, InvalidSetting
 from ...settings import Settings
-from ...targets.calls import ServiceCall
-from ...targets.gates import Gate
-from ...targets.target import Seen, Sources, Topic
+from ...targets.target import Gate, Seen, ServiceCall, Sources, Topic
 from ..compat import message_type
 from ..worker import Busy
 

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.srv import SetTool
 
-from ...apps.report.wording import CONFIDENCE_95
+from ...apps.report.units import CONFIDENCE_95
 from ...errors import InvalidSetting
 from ...extras import optional_packages
 from ...inertia import Array
