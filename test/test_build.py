@@ -365,7 +365,7 @@ def modules_of(file: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("folder", "files"), [
-    ("inertial_id_ros", ["run.txt"]), ("launch", ["run.txt"]), ("docs", ["run.txt"]),
+    ("inertial_id_ros", ["run.txt"]), ("launch", ["run.txt"]), ("docs", ["run.txt", "dev.txt"]),
     ("test", ["run.txt", "dev.txt"]), ("benchmarks", ["run.txt", "dev.txt"])])
 def test_every_import_is_declared(folder: str, files: list[str]):
     declared = {module for file in files for module in modules_of(file).values()} | ros_packages()

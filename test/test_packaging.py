@@ -17,8 +17,7 @@ from inertial_id_ros.extras import EXTRAS
 tomllib = pytest.importorskip("tomllib")  # from Python 3.11 on
 FOLDER = ROOT / "packaging"
 # conda-forge's names where rosdep has others.
-CONDA = {"python3-matplotlib": "matplotlib-base", "python3-yaml": "pyyaml",
-         "pinocchio": "pinocchio"}
+CONDA = {"python3-yaml": "pyyaml", "pinocchio": "pinocchio"}
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +47,7 @@ def test_the_features_of_pixi_are_the_extras_that_conda_forge_was_not_asked_for(
     extras = {package or module for modules in EXTRAS.values()
               for module, package in modules.items()}
     features = pixi["feature"]["features"]["pypi-dependencies"]
-    assert set(features) == extras - {"matplotlib", "rich"}
+    assert set(features) == extras - {"rich"}
     stated = (ROOT / "setup.py").read_text()
     for name, wanted in features.items():
         version = wanted if isinstance(wanted, str) else wanted["version"]
