@@ -9,11 +9,10 @@ from typing import NamedTuple
 from ...estimate import IDENTIFIED, UNOBSERVED, Estimate
 from ...findings import Finding
 from ...identification.accuracy_goal import name_motions
-from .drawing.elements import Markup, element
 from .frame_trials import Trial
-from .held_out import FORCE, HeldOut
-from .results import Identification
-from .wording import CONFIDENCE_95, round_to_spread, summary, two_digits
+from .html import Markup, element
+from .results import FORCE, HeldOut, Identification
+from .units import CONFIDENCE_95, round_to_spread, summary, two_digits
 
 GOOD, FAIR, BAD = "good", "fair", "bad"  # tones of the style
 # Share of a recording, and time [s], without an estimate that are worth a word.
