@@ -152,6 +152,7 @@ def test_a_driver_that_does_not_take_it_is_named(stage, target, driver, behaviou
     answer = stage.apply(target, send=True, estimate=SAVED)
     assert not answer.success and words in answer.message, answer.message
     assert words in wait_for_finding(stage, "apply_failed", words)["apply_failed"]
+    assert ("~/apply with undo gives back" in answer.message) == (behaviour == "mistake")
     assert told(stand_in) and newest(stage)["failure"]
     assert newest(stage)["sent"] == (behaviour != "refuse" or driver == "doosan")
 
