@@ -354,8 +354,9 @@ class InertialIdNode(ManagedNode):
     # ---- findings --------------------------------------------------------------------------------
 
     def all_findings(self) -> tuple[Finding, ...]:
-        """Findings of the node and of the pipeline."""
-        return (*self.findings.all(), *self._pipeline_findings)
+        """Findings of the node and of the pipeline, but for one about what only recordings keep."""
+        return (*self.findings.all(),
+                *(f for f in self._pipeline_findings if f.name != "smoothed_compensation_silent"))
 
     def _set_or_clear(self, name: str, level: str, text: str) -> None:
         """Record a finding of the node where there is a text, and remove it where there is none."""
