@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from ...arguments import Parser
 from ...cli import exit_status, inertial_id_demo
 from ...errors import InvalidSetting
-from ..signals import ignore_signals, stop_flag
 
 if TYPE_CHECKING:
     import threading
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from .children import Children
-    from .demo_client import DemoClient
-    from .demo_record import Check
+    from .demo_client import Check, DemoClient
 
 # A sensor as it is: with a bias that nobody tared away.
 _BIAS = "bias:=[2.0, -1.5, 3.0, 0.05, -0.08, 0.03]"
@@ -69,6 +67,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _run_demo(options: argparse.Namespace) -> int:
+    from ..program import ignore_signals, stop_flag
     from .children import Children, private_environment
     from .demo_view import Console  # with what is missing, if it is, before anything starts
 

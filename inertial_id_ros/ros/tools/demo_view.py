@@ -20,7 +20,7 @@ from ...apps.report.units import NAMES, PANELS
 from ...estimate import VERDICT_WORDS
 from ...extras import optional_packages
 from ...inertia import PARAMETER_NAMES
-from .demo_record import Record
+from .demo_client import Record
 
 with optional_packages("the demo"):
     from rich.console import Console
