@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inertial_id_ros.errors import InvalidSetting
-from inertial_id_ros.ros.settings.parameter_files import (
+from inertial_id_ros.ros.settings.parameters import (
     Section,
     check_parameter_files,
     read_parameter_files,
