@@ -29,6 +29,7 @@ from ...inertia import six_from_tensor
 from ...io.files import user_path
 from ...io.yaml_files import read_yaml
 from ...settings import Settings, flatten, iter_settings
+from ...settings.former import FORMER
 from ...settings.spec import Spec, allowed_range, unknown_setting
 
 PAYLOAD = "payload."
@@ -243,7 +244,7 @@ def check_parameter_files(node: str, given: Iterable[str],
     for name in given:
         if name.startswith(PAYLOAD):
             raise InvalidSetting(f"{name} is written by the node and cannot be set")
-        is_in_group = name.split(".")[0] in groups
+        is_in_group = name.split(".")[0] in groups or name in FORMER
         if name in known or name.startswith(_OF_EVERY_NODE) or (files is None and not is_in_group):
             continue
         places = [s for s in taken if name in s.names]
