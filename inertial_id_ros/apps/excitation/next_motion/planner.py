@@ -39,7 +39,7 @@ _DENSE = 0.01  # s between the poses at which shapes are compared
 _POINTS = 0.02  # s between points of a trajectory
 _TRIES = 12  # candidates, best first, whose shapes are compared
 _LEAST_GAIN = 0.02  # nats a second: less is not worth a motion of the wrist
-_FLOOR_OF_GAIN = 0.9  # of the wanted standard deviation: beyond that nothing is gained
+_FLOOR_OF_GAIN = 0.8  # of the wanted standard deviation: beyond that nothing is gained
 _SLACK = 0.02  # rad from the limits of position
 
 
