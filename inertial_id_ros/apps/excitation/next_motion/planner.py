@@ -88,11 +88,14 @@ class _Draw(NamedTuple):
         return poses
 
     def vary(self, poses: Array) -> Array:
-        """Variations (c, k + 1, joints) of the poses of motions."""
+        """Variations (c, k + 1, joints) of the poses of motions; no move becomes too small."""
+        steps = np.diff(np.repeat(poses[:, :, self.active], _VARIED, axis=0), axis=1)
+        size = _SPREAD * np.abs(steps).max(axis=(1, 2), keepdims=True)
+        steps += size * self.rng.normal(size=steps.shape)
+        length = np.linalg.norm(steps, axis=2, keepdims=True)
+        steps *= np.maximum(self.steps[0] / np.maximum(length, 1e-9), 1.0)
         out = np.repeat(poses, _VARIED, axis=0)
-        size = _SPREAD * np.abs(np.diff(out[:, :, self.active], axis=1)).max(axis=(1, 2))
-        noise = self.rng.normal(size=out[:, 1:, self.active].shape)
-        out[:, 1:, self.active] += size[:, None, None] * noise
+        out[:, 1:, self.active] = out[:, :1, self.active] + np.cumsum(steps, axis=1)
         return out
 
 
