@@ -39,7 +39,7 @@ _DENSE = 0.01  # s between the poses at which shapes are compared
 _POINTS = 0.02  # s between points of a trajectory
 _TRIES = 12  # candidates, best first, whose shapes are compared
 _LEAST_GAIN = 0.02  # nats a second: less is not worth a motion of the wrist
-_FLOOR_OF_GAIN = 0.9  # of the wanted standard deviation: beyond that nothing is gained
+_FLOOR_OF_GAIN = 0.8  # of the wanted standard deviation: beyond that nothing is gained
 _SLACK = 0.02  # rad from the limits of position
 
 
@@ -88,11 +88,14 @@ class _Draw(NamedTuple):
         return poses
 
     def vary(self, poses: Array) -> Array:
-        """Variations (c, k + 1, joints) of the poses of motions."""
+        """Variations (c, k + 1, joints) of the poses of motions; no move becomes too small."""
+        steps = np.diff(np.repeat(poses[:, :, self.active], _VARIED, axis=0), axis=1)
+        size = _SPREAD * np.abs(steps).max(axis=(1, 2), keepdims=True)
+        steps += size * self.rng.normal(size=steps.shape)
+        length = np.linalg.norm(steps, axis=2, keepdims=True)
+        steps *= np.maximum(self.steps[0] / np.maximum(length, 1e-9), 1.0)
         out = np.repeat(poses, _VARIED, axis=0)
-        size = _SPREAD * np.abs(np.diff(out[:, :, self.active], axis=1)).max(axis=(1, 2))
-        noise = self.rng.normal(size=out[:, 1:, self.active].shape)
-        out[:, 1:, self.active] += size[:, None, None] * noise
+        out[:, 1:, self.active] = out[:, :1, self.active] + np.cumsum(steps, axis=1)
         return out
 
 
