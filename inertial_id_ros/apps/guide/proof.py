@@ -50,6 +50,11 @@ class Proof(NamedTuple):
                 and after[0] <= max(before[0], self.allowed[0] / _TIMES)
                 and after[1] <= max(before[1], self.allowed[1] / _TIMES))
 
+    def allowed_of(self, other: Proof | None) -> tuple[float, float]:
+        """What the sensor explains of force and torque, in this proof or another."""
+        allowed = self.allowed if other is None else np.maximum(self.allowed, other.allowed)
+        return float(allowed[0]), float(allowed[1])
+
     def sentence(self) -> str:
         """What is left, in a sentence."""
         (f0, t0), (f1, t1) = self.left

@@ -35,6 +35,9 @@ class Show(Protocol):
     def ask(self, question: str) -> bool:
         """Whether a person agrees."""
 
+    def end(self, text: str, status: int) -> None:
+        """How the session ended, with its exit status."""
+
     def close(self) -> None:
         """Show nothing any more."""
 
@@ -81,6 +84,10 @@ class JsonLines:
         """As `Show`."""
         self._write("question", text=question, answer=self._yes)
         return self._yes
+
+    def end(self, text: str, status: int) -> None:
+        """As `Show`."""
+        self._write("end", text=text, status=status)
 
     def close(self) -> None:
         """As `Show`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+from ...cli import OK
 from ...extras import optional_packages
 from ..report.wording import two_digits
 from .progress import Part, Progress
@@ -21,7 +22,8 @@ with optional_packages("identify_payload in a terminal"):
     from rich.text import Text
 
 _BAR = 24  # characters
-_MARKS = {Verdict.PASSED: ("✓", "green"), Verdict.OPEN: ("?", "yellow"), Verdict.FAILED: ("✗", "red")}
+_MARKS = {Verdict.PASSED: ("✓", "green"), Verdict.OPEN: ("?", "yellow"),
+          Verdict.FAILED: ("✗", "red")}
 _STEPS = {"check": "Check", "wiggle": "Sign and frame", "identify": "Identify", "prove": "Prove",
           "apply": "Apply", "report": "Report"}
 
@@ -115,11 +117,12 @@ class Terminal:
         return bool(Confirm.ask(Text.assemble(("  ? ", "yellow"), question),
                                 console=self._console, default=False))
 
-    def result(self, lines: list[str], good: bool) -> None:
-        """What came out, in a frame."""
+    def end(self, text: str, status: int) -> None:
+        """As `Show`."""
         self._end_live()
-        self._console.print(Panel(Text("\n".join(lines)), border_style="green" if good else "red",
-                                  expand=False))
+        good = status == OK
+        self._console.print(Panel(Text(text), title="done" if good else "not done", expand=False,
+                                  border_style="green" if good else "red"))
 
     def close(self) -> None:
         """As `Show`."""
