@@ -181,7 +181,7 @@ class Received:
 def _stream(topic: str, publishers: tuple[str, ...], samples: list[tuple[int, int, Any]],
             names: tuple[str, ...], width: int) -> Stream:
     """A stream of arrival, stamp and row of each sample."""
-    rows: Array = np.array([row for _, _, row in samples], dtype=float).reshape(-1, width)
+    rows: Array = np.array([row for _, _, row in samples], dtype=float).reshape(len(samples), width)
     return Stream(topic, publishers, np.array([a for a, _, _ in samples], dtype=np.int64),
                   np.array([s for _, s, _ in samples], dtype=np.int64),
                   rows, names) if samples else Stream(topic, publishers)

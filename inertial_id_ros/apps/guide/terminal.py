@@ -49,7 +49,7 @@ class Terminal:
         """As `Show`."""
         mark, colour = _MARKS[row.verdict]
         self._console.print(Text.assemble(
-            (f"  {mark} ", colour), (f"{row.name:<24}", "" if row.verdict is Verdict.PASSED
+            (f"  {mark} ", colour), (f"{row.name:<26}", "" if row.verdict is Verdict.PASSED
                                      else "bold"), row.measured))
         if row.verdict is Verdict.FAILED:
             self._console.print(Padding(Text.assemble(("expected ", "dim"), row.expected),

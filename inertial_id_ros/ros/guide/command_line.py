@@ -25,8 +25,8 @@ _DESCRIPTION = (
     "that runs already, or with one of its own.")
 _EPILOG = (
     "Exit status: 0 identified, proved and applied (or as far as was asked for); 2 a mistake in "
-    "the command; 3 not identified; 4 a check failed, nothing was identified; 5 identified, but not "
-    "proved or not applied; 130 interrupted. Without a terminal each event is a line of JSON.")
+    "the command; 3 not identified; 4 a check failed, nothing was identified; 5 identified, but "
+    "not proved or not applied; 130 interrupted. Without a terminal each event is a line of JSON.")
 
 
 @dataclass(frozen=True)

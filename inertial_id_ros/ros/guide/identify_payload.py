@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .guide_node import GuideNode
     from .listening import Listening
     from .node_link import NodeLink
-    from .session import End
+    from .session import End, Mover
 
 _RATE = 500.0  # Hz, of the wrench for which motions are planned
 _MARGIN = 1.25  # of the accuracy that no motion surpasses
@@ -103,7 +103,8 @@ def _session(options: Options, guide: GuideNode, children: Children, show: Show)
     listening = Listening(guide, options.node, link.settings)
     plan = Plan(reachable(options.wanted, link), options.timeout, options.only_check,
                 options.dry_run, options.target, options.controller)
-    session = Session(guide, link, listening, show, plan, _source_maker(options, listening), None)
+    session = Session(guide, link, listening, show, plan, _source_maker(options, listening),
+                      _mover_maker(options, guide, listening) if options.motion else None)
     end = session.run()
     show.step("report")
     show.say(f"report: {write_page(options.report, session.record, end)}")
@@ -130,6 +131,14 @@ def _source_maker(options: Options, listening: Listening
                             MotionLimits(link_speed=options.link_speed), _RATE, options.box)
 
     return make
+
+
+def _mover_maker(options: Options, guide: GuideNode, listening: Listening
+                 ) -> Callable[[MotionSource], Mover]:
+    """A function that moves the arm as a source plans it."""
+    from .mover import ControllerMover
+
+    return lambda source: ControllerMover(guide, listening, options.controller, source.problems)
 
 
 if __name__ == "__main__":

@@ -103,6 +103,11 @@ class Listening:
         """The full name of a topic of the node that identifies."""
         return topic if topic.startswith("/") else f"{self._namespace}/{topic}"
 
+    @property
+    def joint_states_topic(self) -> str:
+        """Full name of the topic of the joint states."""
+        return self.full_name(self._settings.joint_states.topic)
+
     def _listen(self, topic: InputTopic) -> None:
         """Keep the messages of an input."""
         kind = message_type(topic.type, topic.required_by)
@@ -169,11 +174,15 @@ class Listening:
 
     def controllers(self, only: str = "") -> tuple[Controller, ...]:
         """The controllers that take trajectories, or the one of that name."""
-        names = [name.removesuffix(ENDING) for name, types in
-                 get_action_names_and_types(self._guide.node)
-                 if ACTION in types and name.endswith(ENDING)]
-        wanted = [name for name in names if not only or name.lstrip("/") == only.lstrip("/")]
+        wanted = [name for name in self.controller_names()
+                  if not only or name.lstrip("/") == only.lstrip("/")]
         return tuple(self._controller(name) for name in wanted)
+
+    def controller_names(self) -> list[str]:
+        """Names of the controllers that take trajectories."""
+        return [name.removesuffix(ENDING) for name, types in
+                get_action_names_and_types(self._guide.node)
+                if ACTION in types and name.endswith(ENDING)]
 
     def _controller(self, name: str) -> Controller:
         """What a controller tells of itself: by its state, or by its parameter `joints`."""

@@ -85,17 +85,19 @@ class Session:
     """One session.
 
     Args:
-        make_source: plans motions from a pose; mover: makes them; None both: a person moves the
-            arm, who is told what to do.
+        make_source: plans motions from a pose.
+        make_mover: makes the motions of a source; None: a person moves the arm, who is told what
+            to do.
     """
 
     def __init__(self, guide: GuideNode, link: NodeLink, listening: Listening, show: Show,
-                 plan: Plan, make_source: Callable[[Mapping[str, float]], MotionSource] | None,
-                 mover: Mover | None) -> None:
+                 plan: Plan, make_source: Callable[[Mapping[str, float]], MotionSource],
+                 make_mover: Callable[[MotionSource], Mover] | None) -> None:
         self._guide, self._link, self._listening = guide, link, listening
         self._show, self._plan = show, plan
-        self._make_source, self._mover = make_source, mover
+        self._make_source, self._make_mover = make_source, make_mover
         self._source: MotionSource | None = None
+        self._mover: Mover | None = None
         self.record = Record()
 
     def run(self) -> End:
@@ -129,8 +131,8 @@ class Session:
             begin = self._guide.now_ns()
             self._guide.wait(_LISTENED)
             seen = self._listening.see(begin, self._guide.now_ns(), self._plan.controller,
-                                       self._mover is not None)
-            rows = check_at_rest(seen, self._link.settings, self._mover is not None)
+                                       self._make_mover is not None)
+            rows = check_at_rest(seen, self._link.settings, self._make_mover is not None)
             if not failed(rows):
                 break
         self._note_rows(rows)
@@ -147,11 +149,11 @@ class Session:
 
     def _wiggle(self) -> None:
         """The checks that need a small motion."""
-        if self._mover is None:
+        if self._make_mover is None:
             return self._tilt_by_hand()
-        assert self._make_source is not None
         try:
             self._source = self._make_source(self._pose())
+            self._mover = self._make_mover(self._source)
             motions = self._source.wiggle(self._pose())
         except InertialIdError as error:
             raise _Ended(CHECK_FAILED, f"The arm cannot be moved from here: {error}") from None
@@ -260,12 +262,14 @@ class Session:
     def _have_moved(self, goal: AccuracyGoal) -> None:
         """Tell a person the next motion, and wait for it."""
         words = self._link.progress(self._plan.wanted, self._plan.timeout).missing
-        if self._make_source is not None:
-            try:
-                source = self._make_source(self._pose())
-                words = source.next_motion(self._pose(), goal, by_hand=True).words
-            except InertialIdError:
-                pass  # the words of the node are good enough
+        message = self._link.parameters
+        try:
+            source = self._make_source(self._pose())
+            if message is not None:
+                source.learn_estimate(*numbers_of(message)[:2])
+            words = source.next_motion(self._pose(), goal, by_hand=True).words
+        except InertialIdError:
+            pass  # the words of the node are good enough
         self._wait_for_person(words or "tilt the wrist by 20 to 30° about two axes")
 
     def _is_reached(self, progress: Progress) -> bool:

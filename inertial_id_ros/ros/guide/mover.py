@@ -1,0 +1,67 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Moves the arm through its trajectory controller, one motion after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...apps.excitation.next_motion.planned_motion import PlannedMotion
+from ...doubts import Doubt, first_doubt
+from ..motion_execution import MotionExecution, State
+from .guide_node import GuideNode, Stopped
+from .listening import ENDING, Listening
+
+_READY = 3.0  # s until controller and joint states are heard
+_POLL = 0.05  # s
+# What the node says while it merely does not know enough yet is no reason to stop.
+_STOPPING = Doubt.PRESENT | Doubt.FRAME
+
+
+class ControllerMover:
+    """Makes motions, and stops the arm where the node or the driver finds a fault.
+
+    Args:
+        controller: name of the controller; found when the first motion is made, where empty.
+        check: what is wrong with a motion from where the joints are, a sentence each.
+    """
+
+    def __init__(self, guide: GuideNode, listening: Listening, controller: str,
+                 check: Callable[[PlannedMotion, dict[str, float]], tuple[str, ...]]) -> None:
+        self._guide, self._listening = guide, listening
+        self._controller, self._check = controller, check
+
+    def run(self, motion: PlannedMotion, told: Callable[[], Any]) -> str:
+        """As `session.Mover`."""
+        jobs = self._guide.jobs
+        execution = jobs.run(lambda: MotionExecution(
+            self._guide.node, motion, self._action(), self._listening.joint_states_topic, True,
+            self._check, self.find_fault))
+        try:
+            self._guide.wait_until(lambda: not execution.find_problem(), _READY)
+            jobs.run(execution.ask)
+            jobs.run(execution.confirm)
+            while not execution.finished.wait(_POLL):
+                told()
+        except Stopped:
+            execution.abort("interrupted")
+        finally:
+            if not execution.finished.is_set():
+                execution.abort("the session ends")
+                execution.finished.wait(_READY)
+            jobs.run(execution.close)
+        return "" if execution.state is State.DONE else execution.reason
+
+    def find_fault(self) -> str:
+        """What must stop the arm, in one sentence; empty where nothing must."""
+        stopped = self._listening.driver().stopped
+        if stopped:
+            return stopped
+        found = first_doubt(self._listening.findings(), _STOPPING)
+        return "" if found is None else found.text
+
+    def _action(self) -> str:
+        """Name of the controller's action."""
+        if not self._controller:
+            self._controller = self._listening.controller_names()[0]
+        return f"{self._controller}{ENDING}"
