@@ -26,6 +26,7 @@ COMMAND = "inertial_id_ros.cli"
 EXECUTABLES = {
     "export_payload": "inertial_id_ros.apps.robot.export_payload",
     "identify_bag": "inertial_id_ros.apps.bag.identify_bag",
+    "identify_payload": "inertial_id_ros.ros.guide.identify_payload",
     "identify_robot": "inertial_id_ros.apps.robot.identify_robot",
     "inertial_id_demo": "inertial_id_ros.ros.tools.demo",
     "inertial_id_node": "inertial_id_ros.ros.main",

@@ -34,8 +34,8 @@ from .listening import Listening
 from .node_link import NodeLink, numbers_of
 
 _ARRIVAL = 6.0  # s until wrench and joint states have come once
-_LISTENED = 3.0  # s of a check at rest
-_LOOKS = 3  # at rest: what is wrong must be so in all of them
+_LISTENED = 2.5  # s of a check at rest
+_LOOKS = 2  # at rest: what is wrong must be so in both
 _SETTLED = 0.7  # s after a motion until its last rows count
 _SHOWN = 0.2  # s between two looks at what is known
 _BY_HAND = 0.15  # rad that a joint moves at least where the arm is moved by hand
