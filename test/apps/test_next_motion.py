@@ -13,6 +13,7 @@ import pytest
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
 from inertial_id_ros.apps.excitation.next_motion.check_motion import CheckedRobot, check_motion
 from inertial_id_ros.apps.excitation.next_motion.knowledge import (
+    STEP,
     Knowledge,
     SensorModel,
     wanted_sigma,
@@ -126,8 +127,8 @@ def test_three_planned_seconds_tell_more_than_three_seconds_of_the_published_sin
         pose = motion.positions[-1]
     spent = sum(motion.duration for motion in motions) + 0.4 * len(motions)  # with all rests
     path = sinusoid(load_description(), 1.0)
-    instants = (np.arange(200) + 0.5) * spent / 200
-    published = Knowledge.usual(SENSOR).after(arm.frame_motion(*path(instants)), spent)
+    instants = np.arange(0.0, spent, STEP)
+    published = Knowledge.usual(SENSOR).after(arm.frame_motion(*path(instants)))
     wanted = wanted_sigma(GOAL, knowledge.phi)
     missing = [np.log(np.maximum(k.sigma() / wanted, 1.0)).sum() for k in (knowledge, published)]
     assert missing[0] < 0.5 * missing[1]

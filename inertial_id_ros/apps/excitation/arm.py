@@ -147,6 +147,17 @@ class Arm:
         a, v, omega, alpha, upwards = out.transpose(1, 0, 2)
         return FrameMotion(a, v, omega, alpha, upwards, height)
 
+    def frame_poses(self, q: Array) -> list[tuple[Array, Array]]:
+        """Position (3,) [m] and quaternion (4,), x, y, z, w, of that frame in the description's
+        root, for poses (n, joints)."""
+        out = []
+        for configuration in self._configuration(q):
+            pin.forwardKinematics(self._model, self._data, configuration)
+            pose = pin.updateFramePlacement(self._model, self._data, self._index)
+            out.append((np.array(pose.translation), np.array(pin.Quaternion(
+                pose.rotation).coeffs())))
+        return out
+
     def torque(self, q: Array, dq: Array, ddq: Array) -> Array:
         """Torques (n, joints) [N m or N] of the description's bodies, without friction."""
         configuration = self._configuration(q)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import solve_triangular
 
 from ....estimators.reference_body import body_coordinates
 from ....identification.accuracy_goal import AccuracyGoal
@@ -24,6 +25,7 @@ from ....regression.uncertainty.calibration import calibration_covariance, calib
 from ....settings import Settings
 from ..arm import FrameMotion
 
+STEP = 0.06  # s between the instants at which the rows of a motion are computed
 _CHANNELS = 6
 _WALK_TIME = 6.0  # s, correlation time of what the data sheet calls accuracy
 _NUISANCES = 4  # of a channel: its zero, and three errors per acceleration
@@ -89,11 +91,11 @@ class Knowledge:
         ball = phi_from_body(mass, [0.0, 0.0, 0.1], 2.0 * mass * 0.06**2 * np.eye(3))
         return cls.before_data(ball, sensor)
 
-    def after(self, motion: FrameMotion, duration: float) -> Knowledge:
-        """What is known after a motion of the sensor, in the middles of n equal parts of a duration
-        [s]."""
-        added = motion_products(motion, np.array([duration]), self.sensor)[0]
-        return replace(self, products=self.products + added)
+    def after(self, motion: FrameMotion) -> Knowledge:
+        """What is known after a motion of the sensor, at n instants `STEP` apart."""
+        n = len(motion.omega)
+        return replace(self, products=self.products + motion_products(
+            motion, np.array([n]), self.sensor)[0])
 
     def revised(self, phi: ArrayLike, covariance: ArrayLike) -> Knowledge:
         """What is known once an estimate phi (10,) with its covariance (10, 10) is there.
@@ -128,29 +130,29 @@ class Knowledge:
         return np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
 
 
-def motion_products(motion: FrameMotion, durations: Array, sensor: SensorModel) -> Array:
+def motion_products(motion: FrameMotion, lengths: np.ndarray, sensor: SensorModel) -> Array:
     """Products (b, 6, 14, 14) of whitened rows of b motions.
 
     Args:
-        motion: of the sensor, in the middles of n equal parts of each duration, one motion after
-            the other; durations: (b,) [s].
+        motion: of the sensor, at n instants `STEP` apart, one motion after the other.
+        lengths: (b,) of the n instants of each, so many count; the sensor rests at the others.
     """
-    count = len(durations)
+    count = len(lengths)
     n = len(motion.omega) // count
     rows = regressor(motion.proper_acceleration, motion.omega, motion.alpha)
     wide = np.empty((count, n, _CHANNELS, _WIDTH))
     wide[..., :PARAMETERS] = rows.reshape(count, n, _CHANNELS, PARAMETERS)
     wide[..., PARAMETERS] = 1.0
     wide[..., PARAMETERS + 1:] = motion.proper_acceleration.reshape(count, n, 1, 3)
-    smooth = _hann(durations, n, sensor.filter_window)
+    counts = np.arange(n) < np.asarray(lengths)[:, None]
     out = np.empty((count, _CHANNELS, _WIDTH, _WIDTH))
     for group in (slice(0, 3), slice(3, 6)):
-        channel = group.start
-        noise = _noise_covariance(durations, n, sensor.noise[channel], sensor.walk[channel],
-                                  sensor.rate)
-        own = smooth @ wide[:, :, group].reshape(count, n, -1)
-        white = np.linalg.solve(np.linalg.cholesky(noise), own).reshape(count, n, 3, _WIDTH)
-        out[:, group] = np.einsum("bnci,bncj->bcij", white, white, optimize=True)
+        whiten = _whitening(n, sensor.noise[group.start], sensor.walk[group.start], sensor)
+        own = np.moveaxis(wide[:, :, group], 1, 0).reshape(n, -1)
+        white = (whiten @ own).reshape(n, count, 3, _WIDTH).transpose(1, 2, 0, 3)
+        # A row is whitened by those before it, so that the last ones may be left out.
+        white = white * counts[:, None, :, None]
+        out[:, group] = white.swapaxes(2, 3) @ white
     return out
 
 
@@ -163,19 +165,16 @@ def wanted_sigma(goal: AccuracyGoal, phi: Array) -> Array:
     return 0.5 * np.repeat([mass, goal.com or _USUAL_COM, inertia], [1, 3, 6])
 
 
-def _noise_covariance(durations: Array, n: int, noise: float, walk: float, rate: float) -> Array:
-    """Covariance (b, n, n) of a channel's mean over each of n equal parts of the durations (b,)."""
-    step = durations[:, None, None] / n
-    apart = np.abs(np.arange(n)[:, None] - np.arange(n))
-    samples = np.maximum(step * rate, 1.0)
-    return np.asarray(noise**2 / samples * np.eye(n) + walk**2 * np.exp(-step * apart / _WALK_TIME))
-
-
-def _hann(durations: Array, n: int, window: float) -> Array:
-    """Weights (b, n, n) of a Hann window [s] over n equal parts of durations (b,)."""
-    apart = np.abs(np.arange(n)[:, None] - np.arange(n)) * (durations[:, None, None] / n)
-    weight = np.where(apart < 0.5 * window, np.cos(np.pi * apart / window) ** 2, 0.0)
-    return np.asarray(weight / weight.sum(axis=2, keepdims=True))
+def _whitening(n: int, noise: float, walk: float, sensor: SensorModel) -> Array:
+    """What makes the noise of a channel at n instants white, after the low-pass of the signal
+    (n, n)."""
+    apart = STEP * np.abs(np.arange(n)[:, None] - np.arange(n))
+    covariance = (noise**2 / max(STEP * sensor.rate, 1.0) * np.eye(n)
+                  + walk**2 * np.exp(-apart / _WALK_TIME))
+    half = 0.5 * sensor.filter_window
+    hann = np.where(apart < half, np.cos(0.5 * np.pi * apart / half) ** 2, 0.0)
+    hann /= hann.sum(axis=1, keepdims=True)
+    return np.asarray(solve_triangular(np.linalg.cholesky(covariance), hann, lower=True))
 
 
 def _inverse(matrix: Array) -> Array:

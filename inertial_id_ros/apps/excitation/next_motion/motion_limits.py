@@ -31,7 +31,7 @@ class MotionLimits:
     """
 
     link_speed: float = COBOT_TOOL_SPEED
-    joint_speed: float = 1.5
+    joint_speed: float = 2.0
     joint_acceleration: float = 5.0
     joint_jerk: float = 60.0
     share: float = 0.8

@@ -40,6 +40,11 @@ class RestToRest:
         """Time from the first to the last pose [s]."""
         return float(self.durations.sum())
 
+    def begin(self, longest: float) -> RestToRest:
+        """The first moves, as many as end within a time [s], and one at least."""
+        count = max(1, int(np.searchsorted(np.cumsum(self.durations), longest, side="right")))
+        return RestToRest(self.poses[:count + 1], self.durations[:count])
+
     def __call__(self, t: Array) -> JointMotion:
         """Joint motion (n, joints) at times (n,) [s]; at rest before and after."""
         begins = np.concatenate([[0.0], np.cumsum(self.durations)])
