@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -27,7 +27,7 @@ _ANGLES = (np.radians(18.0), np.radians(12.0))  # to either side; the larger one
 _SLOW = 1.1  # s at least, of a move: accelerations hardly count then
 _POINTS = 0.02  # s between points of a trajectory
 _TRIES = 6  # seeds of the planner, where the check finds something wrong
-_PROOF_SEED = 1000  # of a motion that the identification did not make
+_DRAWN, _LARGE = 12, np.radians(50.0)  # motions for the proof, and how far a joint turns in them
 
 
 class MotionSource:
@@ -51,7 +51,7 @@ class MotionSource:
         home = self._positions(pose)
         self._planner = MotionPlanner(self._arm, limits, home)
         self._knowledge = Knowledge.usual(SensorModel.from_settings(settings, rate))
-        self._seed = 0
+        self._seed, self._rng = 0, np.random.default_rng()
 
     def problems(self, motion: PlannedMotion, pose: Mapping[str, float]) -> tuple[str, ...]:
         """What is wrong with a motion from this pose, by the independent check."""
@@ -92,14 +92,29 @@ class MotionSource:
                 return motion
         raise InvalidData(f"no motion passes the check: {found[0]}")
 
-    def unseen_motion(self, pose: Mapping[str, float], goal: AccuracyGoal) -> PlannedMotion:
-        """A motion for the proof: large, informative, and not one that was made before.
+    def unseen_motion(self, pose: Mapping[str, float]) -> PlannedMotion:
+        """A motion for the proof: of the whole wrist, drawn at random, and large; of some that the
+        check finds nothing wrong with, the one that turns gravity most in the sensor.
 
         Raises:
             InvalidData: there is none.
         """
-        self._seed += _PROOF_SEED
-        return self.next_motion(pose, AccuracyGoal(goal.mass, goal.com, goal.inertia or 0.1))
+        q = self._positions(pose)
+        names = list(self._arm.joint_names)
+        wrist = [names.index(name) for name in self._arm.chain[-_WRIST:]]
+        best: tuple[float, PlannedMotion] | None = None
+        for _ in range(_DRAWN):
+            poses = np.tile(q, (3, 1))
+            poses[1, wrist] += self._rng.uniform(-_LARGE, _LARGE, len(wrist))
+            path = RestToRest(poses, shortest_moves(self._arm, self._limits, poses[:-1], poses[1:]))
+            up = self._arm.frame_motion(poses, 0.0 * poses, 0.0 * poses).up
+            turned = float(np.linalg.norm(up[1] - up[0]))
+            motion = _as_planned(path, wrist, names, "turn the wrist and back, for the proof")
+            if (best is None or turned > best[0]) and not self.problems(motion, pose):
+                best = turned, motion
+        if best is None:
+            raise InvalidData("no large motion of the wrist passes the check")
+        return best[1]
 
     def learn(self, motion: PlannedMotion, pose: Mapping[str, float]) -> None:
         """Take a motion from this pose for made."""
@@ -139,8 +154,10 @@ class MotionSource:
             poses = q + angle * np.array([0.0, 1.0, -1.0, 0.0])[:, None] * np.eye(len(q))[joint]
             durations = np.maximum(_SLOW, shortest_moves(self._arm, self._limits, poses[:-1],
                                                          poses[1:]))
-            name = self._arm.joint_names[joint]
-            motion = _as_planned(RestToRest(poses, durations), joint, name, angle)
+            names = self._arm.joint_names
+            motion = _as_planned(
+                RestToRest(poses, durations), [joint], names,
+                f"turn {names[joint]} by {np.degrees(angle):.0f}° to either side")
             if not self.problems(motion, pose):
                 return motion
         return None
@@ -157,16 +174,15 @@ class MotionSource:
         return np.array([pose[name] for name in self._arm.joint_names])
 
 
-def _as_planned(motion: RestToRest, joint: int, name: str, angle: float) -> PlannedMotion:
-    """The points of a motion of one joint."""
-    count = int(np.ceil(motion.duration / _POINTS))
-    stamps = np.linspace(0.0, motion.duration, count + 1)
+def _as_planned(motion: RestToRest, joints: Sequence[int], names: Sequence[str], words: str
+                ) -> PlannedMotion:
+    """The points of a motion of some joints, by their numbers among all names."""
+    stamps = np.linspace(0.0, motion.duration, int(np.ceil(motion.duration / _POINTS)) + 1)
     state = motion(stamps)
     for part in state[1:]:
         part[[0, -1]] = 0.0  # what is left there is rounding
-    words = f"turn {name} by {np.degrees(angle):.0f}° to either side"
-    return PlannedMotion((name,), stamps, state.q[:, [joint]], state.dq[:, [joint]],
-                         state.ddq[:, [joint]], words=words)
+    return PlannedMotion(tuple(names[j] for j in joints), stamps, state.q[:, joints],
+                         state.dq[:, joints], state.ddq[:, joints], words=words)
 
 
 def as_phi(report: Array) -> Array:

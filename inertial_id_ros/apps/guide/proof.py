@@ -14,7 +14,7 @@ from .stretch import Stretch
 
 FORCE, TORQUE = slice(0, 3), slice(3, 6)
 _LEAST = 25  # readings: half a second
-_TIMES = 3.0  # the errors of the sensor that may be left
+_TIMES = 2.0  # the errors of the sensor that may be left
 
 
 class Proof(NamedTuple):

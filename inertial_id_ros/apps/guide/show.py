@@ -10,6 +10,8 @@ from .progress import Progress
 from .proof import Proof
 from .row import Row
 
+_PERIOD = 1.0  # s between two lines of progress
+
 
 class Show(Protocol):
     """Where a session goes: a terminal, or lines of JSON."""
@@ -51,6 +53,7 @@ class JsonLines:
 
     def __init__(self, out: TextIO, yes: bool) -> None:
         self._out, self._yes = out, yes
+        self._told = -_PERIOD  # when progress was told last [s]
 
     def _write(self, event: str, **fields: object) -> None:
         print(json.dumps({"event": event, **fields}, ensure_ascii=False), file=self._out,
@@ -65,8 +68,10 @@ class JsonLines:
         self._write("check", **row.to_json())
 
     def progress(self, progress: Progress) -> None:
-        """As `Show`."""
-        self._write("progress", **progress.to_json())
+        """As `Show`, but once a second."""
+        if not 0.0 <= progress.elapsed - self._told < _PERIOD:
+            self._told = progress.elapsed
+            self._write("progress", **progress.to_json())
 
     def motion(self, words: str, seconds: float) -> None:
         """As `Show`."""

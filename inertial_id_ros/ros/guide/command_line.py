@@ -72,8 +72,9 @@ def make_parser() -> argparse.ArgumentParser:
     add("--com-accuracy", type=float, default=3.0, metavar="MM",
         help="of each coordinate of the centre of mass, or what the mounting allows where that is "
         "worse (default: 3)")
-    add("--inertia-accuracy", type=float, default=0.0, metavar="%",
-        help="of the inertia, in %% of its mean moment (default: not asked for)")
+    add("--inertia-accuracy", type=float, default=20.0, metavar="%",
+        help="of the inertia, in %% of its mean moment, as far as the sensor allows; 0: it is not "
+        "asked for (default: 20)")
     add("--timeout", type=float, default=90.0, metavar="S",
         help="longest identification, 5 to 600 s (default: 90)")
     add = parser.add_argument_group("robot").add_argument

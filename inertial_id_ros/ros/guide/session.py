@@ -9,7 +9,7 @@ rest of the checks; nothing is applied that was not proved.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,7 +19,7 @@ from ...apps.excitation.next_motion.planned_motion import PlannedMotion
 from ...apps.guide.at_rest import check_at_rest
 from ...apps.guide.by_motion import check_by_motion, check_joint_order
 from ...apps.guide.motions import MotionSource, as_phi
-from ...apps.guide.progress import Progress, Wanted
+from ...apps.guide.progress import Part, Progress, Wanted
 from ...apps.guide.proof import Proof, prove
 from ...apps.guide.record import End, Record
 from ...apps.guide.row import Row, Verdict, failed, replaced
@@ -36,6 +36,7 @@ from .node_link import NodeLink, numbers_of
 _ARRIVAL = 6.0  # s until wrench and joint states have come once
 _LISTENED = 2.5  # s of a check at rest
 _LOOKS = 2  # at rest: what is wrong must be so in both
+_IN_VAIN, _PROGRESS = 3, 0.93  # so many motions that leave more than this share of an interval
 _SETTLED = 0.7  # s after a motion until its last rows count
 _SHOWN = 0.2  # s between two looks at what is known
 _BY_HAND = 0.15  # rad that a joint moves at least where the arm is moved by hand
@@ -98,6 +99,7 @@ class Session:
         self._make_source, self._make_mover = make_source, make_mover
         self._source: MotionSource | None = None
         self._mover: Mover | None = None
+        self._is_identifying = False
         self.record = Record()
 
     def run(self) -> End:
@@ -219,6 +221,7 @@ class Session:
             self._link.begin(0.0, 0.0, 0.0, self._plan.timeout, keep_data=False)
         except InertialIdError as error:
             raise _Ended(CHECK_FAILED, str(error)) from None
+        self._is_identifying = True
 
     def _identify(self) -> None:
         """Move until the payload is known as well as was asked for."""
@@ -226,15 +229,21 @@ class Session:
         self._link.end()
         goal = self._goal()
         self._link.begin(goal.mass, goal.com, goal.inertia, self._plan.timeout, keep_data=True)
+        shares: list[Array] = []  # intervals over the goal, after each motion
         while True:
-            self._look(_SETTLED)
-            progress = self._look(0.0)
+            progress = self._look(_SETTLED)
             if self._is_reached(progress):
+                break
+            shares.append(np.array([part.width / part.goal for part in self._asked(progress)]))
+            if self._mover is not None and is_at_its_limit(shares) and self._is_known(progress):
+                self._show.say("as good as this sensor and its mounting allow: "
+                               f"{progress.missing or 'more motion does not help'}")
                 break
             if progress.left <= 0.0:
                 raise _Ended(NOT_IDENTIFIED, f"Not identified in {self._plan.timeout:g} s: "
                              + (progress.missing or "the intervals are too wide"))
             self._improve(goal)
+        self._is_identifying = False
         self._keep_estimate()
 
     def _goal(self) -> AccuracyGoal:
@@ -272,10 +281,17 @@ class Session:
             pass  # the words of the node are good enough
         self._wait_for_person(words or "tilt the wrist by 20 to 30° about two axes")
 
+    def _asked(self, progress: Progress) -> tuple[Part, ...]:
+        """The parts that were asked for, once there is an estimate."""
+        return progress.parts[:3] if self._plan.wanted.inertia else progress.parts[:2]
+
+    def _is_known(self, progress: Progress) -> bool:
+        """Whether the data tell mass and centre of mass."""
+        return len(progress.parts) > 1 and all(part.is_known for part in progress.parts[:2])
+
     def _is_reached(self, progress: Progress) -> bool:
-        """Whether the goal is reached: of the inertia only what was asked for."""
-        parts = progress.parts
-        asked = parts[:3] if self._plan.wanted.inertia else parts[:2]
+        """Whether the goal is reached."""
+        asked = self._asked(progress)
         return bool(asked) and all(part.is_reached for part in asked) and (
             self._link.has_fresh_estimate)
 
@@ -345,7 +361,7 @@ class Session:
             return
         assert self._source is not None
         try:
-            motion = self._source.unseen_motion(self._pose(), self._goal())
+            motion = self._source.unseen_motion(self._pose())
         except InertialIdError as error:
             raise _Ended(NOT_APPLIED, f"There is no motion for the proof: {error}") from None
         self._move(motion)
@@ -417,7 +433,7 @@ class Session:
         while True:
             progress = self._link.progress(self._plan.wanted, self._plan.timeout)
             last = self.record.progress[-1].elapsed if self.record.progress else -_SHOWN
-            if not self._plan.only_check and abs(progress.elapsed - last) >= _SHOWN:
+            if self._is_identifying and abs(progress.elapsed - last) >= _SHOWN:
                 self._show.progress(progress)
                 self.record.progress.append(progress)
             left = end - time.monotonic()
@@ -439,6 +455,19 @@ class Session:
                 return
             before = now
         raise _Ended(NOT_IDENTIFIED, f"Nobody has moved the arm for {self._plan.timeout:g} s.")
+
+
+def is_at_its_limit(shares: Sequence[Array]) -> bool:
+    """Whether the last motions have brought nothing any more.
+
+    Args:
+        shares: intervals (k,) over the goal after each motion; empty while there is no estimate.
+    """
+    if len(shares) <= _IN_VAIN or not all(map(len, shares[-_IN_VAIN - 1:])):
+        return False
+    before = np.min([share for share in shares[:-_IN_VAIN] if len(share)], axis=0)
+    lacking = before > 1.0
+    return bool((np.min(shares[-_IN_VAIN:], axis=0) > _PROGRESS * before)[lacking].all())
 
 
 def _farthest(a: Mapping[str, float], b: Mapping[str, float]) -> float:
