@@ -6,8 +6,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ...errors import DamagedFile, InvalidData, NotEnoughData
-from ...estimate import Estimate, Outcome
+from ...estimate import IDENTIFIED, UNOBSERVED, Estimate, Outcome
+from ...identification.verdict import allowed_intervals
+from ...inertia import Array, report_jacobian
+from ...regression.tool import Tool
 from ...targets.payload import Payload, payload_of, payload_of_report
 from ...targets.target import Placement
 from ..services.saving import read_saved
@@ -50,7 +55,23 @@ def find_evidence(node: InertialIdNode, name: str, takes_tool: bool) -> Evidence
     tool = node.identifier.tool if takes_tool and outcome.tool_apart else None
     record = {**outcome.to_json(), "sigma": outcome.sigma.tolist(),
               "with_tool": tool.describe() if tool is not None else None}
+    if tool is not None and outcome.carries_nothing:
+        return Evidence(payload_of_tool(tool, outcome.bias), record)
     return Evidence(payload_of(outcome, None if tool is None else tool.phi), record)
+
+
+def payload_of_tool(tool: Tool, bias: Array) -> Payload:
+    """What is told of a tool that carries nothing: of it alone, as far as its file tells it.
+
+    Args:
+        bias: (6,) of the sensor, as in `Payload`.
+    """
+    jacobian = report_jacobian(tool.phi)
+    sd = np.sqrt(np.maximum((jacobian @ tool.covariance @ jacobian.T).diagonal(), 0.0))
+    known = 2.0 * sd <= allowed_intervals(tool.phi, tool.covariance)
+    mass, com, inertia = (IDENTIFIED if known[group].all() else UNOBSERVED
+                          for group in (slice(0, 1), slice(1, 4), slice(4, 10)))
+    return Payload(tool.frame_id, tool.phi, mass, com, inertia, bias)
 
 
 def _newest_outcome(node: InertialIdNode) -> Outcome:
