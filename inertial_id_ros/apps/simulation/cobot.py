@@ -26,7 +26,7 @@ from .settings import COMMANDED, CobotSettings
 from .trajectory import CommandedMotion
 
 GRAVITY = np.array([0.0, 0.0, -9.81])  # in the world [m/s^2]
-_POINT = 0.05  # m, of a payload of which the mass alone is known
+STATED_POINT = 0.05  # m, height of a payload of which the mass alone is stated
 _BLOCK = 5000  # samples computed at a time by run()
 
 
@@ -192,7 +192,7 @@ class SimulatedCobot:
 
 def point_phi(mass: float) -> Array:
     """phi (10,) of a point of a mass [kg] on the sensor's axis, all zero for none."""
-    return (phi_from_body(mass, [0.0, 0.0, _POINT], np.zeros((3, 3))) if mass > 0.0
+    return (phi_from_body(mass, [0.0, 0.0, STATED_POINT], np.zeros((3, 3))) if mass > 0.0
             else np.zeros(PARAMETERS))
 
 
