@@ -19,10 +19,11 @@ from rclpy.signals import SignalHandlerOptions
 from ros_process import LATCHED
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, String
+from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-REMAPPED = ("wrench", "joint_states", "/tf", "/tf_static", "robot_description")
+REMAPPED = ("wrench", "joint_states", "/tf", "/tf_static", "robot_description",
+            "dynamic_joint_states")
 _SWAPPED = (0, 1, 2, 4, 3, 5)  # positions of two joints of the wrist, under each other's names
 _TURN = Rotation.from_euler("z", 90, degrees=True).as_matrix()
 _TILT = Rotation.from_euler("x", 15, degrees=True)
@@ -53,7 +54,6 @@ class FaultyRelay:
             "tf": node.create_publisher(TFMessage, "/tf", 100),
             "tf_static": node.create_publisher(TFMessage, "/tf_static", LATCHED),
             "robot_description": node.create_publisher(String, "/robot_description", LATCHED),
-            "running": node.create_publisher(Bool, "/io/robot_program_running", 1),
             "payload": node.create_publisher(DynamicJointState, "/dynamic_joint_states", 1)}
         self._second = None
         self._statics: TFMessage | None = None
@@ -156,7 +156,6 @@ class FaultyRelay:
 
     def _tell(self) -> None:
         """What a driver tells of itself."""
-        self._out["running"].publish(Bool(data=self.fault != "protective stop"))
         mass = 1.2 if self.fault == "payload set" else 0.0
         self._out["payload"].publish(DynamicJointState(
             joint_names=["payload"], interface_values=[InterfaceValue(

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
+import time
 
 import pytest
 
@@ -14,12 +15,19 @@ pytest.importorskip("rclpy")
 pytest.importorskip("control_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from faulty_relay import FaultyRelay, remaps  # noqa: E402
+from geometry_msgs.msg import Vector3, Wrench  # noqa: E402
 from ros_process import NODE, Client, RosProcess, own_domain  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+
+from inertial_id_ros.apps.simulation.payload import PAYLOADS  # noqa: E402
 
 COBOT = (sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot")
 COMMAND = (sys.executable, "-m", "inertial_id_ros.ros.guide.identify_payload")
 SETTINGS = ("-p", "wrench.sensor:=ati_gamma")
+DRIVER = ("-p", "precompensated.source:=dynamic_joint_states", "-p",
+          "precompensated.topic:=dynamic_joint_states", "-p", "precompensated.frame:=tool0", "-p",
+          "apply.target:=universal_robots", "-p", "apply.max_mass:=5.0", "-p",
+          "alignment.position_sd:=0.001", "-p", "alignment.orientation_sd:=0.0")
 # Set-up: row that names it, words of what was measured, words of what to do, whether the wrist must
 # wiggle to find it.
 WRONG = {
@@ -37,7 +45,7 @@ WRONG = {
     "unplugged": ("sensor is connected", "to the last bit", "cable", False),
     "slow TF": ("transforms arrive", "Hz", "rate", False),
     "two publishers": ("publishers", "/other_driver", "Stop", False),
-    "protective stop": ("robot may move", "does not run", "teach pendant", False),
+    "protective stop": ("robot may move", "protective stop", "teach pendant", False),
     "no controller": ("controller", "nobody offers", "--no-motion", False),
 }
 
@@ -47,7 +55,7 @@ class Session:
 
     def __init__(self, domain: int, folder, *words: str) -> None:
         process = RosProcess(domain, *COMMAND, "--yes", "--json", "--report", str(folder), *words)
-        self.status, self.text = process.finish(150.0)
+        self.status, self.text = process.finish(400.0)
         lines = [line for line in self.text.splitlines() if line.startswith("{")]
         self.events = [json.loads(line) for line in lines]
 
@@ -63,32 +71,56 @@ class Session:
         return {name: row for name, row in self.rows().items() if row["verdict"] == "wrong"}
 
 
+class Stage:
+    """A cobot behind a relay, a node, and a client: one of each for all set-ups."""
+
+    def __init__(self, domain: int, state) -> None:
+        self.domain, self.relay = domain, FaultyRelay(domain)
+        self.state = ("-p", f"state.directory:={state}")
+        self._processes = [
+            RosProcess(domain, *NODE, "--ros-args", *SETTINGS, *self.state),
+            RosProcess(domain, *COBOT, "--ros-args", "-p", "motion:=commanded", "-p",
+                       "rate:=250.0", "-p", "sensor:=ati_gamma", *remaps())]
+        self.client = Client(domain)
+
+    def run(self, fault: str, folder) -> Session:
+        """A session in a faulty set-up."""
+        self.relay.set(fault)
+        self.client.call(Trigger, "/inertial_id_node/reset")
+        words: tuple[str, ...] = ("--ros-args", *SETTINGS, *self.state)
+        if fault == "no controller":
+            words = ("--controller", "nowhere", *words)
+        if fault == "wrong TCP":  # a node keeps the frame of its first wrench
+            words = ("--node", "/node_of_this_session", *words)
+        if fault != "protective stop":
+            return Session(self.domain, folder, *words)
+        for force in (80.0, 0.0):
+            self.client.publish("/simulate_cobot/push", Wrench(force=Vector3(x=force)), 1)
+            time.sleep(0.5)  # samples with it
+        try:
+            return Session(self.domain, folder, *words)
+        finally:
+            self.client.call(Trigger, "/simulate_cobot/unlock")
+
+    def close(self) -> None:
+        self.client.close()
+        for process in self._processes:
+            process.stop(signal.SIGINT)
+        self.relay.close()
+
+
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory):
-    """A cobot behind a relay, a node, and a client: one of each for all set-ups."""
-    domain = own_domain()
-    relay = FaultyRelay(domain)
-    cobot = RosProcess(domain, *COBOT, "--ros-args", "-p", "motion:=commanded", "-p", "rate:=250.0",
-                       "-p", "sensor:=ati_gamma", *remaps())
-    node = RosProcess(domain, *NODE, "--ros-args", *SETTINGS, "-p",
-                      f"state.directory:={tmp_path_factory.mktemp('state')}")
-    client = Client(domain)
-    yield domain, relay, client
-    client.close()
-    for process in (node, cobot):
-        process.stop(signal.SIGINT)
-    relay.close()
+    made = Stage(own_domain(), tmp_path_factory.mktemp("state"))
+    yield made
+    made.close()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", WRONG)
 def test_a_wrong_set_up_is_named_and_nothing_is_identified(stage, tmp_path, fault):
-    domain, relay, client = stage
     name, measured, advice, wiggles = WRONG[fault]
-    relay.set(fault)
-    client.call(Trigger, "/inertial_id_node/reset")
-    words = ("--controller", "nowhere") if fault == "no controller" else ()
-    session = Session(domain, tmp_path, *words)
+    session = stage.run(fault, tmp_path)
     assert session.status == 4, session.text
     assert name in session.wrong, session.text
     row = session.wrong[name]
@@ -96,3 +128,28 @@ def test_a_wrong_set_up_is_named_and_nothing_is_identified(stage, tmp_path, faul
     assert len(session.of("motion")) <= (2 if wiggles else 0), session.text
     assert not {"identify", "prove", "apply"} & {e["name"] for e in session.of("step")}
     assert list(tmp_path.glob("*.html"))
+
+
+@pytest.mark.slow
+def test_a_session_leads_to_a_robot_that_knows_its_payload(tmp_path):
+    """The drill of 1.404 kg is identified, proved, told to the driver, and its wrench is zero."""
+    pytest.importorskip("ur_msgs.srv")
+    domain = own_domain()
+    cobot = RosProcess(domain, *COBOT, "--ros-args", "-p", "motion:=commanded", "-p",
+                       "sensor:=ati_gamma", "-p", "bias:=[2.0, -1.5, 3.0, 0.05, -0.08, 0.03]")
+    try:
+        session = Session(domain, tmp_path, "--timeout", "300", "--ros-args", *SETTINGS, "-p",
+                          f"state.directory:={tmp_path}", *DRIVER)
+    finally:
+        cobot.stop(signal.SIGINT)
+    assert session.status == 0, session.text
+    assert not session.wrong
+    proofs = session.of("proof")
+    assert proofs[0]["given"] and proofs[0]["left_before"][0] > 10 * proofs[0]["left_after"][0]
+    told = next(e["text"] for e in session.of("note") if "was told" in e["text"])
+    assert float(told.split("was told ")[1].split(" kg")[0]) == pytest.approx(
+        PAYLOADS["drill"].mass, rel=0.03)
+    assert "it tells the same" in told
+    wrench = next(e for e in session.of("note") if "driver's own wrench" in e["text"])
+    assert wrench["good"], wrench
+    assert list(tmp_path.glob("*.html")) and list(tmp_path.glob("saves/*.json"))

@@ -301,13 +301,12 @@ def _joint_order(seen: Seen, _: Settings) -> Row:
     name, expected = JOINT_ORDER, "the controller sees each joint where the joint states have it"
     telling = [c for c in seen.controllers if c.positions]
     if not telling or not len(seen.joints):
-        return Row(name, OPEN, "the controller does not tell where it sees the joints", expected)
+        return Row(name, OPEN, "the controller does not tell where it sees the joints", expected,
+                   "Compare the positions on the teach pendant with the joint states.")
     where = dict(zip(seen.joints.names, seen.joints.rows[-1], strict=True))
     wrong = _contradiction(telling, where)
     if wrong:
-        return Row(name, FAILED, wrong, expected,
-                   "Names and positions of the joint states do not belong together: look at the "
-                   "order of `joints` in the configuration of the driver or its relay.")
+        return Row(name, FAILED, wrong, expected, ORDER_ADVICE)
     return Row(name, PASSED, f"'{telling[0].name}' agrees on {len(telling[0].joints)} joints",
                expected)
 
@@ -354,6 +353,8 @@ CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 SIGN, FRAME, GRAVITY, CLOCKS = ("sign of the wrench", "axes of the sensor", "direction of gravity",
                                 "clocks")
 JOINT_ORDER = "order of the joints"
+ORDER_ADVICE = ("Names and positions of the joint states do not belong together: look at the order "
+                "of the joints in the configuration of the driver or its relay.")
 CLOCK_ADVICE = ("Have both drivers stamp with one clock, when they measure: synchronise the "
                 "machines (chrony, NTP), and take filters with a delay off the wrench.")
 CHECKS = (

@@ -19,7 +19,15 @@ from ...regression.newton_euler import regressor
 from ...settings import Settings
 from ..report.diagnosis import FRAME_MENDS
 from ..report.frame_trials import explain_force
-from .at_rest import CLOCK_ADVICE, CLOCKS, FRAME, GRAVITY, JOINT_ORDER, SIGN
+from .at_rest import (
+    CLOCK_ADVICE,
+    CLOCKS,
+    FRAME,
+    GRAVITY,
+    JOINT_ORDER,
+    ORDER_ADVICE,
+    SIGN,
+)
 from .row import Row, Verdict
 from .stretch import Stretch
 
@@ -111,9 +119,14 @@ def check_joint_order(told: Mapping[str, float], moved: Mapping[str, float]) -> 
     what = (f"'{seen}' moved by {np.rad2deg(farthest):.0f}°" if farthest > _FOLLOWED * angle
             else "no joint moved that far")
     return Row(JOINT_ORDER, Verdict.FAILED, f"'{joint}' was told to move by "
-               f"{np.rad2deg(angle):.0f}°, and by the joint states {what}", expected,
-               "Names and positions of the joint states do not belong together: look at the order "
-               "of the joints in the configuration of the driver or its relay.")
+               f"{np.rad2deg(angle):.0f}°, and by the joint states {what}", expected, ORDER_ADVICE)
+
+
+def rejected_row(reason: str) -> Row:
+    """The row where the controller rejects a motion from where the joint states have the arm."""
+    return Row(JOINT_ORDER, Verdict.FAILED, f"{reason}, which starts where the joint states have "
+               "the arm", "the controller sees each joint where the joint states have it",
+               f"{ORDER_ADVICE} The log of the controller says more.")
 
 
 def _low_pass(stretch: Stretch, sign: float) -> _Signals:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..excitation.next_motion.motion_limits import MotionLimits
 from ..excitation.next_motion.planned_motion import PlannedMotion
 from ..excitation.next_motion.planner import MotionPlanner
 from ..excitation.next_motion.rest_to_rest import RestToRest, shortest_moves
+from ..excitation.next_motion.words import describe_motion
 
 # A box around the payload in the frame of the sensor, corners [m], where nobody gave one.
 USUAL_BOX = np.array([[-0.1, -0.1, 0.0], [0.1, 0.1, 0.2]])
@@ -27,7 +28,7 @@ _ANGLES = (np.radians(18.0), np.radians(12.0))  # to either side; the larger one
 _SLOW = 1.1  # s at least, of a move: accelerations hardly count then
 _POINTS = 0.02  # s between points of a trajectory
 _TRIES = 6  # seeds of the planner, where the check finds something wrong
-_DRAWN, _LARGE = 12, np.radians(50.0)  # motions for the proof, and how far a joint turns in them
+_DRAWN, _LARGE = 12, np.radians(50.0)  # large motions, and how far a joint turns in them
 
 
 class MotionSource:
@@ -92,9 +93,9 @@ class MotionSource:
                 return motion
         raise InvalidData(f"no motion passes the check: {found[0]}")
 
-    def unseen_motion(self, pose: Mapping[str, float]) -> PlannedMotion:
-        """A motion for the proof: of the whole wrist, drawn at random, and large; of some that the
-        check finds nothing wrong with, the one that turns gravity most in the sensor.
+    def large_motion(self, pose: Mapping[str, float]) -> PlannedMotion:
+        """A motion of the whole wrist and back, drawn at random: of some that the check finds
+        nothing wrong with, the one that turns gravity most in the sensor.
 
         Raises:
             InvalidData: there is none.
@@ -109,7 +110,8 @@ class MotionSource:
             path = RestToRest(poses, shortest_moves(self._arm, self._limits, poses[:-1], poses[1:]))
             up = self._arm.frame_motion(poses, 0.0 * poses, 0.0 * poses).up
             turned = float(np.linalg.norm(up[1] - up[0]))
-            motion = _as_planned(path, wrist, names, "turn the wrist and back, for the proof")
+            motion = self._as_planned(path, describe_motion(
+                self._arm.chain, poses[:, [names.index(name) for name in self._arm.chain]]))
             if (best is None or turned > best[0]) and not self.problems(motion, pose):
                 best = turned, motion
         if best is None:
@@ -154,13 +156,23 @@ class MotionSource:
             poses = q + angle * np.array([0.0, 1.0, -1.0, 0.0])[:, None] * np.eye(len(q))[joint]
             durations = np.maximum(_SLOW, shortest_moves(self._arm, self._limits, poses[:-1],
                                                          poses[1:]))
-            names = self._arm.joint_names
-            motion = _as_planned(
-                RestToRest(poses, durations), [joint], names,
-                f"turn {names[joint]} by {np.degrees(angle):.0f}° to either side")
+            motion = self._as_planned(
+                RestToRest(poses, durations), f"turn {self._arm.joint_names[joint]} by "
+                f"{np.degrees(angle):.0f}° to either side")
             if not self.problems(motion, pose):
                 return motion
         return None
+
+    def _as_planned(self, path: RestToRest, words: str) -> PlannedMotion:
+        """The points of a motion, of all joints that move the sensor: controllers want them all."""
+        names = list(self._arm.joint_names)
+        chain = [names.index(name) for name in self._arm.chain]
+        stamps = np.linspace(0.0, path.duration, int(np.ceil(path.duration / _POINTS)) + 1)
+        state = path(stamps)
+        for part in state[1:]:
+            part[[0, -1]] = 0.0  # what is left there is rounding
+        return PlannedMotion(self._arm.chain, stamps, state.q[:, chain], state.dq[:, chain],
+                             state.ddq[:, chain], words=words)
 
     def _positions(self, pose: Mapping[str, float]) -> Array:
         """Positions (joints,) in the order of the description.
@@ -172,17 +184,6 @@ class MotionSource:
             if name not in pose:
                 raise InvalidData(f"it is not known where joint '{name}' is")
         return np.array([pose[name] for name in self._arm.joint_names])
-
-
-def _as_planned(motion: RestToRest, joints: Sequence[int], names: Sequence[str], words: str
-                ) -> PlannedMotion:
-    """The points of a motion of some joints, by their numbers among all names."""
-    stamps = np.linspace(0.0, motion.duration, int(np.ceil(motion.duration / _POINTS)) + 1)
-    state = motion(stamps)
-    for part in state[1:]:
-        part[[0, -1]] = 0.0  # what is left there is rounding
-    return PlannedMotion(tuple(names[j] for j in joints), stamps, state.q[:, joints],
-                         state.dq[:, joints], state.ddq[:, joints], words=words)
 
 
 def as_phi(report: Array) -> Array:

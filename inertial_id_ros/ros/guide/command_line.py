@@ -75,8 +75,8 @@ def make_parser() -> argparse.ArgumentParser:
     add("--inertia-accuracy", type=float, default=20.0, metavar="%",
         help="of the inertia, in %% of its mean moment, as far as the sensor allows; 0: it is not "
         "asked for (default: 20)")
-    add("--timeout", type=float, default=90.0, metavar="S",
-        help="longest identification, 5 to 600 s (default: 90)")
+    add("--timeout", type=float, default=120.0, metavar="S",
+        help="longest identification, 5 to 600 s (default: 120)")
     add = parser.add_argument_group("robot").add_argument
     add("--config", metavar="NAME",
         help="settings of a node that is started: a file, or ur, franka, xarm, kuka_lbr, kinova, "

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.action import get_action_names_and_types
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 
 from ...apps.guide.received import Received
@@ -143,7 +144,17 @@ class Listening:
         except (ImportError, AttributeError, ValueError):
             return
         self._guide.subscribe(message_class, name,
-                              lambda m: self._told.update({name: read(m)}), 10)
+                              lambda m: self._told.update({name: read(m)}), self._qos(name))
+
+    def _qos(self, name: str) -> QoSProfile:
+        """What the publishers of a topic offer: its last message, where it is latched."""
+        offered = [info.qos_profile for info in
+                   self._guide.node.get_publishers_info_by_topic(name)]
+        latched = all(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL for qos in offered)
+        return QoSProfile(
+            depth=10, reliability=min((qos.reliability for qos in offered),
+                                      key=lambda r: r == ReliabilityPolicy.RELIABLE),
+            durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE)
 
     def _hear_payload(self, name: str, kind: InputTopic) -> None:
         """Keep the payload that a topic states."""

@@ -15,6 +15,7 @@ from .listening import ENDING, Listening
 _READY = 3.0  # s until controller and joint states are heard
 _POLL = 0.05  # s
 # What the node says while it merely does not know enough yet is no reason to stop.
+_TOUCHED = "contact"  # finding
 _STOPPING = Doubt.PRESENT | Doubt.FRAME
 
 
@@ -24,12 +25,16 @@ class ControllerMover:
     Args:
         controller: name of the controller; found when the first motion is made, where empty.
         check: what is wrong with a motion from where the joints are, a sentence each.
+
+    Attributes:
+        was_rejected, is_patient: as `session.Mover`.
     """
 
     def __init__(self, guide: GuideNode, listening: Listening, controller: str,
                  check: Callable[[PlannedMotion, dict[str, float]], tuple[str, ...]]) -> None:
         self._guide, self._listening = guide, listening
         self._controller, self._check = controller, check
+        self.was_rejected = self.is_patient = False
 
     def run(self, motion: PlannedMotion, told: Callable[[], Any]) -> str:
         """As `session.Mover`."""
@@ -37,10 +42,11 @@ class ControllerMover:
         execution = jobs.run(lambda: MotionExecution(
             self._guide.node, motion, self._action(), self._listening.joint_states_topic, True,
             self._check, self.find_fault))
+        sent = False
         try:
             self._guide.wait_until(lambda: not execution.find_problem(), _READY)
             jobs.run(execution.ask)
-            jobs.run(execution.confirm)
+            sent = jobs.run(lambda: confirm(execution)) is State.SENDING
             while not execution.finished.wait(_POLL):
                 told()
         except Stopped:
@@ -50,6 +56,7 @@ class ControllerMover:
                 execution.abort("the session ends")
                 execution.finished.wait(_READY)
             jobs.run(execution.close)
+        self.was_rejected = sent and execution.state is State.REFUSED
         return "" if execution.state is State.DONE else execution.reason
 
     def find_fault(self) -> str:
@@ -57,7 +64,10 @@ class ControllerMover:
         stopped = self._listening.driver().stopped
         if stopped:
             return stopped
-        found = first_doubt(self._listening.findings(), _STOPPING)
+        findings = self._listening.findings()
+        if self.is_patient:
+            findings = tuple(f for f in findings if f.name == _TOUCHED)
+        found = first_doubt(findings, _STOPPING)
         return "" if found is None else found.text
 
     def _action(self) -> str:
@@ -65,3 +75,9 @@ class ControllerMover:
         if not self._controller:
             self._controller = self._listening.controller_names()[0]
         return f"{self._controller}{ENDING}"
+
+
+def confirm(execution: MotionExecution) -> State:
+    """Confirm a motion; where it stands then."""
+    execution.confirm()
+    return execution.state

@@ -24,7 +24,7 @@ from .guide_node import GuideNode
 
 _ANSWER = 10.0  # s
 _APPLY = 40.0  # s: it waits for the driver
-_LOOK = 1.5  # s in which a node that runs is found
+_LOOK = 3.0  # s in which a node that runs is found
 _GOAL = 10.0  # s until a goal is accepted
 
 

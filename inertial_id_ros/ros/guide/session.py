@@ -17,7 +17,7 @@ import numpy as np
 
 from ...apps.excitation.next_motion.planned_motion import PlannedMotion
 from ...apps.guide.at_rest import check_at_rest
-from ...apps.guide.by_motion import check_by_motion, check_joint_order
+from ...apps.guide.by_motion import check_by_motion, check_joint_order, rejected_row
 from ...apps.guide.motions import MotionSource, as_phi
 from ...apps.guide.progress import Part, Progress, Wanted
 from ...apps.guide.proof import Proof, prove
@@ -36,7 +36,8 @@ from .node_link import NodeLink, numbers_of
 _ARRIVAL = 6.0  # s until wrench and joint states have come once
 _LISTENED = 2.5  # s of a check at rest
 _LOOKS = 2  # at rest: what is wrong must be so in both
-_IN_VAIN, _PROGRESS = 3, 0.93  # so many motions that leave more than this share of an interval
+_IN_VAIN, _GIVEN_UP = 4, 12  # motions that bring nothing: it is good enough, or it is given up
+_PROGRESS = 0.95  # share of an interval that a motion must not leave
 _SETTLED = 0.7  # s after a motion until its last rows count
 _SHOWN = 0.2  # s between two looks at what is known
 _BY_HAND = 0.15  # rad that a joint moves at least where the arm is moved by hand
@@ -46,7 +47,16 @@ _NAME = "identify_payload"  # of the saved estimate, with the time behind
 
 
 class Mover(Protocol):
-    """Moves the arm, and stops it."""
+    """Moves the arm, and stops it.
+
+    Attributes:
+        was_rejected: whether the controller rejected the last motion.
+        is_patient: whether motions go on where the node doubts frames and sign: small ones, which
+            are made to find that out.
+    """
+
+    was_rejected: bool
+    is_patient: bool
 
     def run(self, motion: PlannedMotion, told: Callable[[], None]) -> str:
         """Make a motion; why it ended before its end, in words, or empty.
@@ -164,11 +174,19 @@ class Session:
             raise _Ended(INTERRUPTED, "not agreed to; nothing has moved")
         self._begin_goal()
         begin = self._guide.now_ns()
-        for motion in motions:
-            first = self._guide.now_ns()
-            self._move(motion)
-            self._guide.wait(_SETTLED)
-            self._judge_joint(motion, first)
+        self._mover.is_patient = True
+        try:
+            for motion in motions:
+                first = self._guide.now_ns()
+                self._move(motion)
+                self._guide.wait(_SETTLED)
+                self._judge_joint(motion, first)
+        except _Ended as error:
+            if error.end.status == NOT_IDENTIFIED:  # stopped on its way: perhaps it told why
+                self._judge_motion(begin)
+                raise _Ended(CHECK_FAILED, error.end.text) from None
+            raise
+        self._mover.is_patient = False
         self._judge_motion(begin)
 
     def _tilt_by_hand(self) -> None:
@@ -239,10 +257,10 @@ class Session:
                 self._show.say("as good as this sensor and its mounting allow: "
                                f"{progress.missing or 'more motion does not help'}")
                 break
-            if progress.left <= 0.0:
-                raise _Ended(NOT_IDENTIFIED, f"Not identified in {self._plan.timeout:g} s: "
+            if progress.left <= 0.0 or is_at_its_limit(shares, _GIVEN_UP):
+                raise _Ended(NOT_IDENTIFIED, f"Not identified in {progress.elapsed:.0f} s: "
                              + (progress.missing or "the intervals are too wide"))
-            self._improve(goal)
+            self._improve(goal, is_at_its_limit(shares, 1))
         self._is_identifying = False
         self._keep_estimate()
 
@@ -253,8 +271,12 @@ class Session:
         mass = parts[0].goal if parts and parts[0].is_known else 0.0
         return AccuracyGoal(mass, wanted.com, wanted.inertia)
 
-    def _improve(self, goal: AccuracyGoal) -> None:
-        """Make the next motion, or have it made."""
+    def _improve(self, goal: AccuracyGoal, in_vain: bool) -> None:
+        """Make the next motion, or have it made.
+
+        Args:
+            in_vain: the last one has brought nothing, so that a large one is made.
+        """
         if self._mover is None:
             return self._have_moved(goal)
         assert self._source is not None
@@ -262,7 +284,8 @@ class Session:
         if message is not None:
             self._source.learn_estimate(*numbers_of(message)[:2])
         try:
-            motion = self._source.next_motion(self._pose(), goal)
+            motion = (self._source.large_motion(self._pose()) if in_vain
+                      else self._source.next_motion(self._pose(), goal))
         except InertialIdError as error:
             raise _Ended(NOT_IDENTIFIED, str(error)) from None
         self._source.learn(motion, self._pose())
@@ -361,7 +384,7 @@ class Session:
             return
         assert self._source is not None
         try:
-            motion = self._source.unseen_motion(self._pose())
+            motion = self._source.large_motion(self._pose())
         except InertialIdError as error:
             raise _Ended(NOT_APPLIED, f"There is no motion for the proof: {error}") from None
         self._move(motion)
@@ -424,6 +447,9 @@ class Session:
         ended = self._mover.run(motion, lambda: self._look(0.0))
         if self._guide.stop.is_set():
             raise Stopped
+        if ended and self._mover.was_rejected and len(self.record.motions) == 1:
+            self._note_rows((rejected_row(ended),))
+            raise _Ended(CHECK_FAILED, "1 check is wrong; nothing has moved.")
         if ended:
             raise _Ended(NOT_IDENTIFIED, f"The arm has stopped: {ended}. Nothing was applied.")
 
@@ -457,17 +483,19 @@ class Session:
         raise _Ended(NOT_IDENTIFIED, f"Nobody has moved the arm for {self._plan.timeout:g} s.")
 
 
-def is_at_its_limit(shares: Sequence[Array]) -> bool:
+def is_at_its_limit(shares: Sequence[Array], last: int = _IN_VAIN) -> bool:
     """Whether the last motions have brought nothing any more.
 
     Args:
         shares: intervals (k,) over the goal after each motion; empty while there is no estimate.
+        last: number of these motions.
     """
-    if len(shares) <= _IN_VAIN or not all(map(len, shares[-_IN_VAIN - 1:])):
+    before = [share for share in shares[:-last] if len(share)]
+    after = [share for share in shares[-last:] if len(share)]
+    if not before or len(after) < last:
         return False
-    before = np.min([share for share in shares[:-_IN_VAIN] if len(share)], axis=0)
-    lacking = before > 1.0
-    return bool((np.min(shares[-_IN_VAIN:], axis=0) > _PROGRESS * before)[lacking].all())
+    best = np.min(before, axis=0)
+    return bool((np.min(after, axis=0) > _PROGRESS * best)[best > 1.0].all())
 
 
 def _farthest(a: Mapping[str, float], b: Mapping[str, float]) -> float:
