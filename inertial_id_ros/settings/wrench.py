@@ -21,6 +21,12 @@ class WrenchSettings:
         "unknown", "Sensor whose data sheet gives noise, accuracy, gain error, cross-talk, drift "
         "and range where they are not set themselves (settings.md has the values); ideal: nothing "
         "but white noise and a constant bias.", choices=tuple(SENSORS))
+    filter_cutoff: float = setting(
+        0.0, "Cut-off of the low-pass that the sensor applies to its own readings, as its data "
+        "sheet or driver says; what is compared with the wrench is then filtered alike. 0: not "
+        "known; it is found where it matters.", unit="Hz", low=0.0)
+    filter_order: int = setting(
+        1, "Number of equal first-order stages of that low-pass.", low=1, high=2)
     force_noise: float = setting(
         UNKNOWN.noise[0], "Standard deviation of one force sample (data sheet); corrected from "
         "the residual.", unit="N", above=0.0, runtime=True)

@@ -15,11 +15,18 @@ from typing import Any
 
 from ..errors import InvalidData, InvalidSetting
 from ..settings import Settings
-from .calls import ParameterCall
-from .gates import Gate
-from .payload import Payload
-from .readings import Reading, parameter_reading
-from .target import Placement, Plan, Seen, Sources, Target
+from .target import (
+    Gate,
+    ParameterCall,
+    Payload,
+    Placement,
+    Plan,
+    Reading,
+    Seen,
+    Sources,
+    Target,
+    parameter_reading,
+)
 
 _OFFSETS = tuple(f"offset.{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz")
 _MULTIPLIERS = tuple(name.replace("offset", "multiplier") for name in _OFFSETS)

@@ -34,10 +34,12 @@ from inertial_id_ros.ros.apply.history import (  # noqa: E402
 )
 from inertial_id_ros.settings import Settings  # noqa: E402
 from inertial_id_ros.srv import Save  # noqa: E402
-from inertial_id_ros.targets.gates import closed_gates  # noqa: E402
-from inertial_id_ros.targets.payload import payload_of_report  # noqa: E402
-from inertial_id_ros.targets.readings import body_reading  # noqa: E402
 from inertial_id_ros.targets.registry import load_target  # noqa: E402
+from inertial_id_ros.targets.target import (
+    body_reading,  # noqa: E402
+    closed_gates,  # noqa: E402
+    payload_of_report,  # noqa: E402
+)
 
 SAVED = "hammer.json"
 REPORT = {"frame_id": "link_eef", "mass": 1.0, "com": [0.0, 0.0, 0.1], "tool_apart": False,

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -64,17 +65,18 @@ def test_one_estimate_that_cannot_exist_fails_the_demo():
 
 
 def test_the_demo_identifies_the_payload_and_draws_it(tmp_path):
-    plot = tmp_path / "demo.png"
+    plot = tmp_path / "demo.svg"
     demo = RosProcess(own_domain(), *DEMO, "--seconds", "5", "--plot", str(plot))
     status, text = demo.finish()
     assert status == 0, text
     assert text.count("ok ") == 6 and text.count("agrees with the topic") == 2
-    assert plot.read_bytes().startswith(b"\x89PNG") and plot.stat().st_size > 20_000
+    picture = ElementTree.parse(plot).getroot()
+    assert len(picture.findall("{*}svg")) == 4 and len(picture.findall(".//{*}polyline")) >= 20
 
 
 @pytest.mark.parametrize(("words", "said"), [
     (("--seconds", "500"), "--seconds is 500 s; allowed: at least 5"),
-    (("--plot", "/no/such/folder/x.png"), "its folder does not exist"),
+    (("--plot", "/no/such/folder/x.svg"), "its folder does not exist"),
     (("--payload", "elephant"), "payload is 'elephant'"),
     (("--method", "magic"), "estimator.method is 'magic'"),
     (("--frobnicate",), "unrecognized arguments: --frobnicate"),

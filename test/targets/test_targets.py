@@ -16,12 +16,19 @@ from inertial_id_ros.errors import InertialIdError, InvalidData, InvalidSetting
 from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.targets.calls import ParameterCall, ServiceCall, call_from_json
-from inertial_id_ros.targets.gates import closed_gates, gates_of_payload
-from inertial_id_ros.targets.payload import Payload, payload_of_report
-from inertial_id_ros.targets.readings import body_reading, difference
 from inertial_id_ros.targets.registry import OWN, load_target, target_names
-from inertial_id_ros.targets.target import Seen
+from inertial_id_ros.targets.target import (
+    ParameterCall,
+    Payload,
+    Seen,
+    ServiceCall,
+    body_reading,
+    call_from_json,
+    closed_gates,
+    difference,
+    gates_of_payload,
+    payload_of_report,
+)
 
 MASS, COM = 1.5, [0.02, -0.03, 0.11]
 TENSOR = np.array([[0.012, 0.001, -0.002], [0.001, 0.014, 0.003], [-0.002, 0.003, 0.009]])

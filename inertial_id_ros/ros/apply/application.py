@@ -10,12 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import InertialIdError, printable
 from ...settings import Settings
-from ...targets.calls import Call, ParameterCall, ServiceCall
-from ...targets.gates import Gate, closed_gates, gates_of_payload
-from ...targets.payload import Payload
-from ...targets.readings import Reading, difference
 from ...targets.registry import load_target
-from ...targets.target import Placement, Plan, Target
+from ...targets.target import (
+    Call,
+    Gate,
+    ParameterCall,
+    Payload,
+    Placement,
+    Plan,
+    Reading,
+    ServiceCall,
+    Target,
+    closed_gates,
+    difference,
+    gates_of_payload,
+)
 from ..compat import message_type
 from .arm_state import doubt_gate, rest_gate
 from .asking import Asking, NoResponse

@@ -15,7 +15,7 @@ from ...doubts import Doubt, first_doubt
 from ...findings import Finding
 from ...io.dynamic_joint_state import DynamicJointStates
 from ...settings import Settings
-from ...targets.gates import Gate
+from ...targets.target import Gate
 from ..compat import message_type
 from .asking import Asking
 

@@ -10,9 +10,7 @@ import numpy as np
 
 from ...identification.verdict import COM_LENGTH, COM_SHARE, MASS_SHARE
 from ...settings import Settings
-from ...targets.gates import Gate
-from ...targets.payload import Payload
-from ...targets.target import Target
+from ...targets.target import Gate, Payload, Target
 from .consequences import removes_from_wrench
 from .history import is_undo
 

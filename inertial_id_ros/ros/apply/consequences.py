@@ -14,10 +14,7 @@ from rclpy.parameter import Parameter
 from ...errors import InvalidData
 from ...identification.wrench.identifier import Identifier
 from ...settings import Settings
-from ...targets.gates import Gate
-from ...targets.payload import Payload
-from ...targets.readings import Reading
-from ...targets.target import Target
+from ...targets.target import Gate, Payload, Reading, Target
 from ..services.saving import CannotSave
 from .history import History
 

@@ -13,8 +13,7 @@ from ...estimate import IDENTIFIED, UNOBSERVED, Estimate, Outcome
 from ...identification.verdict import allowed_intervals
 from ...inertia import Array, report_jacobian
 from ...regression.tool import Tool
-from ...targets.payload import Payload, payload_of, payload_of_report
-from ...targets.target import Placement
+from ...targets.target import Payload, Placement, payload_of, payload_of_report
 from ..services.saving import read_saved
 
 if TYPE_CHECKING:

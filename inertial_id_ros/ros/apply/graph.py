@@ -10,9 +10,7 @@ from rclpy.node import Node
 
 from ...errors import InvalidSetting
 from ...settings import Settings
-from ...targets.calls import ServiceCall
-from ...targets.gates import Gate
-from ...targets.target import Seen, Sources, Topic
+from ...targets.target import Gate, Seen, ServiceCall, Sources, Topic
 from ..compat import message_type
 from .asking import Asking, NoAnswer
 from .parameter_clients import ParameterClient

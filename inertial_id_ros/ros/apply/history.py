@@ -11,8 +11,7 @@ from typing import Any
 
 from ...errors import InertialIdError, InvalidSetting
 from ...io.files import user_path, without_nonfinite
-from ...targets.calls import Call, call_from_json
-from ...targets.gates import Gate
+from ...targets.target import Call, Gate, call_from_json
 from ..services.saving import CannotSave, own_name, require_writable
 
 FILE = "applications.jsonl"

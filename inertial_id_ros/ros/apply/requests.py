@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import InvalidData
-from ...targets.calls import ServiceCall
+from ...targets.target import ServiceCall
 
 _NUMBERS = {"float": float, "double": float, "boolean": bool, "string": str}
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from inertial_id_ros.srv import SetTool
 
-from ...apps.report.wording import CONFIDENCE_95
+from ...apps.report.units import CONFIDENCE_95
 from .live_node import LiveNode
 from .payload_view import findings, headline, table
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from inertial_id_ros.msg import InertialParameters
 
-from ...apps.report.wording import CONFIDENCE_95, NAMES, round_to_spread
+from ...apps.report.units import CONFIDENCE_95, NAMES, round_to_spread
 from ...estimate import UNOBSERVED, VERDICT_WORDS
 from ...geometry.equivalent_box import equivalent_box
 from ...inertia import Array, principal_moments

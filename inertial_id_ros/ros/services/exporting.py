@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inertial_id_ros.srv import Export
@@ -13,6 +14,7 @@ from ...export.formats import ROBOT, ExportedPayload, check_format, export
 from ...export.payload import Payload, payload_from_estimate
 from ...export.placement import moves_against
 from ...export.saved_estimate import read_saved_estimate
+from ...export.usd import hull_of_shape
 from ...io.child_process import ChildProcess
 from ...io.files import user_path, write_atomically
 from ...kinematics.robot_description import read_description
@@ -52,6 +54,11 @@ class Exports:
             raise InvalidSetting(f"format is '{request.format}'; only {ROBOT} can be published")
         publisher = self._description_publisher() if request.publish else ""
         payload = None if request.estimate else payload_from_estimate(self._node.watchdog.outcome)
+        shape = self._node.identifier.shape
+        if payload is not None and request.format == "usd" and shape is not None:
+            payload = replace(payload, mesh=hull_of_shape(shape)).with_notes(
+                f"the mesh is the convex hull of the shape in use ({shape.name}"
+                f"{', which only bounds the object' if shape.bounding else ''})")
         return self._node.reader.post(
             lambda child: self._carry_out(request, response, payload, publisher, child))
 

@@ -47,8 +47,8 @@ def make_parser() -> argparse.ArgumentParser:
     add("--seconds", type=float, default=20.0,
         help="time to watch, 5 to 45 s (default: 20)")
     add("--seed", type=int, default=0, help="seed of the sensor noise (default: 0)")
-    add("--plot", type=Path, default=Path("demo.png"), metavar="PNG",
-        help="where to draw the estimate over time (default: demo.png)")
+    add("--plot", type=Path, default=Path("demo.svg"), metavar="SVG",
+        help="where to draw the estimate over time (default: demo.svg)")
     return parser
 
 
@@ -131,14 +131,14 @@ def _watch(client: DemoClient, children: Children, console: Console, stop: threa
 
 def _report_success(client: DemoClient, console: Console, options: argparse.Namespace) -> int:
     """Print what was reached, draw the plot; returns the exit status."""
-    from .demo_view import plot
+    from .demo_view import picture
 
     checks: list[Check] = client.record.checks()
     if client.record.valid:
         checks += [client.ask_service(), client.ask_parameters()]
         title = f"'{options.payload}' on a simulated cobot, identified by {options.method}"
         try:
-            plot(client.record, title, options.plot)
+            options.plot.write_text(picture(client.record, title), encoding="utf-8")
         except OSError as error:
             raise InvalidSetting(f"--plot is '{options.plot}'; cannot write it: "
                                  f"{error.strerror or error}") from error
