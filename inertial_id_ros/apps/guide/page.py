@@ -12,10 +12,9 @@ import numpy as np
 from ...cli import OK
 from ...inertia import PARAMETER_NAMES, Array
 from ...io.files import write_atomically
-from ..report.drawing.charts import Axes, Curve, chart
-from ..report.drawing.elements import Markup, element, section, table
-from ..report.drawing.style import page
-from ..report.wording import two_digits
+from ..report.charts import Axes, Curve, chart, limits_around
+from ..report.html import Markup, element, page, section, table
+from ..report.units import two_digits
 from .proof import FORCE, TORQUE, Proof
 from .record import End, Record
 from .row import Row, Verdict
@@ -123,7 +122,7 @@ def _chart(proof: Proof, part: slice, predicted: Array, title: str, unit: str) -
     lines += [Curve("predicted" if k == 0 else "", proof.time, model[:, k], "black", dashed=True)
               for k in range(3)]
     both = np.concatenate([proof.measured[:, part], proof.before[:, part], proof.after[:, part]])
-    return chart(title, unit, lines, Axes((0.0, float(proof.time[-1])), _limits(both)),
+    return chart(title, unit, lines, Axes((0.0, float(proof.time[-1])), limits_around(both, both)),
                  f"{title}: measured and predicted over {proof.time[-1]:.1f} s")
 
 
@@ -165,9 +164,3 @@ def _motions(record: Record) -> Markup:
     return section("Motions", "motions", table("In this order", ["", "motion", "time"], rows)
                    if rows else element("p", "Nothing has moved."))
 
-
-def _limits(values: Array) -> tuple[float, float]:
-    """Limits of an axis around values."""
-    low, high = float(values.min()), float(values.max())
-    margin = 0.06 * (high - low) or 1.0
-    return low - margin, high + margin

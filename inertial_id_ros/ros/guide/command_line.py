@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...apps.bag.config import config_file
+from ...apps.bag.identify_bag import config_file
 from ...apps.guide.motions import USUAL_BOX
 from ...apps.guide.progress import Wanted
 from ...arguments import Parser, numbers
