@@ -27,7 +27,8 @@ class Record:
         rows: of the checks; progress: what was known when.
         motions: what was made, in words, and how long it took [s]; 0 where a person made it.
         report: (10,) mass, centre of mass, inertia about it in `frame`; None: not identified.
-        sigma: (10,) its standard deviations; parts: the same with intervals and goal.
+        sigma: (10,) its standard deviations; stamp_ns: of its newest sample; parts: the same
+            with intervals and goal.
         proof: of the payload; proof_after: of the driver's own wrench, once it subtracts it.
         applied: what the robot was told, in words; saved: name of the saved estimate.
         truth: (10,) of a simulated arm, like `report`.
@@ -40,6 +41,7 @@ class Record:
     sigma: Array | None = None
     parts: tuple[Part, ...] = ()
     frame: str = ""
+    stamp_ns: int = 0
     proof: Proof | None = None
     proof_after: Proof | None = None
     applied: str = ""

@@ -8,15 +8,16 @@ cannot harm a node that others use.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from ...cli import exit_status, identify_payload
+from ...apps.guide.record import End, Record
+from ...cli import INTERRUPTED, exit_status, identify_payload
 
 if TYPE_CHECKING:
     from ...apps.guide.motions import MotionSource
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from .guide_node import GuideNode
     from .listening import Listening
     from .node_link import NodeLink
-    from .session import End, Mover
+    from .session import Mover
 
 _RATE = 500.0  # Hz, of the wrench for which motions are planned
 _MARGIN = 1.25  # of the accuracy that no motion surpasses
@@ -47,7 +48,7 @@ def _run(words: list[str], ros_words: list[str]) -> int:
 
     options = parse(words, ros_words)
     stop = stop_flag()
-    return run(options, stop, make_show(options)).status
+    return run(options, stop, make_show(options)).end.status
 
 
 def make_show(options: Options) -> Show:
@@ -61,25 +62,36 @@ def make_show(options: Options) -> Show:
     return JsonLines(sys.stdout, options.yes)
 
 
-def run(options: Options, stop: threading.Event, show: Show) -> End:
-    """Run a session; how it ended."""
-    import os
+class Outcome(NamedTuple):
+    """How a session ended, and what happened; None where it did not begin."""
 
+    end: End
+    record: Record | None
+
+
+def run(options: Options, stop: threading.Event, show: Show,
+        observe: Callable[[GuideNode], None] = lambda guide: None,
+        beside: Children | None = None) -> Outcome:
+    """Run a session.
+
+    Args:
+        stop: set when the user wants to end.
+        observe: called with the command's node before the session.
+        beside: processes that must live as long as the session.
+    """
     from .. import compat
     from ..signals import ignore_signals
     from ..tools.children import Children
     from .guide_node import GuideNode, Stopped
-    from .session import End
 
     compat.init([])
     try:
-        with ExitStack() as stack:
-            children = stack.enter_context(Children(dict(os.environ)))
-            guide = stack.enter_context(GuideNode(stop))
+        with Children(dict(os.environ)) as children, GuideNode(stop) as guide:
             try:
-                return _session(options, guide, children, show)
+                observe(guide)
+                return _session(options, guide, [children, *filter(None, [beside])], show)
             except Stopped:
-                return End(130, "interrupted; nothing was applied")
+                return Outcome(End(INTERRUPTED, "interrupted; nothing was applied"), None)
             finally:
                 show.close()
                 if stop.is_set():
@@ -88,7 +100,8 @@ def run(options: Options, stop: threading.Event, show: Show) -> End:
         compat.shutdown()
 
 
-def _session(options: Options, guide: GuideNode, children: Children, show: Show) -> End:
+def _session(options: Options, guide: GuideNode, children: Sequence[Children], show: Show
+             ) -> Outcome:
     """Find or start the node, run the session, and write the report."""
     from ...apps.guide.page import write_page
     from .listening import Listening
@@ -97,8 +110,9 @@ def _session(options: Options, guide: GuideNode, children: Children, show: Show)
 
     if not find_node(guide, options.node):
         show.say(f"no node '{options.node}' runs; one is started")
-        children.start("inertial_id_ros.ros.main", options.arguments)
-        wait_for_node(guide, options.node, children.describe_ended, _START)
+        children[0].start("inertial_id_ros.ros.main", options.arguments)
+        wait_for_node(guide, options.node, lambda: "; ".join(
+            filter(None, (some.describe_ended() for some in children))), _START)
     link = NodeLink(guide, options.node)
     listening = Listening(guide, options.node, link.settings)
     plan = Plan(reachable(options.wanted, link), options.timeout, options.only_check,
@@ -109,7 +123,7 @@ def _session(options: Options, guide: GuideNode, children: Children, show: Show)
     show.step("report")
     show.say(f"report: {write_page(options.report, session.record, end)}")
     show.end(end.text, end.status)
-    return end
+    return Outcome(end, session.record)
 
 
 def reachable(wanted: Wanted, link: NodeLink) -> Wanted:

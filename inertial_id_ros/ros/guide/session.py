@@ -28,6 +28,7 @@ from ...cli import CHECK_FAILED, INTERRUPTED, NOT_APPLIED, NOT_IDENTIFIED, OK
 from ...errors import InertialIdError
 from ...identification.accuracy_goal import AccuracyGoal
 from ...inertia import Array
+from ...io.messages import stamp_ns
 from ...targets.registry import load_target
 from .guide_node import GuideNode, Stopped
 from .listening import Listening
@@ -125,7 +126,8 @@ class Session:
         except _Ended as error:
             return error.end
         except Stopped:
-            return End(INTERRUPTED, "interrupted; nothing was applied")
+            return End(INTERRUPTED, "interrupted; " + (
+                "the payload was applied" if self.record.applied else "nothing was applied"))
         finally:
             self._link.end()
 
@@ -329,6 +331,7 @@ class Session:
         report, covariance, self._bias = numbers_of(message)
         self.record.report, self.record.frame = report, message.header.frame_id
         self.record.sigma = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        self.record.stamp_ns = stamp_ns(message.header.stamp)
         self.record.saved, self.record.parts = name, self._link.parts(self._plan.wanted)
         self._link.end()
 
@@ -451,7 +454,10 @@ class Session:
             self._note_rows((rejected_row(ended),))
             raise _Ended(CHECK_FAILED, "1 check is wrong; nothing has moved.")
         if ended:
-            raise _Ended(NOT_IDENTIFIED, f"The arm has stopped: {ended}. Nothing was applied.")
+            status = NOT_APPLIED if self.record.proof else NOT_IDENTIFIED
+            raise _Ended(status, f"The arm has stopped: {ended}. "
+                         + ("The payload was applied; its check was not finished."
+                            if self.record.applied else "Nothing was applied."))
 
     def _look(self, seconds: float) -> Progress:
         """Show what is known, for so long."""
