@@ -59,13 +59,13 @@ class Record:
 
     Attributes:
         truth: mass, com and inertia about it (10,), sensor frame; None until received.
-        result: the same, of what the session has identified; None before.
         messages: all InertialParameters, in order.
+        result: (10,) what the session has identified; None before.
     """
 
     truth: Array | None = None
-    result: Array | None = None
     messages: list[InertialParameters] = field(default_factory=list)
+    result: Array | None = None
 
     @property
     def valid(self) -> list[InertialParameters]:
