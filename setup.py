@@ -32,8 +32,7 @@ setup(
     python_requires=">=3.10",
     packages=find_packages(include=["inertial_id_ros", "inertial_id_ros.*"]),
     package_data={"inertial_id_ros": ["py.typed"],
-                  "inertial_id_ros.apps.simulation": ["models/**"],
-                  "inertial_id_ros.ros.requests": ["fast_dds.xml"]},
+                  "inertial_id_ros.apps.simulation": ["models/**"]},
     # What ROS distributions have as well: package.xml names the same for rosdep.
     # Exact versions that are known to work together: requirements/run.txt.
     install_requires=[

@@ -28,8 +28,9 @@ from inertial_id_ros.export.payload import payload_from_estimate
 from inertial_id_ros.findings import Finding
 from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
 from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.ros.apply.gates import gates_of_payload
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.targets.target import closed_gates, gates_of_payload, payload_of
+from inertial_id_ros.targets.target import closed_gates, payload_of
 
 GROUPS = {Doubt.MASS: slice(0, 1), Doubt.COM: slice(1, 4), Doubt.INERTIA: slice(4, 10)}
 NAMES = sorted(recorded())

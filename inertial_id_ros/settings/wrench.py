@@ -1,12 +1,14 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Settings of the wrench sensor, and of its tare."""
+"""Settings of the wrench sensor."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .sensors import DRIFT_IN_AN_HOUR, SENSORS, UNKNOWN
+from .sensors import SENSORS, UNKNOWN
 from .spec import setting
+
+DRIFT_IN_AN_HOUR = 8.0  # over that in a minute: about the square root of 60, as it wanders
 
 
 @dataclass(frozen=True)
@@ -68,15 +70,8 @@ class WrenchSettings:
         """Sign of the reading against the wrench on the payload, ``A phi``."""
         return -1.0 if self.convention == "on_sensor" else 1.0
 
-
-@dataclass(frozen=True)
-class TareSettings:
-    """What a tare is worth when it is no longer new."""
-
-    force_drift: float = setting(
-        DRIFT_IN_AN_HOUR * UNKNOWN.drift[0], "How far the force bias may have moved an hour after "
-        "a tare (one standard deviation); grows with the square root of the tare's age, up to "
-        "wrench.force_bias_sd.", unit="N", low=0.0, runtime=True)
-    torque_drift: float = setting(
-        DRIFT_IN_AN_HOUR * UNKNOWN.drift[1], "The same for the torque bias.", unit="N m", low=0.0,
-        runtime=True)
+    @property
+    def drift_of_tare(self) -> tuple[float, float]:
+        """How far the bias of a force and of a torque channel may have moved an hour after a tare
+        (one standard deviation) [N, N m]; grows with the square root of the tare's age."""
+        return DRIFT_IN_AN_HOUR * self.force_drift, DRIFT_IN_AN_HOUR * self.torque_drift

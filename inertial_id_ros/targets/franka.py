@@ -75,8 +75,6 @@ class Franka(Target):
 
 def _idle(settings: Settings, seen: Seen) -> Gate:
     """The robot refuses a load unless it is idle."""
-    if not settings.apply.require_idle:
-        return Gate("idle")
     if seen.message is None:
         return Gate("idle", "the robot state is silent, so that it is not known whether the robot "
                     "is idle; start franka_robot_state_broadcaster")

@@ -140,9 +140,9 @@ def _broadcaster(settings: Settings) -> str:
     """Name of the broadcaster: that whose topic the wrench is, unless another is named."""
     name = settings.apply.node or posixpath.dirname(settings.wrench.topic)
     if not name.strip("/"):
-        raise InvalidSetting(f"apply.node is empty, and wrench.topic is '{settings.wrench.topic}', "
-                             "which is no topic of a force_torque_sensor_broadcaster; name its "
-                             "node in apply.node")
+        raise InvalidSetting("apply.service is empty, and wrench.topic is "
+                             f"'{settings.wrench.topic}', which is no topic of a "
+                             "force_torque_sensor_broadcaster; name its node in apply.service")
     return name
 
 

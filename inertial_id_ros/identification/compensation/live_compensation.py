@@ -14,7 +14,7 @@ from ...kinematics.causal.joint_filter import JointFilter
 from ...kinematics.causal.pose_filter import PoseFilter
 from ...kinematics.causal.transform_chain import TransformChain
 from ...settings import Settings
-from ...settings.output import CompensationSettings
+from ...settings.node import CompensationSettings
 from ...signals.sample_checks import is_plausible, plausible_limits
 from .blend import Blend
 from .load_in_use import Load, LoadInUse, Mode

@@ -14,8 +14,7 @@ import rclpy
 from rclpy.clock import Clock, ClockType
 
 from .. import compat
-from ..apply.asking import Asking
-from ..apply.executor_jobs import ExecutorJobs
+from ..apply.other_nodes import Asking, ExecutorJobs
 
 _PERIOD = 0.01  # s between two looks for jobs
 _POLL = 0.02  # s

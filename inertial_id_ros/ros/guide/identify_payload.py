@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str], ros_words: list[str]) -> int:
-    from ..signals import stop_flag
+    from ..program import stop_flag
     from .command_line import parse
 
     options = parse(words, ros_words)
@@ -80,7 +80,7 @@ def run(options: Options, stop: threading.Event, show: Show,
         beside: processes that must live as long as the session.
     """
     from .. import compat
-    from ..signals import ignore_signals
+    from ..program import ignore_signals
     from ..tools.children import Children
     from .guide_node import GuideNode, Stopped
 

@@ -30,15 +30,15 @@ from ...signals.input_topics import (
     input_topics,
 )
 from ...signals.precompensation import stated_mass
-from ..apply.asking import NoAnswer
-from ..apply.parameter_clients import ParameterClient
-from ..compat import message_type
+from ..apply.other_nodes import NoAnswer, ParameterClient
+from ..compat import find_type, message_type
 from ..diagnostics import WARNED
 from ..inputs import subscription_qos
 from ..publisher_watch import publishing_nodes
 from .guide_node import GuideNode
 
 ACTION, ENDING = "control_msgs/action/FollowJointTrajectory", "/follow_joint_trajectory"
+_CONTROLLER_STATE = "control_msgs/msg/JointTrajectoryControllerState"
 _TIMEOUT = 2.0  # s for the parameters of a controller
 
 
@@ -139,9 +139,8 @@ class Listening:
         if name in self._heard or not self._guide.node.count_publishers(name):
             return
         self._heard.add(name)
-        try:
-            message_class = message_type(kind)
-        except (ImportError, AttributeError, ValueError):
+        message_class = find_type(kind)
+        if message_class is None:
             return
         self._guide.subscribe(message_class, name,
                               lambda m: self._told.update({name: read(m)}), self._qos(name))
@@ -162,9 +161,8 @@ class Listening:
         if key in self._heard:
             return
         self._heard.add(key)
-        try:
-            message_class = message_type(kind.type)
-        except (ImportError, AttributeError, ValueError):
+        message_class = find_type(kind.type)
+        if message_class is None:
             return
 
         def take(message: Any) -> None:
@@ -197,18 +195,14 @@ class Listening:
 
     def _controller(self, name: str) -> Controller:
         """What a controller tells of itself: by its state, or by its parameter `joints`."""
-        for kind in ("control_msgs/msg/JointTrajectoryControllerState",):
-            try:
-                message_class = message_type(kind)
-            except (ImportError, AttributeError, ValueError):
+        for topic in (f"{name}/controller_state", f"{name}/state"):
+            if find_type(_CONTROLLER_STATE) is None or not self._guide.node.count_publishers(topic):
                 continue
-            for topic in (f"{name}/controller_state", f"{name}/state"):
-                messages = (self._guide.asking.listen(message_class, topic, 1.0, bool)
-                            if self._guide.node.count_publishers(topic) else [])
-                if messages:
-                    state = messages[-1]
-                    seen = getattr(state, "feedback", None) or state.actual
-                    return Controller(name, tuple(state.joint_names), tuple(seen.positions))
+            messages = self._guide.asking.listen(_CONTROLLER_STATE, topic, 1.0, bool)
+            if messages:
+                state = messages[-1]
+                seen = getattr(state, "feedback", None) or state.actual  # Humble: actual
+                return Controller(name, tuple(state.joint_names), tuple(seen.positions))
         try:
             told = ParameterClient(self._guide.asking, name, _TIMEOUT).read(["joints"])
         except NoAnswer:
@@ -265,9 +259,8 @@ def findings_of(status: DiagnosticStatus) -> tuple[Finding, ...]:
 def _decoders() -> dict[str, Callable[[bytes], Any]]:
     """Decoders of the types that `io.cdr` does not read, as far as they are installed."""
     out: dict[str, Callable[[bytes], Any]] = {}
-    try:
-        kind = message_type(DYNAMIC_JOINT_STATES.type)
-    except (ImportError, AttributeError, ValueError):
+    kind = find_type(DYNAMIC_JOINT_STATES.type)
+    if kind is None:
         return out
 
     def decode(data: bytes) -> Any:

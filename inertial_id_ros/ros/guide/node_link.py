@@ -17,9 +17,8 @@ from ...apps.guide.progress import Part, Progress, Wanted, parts_of
 from ...errors import InertialIdError, InvalidData
 from ...inertia import Array
 from ...settings import Settings, iter_settings, settings_from_mapping
-from ..apply.asking import NoAnswer
-from ..apply.parameter_clients import ParameterClient
-from ..client.contract import received_qos
+from ..apply.other_nodes import NoAnswer, ParameterClient
+from ..contract import received_qos
 from .guide_node import GuideNode
 
 _ANSWER = 10.0  # s

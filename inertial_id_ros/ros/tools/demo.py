@@ -19,7 +19,6 @@ from ...arguments import Parser
 from ...cli import INTERRUPTED, exit_status, inertial_id_demo
 from ...errors import InvalidSetting
 from ...settings import SENSORS
-from ..signals import ignore_signals, stop_flag
 
 if TYPE_CHECKING:
     import threading
@@ -73,6 +72,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _run_demo(options: argparse.Namespace) -> int:
     from ..guide.command_line import parse
     from ..guide.identify_payload import make_show
+    from ..program import ignore_signals, stop_flag
     from .children import Children, private_environment
 
     stop = stop_flag()

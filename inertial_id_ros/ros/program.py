@@ -1,16 +1,20 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""ROS arguments of a command line: passed to ROS, and removed for the program's own parser."""
+"""What every program of ROS does with its arguments, and with signals."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import FrameType
 
 from rclpy.utilities import remove_ros_args
 
-from ...errors import InvalidSetting
-from .. import compat
+from ..errors import InvalidSetting
+from ..ros import compat
 
 
 def start_ros(program: str, words: Sequence[str]) -> None:
@@ -50,3 +54,37 @@ def _explain_refusal() -> Iterator[None]:
         yield
     except Exception as error:  # rclpy has no public base class for bad ROS arguments
         raise InvalidSetting(f"ROS arguments: {without_sources(str(error))}") from error
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def stop_flag() -> threading.Event:
+    """An event that is set by every SIGINT and SIGTERM from now on."""
+    stop = threading.Event()
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in _SIGNALS:
+        signal.signal(number, ask)
+    return stop
+
+
+def leave_in_time(stop: threading.Event, patience: float, leave: Callable[[], object]) -> None:
+    """Call `leave` this long [s] after a stop, wherever the other threads are by then; a process
+    that has ended before is not affected."""
+
+    def wait() -> None:
+        stop.wait()
+        time.sleep(patience)
+        leave()
+
+    threading.Thread(target=wait, name="end", daemon=True).start()
+
+
+def ignore_signals() -> None:
+    """Have signals do nothing any more: while Python ends, it puts the default actions back, and a
+    launch file sends SIGINT twice."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)

@@ -7,20 +7,17 @@ itself is done by another process (`io.child_process`), for which this thread wa
 
 from __future__ import annotations
 
-import ctypes
-import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
-from ...errors import InertialIdError
-from ...export.urdf import without_payloads
-from ...io.child_process import ChildProcess
-from ...kinematics.robot_description import simplify
-from ..worker import Busy, Worker
+from ..errors import InertialIdError
+from ..export.urdf import without_payloads
+from ..io.child_process import ChildProcess
+from ..kinematics.robot_description import simplify
+from .worker import Busy, Worker
 
 T = TypeVar("T")
-_RETURN = 10.0  # s at most between two times that free memory is returned to the system
 _MOST_WAITING = 4  # pieces of data; each may have the size of the largest message
 
 
@@ -40,12 +37,10 @@ class OutsideReader:
                  failed: Callable[[str, Exception], None]) -> None:
         self._on_description = on_description
         self.child = ChildProcess()
-        self._thread = Worker({"read a description": self._read_description,
-                               "return memory": _return_memory}, failed)
+        self._thread = Worker({"read a description": self._read_description}, failed)
         self._newest: str | None = None
         self.description = ""
         self._waiting: list[Future[object]] = []
-        self._large_came, self._returned = False, time.monotonic()
 
     def start(self) -> None:
         """Start the thread."""
@@ -63,24 +58,13 @@ class OutsideReader:
 
     def look(self) -> None:
         """Begin with a description that came while another was read; forget what is done."""
-        before = len(self._waiting)
         self._waiting = [future for future in self._waiting if not future.done()]
-        if (self._large_came or len(self._waiting) < before
-                or time.monotonic() - self._returned > _RETURN):
-            self._large_came, self._returned = False, time.monotonic()
-            self._thread.request("return memory")
         if self._newest is not None:
             self._thread.request("read a description")
 
-    def note_large(self) -> None:
-        """Note that a large message came, whose memory is free when its callback has ended."""
-        self._large_came = True
-
     def run(self, job: Callable[[], None]) -> None:
-        """Have the thread do something else, which takes a fraction of a second, and then return
-        the memory that it needed; in any thread."""
+        """Have the thread do something else, which takes a fraction of a second; in any thread."""
         self._thread.post(job)
-        self._thread.request("return memory")
 
     def post(self, read: Callable[[ChildProcess], T]) -> Future[T]:
         """Have the thread read something; in the executor's thread (raises Busy)."""
@@ -105,13 +89,3 @@ class OutsideReader:
             self.description = before
             # An error keeps the frames that it came through, and they keep the text.
             self._on_description(error.with_traceback(None))
-
-
-def _return_memory() -> None:
-    """Have the C library return to the system what large messages, and windows that went through
-    the pipeline again, have taken; else it keeps tens of megabytes for later. Takes less than a
-    millisecond, in which other threads go on."""
-    try:
-        ctypes.CDLL(None).malloc_trim(0)
-    except AttributeError:  # another C library
-        pass

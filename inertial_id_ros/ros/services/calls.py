@@ -1,13 +1,39 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Limits on how often clients may call: doing so in a loop would prevent estimates."""
+"""What every service does: whether it may be called now, and how often; answers that come later."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from typing import Any
+
+from rclpy.node import Node
 
 from ...errors import InertialIdError
+from ...settings import Settings
+
+
+class Locked(InertialIdError):
+    """The settings allow nobody to do that while the node runs."""
+
+
+def require_unlocked_parameters(settings: Settings, names: Iterable[str]) -> None:
+    """Raise Locked where one of these parameters cannot be set any more."""
+    for name in names:
+        if settings.security.locks_parameter(name):
+            raise Locked(f"{name} is locked, because security.lock_parameters is "
+                         f"'{settings.security.lock_parameters}'; set it when the node starts")
+
+
+def require_unlocked_service(settings: Settings, name: str) -> None:
+    """Raise Locked where a service refuses every request."""
+    if name in settings.security.locked_services:
+        raise Locked(f"{name} is locked, because security.lock_services is "
+                     f"'{settings.security.lock_services}'")
+
 
 SPAN = 10.0  # s
 
@@ -67,3 +93,37 @@ def parameter_limit(now: Callable[[], float] = time.monotonic) -> CallLimit:
 def rejection_limit(now: Callable[[], float] = time.monotonic) -> CallLimit:
     """The limit on rejected goals that are logged one by one."""
     return CallLimit(10, "goals were rejected", "goals of identify are rejected in a loop", now)
+
+
+class _Late:
+    """Stands for a response until both the response and the caller's header are there."""
+
+    def __init__(self, future: Future[Any], send: Callable[[Any, Any], None]) -> None:
+        self._future, self._send = future, send
+
+    def attach(self, header: Any) -> None:
+        """Send the response to this caller as soon as it is there."""
+        self._future.add_done_callback(lambda done: self._send(done.result(), header))
+
+
+def create_late_service(node: Node, kind: Any, name: str,
+                        answer: Callable[[Any, Any], Future[Any]]) -> None:
+    """Create a service whose callback returns a future of the response, which never fails.
+
+    Args:
+        answer: takes request and response; the future may be done in any thread.
+    """
+    closed = threading.Event()
+    service = node.create_service(kind, name, lambda request, response: _Late(
+        answer(request, response), send))
+    send_now = service.send_response
+
+    def send(response: Any, header: Any) -> None:
+        if closed.is_set():
+            return
+        try:
+            send_now(response, header)
+        except Exception:  # the service was destroyed meanwhile: nobody waits any more
+            closed.set()
+
+    service.send_response = lambda response, header: response.attach(header)

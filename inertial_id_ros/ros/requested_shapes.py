@@ -1,28 +1,34 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The shape that a `SetShape` request describes."""
+"""Shapes that requests and goals describe, in the sensor frame: small ones are made in the worker,
+others in another process."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from shape_msgs.msg import Mesh, SolidPrimitive
 
 from inertial_id_ros.srv import SetShape
 
-from ...errors import InvalidShape
-from ...geometry.outside_shapes import SMALL, fill_file, fill_points, fill_triangles, placed
-from ...geometry.resources import resolve_allowed
-from ...geometry.shape import Shape, shape_from_primitive
-from ...inertia import Array
-from ...io.child_process import ChildProcess
-from ...limits import MAX_REQUEST_FACES, MAX_REQUEST_POINTS
-from ..conversions import pose_matrix
-from .counted_types import Rows
+from ..errors import InertialIdError, InvalidShape, UnknownFrame
+from ..geometry.outside_shapes import SMALL, fill_file, fill_points, fill_triangles, placed
+from ..geometry.resources import package_roots, resolve_allowed
+from ..geometry.shape import Shape, shape_from_primitive
+from ..inertia import Array
+from ..io.child_process import ChildProcess
+from ..limits import MAX_REQUEST_FACES, MAX_REQUEST_POINTS
+from ..settings import Settings
+from .conversions import pose_matrix
+from .estimation import Estimation
+from .outside_reader import OutsideReader
+from .settings.settings_node import SettingsNode
+from .worker import Busy
 
 with suppress(ImportError):  # at the start, since it takes half a second; shapes say if it lacks
     import trimesh  # noqa: F401
@@ -155,13 +161,93 @@ def _rows(points: Sequence[Any]) -> Array:
 
 def _gather(messages: Sequence[Any], numbers: Callable[[Any], Any], kind: type) -> np.ndarray:
     """The three numbers of each message as an array (n, 3), with pauses for the other threads."""
-    if isinstance(messages, Rows):
-        assert messages.rows is not None  # as many were allowed
-        return messages.rows.astype(kind)
-    out = np.empty((len(messages), 3), dtype=kind)
+    out: np.ndarray = np.empty((len(messages), 3), dtype=kind)
     for k in range(0, len(messages), _PORTION):
         part = [numbers(message) for message in messages[k:k + _PORTION]]
         out[k:k + len(part)] = part
         if k:
             time.sleep(_PAUSE)
     return out
+
+
+T = TypeVar("T")
+_MOST_WAITING = 20  # jobs of the worker: a client that calls in a loop must not fill the memory
+
+
+class RequestedShapes:
+    """Makes the shapes that requests and goals describe; used in the executor's thread."""
+
+    def __init__(self, node: SettingsNode, estimation: Estimation, reader: OutsideReader) -> None:
+        self._node, self._estimation, self._reader = node, estimation, reader
+
+    def read(self, request: Any) -> RequestedShape | None:
+        """What a `SetShape` request, or a `Shape`, describes; None: no shape (raises
+        InertialIdError)."""
+        return read_request(request, package_roots(), _mesh_folders(self._node.settings))
+
+    def make(self, wanted: RequestedShape) -> Shape:
+        """A small shape in the sensor frame; in the worker (raises InertialIdError)."""
+        return wanted.placement.place(wanted.fill(self._reader.child), self._to_sensor)
+
+    def hand_over(self, wanted: RequestedShape | None, use: Callable[[Shape | None], T]
+                  ) -> Future[T]:
+        """Have the worker use a shape as soon as it is made, without waiting for that.
+
+        Returns:
+            what `use` returns, or why it was not called.
+        """
+        worker = self._estimation.worker
+        result: Future[T] = Future()
+        if worker.waiting >= _MOST_WAITING:
+            result.set_exception(Busy(f"{_MOST_WAITING} requests wait already; try again later"))
+            return result
+        if wanted is None:
+            return worker.post(lambda: use(None))
+        if wanted.small:
+            return worker.post(lambda: use(self.make(wanted)))
+        place = wanted.placement.place  # the rest of `wanted` is dropped as soon as it is filled
+
+        def go_on(filled: Future[Shape]) -> None:
+            try:
+                shape = result_of(filled)
+            except Exception as error:  # handed to whom asked
+                result.set_exception(error)
+                return
+            placed = worker.post(lambda: use(place(shape, self._to_sensor)))
+            placed.add_done_callback(pass_on)
+
+        def pass_on(used: Future[T]) -> None:
+            try:
+                result.set_result(result_of(used))
+            except Exception as error:  # handed to whom asked
+                result.set_exception(error)
+
+        try:
+            self._reader.post(wanted.fill).add_done_callback(go_on)
+        except InertialIdError as error:
+            result.set_exception(error)
+        return result
+
+    def _to_sensor(self, frame: str) -> Array:
+        """Homogeneous transform (4, 4) from a frame to the sensor frame; in the worker."""
+        identifier = self._estimation.identifier
+        if not identifier.sensor_frame:
+            raise UnknownFrame(f"frame '{frame}' cannot be related to the sensor frame, which is "
+                               "not known before the first wrench message")
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = identifier.lookup(identifier.sensor_frame, frame)[:2]
+        return matrix
+
+
+def result_of(future: Future[T]) -> T:
+    """The result of a future that is done (raises what it raised; Busy where it was cancelled)."""
+    try:
+        return future.result()
+    except CancelledError:
+        raise Busy("the node is shutting down") from None
+
+
+def _mesh_folders(settings: Settings) -> tuple[Path, ...]:
+    """Folders that file:// resources may lie in."""
+    names = [n for n in settings.resources.folders.split(":") if n]
+    return tuple(Path(n) for n in [*names, settings.state.directory])
