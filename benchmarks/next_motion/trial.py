@@ -34,7 +34,7 @@ class Row(NamedTuple):
             mass and centre in standard deviations; at `reached`, or at the end.
         speed: fastest point of any link or of the payload [m/s], contacts: instants with contact,
             lowest: point of all links that rise [m], joints: largest excess of a joint's limits
-            [rad]; all by MuJoCo. problems: sentences of the package's own check of what was planned.
+            [rad]; all by MuJoCo. problems: what the package's own check finds in planned motions.
     """
 
     task: int
