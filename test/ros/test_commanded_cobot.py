@@ -67,7 +67,7 @@ class Cobot:
     def execution(self, motion: PlannedMotion) -> MotionExecution:
         """A motion that was confirmed."""
         made = MotionExecution(self.client.node, motion, ACTION, "joint_states", True,
-                               lambda *_: ())
+                               lambda *_: (), silence=0.4)
         self.client.spin_until(lambda: not made.find_problem())
         made.ask()
         made.confirm()
