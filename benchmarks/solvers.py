@@ -25,9 +25,9 @@ from typing import TypeVar
 sys.path[:0] = [str(Path(__file__).parents[1] / p) for p in ("", "test")]
 
 import numpy as np
-from problems import NOISE, compress, make_rows, motion
+from problems import NOISE, Rows, compress, make_rows, motion, residuals
+from reference import cvxpy_statements
 
-from inertial_id_ros.estimators import cvxpy_statements
 from inertial_id_ros.estimators.lmi import Lmi
 from inertial_id_ros.estimators.pmd import Pmd
 from inertial_id_ros.estimators.reference_body import reference_body
@@ -58,7 +58,7 @@ def timed(run: Callable[[], T], repeats: int) -> tuple[float, T]:
     return 1e3 * float(np.median(times)), result
 
 
-def recording(seconds: float, shape: Shape) -> cvxpy_statements.Rows:
+def recording(seconds: float, shape: Shape) -> Rows:
     """500 Hz of a moderate motion of two point masses in the shape, with noise and biases.
 
     J is singular, so that the LMI is active however long the window is.
@@ -69,24 +69,19 @@ def recording(seconds: float, shape: Shape) -> cvxpy_statements.Rows:
     return make_rows(rng, phi, moving, NOISE, bias=np.repeat([0.5, 0.02], 3))
 
 
-def squares(rows: cvxpy_statements.Rows, problem: Problem, phi: np.ndarray,
+def squares(rows: Rows, problem: Problem, phi: np.ndarray,
             bias: np.ndarray) -> float:
     """Whitened sum of squares of the full model over all rows, with the prior of the biases."""
-    (a, b, y), = cvxpy_statements.residuals(rows, "noise")
+    (a, b, y), = residuals(rows, "noise")
     residual = (a @ phi + b @ bias - y) / np.tile(problem.noise, len(rows.wrench))
     prior = (bias - problem.bias_mean) / problem.bias_sd
     return float(residual @ residual + prior @ prior)
 
 
-def sensor_of(problem: Problem) -> cvxpy_statements.Sensor:
-    """The sensor as the reference takes it."""
-    return cvxpy_statements.Sensor(problem.noise, problem.bias_sd, problem.bias_mean)
-
-
-def lmi_line(rows: cvxpy_statements.Rows, problem: Problem, label: str) -> str:
+def lmi_line(rows: Rows, problem: Problem, label: str) -> str:
     """The ten-parameter LMI: cvxpy on all rows, and the timer's."""
     unit = reference_body(None).unit_phi
-    slow, want = timed(lambda: cvxpy_statements.lmi(rows, sensor_of(problem), "noise", unit, 1e-6),
+    slow, want = timed(lambda: cvxpy_statements.lmi(rows, problem, "noise", unit, 1e-6),
                        3 if len(rows.wrench) > 5000 else 15)
     estimator = Lmi(Settings())
     marginal = problem.marginal("noise")
@@ -98,7 +93,7 @@ def lmi_line(rows: cvxpy_statements.Rows, problem: Problem, label: str) -> str:
                 f"{build:.3f} ms biases eliminated, {solve:.3f} ms solved")
 
 
-def pmd_line(rows: cvxpy_statements.Rows, problem: Problem, shape: Shape, count: int, form: str,
+def pmd_line(rows: Rows, problem: Problem, shape: Shape, count: int, form: str,
              repeats: int, label: str) -> str:
     """Point masses: cvxpy on all rows (not with repeats = 0), and the timer's."""
     points = shape.spread(count)
@@ -106,13 +101,12 @@ def pmd_line(rows: cvxpy_statements.Rows, problem: Problem, shape: Shape, count:
                                         "pmd.regularization": WEIGHT}))
     fast, got = timed(lambda: estimator.solve(problem, shape), 200)
     name = f"PMD {form}, {count} points, {label}"
-    note = "reweighted least squares" if form == "norm" else "active sets"
     if repeats == 0:
-        return line(name, None, fast, None, note)
+        return line(name, None, fast, None, "")
     slow, want = timed(lambda: cvxpy_statements.pmd(
-        rows, sensor_of(problem), "noise", points, WEIGHT, True, form), repeats)
+        rows, problem, "noise", points, WEIGHT, True, form), repeats)
     best = squares(rows, problem, want.phi, want.bias)
-    return line(name, slow, fast, squares(rows, problem, got.phi, got.bias) / best - 1.0, note)
+    return line(name, slow, fast, squares(rows, problem, got.phi, got.bias) / best - 1.0, "")
 
 
 def line(name: str, slow: float | None, fast: float, difference: float | None, note: str) -> str:

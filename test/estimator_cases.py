@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import numpy as np
 from problems import (
+    NOISE,
     box,
     compress,
     make_rows,
     motion,
+    poses,
+    residuals,
 )
 
-from inertial_id_ros.estimators import create, cvxpy_statements
+from inertial_id_ros.estimators import create
 from inertial_id_ros.estimators.solvers.triangle_vector import smat
 from inertial_id_ros.inertia import phi_from_points
 from inertial_id_ros.settings import Settings
@@ -23,10 +26,6 @@ CONSISTENT = ("lmi", "pmd", "uniform", "density")
 
 def estimator(name, **settings):
     return create(Settings().replace({k.replace("__", "."): v for k, v in settings.items()}), name)
-
-
-def sensor(problem):
-    return cvxpy_statements.Sensor(problem.noise, problem.bias_sd, problem.bias_mean)
 
 
 def smallest_eigenvalue(body, phi):
@@ -42,7 +41,7 @@ def objective(marginal, phi):
 def cost(rows, problem, weighting, solution):
     """Whitened sum of squares over all rows, with the bias prior."""
     total = 0.0
-    for a, b, y in cvxpy_statements.residuals(rows, weighting):
+    for a, b, y in residuals(rows, weighting):
         r = (a @ solution.phi + b @ solution.bias - y) / np.tile(problem.noise, len(y) // 6)
         total += r @ r
     if problem.has_bias:
@@ -65,3 +64,40 @@ def random_case(seed, samples=60):
     rows = make_rows(rng, phi, motion(rng, samples, 3.0, 10 ** rng.uniform(-1.3, 0.5)), bias=bias)
     return rows, compress(rows, bias_sd=None if states else np.zeros(6),
                           bias_mean=None if states else bias)
+
+
+def hard_case(seed):
+    """Rows, problem and shape: thin and large boxes, grams and tens of kilograms, precise and poor
+    sensors, still poses and fast motion, loads that lie partly beside the shape."""
+    rng = np.random.default_rng(seed)
+    size = 0.3 * 10.0 ** rng.uniform(-2.0, 0.0, 3)
+    if seed % 7 == 3:
+        size[rng.integers(3)] = 1e-3
+    center = rng.normal(size=3) * 0.1
+    count = int(rng.choice([1, 2, 3, 4, 20]))
+    where = center + rng.uniform(-0.5, 0.5, (count, 3)) * size * (1.6, 1.0, 1.0)[seed % 3]
+    phi = phi_from_points(where, 10.0 ** rng.uniform(-1.5, 1.5) * rng.dirichlet(np.ones(count)))
+    noise = NOISE * 10.0 ** rng.uniform(-1.5, 1.0)
+    samples = int(rng.choice([20, 100, 600]))
+    moving = (motion(rng, samples, 3.0, 10.0 ** rng.uniform(-1.5, 0.7)) if seed % 5 else
+              poses(rng, int(rng.integers(2, 8)), samples))
+    bias = rng.normal(size=6) * np.repeat([2.0, 0.2], 3)
+    rows = make_rows(rng, phi, moving, noise, bias=bias)
+    states = seed % 2 == 0
+    return rows, compress(rows, noise, None if states else np.zeros(6),
+                          None if states else bias), box(tuple(size), tuple(center))
+
+
+def stacked(rows, problem, weighting, scale):
+    """All rows ``[B (6, or none if known) | A (10) | y]`` of each model, channels times a scale
+    (6,); the first with the prior of the biases."""
+    out = []
+    for a, b, y in residuals(rows, weighting):
+        weights = np.tile(scale, len(y) // 6)[:, None]
+        known = np.zeros(6) if problem.has_bias else problem.bias_mean
+        columns = [b, a] if problem.has_bias else [a]
+        out.append(np.hstack([*columns, (y - b @ known)[:, None]]) * weights)
+    if problem.has_bias:
+        prior = np.hstack([np.eye(6), np.zeros((6, 10)), problem.bias_mean[:, None]])
+        out[0] = np.vstack([out[0], prior * (scale * problem.noise / problem.bias_sd)[:, None]])
+    return out

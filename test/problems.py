@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.estimators.cvxpy_statements import Rows
 from inertial_id_ros.geometry.shape import Shape, shape_from_primitive
 from inertial_id_ros.inertia import Array, phi_from_points
 from inertial_id_ros.regression.newton_euler import (
@@ -20,6 +21,23 @@ from inertial_id_ros.regression.problem import COLUMNS, Problem
 GRAVITY = np.array([0.0, 0.0, -9.81])
 NOISE = np.repeat([0.1, 0.005], 3)
 BIAS_SD = np.repeat([5.0, 0.5], 3)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """All rows of a window.
+
+    Attributes:
+        full: regressor (n, 6, 10) of the full model.
+        static: regressor (n, 6, 10) of the gravity-only model.
+        wrench: (n, 6) [N, N m], sensor on payload, with bias: ``y = A phi + bias``.
+        weight: (n,) weight w of the full model, 0 to 1; the gravity-only model has 1 - w.
+    """
+
+    full: Array
+    static: Array
+    wrench: Array
+    weight: Array
 
 
 def random_phi(rng: np.random.Generator, points: int = 8, size: float = 0.1,
@@ -76,6 +94,19 @@ def make_rows(rng: np.random.Generator, phi: Array, moving: tuple[Array, ...],
     wrench = full @ phi + bias + rng.normal(size=(len(full), 6)) * noise
     weight = full_model_weight(dynamism(a_g + gravity, alpha, omega), c1)
     return Rows(full, static_regressor(gravity), wrench, weight)
+
+
+def residuals(rows: Rows, weighting: str) -> list[tuple[Array, Array, Array]]:
+    """Regressor (6n, 10), bias columns (6n, 6) and wrench (6n,) of each model of the weighting.
+
+    ``noise``: the full model, weight 1. ``dynamism``: full model times w, gravity-only model times
+    1 - w (Nadeau et al. 2022, eq. 8).
+    """
+    models = ([(rows.full, np.ones_like(rows.weight))] if weighting == "noise" else
+              [(rows.full, rows.weight), (rows.static, 1.0 - rows.weight)])
+    eye = np.tile(np.eye(6), (len(rows.wrench), 1))
+    return [((w[:, None, None] * a).reshape(-1, 10), np.repeat(w, 6)[:, None] * eye,
+             (w[:, None] * rows.wrench).ravel()) for a, w in models]
 
 
 def compress(rows: Rows, noise: Array = NOISE, bias_sd: Array | None = None,

@@ -6,11 +6,11 @@ eliminated beforehand. The margin is linear in phi, scales with the mass, and do
 axes. Optional: the centre of mass in the shape's bounding box, a density realisable on the shape's
 bounding ellipsoid (eq. 23, which implies eq. 22 for the centre of mass), the largest mass.
 
-In the variables ``z = R (x - x0)``, x0 the unconstrained optimum, the problem is the least
-distance from the origin to a cone: the Hessian is 1 however badly conditioned the data are, and the
-objective holds no large constant. When x0 is feasible it is the optimum and no solver is called;
-else Newton's method on the dual (`dual_newton`) mostly ends it, and Clarabel where it does not or a
-linear constraint holds.
+`_Statement` is that in cvxpy, for Clarabel, with ``phi = phi0 + R^-1 z`` and phi0 the unconstrained
+optimum: the least distance from the origin to a cone. There the Hessian is 1 however badly
+conditioned the data are, and the objective holds no large constant. The margin is seen along its
+own axes at phi0, each in its unit, which changes no sign. Where phi0 is feasible it is the optimum,
+and no solver is called.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import InvalidShape, NotEnoughData
+from ..extras import optional_packages
 from ..geometry.shape import Shape
 from ..inertia import Array, pseudo_inertia
 from ..linalg import identity, solve_upper, symmetric_eigen
@@ -26,23 +27,47 @@ from ..settings import Settings
 from .base import Solution
 from .reference_body import (
     MASS,
+    MASS_FLOOR,
     ReferenceBody,
     ReferenceBodyCache,
     RegularisedProblem,
     margin_matrix,
     regularise,
 )
-from .solvers.dual_newton import solve_by_dual
-from .solvers.semidefinite import LeastDistance
-from .solvers.triangle_vector import SVEC_SIZE, smat, svec
+from .solvers.triangle_vector import SIDE, SVEC_SIZE, smat, svec
 
-# A mass below this part of the problem's mass scale counts as no mass.
-MASS_FLOOR = 1e-4
-# Relative gap between the found point and the solver's lower bound at which a second, rescaled
-# attempt is made.
-ACCEPTED_GAP = 1e-6
-PROVEN_GAP = 1e-9  # the same for Newton's method on the dual, without which the solver is asked
+with optional_packages("the estimator 'lmi'"):
+    import cvxpy as cp
+
+    from .solvers.convex_program import solve
+
+_SCALES = np.array([1.0, 0.1, 10.0, 0.01, 100.0])  # one leads past where another breaks down
 _SECOND = svec(np.diag([1.0, 1.0, 1.0, 0.0]))
+_AS_MATRIX = smat(np.eye(SVEC_SIZE)).reshape(SVEC_SIZE, -1).T  # (16, 10), of a triangle vector
+
+
+class _Statement:
+    """``min |z|^2  s.t.  smat(offset + matrix @ z) >= 0,  level + normals @ z >= 0``.
+
+    Args:
+        linear: number of linear constraints.
+    """
+
+    def __init__(self, linear: int) -> None:
+        self._offset, self._matrix = cp.Parameter(SVEC_SIZE), cp.Parameter((SVEC_SIZE, SVEC_SIZE))
+        self._level, self._normals = cp.Parameter(linear), cp.Parameter((linear, SVEC_SIZE))
+        self._z = cp.Variable(SVEC_SIZE)
+        margin = cp.reshape(_AS_MATRIX @ (self._offset + self._matrix @ self._z), (SIDE, SIDE),
+                            order="C")
+        self._problem = cp.Problem(cp.Minimize(cp.sum_squares(self._z)),
+                                   [margin >> 0, self._level + self._normals @ self._z >= 0])
+
+    def solve(self, offset: Array, matrix: Array, level: Array, normals: Array) -> Array | None:
+        """z (10,) for offset (10,), matrix (10, 10), level (k,) and normals (k, 10); None where it
+        was not found."""
+        self._offset.value, self._matrix.value = offset, matrix
+        self._level.value, self._normals.value = level, normals
+        return np.asarray(self._z.value) if solve(self._problem) else None
 
 
 class Lmi:
@@ -58,11 +83,8 @@ class Lmi:
         self._support = settings.lmi.support
         self.needs_shape = self.keeps_mass_inside = self._support != "none"
         self._bodies = ReferenceBodyCache()
-        linear = 1 + (self._max_mass > 0.0) + {"none": 0, "box": 6, "ellipsoid": 1}[self._support]
-        self._solver = LeastDistance(linear)
-        self._rows: tuple[ReferenceBody, Array, Array] | None = None  # cone, lengths of linear rows
-        self._dual: Array | None = None  # factor of the dual of the last answer
         self._margin = margin_matrix(settings.lmi.epsilon)
+        self._statement: _Statement | None = None
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The consistent body nearest to the data.
@@ -81,8 +103,8 @@ class Lmi:
         body = self._bodies.of(shape)
         data = regularise(marginal.matrix, marginal.target, body)
         data.require_mass()
-        cone, limits = self._cone(data, body, shape)
-        x = self._solve_constrained(data, cone, limits)
+        rows, limits = self._linear_constraints(data, body, shape)
+        x = self._nearest(data, rows, limits)
         if x[MASS] <= 2.0 * limits[0]:  # at the floor
             raise NotEnoughData(
                 "no body that is allowed fits the data (mass without constraints: "
@@ -91,98 +113,49 @@ class Lmi:
         phi = body.make_consistent(body.to_phi @ x)
         return Solution(phi, marginal.bias(phi), data.prior_information(body))
 
-    def _cone(self, data: RegularisedProblem, body: ReferenceBody,
-              shape: Shape | None) -> tuple[Array, Array]:
-        """Rows g (k + 10, 10), of the linear constraints ``g @ x >= limit`` and of the margin, and
-        the limits (k,)."""
-        if self._rows is None or self._rows[0] is not body:
-            rows, norms = self._normalised_rows(body, shape)
-            self._rows = body, np.concatenate([rows, self._margin]), norms
-        _, cone, norms = self._rows
-        limits = np.zeros(len(norms))
-        limits[0] = MASS_FLOOR * data.mass_scale
+    def _linear_constraints(self, data: RegularisedProblem, body: ReferenceBody,
+                            shape: Shape | None) -> tuple[Array, Array]:
+        """Rows (k, 10), of length one, and limits (k,) of ``rows @ x >= limits``."""
+        unit = np.eye(SVEC_SIZE)
+        rows, limits = [unit[MASS]], [MASS_FLOOR * data.mass_scale]
         if self._max_mass > 0.0:
             limits[0] = min(limits[0], 1e-3 * self._max_mass)
-            limits[1] = -self._max_mass
-        return cone, limits / norms
-
-    def _normalised_rows(self, body: ReferenceBody, shape: Shape | None) -> tuple[Array, Array]:
-        """The rows (k, 10), of length one, and their lengths (k,) before: a reference body belongs
-        to one shape."""
-        unit = np.eye(SVEC_SIZE)
-        rows = [unit[MASS]]
-        if self._max_mass > 0.0:
             rows.append(-unit[MASS])
+            limits.append(-self._max_mass)
         if shape is not None and self._support == "box":
-            lower, upper = shape.bounds
-            for k in range(3):
-                rows.append(body.to_phi[1 + k] - lower[k] * body.to_phi[0])
-                rows.append(upper[k] * body.to_phi[0] - body.to_phi[1 + k])
+            for sign, bound in zip((1.0, -1.0), shape.bounds, strict=True):
+                rows += list(sign * (body.to_phi[1:4] - np.outer(bound, body.to_phi[0])))
         if shape is not None and self._support == "ellipsoid":
             rows.append(_ellipsoid_row(shape) @ body.to_phi)
         matrix = np.array(rows)
         norms = np.linalg.norm(matrix, axis=1)
-        return matrix / norms[:, None], norms
+        return matrix / norms[:, None], np.pad(limits, (0, len(rows) - len(limits))) / norms
 
-    def _solve_constrained(self, data: RegularisedProblem, cone: Array, limits: Array) -> Array:
+    def _nearest(self, data: RegularisedProblem, rows: Array, limits: Array) -> Array:
         """Optimum (10,) in the coordinates x: unconstrained if it is feasible, else by a solver."""
         free = data.optimum
-        linear, offset = cone[:len(limits)], cone @ free
-        offset[:len(limits)] -= limits
-        values, vectors = symmetric_eigen(smat(offset[len(limits):]))
-        if values[0] > 0.0 and offset[:len(limits)].min() > 0.0:
+        values, axes = symmetric_eigen(smat(self._margin @ free))
+        slack = rows @ free - limits
+        if values[0] > 0.0 and slack.min() > 0.0:
             return free
-        inverse = solve_upper(data.matrix, identity(SVEC_SIZE))
-        matrix = cone @ inverse
-        # Half-spaces that hold the cone; the farthest bounds the distance from below.
-        across = svec(vectors[:, :1] * vectors[:, 0])
-        levels = np.append(offset[:len(limits)], values[0])
-        normals = np.concatenate([matrix[:len(limits)], (across @ matrix[len(limits):])[None]])
-        unit = max(1.0, float(np.max(-levels / np.linalg.norm(normals, axis=1))))
-        if values[0] < 0.0:
-            x = self._solve_by_newton(data, offset[len(limits):], matrix[len(limits):], unit)
-            if x is not None and np.all(linear @ x > limits):
-                return x
-        return self._solve_by_clarabel(data, offset, matrix, unit)
-
-    def _solve_by_newton(self, data: RegularisedProblem, offset: Array, matrix: Array,
-                         unit: float) -> Array | None:
-        """Optimum (10,) with the margin as the only constraint; None where it was not found."""
-        scale = unit / np.sqrt(data.mass_scale)  # of the dual's factor
-        starts = [None] if self._dual is None else [self._dual * scale, None]
-        self._dual = None
-        for start in starts:
-            found = solve_by_dual(offset / data.mass_scale, matrix * (unit / data.mass_scale),
-                                  start)
-            if found is None:
-                continue
-            x = self._repair(data.optimum + solve_upper(data.matrix, unit * found.nearest.z))
-            square = float(np.sum((data.matrix @ x - data.target) ** 2))
-            if square - unit**2 * found.nearest.lower_bound <= PROVEN_GAP * (1.0 + square):
-                self._dual = found.factor / scale
-                return x
-        return None
-
-    def _solve_by_clarabel(self, data: RegularisedProblem, offset: Array, matrix: Array,
-                           unit: float) -> Array:
-        """Optimum (10,) under all constraints."""
-        best, smallest = None, np.inf
-        for _ in range(2):
-            found = self._solver.solve(offset / data.mass_scale,
-                                       matrix * (unit / data.mass_scale))
-            if found is not None:
-                x = self._repair(data.optimum + solve_upper(data.matrix, unit * found.z))
-                square = float(np.sum((data.matrix @ x - data.target) ** 2))
-                if square < smallest:
-                    best, smallest = x, square
-                if square - unit**2 * found.lower_bound <= ACCEPTED_GAP * (1.0 + square):
-                    break
-                unit = max(1.0, unit * float(np.linalg.norm(found.z)))
-            else:  # another scale takes the solver around the point where it broke down
-                unit *= 3.0
-        if best is None:
-            raise NotEnoughData("the data are too badly conditioned to find a consistent body")
-        return best
+        root = solve_upper(data.matrix, identity(SVEC_SIZE))  # x = free + root @ z
+        changes = axes.T @ smat((self._margin @ root).T) @ axes
+        normals = rows @ root
+        # Half-spaces that hold the cone: the farthest bounds |z| from below, and gives its unit.
+        spread = np.linalg.norm(np.diagonal(changes, axis1=1, axis2=2), axis=0)
+        unit = max(1.0, float(np.max(-values / spread)),
+                   float(np.max(-slack / np.linalg.norm(normals, axis=1))))
+        # The margin along each axis is seen in units of its size, or of what data may change in it.
+        size = np.minimum(np.maximum(np.abs(values), unit * spread), data.mass_scale)
+        matrix = svec(changes / np.sqrt(np.outer(size, size))).T
+        if self._statement is None:
+            self._statement = _Statement(len(rows))
+        for scale in unit * _SCALES:
+            z = self._statement.solve(svec(np.diag(values / size)), matrix * scale,
+                                      slack / data.mass_scale, normals * scale / data.mass_scale)
+            if z is not None:
+                return self._repair(free + root @ (scale * z))
+        raise NotEnoughData("the data are too badly conditioned to find a consistent body")
 
     def _repair(self, x: Array) -> Array:
         """x with the solver's tolerance taken out of the margin and of the largest mass.

@@ -33,6 +33,7 @@ DEFAULT_RADIUS = 0.05
 
 MASS = SVEC_SIZE - 1  # coordinate that is the mass
 FIRST = np.array([6, 7, 8])  # coordinates sqrt(2) * first moment
+MASS_FLOOR = 1e-4  # part of the problem's mass scale below which a mass counts as none
 WEAK_PRIOR_SD = 1e4  # of the weak prior, relative to the reference body
 _UNIT = svec(np.eye(4))  # the reference body in its own coordinates
 _EXTENT = np.diag([1.0, 1.0, 1.0, 0.0])  # its second moments

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from estimator_cases import objective
 from problems import box, compress, make_rows, motion, poses, random_phi
+from reference import cvxpy_statements
 from scipy.stats import wishart
 
 from inertial_id_ros.errors import InvalidSetting, InvalidShape, NotEnoughData
-from inertial_id_ros.estimators import create, cvxpy_statements
+from inertial_id_ros.estimators import create
 from inertial_id_ros.estimators.reference_body import measure_mass, reference_body
 from inertial_id_ros.estimators.solvers.log_det import LogDetFit
 from inertial_id_ros.estimators.solvers.triangle_vector import smat, svec
@@ -58,8 +59,7 @@ def test_agrees_with_cvxpy_on_all_rows(rng: np.random.Generator, gamma: float,
     marginal = problem.marginal(weighting)
     mass = measure_mass(marginal.matrix @ reference_body(SHAPE).to_phi, marginal.target)
     prior = SHAPE.uniform(mass)
-    sensor = cvxpy_statements.Sensor(problem.noise, problem.bias_sd, problem.bias_mean)
-    wanted = cvxpy_statements.entropic(rows, sensor, weighting, prior, gamma)
+    wanted = cvxpy_statements.entropic(rows, problem, weighting, prior, gamma)
     settings = with_gamma(gamma, **{"estimator.weighting": weighting})
     found = create(settings, "entropic").solve(problem, SHAPE)
     value = objective(marginal, found.phi) + gamma * divergence(found.phi, prior)

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from estimator_cases import objective, smallest_eigenvalue
 from problems import compress, make_rows, motion, poses, random_phi
+from reference import cvxpy_statements
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.errors import NotEnoughData
-from inertial_id_ros.estimators import create, cvxpy_statements
+from inertial_id_ros.estimators import create
 from inertial_id_ros.estimators.manifold import Manifold
 from inertial_id_ros.estimators.reference_body import reference_body, regularise
 from inertial_id_ros.estimators.solvers import body_manifold
@@ -97,8 +98,7 @@ def test_agrees_with_cvxpy_on_all_rows(rng: np.random.Generator, weighting: str)
     for _ in range(3):
         rows = make_rows(rng, random_phi(rng, points=3), motion(rng, 60, speed=0.5))
         problem = compress(rows)
-        sensor = cvxpy_statements.Sensor(problem.noise, problem.bias_sd, problem.bias_mean)
-        wanted = cvxpy_statements.lmi(rows, sensor, weighting, UNIT, 1e-6)
+        wanted = cvxpy_statements.lmi(rows, problem, weighting, UNIT, 1e-6)
         found = manifold.solve(problem, None)
         value = objective(problem.marginal(weighting), found.phi)
         assert value == pytest.approx(wanted.objective, rel=1e-5)

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from problems import NOISE, compress, make_rows, motion, poses, random_phi
+from problems import NOISE, Rows, compress, make_rows, motion, poses, random_phi
 
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.estimators import create
-from inertial_id_ros.estimators.cvxpy_statements import Rows
 from inertial_id_ros.estimators.rtls import column_noise, total_least_squares
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.regression.newton_euler import regressor, static_regressor

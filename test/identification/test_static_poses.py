@@ -3,10 +3,9 @@
 
 import numpy as np
 import pytest
-from problems import compress
+from problems import Rows, compress
 
 from inertial_id_ros.estimators import create
-from inertial_id_ros.estimators.cvxpy_statements import Rows
 from inertial_id_ros.regression.newton_euler import static_regressor
 from inertial_id_ros.settings import Settings
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from problems import NOISE, compress, motion, random_phi
+from problems import NOISE, Rows, compress, motion, random_phi
 
-from inertial_id_ros.estimators.cvxpy_statements import Rows
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.regression.newton_euler import regressor, static_regressor
 from inertial_id_ros.regression.problem import Marginal, Problem
