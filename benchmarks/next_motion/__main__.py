@@ -17,6 +17,7 @@ import argparse
 import csv
 import sys
 from pathlib import Path
+from typing import get_type_hints
 
 import numpy as np
 
@@ -31,10 +32,9 @@ def read(path: Path) -> list[Row]:
     """The rows of a file; none where there is no file."""
     if not path.exists():
         return []
-    kinds = [Row.__annotations__[name] for name in Row._fields]
-    makers = {"int": int, "float": float, "str": str}
+    kinds = [get_type_hints(Row)[name] for name in Row._fields]
     with path.open() as file:
-        return [Row(*(makers[kind](word) for kind, word in zip(kinds, words, strict=True)))
+        return [Row(*(kind(word) for kind, word in zip(kinds, words, strict=True)))
                 for words in list(csv.reader(file))[1:]]
 
 
