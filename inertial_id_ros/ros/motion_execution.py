@@ -40,7 +40,7 @@ from .motion_messages import duration_message, trajectory_message
 
 ACTION_TYPE = "control_msgs/action/FollowJointTrajectory"
 PERIOD = 0.02  # s between two looks at everything that would stop the motion
-SILENCE = 0.15  # s without new joint states after which it is not known where the arm is
+SILENCE = 0.1  # s without new joint states after which it is not known where the arm is
 DEVIATION = 0.1  # rad that a joint may be away from where the trajectory has it
 DELAY = 0.25  # s that a controller may be behind the trajectory
 CONFIRMATION = 120.0  # s that a person may take
@@ -126,6 +126,8 @@ class MotionExecution:
             (`check_motion`).
         find_fault: what else must stop it, in one sentence, empty where nothing: contact and
             faults that the identification reports, its silence, a protective stop.
+        silence: longest time without new joint states [s]; more than `SILENCE` only for drivers
+            whose joint states are slower than 20 Hz.
 
     Attributes:
         state: where it stands; reason: why it is not made, or was stopped, in one sentence.
@@ -137,7 +139,7 @@ class MotionExecution:
 
     def __init__(self, node: Node, motion: PlannedMotion, action: str, joint_states: str,
                  allowed: bool, check: Callable[[PlannedMotion, dict[str, float]], tuple[str, ...]],
-                 find_fault: Callable[[], str] = lambda: "") -> None:
+                 find_fault: Callable[[], str] = lambda: "", silence: float = SILENCE) -> None:
         kind: Any = find_type(ACTION_TYPE)
         if kind is None:
             raise MissingPackage(f"{ACTION_TYPE} is not installed, which controllers of "
@@ -146,7 +148,7 @@ class MotionExecution:
         self.finished = threading.Event()
         self._node, self._motion, self._allowed = node, motion, allowed
         self._check, self._find_fault = check, find_fault
-        self._action, self._kind = action, kind
+        self._action, self._kind, self._silence = action, kind, silence
         self._client = ActionClient(node, kind, action)
         self._handle: Any = None
         self._entered, self._began = time.monotonic(), 0.0
@@ -200,8 +202,9 @@ class MotionExecution:
         now = time.monotonic()
         for name in self._motion.joint_names:
             age = now - self._heard.get(name, -np.inf)
-            if age > SILENCE:
-                return f"it is not known where {name} is: no new joint states for {SILENCE:g} s"
+            if age > self._silence:
+                return (f"it is not known where {name} is: no new joint states for "
+                        f"{self._silence:g} s")
         return self._find_deviation(now) or self._find_fault()
 
     def _find_deviation(self, now: float) -> str:

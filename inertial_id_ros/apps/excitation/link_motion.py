@@ -18,6 +18,7 @@ from ...inertia import Array, skew
 
 _SIDES = 12  # of the prism around a cylinder: 3.5 % wider than it
 _CIRCLE = 2.0 * np.pi * np.arange(_SIDES) / _SIDES
+_POSES, _LEVEL = 20, 1e-6  # random poses in which a link that stays level does not rise [m]
 _MOST_CORNERS = 60  # of a convex hull; beyond that its box stands for it
 
 
@@ -50,6 +51,10 @@ class _Body(NamedTuple):
 class LinkMotion:
     """The moving links of a robot, and the boxes that they carry.
 
+    Attributes:
+        names: of the links, one for each joint; rises: (l,) whether the height of a link depends on
+            the pose; that of a link which turns about the vertical does not.
+
     Args:
         model: of the robot, with joints of one degree of freedom each.
         shapes: collision shapes of links and payload; those on the root do not move. Of a link
@@ -69,6 +74,16 @@ class LinkMotion:
         self._points = [points[j] if j in points else _frame_origins(model, j)
                         for j in range(1, model.njoints)]
         self.names: tuple[str, ...] = tuple(_first_links(model)[1:])
+        poses = np.random.default_rng(0).uniform(-np.pi, np.pi, (_POSES, len(self.names)))
+        heights = self.links_at(poses, 0.0 * poses).height
+        self.rises: np.ndarray = np.ptp(heights, axis=0) > _LEVEL
+
+    def moved_by(self, moves: np.ndarray) -> np.ndarray:
+        """Indices of the links that any of the joints moves which do (joints,)."""
+        out = np.zeros(len(moves), dtype=bool)
+        for joint, parent in enumerate(self._parents):
+            out[joint] = moves[joint] or (parent >= 0 and out[parent])
+        return np.flatnonzero(out)
 
     def links_at(self, q: Array, dq: Array) -> LinkState:
         """Speeds and heights of all links, for joint states (n, joints)."""

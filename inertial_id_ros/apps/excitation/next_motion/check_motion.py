@@ -32,6 +32,7 @@ _ROUNDING = 1.01  # of a limit: differences of samples, and rounding of a messag
 _REST = 1e-6  # rad/s, rad/s^2
 _START = 0.02  # rad, between where a trajectory starts and where the arm is
 _POSES = 100  # random ones: shapes that meet in all of them are neighbours drawn too large
+_LEVEL = 1e-4  # m: a link that rises and falls by less turns about the vertical
 _RIM = 48  # points on the rim of a cylinder
 
 
@@ -205,6 +206,7 @@ def _link_problems(robot: CheckedRobot, configurations: Array, step: float, limi
     up /= np.linalg.norm(up)
     before: dict[int, Array] = {}
     fastest, lowest = dict.fromkeys(moving, 0.0), dict.fromkeys(moving, np.inf)
+    highest = dict.fromkeys(moving, -np.inf)  # of the lowest points
     for configuration in configurations:
         pin.updateGeometryPlacements(model, data, shapes, placed, configuration)
         for k in moving:
@@ -213,7 +215,8 @@ def _link_problems(robot: CheckedRobot, configurations: Array, step: float, limi
             if k in before:
                 speed = np.sqrt(((now - before[k]) ** 2).sum(axis=1).max()) / step
                 fastest[k] = max(fastest[k], float(speed))
-            lowest[k] = min(lowest[k], float((now @ up).min()))
+            height = float((now @ up).min())
+            lowest[k], highest[k] = min(lowest[k], height), max(highest[k], height)
             before[k] = now
     out = []
     for k in moving:
@@ -221,7 +224,7 @@ def _link_problems(robot: CheckedRobot, configurations: Array, step: float, limi
         if fastest[k] > _ROUNDING * limits.link_speed:
             out.append(f"{name} would move at {fastest[k]:.3f} m/s, and may at "
                        f"{limits.link_speed:g} m/s")
-        if lowest[k] < limits.floor:
+        if lowest[k] < limits.floor and highest[k] - lowest[k] > _LEVEL:
             out.append(f"{name} would be {limits.floor - lowest[k]:.3f} m below the floor")
     return out
 

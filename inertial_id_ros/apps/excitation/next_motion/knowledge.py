@@ -19,9 +19,14 @@ from scipy.linalg import solve_triangular
 
 from ....estimators.reference_body import body_coordinates
 from ....identification.accuracy_goal import AccuracyGoal
+from ....identification.wrench.wrench_model import orientation_covariance, position_covariance
 from ....inertia import PARAMETERS, Array, phi_from_body, report_from_phi, report_jacobian
 from ....regression.newton_euler import regressor
-from ....regression.uncertainty.calibration import calibration_covariance, calibration_sd
+from ....regression.uncertainty.calibration import (
+    calibration_covariance,
+    calibration_sd,
+    common_gain_covariance,
+)
 from ....settings import Settings
 from ..arm import FrameMotion
 
@@ -30,6 +35,7 @@ _CHANNELS = 6
 _WALK_TIME = 6.0  # s, correlation time of what the data sheet calls accuracy
 _NUISANCES = 4  # of a channel: its zero, and three errors per acceleration
 _WIDTH = PARAMETERS + _NUISANCES
+_LEAST_LEFT = 0.05  # of a variance, where errors that no motion shows make up all of it
 _ROUNDING = 1e-12  # of the information about a parameter
 _USUAL_MASS_SHARE, _USUAL_COM = 0.05, 0.005  # m; half widths that the verdict asks for
 
@@ -42,6 +48,8 @@ class SensorModel:
         noise: (6,) standard deviation of one sample; walk: (6,) of the wandering zero [N, N m].
         bias: (6,) of the zero before any data [N, N m]; calibration: (6, 6) of its errors.
         rate: samples a second; filter_window: length of the low-pass [s].
+        gain_error: that all channels have in common; position, orientation: standard deviations of
+            its place [m, rad]. No motion shows these.
     """
 
     noise: Array
@@ -50,6 +58,9 @@ class SensorModel:
     calibration: Array
     rate: float
     filter_window: float
+    gain_error: float
+    position: float
+    orientation: float
 
     @classmethod
     def from_settings(cls, settings: Settings, rate: float = 500.0) -> SensorModel:
@@ -58,12 +69,22 @@ class SensorModel:
         return cls(np.repeat([wrench.force_noise, wrench.torque_noise], 3),
                    np.repeat([wrench.force_accuracy, wrench.torque_accuracy], 3),
                    np.repeat([wrench.force_bias_sd, wrench.torque_bias_sd], 3),
-                   calibration_sd(wrench), rate, settings.kinematics.filter_window)
+                   calibration_sd(wrench), rate, settings.kinematics.filter_window,
+                   wrench.gain_error, settings.alignment.position_sd,
+                   np.deg2rad(settings.alignment.orientation_sd))
+
+    def unseen_covariance(self, phi: Array) -> Array:
+        """Covariance (10, 10) of phi (10,) by errors that no motion shows."""
+        return (common_gain_covariance(phi, self.gain_error)
+                + position_covariance(phi, self.position)
+                + orientation_covariance(phi, self.orientation))
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What is known of a payload, as a Gaussian about phi.
+    """What motions tell of a payload, as a Gaussian about phi.
+
+    Errors that no motion shows (`SensorModel.unseen_covariance`) come on top.
 
     Attributes:
         phi: (10,) most probable.
@@ -104,8 +125,9 @@ class Knowledge:
         """
         told = replace(self, phi=np.asarray(phi, dtype=float),
                        elsewhere=np.zeros((PARAMETERS, PARAMETERS)))
-        return replace(told, elsewhere=_inverse(np.asarray(covariance, dtype=float))
-                       - told.information())
+        seen = _without(np.asarray(covariance, dtype=float),
+                        self.sensor.unseen_covariance(told.phi))
+        return replace(told, elsewhere=_inverse(seen) - told.information())
 
     def information(self, added: Array | None = None) -> Array:
         """Information (..., 10, 10) about phi, all else eliminated.
@@ -124,10 +146,21 @@ class Knowledge:
         return np.asarray(left.sum(axis=-3) + self.elsewhere)
 
     def sigma(self, added: Array | None = None) -> Array:
-        """Standard deviations (..., 10) of mass, centre of mass, and inertia about it."""
+        """Standard deviations (..., 10) of mass, centre of mass, and inertia about it, by what a
+        motion can show."""
         jacobian = report_jacobian(self.phi)
         covariance = jacobian @ _inverse(self.information(added)) @ jacobian.T
         return np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
+
+    def total_sigma(self) -> Array:
+        """The same standard deviations (10,) with what no motion shows."""
+        jacobian = report_jacobian(self.phi)
+        unseen = jacobian @ self.sensor.unseen_covariance(self.phi) @ jacobian.T
+        return np.hypot(self.sigma(), np.sqrt(np.maximum(np.diag(unseen), 0.0)))
+
+    def reaches(self, goal: AccuracyGoal) -> bool:
+        """Whether all is known that motions can show for a goal."""
+        return bool((self.sigma() <= wanted_sigma(goal, self.phi)).all())
 
 
 def motion_products(motion: FrameMotion, lengths: np.ndarray, sensor: SensorModel) -> Array:
@@ -175,6 +208,16 @@ def _whitening(n: int, noise: float, walk: float, sensor: SensorModel) -> Array:
     hann = np.where(apart < half, np.cos(0.5 * np.pi * apart / half) ** 2, 0.0)
     hann /= hann.sum(axis=1, keepdims=True)
     return np.asarray(solve_triangular(np.linalg.cholesky(covariance), hann, lower=True))
+
+
+def _without(covariance: Array, part: Array) -> Array:
+    """A covariance (k, k) less a part of it; of every direction a little is left."""
+    scale = np.sqrt(np.diag(covariance))
+    root = np.linalg.cholesky(covariance / scale / scale[:, None] + _ROUNDING * np.eye(len(scale)))
+    half = np.linalg.solve(root, part / scale / scale[:, None])
+    values, vectors = np.linalg.eigh(np.linalg.solve(root, half.T))
+    left = root @ (vectors * np.sqrt(np.maximum(1.0 - values, _LEAST_LEFT)))
+    return np.asarray((left @ left.T) * scale * scale[:, None])
 
 
 def _inverse(matrix: Array) -> Array:

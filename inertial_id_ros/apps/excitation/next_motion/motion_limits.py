@@ -23,8 +23,8 @@ class MotionLimits:
         share: part of the description's limits of speed and effort that may be used.
         range: largest distance of a joint from where the motion starts [rad or m].
         clearance: least distance between shapes [m].
-        floor: least height of every moving link and of the payload above the description's root,
-            against gravity [m]; minus infinity: none.
+        floor: least height of every link that rises and falls, and of the payload, above the
+            description's root, against gravity [m]; minus infinity: none.
 
     Raises:
         InvalidSetting: a number out of range.

@@ -113,7 +113,7 @@ class MotionPlanner:
                               "where it has more room")
         motion = self._as_planned(best.motion.begin(_LONGEST))
         return replace(motion, expected_sigma=self.knowledge_after(
-            knowledge, motion, start).sigma())
+            knowledge, motion, start).total_sigma())
 
     def knowledge_after(self, knowledge: Knowledge, motion: PlannedMotion, start: Array
                         ) -> Knowledge:
@@ -129,6 +129,7 @@ class MotionPlanner:
         arm, limits = self._arm, self._limits
         if np.isfinite(limits.floor):
             height = arm.links.links_at(q, dq).height.min(axis=0)
+            height[~arm.links.rises] = np.inf
             if height.min() < limits.floor:
                 return f"{arm.links.names[int(np.argmin(height))]} would be below the floor"
         strong = np.isfinite(arm.effort)

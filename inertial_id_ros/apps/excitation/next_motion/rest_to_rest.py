@@ -21,7 +21,7 @@ _NODES = np.linspace(0.0, 1.0, 21)  # along a move, where its speed is found
 _MARGIN = 1.02  # for a peak between two nodes
 # Peaks of the minimum-jerk quintic of duration and length 1.
 _SPEED, _ACCELERATION, _JERK = 1.875, 10.0 / np.sqrt(3.0), 60.0
-_SHORTEST = 0.15  # s, of a move: what a controller still follows
+_SHORTEST = 0.3  # s, of a move: what a controller still follows
 
 
 @dataclass(frozen=True, eq=False)
