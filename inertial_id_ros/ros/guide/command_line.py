@@ -18,6 +18,7 @@ from ...arguments import Parser, numbers
 from ...errors import InvalidSetting
 from ...inertia import Array
 from ...settings import SENSORS
+from ..motion_execution import SILENCE
 
 _DESCRIPTION = (
     "Lead from an unknown load to a robot that knows it: check the set-up, move the arm, identify "
@@ -38,6 +39,7 @@ class Options:
         motion: whether the arm is moved by this program.
         link_speed: of every link and the payload [m/s]; box: around the payload, corners (2, 3) [m]
             in the frame of the sensor.
+        silence: longest time without joint states while the arm moves [s].
         report: folder of the report; json: lines of JSON on a terminal, too.
     """
 
@@ -53,6 +55,7 @@ class Options:
     controller: str
     link_speed: float
     box: Array
+    silence: float
     report: Path
     json: bool
 
@@ -88,6 +91,9 @@ def make_parser() -> argparse.ArgumentParser:
     add("--target", default="", help="what the payload is handed to (default: apply.target)")
     add("--link-speed", type=float, default=0.25, metavar="M/S",
         help="of every link and the payload (default: 0.25)")
+    add("--silence", type=float, default=SILENCE, metavar="S",
+        help="longest time without joint states while the arm moves, after which it is stopped "
+        f"(default: {SILENCE:g})")
     add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ",
         help="lengths and centre [m] of a box around the payload in the frame of the sensor, kept "
         "clear of the arm (default: 0.2 m on each side, before the sensor)")
@@ -109,7 +115,8 @@ def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> Options:
             ("--mass-accuracy", args.mass_accuracy, 0.01, 100.0),
             ("--com-accuracy", args.com_accuracy, 0.01, 1000.0),
             ("--inertia-accuracy", args.inertia_accuracy, 0.0, 1000.0),
-            ("--timeout", args.timeout, 5.0, 600.0), ("--link-speed", args.link_speed, 0.01, 2.0)):
+            ("--timeout", args.timeout, 5.0, 600.0), ("--link-speed", args.link_speed, 0.01, 2.0),
+            ("--silence", args.silence, 0.05, 1.0)):
         if not (math.isfinite(value) and low <= value <= high):
             raise InvalidSetting(f"{name} is {value:g}; allowed: {low:g} to {high:g}")
     node = args.node if args.node.startswith("/") else f"/{args.node}"
@@ -118,7 +125,7 @@ def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> Options:
         Wanted(args.mass_accuracy / 100.0, args.com_accuracy / 1000.0,
                args.inertia_accuracy / 100.0),
         args.timeout, args.check, args.dry_run, not args.no_motion, args.yes, args.target,
-        args.controller, args.link_speed, _box(args.payload_box), args.report, args.json)
+        args.controller, args.link_speed, _box(args.payload_box), args.silence, args.report, args.json)
 
 
 def _arguments(args: argparse.Namespace, node: str, ros_words: Sequence[str]) -> tuple[str, ...]:

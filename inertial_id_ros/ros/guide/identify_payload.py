@@ -152,7 +152,8 @@ def _mover_maker(options: Options, guide: GuideNode, listening: Listening
     """A function that moves the arm as a source plans it."""
     from .mover import ControllerMover
 
-    return lambda source: ControllerMover(guide, listening, options.controller, source.problems)
+    return lambda source: ControllerMover(guide, listening, options.controller, source.problems,
+                                          options.silence)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from ...apps.excitation.next_motion.planned_motion import PlannedMotion
 from ...doubts import Doubt, first_doubt
@@ -14,6 +13,7 @@ from .listening import ENDING, Listening
 
 _READY = 3.0  # s until controller and joint states are heard
 _POLL = 0.05  # s
+_STILL = 0.005  # rad or m
 # What the node says while it merely does not know enough yet is no reason to stop.
 _TOUCHED = "contact"  # finding
 _STOPPING = Doubt.PRESENT | Doubt.FRAME
@@ -24,24 +24,30 @@ class ControllerMover:
 
     Args:
         controller: name of the controller; found when the first motion is made, where empty.
-        check: what is wrong with a motion from where the joints are, a sentence each.
+        check: what is wrong with a motion from where the joints are, a sentence each. It takes
+            a while, in which the executor must go on: so it is made in the session's thread, and
+            holds if the arm has not moved when the motion is sent.
+        silence: longest time without joint states while the arm moves [s].
 
     Attributes:
         was_rejected, is_patient: as `session.Mover`.
     """
 
     def __init__(self, guide: GuideNode, listening: Listening, controller: str,
-                 check: Callable[[PlannedMotion, dict[str, float]], tuple[str, ...]]) -> None:
+                 check: Callable[[PlannedMotion, dict[str, float]], tuple[str, ...]],
+                 silence: float) -> None:
         self._guide, self._listening = guide, listening
-        self._controller, self._check = controller, check
+        self._controller, self._check, self._silence = controller, check, silence
         self.was_rejected = self.is_patient = False
 
-    def run(self, motion: PlannedMotion, told: Callable[[], Any]) -> str:
+    def run(self, motion: PlannedMotion, told: Callable[[], object]) -> str:
         """As `session.Mover`."""
         jobs = self._guide.jobs
+        pose = self._listening.received.newest_positions()
+        found = self._check(motion, pose)
         execution = jobs.run(lambda: MotionExecution(
             self._guide.node, motion, self._action(), self._listening.joint_states_topic, True,
-            self._check, self.find_fault))
+            lambda _, now: found or _moved(pose, now), self.find_fault, self._silence))
         sent = False
         try:
             self._guide.wait_until(lambda: not execution.find_problem(), _READY)
@@ -81,3 +87,9 @@ def confirm(execution: MotionExecution) -> State:
     """Confirm a motion; where it stands then."""
     execution.confirm()
     return execution.state
+
+
+def _moved(checked: Mapping[str, float], now: Mapping[str, float]) -> tuple[str, ...]:
+    """Which joint has moved since a motion was checked."""
+    return tuple(f"{name} has moved since the motion was checked" for name, position in now.items()
+                 if name in checked and abs(position - checked[name]) > _STILL)

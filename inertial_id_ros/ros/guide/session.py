@@ -59,7 +59,7 @@ class Mover(Protocol):
     was_rejected: bool
     is_patient: bool
 
-    def run(self, motion: PlannedMotion, told: Callable[[], None]) -> str:
+    def run(self, motion: PlannedMotion, told: Callable[[], object]) -> str:
         """Make a motion; why it ended before its end, in words, or empty.
 
         Args:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .demo_record import Record
 
 _ACCURACY = ("--mass-accuracy", "3", "--com-accuracy", "5", "--inertia-accuracy", "0")
+_SILENCE = ("--silence", "0.5")  # of a simulation on a busy machine
 _BIAS = "bias:=[2.0, -1.5, 3.0, 0.05, -0.08, 0.03]"
 # The arm stands exactly where its description says; what its driver subtracts, it tells.
 _NODE = {"alignment.orientation_sd": "0.0", "alignment.position_sd": "0.001",
@@ -86,7 +87,8 @@ def _run_demo(options: argparse.Namespace) -> int:
             node = {**_NODE, "estimator.method": options.method, "wrench.sensor": options.sensor,
                     "state.directory": state}
             session = parse(
-                [*_ACCURACY, *([] if options.ask else ["--yes"]), "--report", str(options.report)],
+                [*_ACCURACY, *_SILENCE, *([] if options.ask else ["--yes"]), "--report",
+                 str(options.report)],
                 [word for name, value in node.items() for word in ("-p", f"{name}:={value}")])
             return _run_session(session, options, children, stop, make_show(session))
         finally:
