@@ -54,7 +54,8 @@ class Session:
     """A run of the command: its events, and how it ended."""
 
     def __init__(self, domain: int, folder, *words: str) -> None:
-        process = RosProcess(domain, *COMMAND, "--yes", "--json", "--silence", "0.5", "--report", str(folder), *words)
+        process = RosProcess(domain, *COMMAND, "--yes", "--json", "--silence", "0.5", "--report",
+                             str(folder), *words)
         self.status, self.text = process.finish(400.0)
         lines = [line for line in self.text.splitlines() if line.startswith("{")]
         self.events = [json.loads(line) for line in lines]

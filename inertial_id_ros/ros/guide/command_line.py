@@ -125,7 +125,8 @@ def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> Options:
         Wanted(args.mass_accuracy / 100.0, args.com_accuracy / 1000.0,
                args.inertia_accuracy / 100.0),
         args.timeout, args.check, args.dry_run, not args.no_motion, args.yes, args.target,
-        args.controller, args.link_speed, _box(args.payload_box), args.silence, args.report, args.json)
+        args.controller, args.link_speed, _box(args.payload_box), args.silence, args.report,
+        args.json)
 
 
 def _arguments(args: argparse.Namespace, node: str, ros_words: Sequence[str]) -> tuple[str, ...]:
