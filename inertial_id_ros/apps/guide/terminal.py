@@ -15,7 +15,6 @@ from .row import Row, Verdict
 with optional_packages("identify_payload in a terminal"):
     from rich.console import Console, Group
     from rich.live import Live
-    from rich.padding import Padding
     from rich.panel import Panel
     from rich.prompt import Confirm
     from rich.table import Table
@@ -48,15 +47,12 @@ class Terminal:
     def row(self, row: Row) -> None:
         """As `Show`."""
         mark, colour = _MARKS[row.verdict]
-        self._console.print(Text.assemble(
-            (f"  {mark} ", colour), (f"{row.name:<26}", "" if row.verdict is Verdict.PASSED
-                                     else "bold"), row.measured))
+        name = Text(row.name, "" if row.verdict is Verdict.PASSED else "bold")
+        self._console.print(_columns((f"  {mark} ", colour, 4), (name, "", 26), row.measured))
         if row.verdict is Verdict.FAILED:
-            self._console.print(Padding(Text.assemble(("expected ", "dim"), row.expected),
-                                        (0, 0, 0, 4)))
+            self._console.print(_columns(("    expected", "dim", 13), row.expected))
         if row.verdict is not Verdict.PASSED and row.advice:
-            self._console.print(Padding(Text.assemble(
-                ("→ ", colour), row.advice), (0, 0, 0, 4)))
+            self._console.print(_columns(("    →", colour, 6), row.advice))
 
     def progress(self, progress: Progress) -> None:
         """As `Show`."""
@@ -75,19 +71,17 @@ class Terminal:
         lines: list[Table | Text] = [table]
         if not progress.parts:
             lines = [Text("  no estimate yet")]
-        if self._motion:
-            lines.append(Text.assemble("  ", ("now      ", "dim"), self._motion))
-        if progress.missing:
-            lines.append(Text.assemble("  ", ("missing  ", "dim"), progress.missing))
-        lines.append(Text.assemble("  ", ("time     ", "dim"),
-                                   f"{progress.elapsed:.0f} s, {progress.left:.0f} s left"))
+        for name, text in (("now", self._motion), ("missing", progress.missing),
+                           ("time", f"{progress.elapsed:.0f} s, {progress.left:.0f} s left")):
+            if text:
+                lines.append(_columns((f"  {name}", "dim", 11), text))
         return Group(*lines)
 
     def motion(self, words: str, seconds: float) -> None:
         """As `Show`."""
         self._motion = f"{words} ({seconds:.1f} s)" if seconds else words
         if self._live is None:
-            self._console.print(Text.assemble(("  ↻ ", "cyan"), self._motion))
+            self._console.print(_columns(("  ↻", "cyan", 4), self._motion))
 
     def proof(self, proof: Proof) -> None:
         """As `Show`."""
@@ -106,7 +100,7 @@ class Terminal:
         """As `Show`."""
         self._end_live()
         mark, colour = {True: ("✓", "green"), False: ("✗", "red"), None: ("·", "dim")}[good]
-        self._console.print(Text.assemble((f"  {mark} ", colour), text))
+        self._console.print(_columns((f"  {mark}", colour, 4), text))
 
     def ask(self, question: str) -> bool:
         """As `Show`."""
@@ -133,6 +127,22 @@ class Terminal:
             self._live.stop()
             self._live = None
             self._motion = ""
+
+
+def _columns(*cells: tuple[str | Text, str, int] | str) -> Table:
+    """Cells beside each other, each with its style and width, and a text that wraps in the last."""
+    table = Table.grid()
+    texts: list[Text] = []
+    for cell in cells:
+        if isinstance(cell, str):
+            table.add_column()
+            texts.append(Text(cell))
+        else:
+            content, style, width = cell
+            table.add_column(width=width)
+            texts.append(content if isinstance(content, Text) else Text(content, style))
+    table.add_row(*texts)
+    return table
 
 
 def _bar(part: Part) -> Text:
