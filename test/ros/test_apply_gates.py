@@ -176,10 +176,10 @@ def test_a_type_that_is_not_installed_is_named_with_its_package(monkeypatch):
         resolve_service_name=lambda name: f"/{name}",
         get_service_names_and_types=lambda: [("/xarm/set_tcp_load", ["xarm_msgs/srv/SetTcpLoad"])])
     target = load_target("xarm")
-    look = Graph(node, None).look(target.sources(Settings()), Settings())
-    (closed,) = closed_gates(look.gates)
+    survey = Graph(node, None).survey(target.sources(Settings()), Settings())
+    (closed,) = closed_gates(survey.gates)
     assert "xarm_msgs/srv/SetTcpLoad is not installed where this node runs" in closed
-    assert target.plan(payload_of_report(REPORT)[0], Settings(), look.seen).calls
+    assert target.plan(payload_of_report(REPORT)[0], Settings(), survey.seen).calls
 
 
 def test_nothing_is_sent_that_could_not_be_recorded(tmp_path):

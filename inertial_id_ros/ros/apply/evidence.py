@@ -22,7 +22,7 @@ _WAIT = 2.0  # s for the worker
 _FRESH_TIME, _POLL = 2.0, 0.05  # s for a fresh estimate, and between two looks
 
 
-class Evidence(NamedTuple):
+class PayloadEvidence(NamedTuple):
     """A payload, and the numbers that it stands on, for the record."""
 
     payload: Payload
@@ -30,7 +30,7 @@ class Evidence(NamedTuple):
 
 
 def find_evidence(estimation: Estimation, settings: Settings, name: str,
-                  takes_tool: bool) -> Evidence:
+                  takes_tool: bool) -> PayloadEvidence:
     """The payload of a saved estimate, or, without a name, of the newest one.
 
     Args:
@@ -55,8 +55,8 @@ def find_evidence(estimation: Estimation, settings: Settings, name: str,
     record = {**outcome.to_json(), "sigma": outcome.sigma.tolist(),
               "with_tool": tool.describe() if tool is not None else None}
     if tool is not None and outcome.carries_nothing:
-        return Evidence(payload_of_tool(tool, outcome.bias), record)
-    return Evidence(payload_of(outcome, None if tool is None else tool.phi), record)
+        return PayloadEvidence(payload_of_tool(tool, outcome.bias), record)
+    return PayloadEvidence(payload_of(outcome, None if tool is None else tool.phi), record)
 
 
 def payload_of_tool(tool: Tool, bias: Array) -> Payload:
@@ -83,7 +83,7 @@ def _newest_outcome(estimation: Estimation) -> Outcome:
         time.sleep(_POLL)
 
 
-def _saved(directory: str, name: str, takes_tool: bool) -> Evidence:
+def _saved(directory: str, name: str, takes_tool: bool) -> PayloadEvidence:
     report = read_saved(directory, name)
     try:
         payload, tool_apart = payload_of_report(report)
@@ -92,7 +92,7 @@ def _saved(directory: str, name: str, takes_tool: bool) -> Evidence:
     if tool_apart and takes_tool:
         raise InvalidData(f"saved estimate '{name}' is of the object without its tool, and the "
                           "target takes both")
-    return Evidence(payload, {**report, "saved_as": name})
+    return PayloadEvidence(payload, {**report, "saved_as": name})
 
 
 def place(estimation: Estimation, payload: Payload, placement: Placement) -> Payload:

@@ -279,7 +279,7 @@ _MESSAGE_TIME = 1.0  # s that a topic with the payload may be silent
 
 
 @dataclass(frozen=True)
-class Look:
+class Survey:
     """What was seen, and gates that are closed where something is missing."""
 
     seen: Seen
@@ -292,7 +292,7 @@ class Graph:
     def __init__(self, node: Node, asking: Asking) -> None:
         self._node, self._asking = node, asking
 
-    def look(self, sources: Sources, settings: Settings) -> Look:
+    def survey(self, sources: Sources, settings: Settings) -> Survey:
         """See what a target asks for.
 
         Raises:
@@ -314,7 +314,7 @@ class Graph:
         client = ParameterClient(self._asking, node, settings.apply.timeout)
         parameters = client.read(sources.parameters) if node else {}
         locked = client.read_only(list(parameters)) if parameters else frozenset()
-        return Look(Seen(types, fields, self.read(sources.topic), self._ask(sources.query, there,
+        return Survey(Seen(types, fields, self.read(sources.topic), self._ask(sources.query, there,
                                                                           settings),
                          parameters, locked), tuple(gates))
 
