@@ -11,9 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...estimate import VERDICT_WORDS
+from ...inertia import Array
 
 _DECADES = 2.0  # of a bar: an interval so many powers of ten too wide is an empty one
 _UNKNOWN = VERDICT_WORDS[0]
+_IN_VAIN = 4  # motions that bring nothing, after which it is good enough
+_PROGRESS = 0.95  # share of an interval that a motion must not leave
 
 
 class Part(NamedTuple):
@@ -104,6 +107,21 @@ def parts_of(values: Sequence[float], sigma: Sequence[float], verdicts: Sequence
              "mm", all(known[1:4])),
         Part("inertia", f"({moments}) g m²", 100.0 * float(width[4:].max()) / max(moment, 1e-12),
              100.0 * wanted.inertia if wanted.inertia else math.nan, "%", all(known[4:])))
+
+
+def is_at_its_limit(shares: Sequence[Array], last: int = _IN_VAIN) -> bool:
+    """Whether the last motions have brought nothing any more.
+
+    Args:
+        shares: intervals (k,) over the goal after each motion; empty while there is no estimate.
+        last: number of these motions.
+    """
+    before = [share for share in shares[:-last] if len(share)]
+    after = [share for share in shares[-last:] if len(share)]
+    if not before or len(after) < last:
+        return False
+    best = np.min(before, axis=0)
+    return bool((np.min(after, axis=0) > _PROGRESS * best)[best > 1.0].all())
 
 
 def _finite(value: float) -> float | None:

@@ -9,7 +9,7 @@ rest of the checks; nothing is applied that was not proved.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,7 +19,7 @@ from ...apps.excitation.next_motion.planned_motion import PlannedMotion
 from ...apps.guide.at_rest import check_at_rest
 from ...apps.guide.by_motion import check_by_motion, check_joint_order, rejected_row
 from ...apps.guide.motions import MotionSource, as_phi
-from ...apps.guide.progress import Part, Progress, Wanted
+from ...apps.guide.progress import Part, Progress, Wanted, is_at_its_limit
 from ...apps.guide.proof import Proof, prove
 from ...apps.guide.record import End, Record
 from ...apps.guide.row import Row, Verdict, failed, replaced
@@ -37,8 +37,7 @@ from .node_link import NodeLink, numbers_of
 _ARRIVAL = 6.0  # s until wrench and joint states have come once
 _LISTENED = 2.5  # s of a check at rest
 _LOOKS = 2  # at rest: what is wrong must be so in both
-_IN_VAIN, _GIVEN_UP = 4, 12  # motions that bring nothing: it is good enough, or it is given up
-_PROGRESS = 0.95  # share of an interval that a motion must not leave
+_GIVEN_UP = 12  # motions that bring nothing, after which it is given up
 _SETTLED = 0.7  # s after a motion until its last rows count
 _SHOWN = 0.2  # s between two looks at what is known
 _BY_HAND = 0.15  # rad that a joint moves at least where the arm is moved by hand
@@ -487,21 +486,6 @@ class Session:
                 return
             before = now
         raise _Ended(NOT_IDENTIFIED, f"Nobody has moved the arm for {self._plan.timeout:g} s.")
-
-
-def is_at_its_limit(shares: Sequence[Array], last: int = _IN_VAIN) -> bool:
-    """Whether the last motions have brought nothing any more.
-
-    Args:
-        shares: intervals (k,) over the goal after each motion; empty while there is no estimate.
-        last: number of these motions.
-    """
-    before = [share for share in shares[:-last] if len(share)]
-    after = [share for share in shares[-last:] if len(share)]
-    if not before or len(after) < last:
-        return False
-    best = np.min(before, axis=0)
-    return bool((np.min(after, axis=0) > _PROGRESS * best)[best > 1.0].all())
 
 
 def _farthest(a: Mapping[str, float], b: Mapping[str, float]) -> float:
