@@ -89,20 +89,25 @@ def from_recording(t: Array, q: Array, wrench: Array, settings: Settings,
 
 def compressed(identifier: Identifier) -> Data:
     """What an identifier keeps of its samples (raises NotEnoughData)."""
-    window = identifier._window()
+    window = identifier._window_content()
     if window is None:
         raise NotEnoughData("the recording is shorter than the windows of the filters")
-    low_pass = identifier._segments.filter
-    return Data(window, low_pass, identifier._setup.errors.values,
-                identifier._motion_statistics.acceleration_covariance(low_pass.kernel),
+    low_pass = identifier._payload.segments.filter
+    return Data(window, low_pass, identifier._setup.correction.errors.values,
+                identifier._window.motion.acceleration_covariance(low_pass.kernel),
                 identifier._solver._settings.wrench)
 
 
-def identifier_for_all(settings: Settings, shape: Shape | None = None) -> Identifier:
+class IdentifierForAll(Identifier):
     """An identifier whose window every estimator can use."""
-    identifier = Identifier(settings, shape)
-    identifier._buffer = make_regressor_window(settings.replace(BLEND))
-    return identifier
+
+    def __init__(self, settings: Settings, shape: Shape | None = None) -> None:
+        super().__init__(settings, shape)
+        self._begin_window()
+
+    def _begin_window(self) -> None:
+        super()._begin_window()
+        self._window.rows = make_regressor_window(self.settings.replace(BLEND))
 
 
 def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,
@@ -112,7 +117,7 @@ def run_identifier(t: Array, q: Array, wrench: Array, settings: Settings,
     Where there are nuisance states, it solves on the way as on the timer of the node: that takes
     large errors out of the samples and rebuilds the window, which every estimator then gets.
     """
-    identifier = identifier_for_all(settings.replace({"wrench.sensor_frame": FRAME}), shape)
+    identifier = IdentifierForAll(settings.replace({"wrench.sensor_frame": FRAME}), shape)
     identifier.set_robot_description(arm_urdf())
     identifier.add_static_transform(*mounting())
     stamps = (START_NS + np.round(np.asarray(t) * 1e9)).astype(np.int64)

@@ -116,25 +116,23 @@ class DisturbanceDetector:
         contact, change: thresholds and times.
         running_fit: to the load, empty.
         reach: bins from the middle of a row to the end of its kernel.
+        previous: detector of another payload, whose offset may stand yet.
 
     Attributes:
         began: bin number where the present disturbance began; None: there is none.
     """
 
     def __init__(self, contact: ContactSettings, change: ChangeSettings, running_fit: RunningFit,
-                 reach: int) -> None:
+                 reach: int, previous: DisturbanceDetector | None = None) -> None:
         self._contact, self._change = contact, change
         self.running_fit, self._reach = running_fit, reach
-        self._standing: Array | None = None  # offset (c,) that may be a contact and end as one
+        # Offset (c,) that may be a contact and end as one.
+        self._standing: Array | None = None if previous is None else previous._standing
         self._step = round(running_fit.period * 1e9 / BIN_NS)  # bins from one row to the next
         self._steady, self._hold, self._longest = (
             round(s * 1e9 / BIN_NS) for s in (change.steady, contact.hold, contact.longest))
-        self.stays: Array = np.zeros(PARAMETERS)  # phi of what a release leaves: the tool
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget the payload: the next rows may be of another one."""
-        self.running_fit.forget()
+        # phi of what a release leaves: the tool
+        self.stays: Array = np.zeros(PARAMETERS) if previous is None else previous.stays
         self._learnt_blocks, self._block = 0, -1
         self._learnt = 0  # bin number of the last row that the fit has learnt
         self._pending: list[list[Rows]] = []  # blocks that the fit has not learnt yet

@@ -19,10 +19,6 @@ class DisturbanceFindings:
 
     def __init__(self, findings: FindingLog, texts: DisturbanceTexts) -> None:
         self._findings, self._texts = findings, texts
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget all contacts."""
         self.intervals: list[tuple[int, int]] = []  # first and last bin of each contact
         self._older, self._older_bins = 0, 0  # contacts that are no longer kept one by one
 
@@ -58,22 +54,25 @@ class DisturbanceFindings:
             return self._texts.another_setup
         return f"{self._texts.lost} {(event.row - event.first) * BIN_NS * 1e-9:.0f} s"
 
-    def withdraw(self) -> None:
-        """Forget all contacts and withdraw all findings: the events were none."""
-        self.restart()
+    def none_so_far(self) -> DisturbanceFindings:
+        """No contacts, and no finding of any disturbance: the events so far were none."""
         self._findings.clear("contact", self._texts.doubted_name)
         self.withdraw_changes()
+        return DisturbanceFindings(self._findings, self._texts)
 
     def withdraw_changes(self) -> None:
         """Withdraw the findings of changes of payload and zero: they were none."""
         self._findings.clear("payload_changed", "estimate_lost", self._texts.zeroed_name,
                              _OFFSET_NAME)
 
-    def forget_from(self, number: int) -> None:
-        """Forget the contacts since this bin, which will be found again."""
-        self.intervals = [i for i in self.intervals if i[0] < number]
+    def before(self, number: int) -> DisturbanceFindings:
+        """Those before this bin; the later ones will be found again."""
+        kept = DisturbanceFindings(self._findings, self._texts)
+        kept.intervals = [i for i in self.intervals if i[0] < number]
+        kept._older, kept._older_bins = self._older, self._older_bins
         self._findings.clear(self._texts.doubted_name)
-        self._report_past()
+        kept._report_past()
+        return kept
 
     def _report_past(self) -> None:
         """Say what contacts were left out; nothing touches the payload now."""

@@ -67,10 +67,6 @@ class RemovedTerms:
         self._model = model
         weights = low_pass.kernel / low_pass.kernel.sum()
         self._correlated = max(1.0 / float(weights @ weights) / low_pass.step, 1.0)  # rows
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget all rows."""
         self._factor: Array = np.zeros((0, STORED + 1))
         self._channels, self._newest = 0.0, 0
 

@@ -97,6 +97,7 @@ class RunningFit:
         model: of the load.
         gain: variance of one filtered row, times the samples it stands for, over that of a sample.
         period: [s] from one row to the next.
+        previous: fit of another payload, whose noise and confirmation of the model are kept.
 
     Attributes:
         period: the same.
@@ -107,7 +108,8 @@ class RunningFit:
             fit; phi: (10,) the parameters.
     """
 
-    def __init__(self, model: LoadModel, gain: float, period: float) -> None:
+    def __init__(self, model: LoadModel, gain: float, period: float,
+                 previous: RunningFit | None = None) -> None:
         self.model, self._gain, self.period = model, gain, period
         self._keep = float(np.exp(-period / _MEMORY))
         channels = np.arange(len(model.noise))
@@ -116,21 +118,16 @@ class RunningFit:
         # From the channels to sums and means of their groups (c, g).
         self._to_sums = (self._group_of[:, None] == np.arange(len(model.groups))).astype(float)
         self._to_means = self._to_sums / self._to_sums.sum(axis=0)
-        self.acceleration_covariance: Array = np.zeros((6, 6))
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget the payload, the noise and how well motion confirmed the model."""
-        self._walk = ZeroWalk(self.model)
-        self.forget()
+        self.acceleration_covariance: Array = (
+            np.zeros((6, 6)) if previous is None else previous.acceleration_covariance)
+        self._walk: ZeroWalk = ZeroWalk(model, None if previous is None else previous._walk)
         # Sums of each group: squared residuals beyond the spread, and variance of model noise.
-        self._noise_sums = np.zeros((len(self.model.groups), 2))
-        self._scale = self._noise_scale()
+        self._noise_sums = np.zeros((len(model.groups), 2))
         self._confirmation = self._initial_confirmation()
-
-    def forget(self) -> None:
-        """Forget the payload and the biases; keep noise and confirmation of the model."""
-        self._walk.forget()
+        if previous is not None:
+            self._noise_sums = previous._noise_sums.copy()
+            self._confirmation = previous._confirmation.copy()
+        self._scale = self._noise_scale()
         self._linearise_at(np.zeros(PARAMETERS))
         columns = len(self._matrix)
         self._gram = np.zeros((len(self.model.groups), columns, columns))
@@ -139,6 +136,10 @@ class RunningFit:
         self._mean_acceleration, self._acceleration_squares = np.zeros(3), 0.0
         self._place: Array | None = None  # of the rows that were learnt last
         self.rows = 0
+        self._believe_prior()
+
+    def _believe_prior(self) -> None:
+        """Nothing is known of the states but their prior."""
         self.information = self.model.prior
         self.covariance = np.linalg.inv(self.model.prior)
         self.mean: Array = np.zeros(len(self.model.prior))
@@ -160,7 +161,7 @@ class RunningFit:
         if self.rows:
             self._fit()
         else:
-            self.forget()
+            self._believe_prior()
 
     @property
     def mass(self) -> tuple[float, float]:

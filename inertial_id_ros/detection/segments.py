@@ -46,35 +46,36 @@ class Segments:
     Args:
         model: of the load.
         window: length of the kernel of the window's rows [s].
+        previous: of other samples, whose noise of the accelerations is kept.
     """
 
     def __init__(self, settings: Settings, model: LoadModel, window: float,
-                 findings: FindingLog) -> None:
+                 findings: FindingLog, previous: Segments | None = None) -> None:
         self._model, self._findings = model, findings
         self.filter = model.make_filter(window)
         self._fast = model.make_filter(min(model.detector_kernel, 0.5 * window))
-        running_fit = RunningFit(model, self._fast.block_gain(1), self._fast.step * BIN_NS * 1e-9)
-        self.detector = DisturbanceDetector(settings.contact, settings.change, running_fit,
-                                            self._fast.reach)
+        self._thresholds = settings.contact, settings.change
+        self.detector = self._make_detector(None)
+        if previous is not None:
+            self.detector.stays = previous.detector.stays
+            self.set_acceleration_noise(previous.detector.running_fit.acceleration_covariance)
         self._leaves_contact_out = settings.contact.detect
         self._detects = settings.contact.detect or settings.change.detect
         self._longest_gap = int(settings.kinematics.max_gap * 1e9 / BIN_NS)  # bins
         self._gap_text = f"{model.texts.gap} {settings.kinematics.max_gap:g} s"
         # bins for which rows wait
         self._delay = self.filter.reach + self._fast.reach + EARLIEST if self._detects else 0
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget all bins and the payload."""
-        self.filter.restart()
-        self._fast.restart()
-        self.detector.restart()
-        self.detector.running_fit.restart()
         self._last_bin: int | None = None
         self._begin = 0  # first bin of the present segment
         self._open = True  # whether bins become rows
         self._held: list[BinColumns] = []  # bins that were left out, newest last
         self._waiting: list[Rows] = []
+
+    def _make_detector(self, previous: DisturbanceDetector | None) -> DisturbanceDetector:
+        """A detector for another payload than that of the one before, if any."""
+        fit = RunningFit(self._model, self._fast.block_gain(1), self._fast.step * BIN_NS * 1e-9,
+                         None if previous is None else previous.running_fit)
+        return DisturbanceDetector(*self._thresholds, fit, self._fast.reach, previous)
 
     def use_model(self, model: LoadModel) -> None:
         """Judge the following rows with other noise or priors of the same kind of load."""
@@ -141,7 +142,9 @@ class Segments:
     def finish(self) -> list[Rows]:
         """The waiting rows and the last ones of the filter, when no bin will follow."""
         waiting, self._waiting = self._waiting, []
-        return waiting + self._window_rows(self.filter.flush())
+        rows = waiting + self._window_rows(self.filter.last_rows())
+        self.filter = self.filter.for_next_segment()
+        return rows
 
     @property
     def waiting_rows(self) -> Rows | None:
@@ -177,8 +180,8 @@ class Segments:
         """End the segment at a gap, after which bin number `begin` is the first."""
         if self._last_bin is not None or self._begin:
             self._findings.count(self._model.texts.gap_name, self._gap_text, "info")
-        rows = self._release_final(self._window_rows(self.filter.flush()), begin)
-        self._fast.restart()
+        rows = self._release_final(self._window_rows(self.filter.last_rows()), begin)
+        self.filter, self._fast = self.filter.for_next_segment(), self._fast.for_next_segment()
         self._begin = begin
         return rows
 
@@ -216,7 +219,7 @@ class Segments:
         """Leave out the bins of a contact that begins; gives the last rows before it."""
         if event.kind is not EventKind.BEGAN or not self._leaves_contact_out:
             return []
-        rows = self._withdraw(event.first)
+        rows = self._end_before(event.first)
         self._open = False
         return rows
 
@@ -226,8 +229,8 @@ class Segments:
             return []
         held, self._held, self._open = self._held, [], True
         if event.kind is not EventKind.ENDED:
-            self.filter.restart()
-            self.detector.restart()
+            self.filter = self.filter.for_next_segment()
+            self.detector = self._make_detector(self.detector)
             self._waiting = []
         if not held or event.clean < 0:
             return []
@@ -246,11 +249,12 @@ class Segments:
             released.append(first.part(~late))
         return released
 
-    def _withdraw(self, first: int) -> list[Rows]:
+    def _end_before(self, first: int) -> list[Rows]:
         """End the segment before bin number `first`; gives its waiting rows without later bins."""
         waiting, self._waiting = self.waiting_rows, []
         rows = []
         if waiting is not None and (clean := waiting.number + self.filter.reach < first).any():
             rows.append(waiting.part(clean))
-        self.filter.drop_from(first)
-        return rows + self._window_rows(self.filter.flush())
+        rows += self._window_rows(self.filter.last_rows(first))
+        self.filter = self.filter.for_next_segment()
+        return rows

@@ -24,25 +24,26 @@ _LONGEST = 2.0  # s; after which the zero is no farther away
 class ZeroWalk:
     """Offset of the zeros against the running fit, their variance, and the rate of the walk.
 
+    Args:
+        previous: of another payload, whose rate is kept.
+
     Attributes:
         offset: (c,) [N, N m]; zeros where the model of the load has no zeros that walk.
         rate: variance (c,) by which the zeros walk a second [N^2/s, (N m)^2/s].
     """
 
-    def __init__(self, model: LoadModel) -> None:
-        self._seen = np.zeros((len(model.groups), 2))  # squares beyond the noise, and seconds
+    def __init__(self, model: LoadModel, previous: ZeroWalk | None = None) -> None:
+        # Squares beyond the noise, and seconds.
+        self._seen: Array = (np.zeros((len(model.groups), 2)) if previous is None
+                             else previous._seen.copy())
         self.use_model(model)
-        self.forget()
+        self.offset = np.zeros(len(model.noise))
+        self._variance = np.zeros(len(model.noise))
 
     def use_model(self, model: LoadModel) -> None:
         """Go on with other noise or priors of the same load."""
         self.model = model
         self.rate = self._rate()
-
-    def forget(self) -> None:
-        """Forget the offset; keep the rate."""
-        self.offset = np.zeros(len(self.model.noise))
-        self._variance = np.zeros(len(self.model.noise))
 
     @property
     def is_followed(self) -> bool:

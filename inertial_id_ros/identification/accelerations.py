@@ -92,7 +92,7 @@ def compress_recording(recording: Recording,
     columns = pack_columns(motion, a, settings.wrench.sign * recording.wrench,
                            settings.estimator.dynamism_c1)
     bins = average_bins(stamps, columns)
-    parts = [low_pass.push(bins.number, bins.samples, bins.mean), low_pass.flush()]
+    parts = [low_pass.push(bins.number, bins.samples, bins.mean), low_pass.last_rows()]
     rows = [model.make_rows(part) for part in parts if len(part.number)]
     if not rows:
         raise NotEnoughData(f"the recording lasts {(stamps[-1] - stamps[0]) * 1e-9:.2f} s; the "

@@ -35,15 +35,13 @@ from ..signals import inbox
 from .commands import SET_SHAPE, SET_TOOL, nobody
 from .compensated_wrenches import CompensatedWrenches, join_wrenches
 from .compensation.load_in_use import LoadInUse, Mode
-from .monotonic_stamps import MonotonicStamps
-from .recovery import Recovery
+from .knowledge import NOTHING_SOLVED, EstimateOfWindow, PayloadSpan, Progress
 from .state import Keep, State, keep_nothing
 
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
 _KINDS = {Wrenches: inbox.WRENCH, JointStates: inbox.JOINT_STATE, Edges: inbox.TRANSFORM}
 # Data this much older than the newest are those before a contact or a gap, and tell nothing of now.
 _OLD_NS = 1_000_000_000
-_NOTHING = -1, -1  # extent of no window
 AnyWindow = TypeVar("AnyWindow")
 
 
@@ -74,6 +72,8 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
     _handlers: inbox.Handlers
     _disturbances: DisturbanceFindings
     _solver: PayloadSolver
+    _payload: PayloadSpan
+    _window: EstimateOfWindow
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -83,21 +83,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         self.on_command = nobody
         self._motion = MotionSelector(settings, self._log)
         self._finished = False
-        self._last: Estimate | None = None
-        self._restored: Estimate | None = None  # of an earlier run, shown until there are data
-        self._reset_progress()
-
-    def _reset_progress(self) -> None:
-        """Set what depends on the samples so far to its start."""
-        self._begin_bin = 0  # earlier bins belong to another payload
-        # Bins at which payloads ended, each with the bin at which it began.
-        self._payload_ends: list[tuple[int, int]] = []
-        self._flush_reason: str | None = None  # why rows were forgotten since the last estimate
-        self._stamps = MonotonicStamps(self._log)
-        self._solved = _NOTHING  # extent of the window that was solved last
-        self._lost_at: int | None = None  # bin at which nothing that was learnt counted any more
-        self._is_refuted = False  # whether the data of that window contradict every payload
-        self._recovery = Recovery()
+        self._progress = Progress(self._log)
 
     # ---- stages of each kind of load -----------------------------------------------------------
 
@@ -120,7 +106,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
     @property
     def has_estimate(self) -> bool:
         """Whether there is an estimate to hold: of these data, or of an earlier run."""
-        return self._last is not None or self._restored is not None
+        return self._window.last is not None or self._window.restored is not None
 
     @abstractmethod
     def _process_settled(self) -> CompensatedWrenches:
@@ -155,12 +141,12 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         """What should outlive this run."""
 
     @abstractmethod
-    def _clear_window(self) -> None:
-        """Forget the window and its estimate."""
+    def _begin_window(self) -> None:
+        """Begin with no rows and no estimate."""
 
     @abstractmethod
-    def _flush(self) -> None:
-        """Forget the window, its estimate, and the bins that wait in the filters."""
+    def _begin_payload(self) -> None:
+        """Begin with nothing known of the payload: no rows, no estimate, no bins in the filters."""
 
     # ---- stages that all share -----------------------------------------------------------------
 
@@ -205,41 +191,44 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
             return
         if event.kind.moves_zero:
             self._handle_moved_zero()
-        self._payload_ends.append((event.row, self._begin_bin))
-        self._flush_reason = self._disturbances.describe(event)
-        self._begin_bin = event.row if event.clean < 0 else event.clean
-        self._clear_window()
+        payload = self._payload
+        payload.ends.append((event.row, payload.begin))
+        self._progress.flush_reason = self._disturbances.describe(event)
+        payload.begin = event.row if event.clean < 0 else event.clean
+        self._begin_window()
         if event.kind in (EventKind.SETUP_CHANGED, EventKind.LOST):
-            self._lost_at = event.row
+            self._progress.lost_at = event.row
 
-    def _forget_events(self, first: int) -> None:
-        """Forget the changes of payload since this bin: they were none."""
-        while self._payload_ends and self._payload_ends[-1][0] >= first:
-            _, self._begin_bin = self._payload_ends.pop()
-            self._flush_reason = None
+    def _take_back_events(self, first: int) -> None:
+        """Take back the changes of payload since this bin: they were none."""
+        payload = self._payload
+        while payload.ends and payload.ends[-1][0] >= first:
+            _, payload.begin = payload.ends.pop()
+            self._progress.flush_reason = None
             self._disturbances.withdraw_changes()
 
     def _solve_window(self) -> Outcome:
         """Solve the window as it is now; the outcome still lacks its findings."""
-        self._is_refuted = False
+        progress, last, restored = self._progress, self._window.last, self._window.restored
+        progress.is_refuted = False
         try:
             window = self._require_window()
         except NotEnoughData as missing:
-            if isinstance(missing, _TooShort) and self._last is not None:
-                return self._last.as_stale()  # its rows have left the window during a contact
-            if self._restored is not None and self.sensor_frame in ("", self._restored.frame_id):
-                return self._restored
+            if isinstance(missing, _TooShort) and last is not None:
+                return last.as_stale()  # its rows have left the window during a contact
+            if restored is not None and self.sensor_frame in ("", restored.frame_id):
+                return restored
             return NoEstimate(self.newest_ns, self.sensor_frame, str(missing))
-        if self._last is not None and self._window_extent(window) <= self._solved:
-            return self._last.as_stale()
+        if last is not None and self._window_extent(window) <= progress.solved:
+            return last.as_stale()
         try:
             estimate = self._estimate(window)
         except InertialIdError as error:
-            self._last = None
-            self._is_refuted = isinstance(error, InvalidData)
+            self._window.last = None
+            progress.is_refuted = isinstance(error, InvalidData)
             return NoEstimate(self.newest_ns, self.sensor_frame,
                               self._with_flush_reason(str(error)))
-        self._solved = self._window_extent(window)
+        progress.solved = self._window_extent(window)
         is_old = self.newest_ns - estimate.stamp_ns > _OLD_NS and not self._finished
         return estimate.as_stale() if is_old else estimate
 
@@ -247,10 +236,10 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         """Keep a new estimate, with its stamp in order; the outcome with the findings, as it may be
         handed on."""
         if isinstance(outcome, Estimate) and not outcome.stale:
-            outcome = self._stamps.restamp(outcome)
-            self._flush_reason = None
+            outcome = self._progress.stamps.restamp(outcome)
+            self._progress.flush_reason = None
         if isinstance(outcome, Estimate) and not outcome.restored:
-            self._last = outcome
+            self._window.last = outcome
             check_reference(outcome, self.settings.load.reference_mass, self._log)
         findings = self._log.all()
         return withdraw_doubted(
@@ -258,12 +247,13 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
 
     def _with_flush_reason(self, text: str) -> str:
         """A reason for no estimate, preceded by why rows were forgotten."""
-        return text if self._flush_reason is None else f"{self._flush_reason}; {text}"
+        reason = self._progress.flush_reason
+        return text if reason is None else f"{reason}; {text}"
 
     def _too_short_error(self, duration: float | None) -> _TooShort:
         """The error of a window of this length [s] that is too short; None: it has no rows."""
         if duration is None:
-            return _TooShort(self._flush_reason or "waiting for the first second of data")
+            return _TooShort(self._progress.flush_reason or "waiting for the first second of data")
         needed = self._least_duration
         why = ("estimator.min_duration is" if needed == self.settings.estimator.min_duration
                else "after data that nothing explained, an estimate needs")
@@ -272,7 +262,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
     @property
     def _least_duration(self) -> float:
         """Length [s] of the window that an estimate needs."""
-        return self._recovery.least_duration(self.settings.estimator.min_duration)
+        return self._progress.recovery.least_duration(self.settings.estimator.min_duration)
 
     # ---- questions and commands ----------------------------------------------------------------
 
@@ -305,14 +295,13 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         with self._lock:
             return self._motion.joint_names
 
-    def _restart(self, reason: str) -> None:
-        """Forget all but the samples of what measures the load."""
+    def _begin_stream(self, reason: str) -> None:
+        """Begin with nothing learnt from samples, and without those of the motion."""
         self._log.clear_all()
         self._log.count("reset", f"buffers flushed: {reason}", "info")
-        self._motion.reset()
-        self._flush()
-        self._disturbances.restart()
-        self._reset_progress()
+        self._motion.begin_stream()
+        self._disturbances = self._disturbances.none_so_far()
+        self._progress = Progress(self._log)
 
     @property
     def tool(self) -> Tool | None:
@@ -338,7 +327,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         with self._lock:
             keep(replace(self._state(), tool=tool, estimate=None))
             self._solver.tool = tool
-            self._flush()
+            self._begin_payload()
             self.on_command(SET_TOOL, tool)
 
     def set_shape(self, shape: Shape | None) -> None:
@@ -350,7 +339,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
 
     def _force_solve(self) -> None:
         """Solve the window next time even if it has not grown."""
-        self._solved = _NOTHING
+        self._progress.solved = NOTHING_SOLVED
 
     def check_settings(self, settings: Settings) -> None:
         """Raise why these settings could not be used now.

@@ -70,11 +70,6 @@ class Edges(Generic[V]):
             if not self._parents[edge[0]]:
                 del self._parents[edge[0]]
 
-    def clear(self) -> None:
-        """Remove all edges."""
-        self._edges.clear()
-        self._parents.clear()
-
 
 class FixedEdges(Edges[V]):
     """Fixed edges. They are published once, so that the first ones stay; those that come when most
@@ -107,6 +102,12 @@ class MovingEdges(Edges[SampleRing]):
     def __init__(self) -> None:
         super().__init__()
         self._wide: Set[str] = frozenset()  # of those that are needed
+
+    def emptied(self) -> MovingEdges:
+        """Without edges, with the same ones needed."""
+        other = MovingEdges()
+        other.needed, other._wide = self.needed, self._wide
+        return other
 
     def add(self, child: str, parent: str) -> SampleRing:
         """Begin a ring for the poses (x, y, z, qx, qy, qz, qw) of a child in this parent."""

@@ -60,15 +60,10 @@ class FrozenPositions:
     """
 
     def __init__(self, columns: int) -> None:
-        self._columns = columns
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget the stream."""
         self._ended: list[Freeze] = []
         self._lasting: dict[int, Freeze] = {}  # by column
-        self._since = np.zeros(self._columns, dtype=np.int64)  # no change since then
-        self._judged = np.zeros(self._columns, dtype=bool)  # whether that was
+        self._since = np.zeros(columns, dtype=np.int64)  # no change since then
+        self._judged = np.zeros(columns, dtype=bool)  # whether that was
         self._newest = 0
 
     def judge(self, ring: SampleRing) -> bool:
@@ -80,8 +75,9 @@ class FrozenPositions:
         near = ring.between(self._newest, ring.newest + 1)
         stamps, changed = ring.stamps[near], np.diff(ring.rows[near], axis=0) != 0.0
         if stamps[0] != self._newest:  # the first ones, or those before are no longer kept
-            self.restart()
-            self._since[:] = stamps[0]
+            self._ended, self._lasting = [], {}
+            self._since, self._judged = np.full_like(self._since, stamps[0]), np.zeros_like(
+                self._judged)
         always = changed.all(axis=0)
         for column in np.flatnonzero(always):
             self._end(int(column), int(stamps[0]))

@@ -214,9 +214,13 @@ class JointMotion:
         self._samples, self._spacing = 0, Spacing(math.inf, math.inf)
         self.ring = SampleRing(len(robot.joint_names), _CAPACITY)
         self._orders: dict[tuple[str, ...], list[int] | None] = {}
-        self._jumps = PositionJumps(robot.velocity_limits, robot.revolute)
-        self._frozen = FrozenPositions(len(robot.joint_names))
+        self._watch_positions()
         self._doubtful: int | None = None  # stamp of the oldest sample after what may be a jump
+
+    def _watch_positions(self) -> None:
+        """Judge positions from here on."""
+        self._jumps = PositionJumps(self.robot.velocity_limits, self.robot.revolute)
+        self._frozen = FrozenPositions(len(self.robot.joint_names))
 
     def add(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float]) -> Arrival:
         """Add a joint state; says what became of it."""
@@ -236,8 +240,7 @@ class JointMotion:
             self._jumps.contradict(self.ring, stamp_ns, np.array(row))
         result = self.ring.append(stamp_ns, row)
         if result == JUMPED:
-            self._jumps.restart()
-            self._frozen.restart()
+            self._watch_positions()
         if result not in (LATE, REPEATED, HELD):
             self._samples += 1
             if self._samples == _SETTLE:

@@ -62,7 +62,7 @@ class MotionSelector:
         self._version = self.tree.version
         self._moving_seen = False
         self._unstamped = ""  # what came without stamps, in words
-        self._joint_drops = DropCounters(findings, "joint", "joint states", _JOINT_LEVELS)
+        self._joint_drops = self._make_joint_drops()
         self._transform_drops: dict[str, DropCounters] = {}
         self._watch = StreamWatch(findings)
         self._frame_shift = FrameShift(findings)
@@ -174,24 +174,23 @@ class MotionSelector:
         for edges in _strip_slashes(block.transforms):
             self.tree.add_block(edges)
 
-    def _forget_waiting(self) -> None:
-        """Forget the joint states that wait for the sensor frame."""
-        self._pending.clear()
-        self._waiting_values = 0
-
-    def reset(self) -> None:
-        """Forget samples; keep robot description and fixed transforms."""
-        self.tree.forget_motion()
-        self._forget_waiting()
+    def begin_stream(self) -> None:
+        """Begin without samples; robot description and fixed transforms stay."""
+        self.tree.begin_motion()
+        self._pending, self._waiting_values = deque(), 0
         if self._joint is not None and self._joint.ring.held is not None:
             stamp, positions = self._joint.ring.held  # perhaps the first after a clock that jumped
             self._wait(stamp, tuple(self._joint.robot.joint_names), positions.tolist())
         self._joint = self._tf = None
-        self._joint_drops.restart()
-        self._transform_drops.clear()
+        self._joint_drops = self._make_joint_drops()
+        self._transform_drops = {}
         self._joints_seen = None
         self._moving_seen = False
-        self._watch.reset()
+        self._watch = StreamWatch(self._findings)
+
+    def _make_joint_drops(self) -> DropCounters:
+        """A counter of what becomes of joint states."""
+        return DropCounters(self._findings, "joint", "joint states", _JOINT_LEVELS)
 
     @property
     def live(self) -> RobotFrame | TransformChain | None:
@@ -300,7 +299,7 @@ class MotionSelector:
         self._tf = None
         for sample in self._pending:
             self.take_joint_state(*sample)
-        self._forget_waiting()
+        self._pending, self._waiting_values = deque(), 0
         self._explain_joint_states()
         return self._joint
 
@@ -384,7 +383,7 @@ class MotionSelector:
             else:
                 self._joint.robot = robot
 
-    def rewind(self) -> None:
+    def expect_replay(self) -> None:
         """Prepare for a replay of the window: motion missing at its beginning is not a gap."""
         self._moving_seen = False
 

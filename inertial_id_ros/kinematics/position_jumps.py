@@ -77,10 +77,6 @@ class PositionJumps:
     def __init__(self, limits: Array, turning: np.ndarray) -> None:
         self._limits = np.where((limits > 0.0) & (limits < _FASTEST), limits, np.inf)
         self._turning = turning
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget the stream."""
         self.spans: list[Span] = []
         self._judged: int | None = None  # stamp of the newest sample that was judged
         self._still_since = np.zeros(len(self._turning), dtype=np.int64)

@@ -141,10 +141,10 @@ class TransformTree:
         self._moving.touch(edges.child, len(edges.stamps))
         self.ring(edges.child).extend(edges.stamps, rows)
 
-    def forget_motion(self) -> None:
-        """Drop all moving transforms."""
+    def begin_motion(self) -> None:
+        """Begin without moving transforms; those that are needed stay so."""
         self.version += 1
-        self._moving.clear()
+        self._moving = self._moving.emptied()
 
     def ancestors(self, frame: str) -> list[str]:
         """The frame, its parent, and so on up to the root (raises UnknownFrame for a loop)."""

@@ -178,10 +178,6 @@ class RegressorWindow:
         self.slice_length = self._bins_per_slice * BIN_NS * 1e-9
         self._slices = max(int(np.ceil(window / self.slice_length - 1e-9)), 1)
         self._leaves = max(1 << (self._slices - 1).bit_length(), 2)
-        self.clear()
-
-    def clear(self) -> None:
-        """Drop all rows."""
         self._trees = {model: [
             _FactorTree(self._leaves, torque, self._states if model == FULL else None)
             for torque in (False, True)] for model in self._models}

@@ -282,7 +282,8 @@ def filter_columns(columns: Callable[[Array, Array, Array], Array], felt: np.nda
         low = low or make_low_pass(low_pass, y.shape[1], outputs)
         keep(low.push(bins.number[part], bins.samples[part].astype(float), y))
         if last:
-            keep(low.flush())
+            keep(low.last_rows())
+            low = low.for_next_segment()
     middle = np.concatenate([part.number for part in parts])
     if len(middle) == 0:
         raise NotEnoughData(f"the recording is too short for a filter of {low_pass:g} s")

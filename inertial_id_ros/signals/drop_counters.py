@@ -28,11 +28,7 @@ class DropCounters:
                  levels: Mapping[Arrival, str] = LEVELS) -> None:
         self._findings, self._prefix, self._what = findings, prefix, what
         self._levels = levels
-        self.restart()
-
-    def restart(self) -> None:
-        """Begin anew, with a ring that has dropped nothing."""
-        self._strays = 0
+        self._strays = 0  # of the ring so far
 
     def count(self, result: Arrival, ring: SampleRing) -> None:
         """Count what the ring did with a sample, and the strays that it has dropped so far."""

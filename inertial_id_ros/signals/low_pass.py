@@ -12,7 +12,6 @@ is one more subclass here.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -68,17 +67,27 @@ class ZeroPhaseFilter(ABC):
         self.step = max(taps // 8, 1)
         self._near = (np.abs(offsets[:, None] - offsets) <= _NEAR).astype(float)
         self._width, self._rates = width, rates
-        self.restart()
+        self._gains: dict[int, float] = {}  # of blocks
+        self._bins = BinColumns(np.empty(0, np.int64), np.empty(0), np.empty((0, width)))
+        self._next = self._first = 0
+
+    def _copy(self) -> ZeroPhaseFilter:
+        """A copy; arrays are replaced, never written to."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def for_next_segment(self) -> ZeroPhaseFilter:
+        """The same low-pass without bins: rows never mix bins of two segments."""
+        other = self._copy()
+        other._bins = self._bins.part(slice(0, 0))
+        other._next = other._first = 0
+        return other
 
     @staticmethod
     @abstractmethod
     def window(offsets: np.ndarray, half: int) -> Array:
         """Weights (n,) of a kernel at offsets (n,) from its middle [bins], zero beyond `half`."""
-
-    def restart(self) -> None:
-        """Start a new segment: rows never mix bins from before and after."""
-        self._bins = BinColumns(np.empty(0, np.int64), np.empty(0), np.empty((0, self._width)))
-        self._next = self._first = 0
 
     def push(self, number: np.ndarray, samples: np.ndarray, columns: Array) -> FilteredRows:
         """Add bins and take the rows whose kernel does not reach beyond the last of them.
@@ -93,13 +102,12 @@ class ZeroPhaseFilter(ABC):
 
     def preview(self, number: np.ndarray, samples: np.ndarray, columns: Array,
                 whole: bool = False) -> FilteredRows:
-        """The rows that pushing these bins and then `flush` would give; changes nothing.
+        """The rows that pushing these bins and then `last_rows` would give; changes nothing.
 
         Args:
             whole: only rows with the whole kernel, as `push` alone would give them.
         """
-        other = object.__new__(type(self))  # a copy; arrays are replaced, never written to
-        other.__dict__.update(self.__dict__)
+        other = self._copy()
         other._append(number, samples, columns)
         return other._take_rows(self.reach + 1 if whole else self._shortest)
 
@@ -111,15 +119,13 @@ class ZeroPhaseFilter(ABC):
         self._bins = BinColumns(*(np.concatenate(pair) for pair in zip(
             self._bins, (number, samples, columns), strict=True)))
 
-    def drop_from(self, number: int) -> None:
-        """Drop the bins from this number on, as far as they are not used up by rows."""
-        self._bins = self._bins.part(slice(0, int(np.searchsorted(self._bins.number, number))))
-
-    def flush(self) -> FilteredRows:
-        """End the segment: take its last rows, whose kernels are narrower, and start a new one."""
-        rows = self._take_rows(self._shortest)
-        self.restart()
-        return rows
+    def last_rows(self, before: int | None = None) -> FilteredRows:
+        """The last rows of a segment that ends here, whose kernels are narrower, without the bins
+        from the number `before` on; changes nothing."""
+        other = self._copy()
+        if before is not None:
+            other._bins = self._bins.part(slice(0, int(np.searchsorted(self._bins.number, before))))
+        return other._take_rows(self._shortest)
 
     def _take_rows(self, ahead: int) -> FilteredRows:
         """Take the rows that have at least `ahead` bins after their middle."""
@@ -201,15 +207,16 @@ class ZeroPhaseFilter(ABC):
             combined[k * self.step:k * self.step + len(shape)] += shape / rows
         return combined
 
-    @cache  # noqa: B019  (one filter lives as long as its pipeline; a few block sizes)
     def block_gain(self, rows: int) -> float:
         """Noise of the mean of `rows` successive rows, against that of independent rows.
 
         It is the variance of that mean of filtered white noise, times the raw samples behind it,
         over the variance of one sample.
         """
-        kernel = self.mean_kernel(rows)
-        return float(kernel @ kernel) * self.step * rows
+        if rows not in self._gains:
+            kernel = self.mean_kernel(rows)
+            self._gains[rows] = float(kernel @ kernel) * self.step * rows
+        return self._gains[rows]
 
 
 class ZeroPhaseHannFilter(ZeroPhaseFilter):

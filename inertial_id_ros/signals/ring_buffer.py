@@ -52,7 +52,7 @@ class SampleRing:
     def __init__(self, width: int, capacity: int) -> None:
         self._allocate(capacity, width)
         self.strays = 0
-        self.clear()
+        self._begin_empty()
 
     def __len__(self) -> int:
         return self._end - self._begin
@@ -93,8 +93,8 @@ class SampleRing:
         self._allocate(self.capacity, rows.shape[1])
         self._stamps[self._begin:self._end], self._rows[self._begin:self._end] = stamps, rows
 
-    def clear(self) -> None:
-        """Forget all rows."""
+    def _begin_empty(self) -> None:
+        """Begin without rows."""
         self._begin = self._end = self.standing = 0
         self.newest = _NEVER
         self.closed_until = _NEVER
@@ -141,7 +141,7 @@ class SampleRing:
             self.strays += 1
             return HELD
         if back:
-            self.clear()
+            self._begin_empty()
         self.held = None
         self._add(*held)
         result = self._add(stamp_ns, row)

@@ -23,10 +23,6 @@ class StreamWatch:
 
     def __init__(self, findings: FindingLog) -> None:
         self._findings = findings
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget all earlier stamps."""
         self._wrench: int | None = None
         self._motion: int | None = None
         self._wrench_at_motion = 0  # newest wrench when motion came last

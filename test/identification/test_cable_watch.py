@@ -43,17 +43,17 @@ def test_a_likely_cable_is_forgotten_with_the_last_row_that_made_it_so(
         unexplained_force=lambda window, problem: unexplained,
         cable_input=lambda window: object())
     monkeypatch.setattr(cable_watch, "find_cable", likely)
-    monkeypatch.setattr(CableWatch, "_is_turned", lambda self, cable, removed: False)
-    watch, log, problem = CableWatch(problems), FindingLog(), SimpleNamespace()
-    watch.configure(Settings())
+    monkeypatch.setattr(CableWatch, "_is_turned",
+                        staticmethod(lambda problems, cable, removed: False))
+    watch, log, problem = CableWatch(9.81), FindingLog(), SimpleNamespace()
     assert not watch.phi_covariance().any()
-    assert watch.search(window(0, 500), problem, NOTHING) is None  # type: ignore[arg-type]
+    assert watch.search(problems, window(0, 500), problem, NOTHING) is None  # type: ignore[arg-type]
     watch.report(log)
     assert watch.phi_covariance().any() and "cable" not in log
     unexplained = 0.0
-    watch.search(window(400, 900), problem, NOTHING)  # type: ignore[arg-type]
+    watch.search(problems, window(400, 900), problem, NOTHING)  # type: ignore[arg-type]
     assert watch.phi_covariance().any()  # some of the rows are still there
-    watch.search(window(501, 1300), problem, NOTHING)  # type: ignore[arg-type]
+    watch.search(problems, window(501, 1300), problem, NOTHING)  # type: ignore[arg-type]
     assert not watch.phi_covariance().any()
 
 

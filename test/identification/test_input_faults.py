@@ -216,7 +216,7 @@ def test_no_fault_of_the_inputs_brings_back_data_from_before_another_tool_was_se
     assert "payload_changed" in texts(made)
     made.set_tool(None)
     samples.select(lambda stamp, _: stamp >= set_at).feed(made, 0.05)
-    made._forget_events(0)  # as a fault does that has spoiled everything from the beginning on
+    made._take_back_events(0)  # as a fault does that has spoiled everything from the beginning on
     made._replay_window()
     outcome = made.solve()
     assert isinstance(outcome, Estimate) and outcome.window < 3.1

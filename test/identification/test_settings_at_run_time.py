@@ -37,7 +37,7 @@ def test_contact_is_judged_by_the_noise_that_is_set_now(
 def test_the_detector_has_the_prior_of_the_bias_that_is_set_now(name: str) -> None:
     changed, known = identify(), identify(**{f"wrench__{name}": 0.01})
     changed.set_settings(changed.settings.replace({f"wrench.{name}": 0.01}))
-    fits = [made._segments.detector.running_fit for made in (changed, known)]
+    fits = [made._payload.segments.detector.running_fit for made in (changed, known)]
     np.testing.assert_array_equal(fits[0].covariance, fits[1].covariance)
     assert not np.array_equal(fits[0].covariance,
-                              identify()._segments.detector.running_fit.covariance)
+                              identify()._payload.segments.detector.running_fit.covariance)

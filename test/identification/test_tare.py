@@ -78,9 +78,9 @@ def _solve_often(made: Identifier, samples: Recording) -> Any:
 # ---- age -----------------------------------------------------------------------------------------
 
 def _prior_sd(hours: float, **changes: Any) -> np.ndarray:
-    bias, settings = SensorBias(), Settings().replace(
+    settings = Settings().replace(
         {"wrench.sensor": "ideal"} | {k.replace("__", "."): v for k, v in changes.items()})
-    bias.tare = Tare(BIAS, 10**18, "tool0")
+    bias = SensorBias(Tare(BIAS, 10**18, "tool0"))
     return bias.prior(settings, 10**18 + round(hours * 3.6e12))[0]
 
 

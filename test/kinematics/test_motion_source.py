@@ -270,7 +270,7 @@ def test_a_reset_waits_for_new_samples_and_keeps_what_is_fixed() -> None:
     selector.take_static_transform("tool0", "sensor", MOUNT.translation, MOUNT.quaternion)
     _feed(selector, _joints())
     selector.select_source("sensor", _wrench())
-    selector.reset()
+    selector.begin_stream()
     assert selector.select_source("sensor", _wrench()) is None
     assert "no joint states" in selector.missing.text
     _feed(selector, _joints())

@@ -192,7 +192,7 @@ def test_a_source_knows_when_the_tree_has_changed_under_it() -> None:
     tree.set_static("base", "tool0", TILT.translation, TILT.quaternion)
     assert not source.is_current()
     tree, source = made()
-    tree.forget_motion()
+    tree.begin_motion()
     assert not source.is_current()
     tree, source = made()
     tree.set_static("tool0", "camera", TILT.translation, TILT.quaternion)

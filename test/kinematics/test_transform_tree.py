@@ -188,7 +188,7 @@ def test_the_version_changes_with_the_structure_and_not_with_motion() -> None:
 def test_forgetting_motion_keeps_fixed_transforms() -> None:
     tree = _tree(("world", "base", A))
     _add(tree, np.array([0.0]), "base", "tool")
-    tree.forget_motion()
+    tree.begin_motion()
     assert tree.frames() == {"world", "base"}
 
 

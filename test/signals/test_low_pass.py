@@ -18,7 +18,7 @@ def _push(filtering: ZeroPhaseHannFilter, number: np.ndarray, samples: np.ndarra
     edges = [0, *sorted(cuts), len(number)]
     parts = [filtering.push(number[a:b], samples[a:b], columns[a:b])
              for a, b in zip(edges[:-1], edges[1:], strict=True)]
-    return _joined([*parts, filtering.flush()])
+    return _joined([*parts, filtering.last_rows()])
 
 
 def _joined(parts: list[FilteredRows]) -> FilteredRows:
@@ -65,7 +65,7 @@ def test_each_row_is_the_hann_mean_of_the_samples_around_it(rng: np.random.Gener
     number, samples, columns = _stream(rng, 200, 0.9)
     filtering = ZeroPhaseHannFilter(0.4, 3)
     rows = filtering.push(number, samples, columns)
-    rows = _joined([rows, filtering.flush()])
+    rows = _joined([rows, filtering.last_rows()])
     assert (rows.number < number[0] + 20).any() and (rows.number > number[-1] - 20).any()
     for k, middle in enumerate(rows.number):
         reach = min(20, middle - number[0], number[-1] - middle)  # narrower at the ends
@@ -104,7 +104,7 @@ def test_rows_go_on_to_half_a_kernel_from_both_ends_of_a_segment() -> None:
     assert number[0] + 10 <= rows.number[0] < number[0] + 15
     assert number[-1] - 15 < rows.number[-1] <= number[-1] - 10
     assert (np.diff(rows.number) == 5).all()
-    assert len(filtering.flush().number) == 0
+    assert len(filtering.for_next_segment().last_rows().number) == 0
 
 
 def test_a_segment_shorter_than_half_a_kernel_has_no_rows() -> None:
@@ -159,7 +159,7 @@ def test_a_slow_wrench_topic_has_rows_as_well(every: int) -> None:
 def test_rows_never_mix_samples_from_before_and_after_a_restart() -> None:
     filtering = ZeroPhaseHannFilter(0.4, 1)
     first = filtering.push(np.arange(START, START + 90), np.ones(90), np.zeros((90, 1)))
-    filtering.restart()
+    filtering = filtering.for_next_segment()
     second = filtering.push(np.arange(START + 90, START + 200), np.ones(110), np.ones((110, 1)))
     assert len(first.columns) and (first.columns == 0.0).all()
     np.testing.assert_allclose(second.columns, 1.0, atol=1e-12)
@@ -204,7 +204,7 @@ def test_a_preview_is_what_the_end_of_the_data_would_give_and_changes_nothing(
     other.push(*before)
     previews = seen.preview(*after), seen.preview(*after, whole=True)
     pushed = other.push(*after)
-    for preview, rows in zip(previews, (_joined([pushed, other.flush()]), pushed), strict=True):
+    for preview, rows in zip(previews, (_joined([pushed, other.last_rows()]), pushed), strict=True):
         np.testing.assert_array_equal(preview.number, rows.number)
         np.testing.assert_array_equal(preview.samples, rows.samples)
         np.testing.assert_allclose(preview.columns, rows.columns, atol=1e-12)

@@ -136,13 +136,6 @@ def test_stamps_of_2026_keep_their_nanoseconds() -> None:
     assert _ring([start, start + 1]).stamps.tolist() == [start, start + 1]
 
 
-def test_clear_forgets_rows_and_what_was_used() -> None:
-    ring = _ring([10, 20])
-    ring.closed_until = 20
-    ring.clear()
-    assert len(ring) == 0 and ring.append(5, [0.0]) == STORED
-
-
 def test_a_ring_of_another_size_keeps_its_newest_rows() -> None:
     ring = SampleRing(1, 100)
     for k in range(150):

@@ -31,7 +31,7 @@ from inertial_id_ros.settings import Settings  # noqa: E402
 from .. import bounds  # noqa: E402
 from ..metrics import errors  # noqa: E402
 from ..never_worse import ratio_of_means  # noqa: E402
-from ..product import Answers, compressed, identifier_for_all  # noqa: E402
+from ..product import Answers, IdentifierForAll, compressed  # noqa: E402
 from ..records import Row, read  # noqa: E402
 from ..tables import grouped  # noqa: E402
 from .arms import SENSOR_FRAME  # noqa: E402
@@ -136,7 +136,7 @@ def _run(task: Task, draw: Draw, changes: dict[str, Any], cell: str = "") -> lis
 
 def _window(recording: Recording, settings: Settings) -> Any:
     """What the identifier keeps of a recording, with a clock offset taken out."""
-    identifier = identifier_for_all(settings, required_shape(settings))
+    identifier = IdentifierForAll(settings, required_shape(settings))
     identifier.set_robot_description(recording.arm.urdf)
     identifier.add_arrays([
         JointStates(recording.joint_stamps, recording.arm.joint_names, recording.positions),

@@ -25,6 +25,7 @@ from ...signals.drop_counters import DropCounters
 from ...signals.ring_buffer import JUMPED
 from ..commands import RESET, SET_SETTINGS
 from ..compensated_wrenches import CompensatedWrenches, no_wrenches
+from ..knowledge import PayloadSpan, TorqueWindow
 from ..pipeline import Pipeline
 from ..state import Keep, State, keep_nothing
 from .problem import TorqueProblem
@@ -46,6 +47,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
     """
 
     _solver: TorqueSolver
+    _window: TorqueWindow
 
     def __init__(self, settings: Settings, shape: Shape | None = None) -> None:
         super().__init__(settings)
@@ -60,7 +62,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         self._problem: TorqueProblem | None = None
         self._stream: TorqueStream | None = None
         self._segments: Segments | None = None
-        self._rows: list[Rows] = []
+        self._payload, self._window = PayloadSpan(), TorqueWindow()
         self._newest = 0
         self._conflict = ""  # what is wrong with the publishers; empty where nothing is
         self._handlers = {
@@ -81,11 +83,12 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
             if self._robot.currents is None:
                 self._checks.use_limits(problem.model.effort_limits)
             self._problem = problem
-            self._stream = TorqueStream(problem.model, self._robot.delay,
-                                        self.settings.kinematics.window)
-            self._segments = Segments(self.settings, TorqueModel(problem), self._robot.low_pass,
-                                      self._log)
-            self._flush()
+            self._stream = self._make_stream(problem)
+            self._begin_payload()
+
+    def _make_stream(self, problem: TorqueProblem) -> TorqueStream:
+        """A stream without samples."""
+        return TorqueStream(problem.model, self._robot.delay, self.settings.kinematics.window)
 
     @property
     def sensor_frame(self) -> str:
@@ -109,8 +112,8 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         before = self._stream.newest or 0
         result = self._stream.ring.append(stamp_ns, sample)
         if result == JUMPED:
-            self._stream.begin()
-            self._restart(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
+            self._stream.begin_with_oldest()
+            self._begin_stream(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
         self._drops.count(result, self._stream.ring)
 
     def _take_publishers(self, text: str) -> None:
@@ -136,7 +139,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
 
     def _add_rows(self, rows: Rows) -> None:
         """Add rows to the window, and drop those that are too old."""
-        self._rows = self._recent([*self._rows, rows])
+        self._window.rows = self._recent([*self._window.rows, rows])
 
     def _recent(self, rows: list[Rows]) -> list[Rows]:
         """The rows within a window's length of the last one."""
@@ -168,7 +171,9 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
             raise NotEnoughData(describe_slow(slow, "joint states",
                                               self.settings.joint_states.topic))
         provisional = self._segments.preview(self._stream.no_bins, False)
-        rows = self._rows if provisional is None else self._recent([*self._rows, provisional])
+        rows = self._window.rows
+        if provisional is not None:
+            rows = self._recent([*rows, provisional])
         if not rows:
             raise self._too_short_error(None)
         duration = window_duration(rows)
@@ -195,20 +200,27 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
             self.on_command(RESET, reason)
 
     def _empty(self, reason: str) -> None:
-        """Forget all samples and what came of them."""
-        if self._stream is not None:
-            self._stream.restart()
-        self._restart(reason)
+        """Begin without samples."""
+        if self._problem is not None:
+            self._stream = self._make_stream(self._problem)
+        self._begin_stream(reason)
 
-    def _flush(self) -> None:
-        """Forget the window, its estimate, and the bins that wait in the filters."""
-        if self._segments is not None:
-            self._segments.restart()
-        self._clear_window()
+    def _begin_stream(self, reason: str) -> None:
+        """As `Pipeline._begin_stream`."""
+        super()._begin_stream(reason)
+        self._begin_payload()
+        self._payload = PayloadSpan()
 
-    def _clear_window(self) -> None:
-        """Forget the window and its estimate."""
-        self._rows, self._last = [], None
+    def _begin_payload(self) -> None:
+        """As `Pipeline._begin_payload`."""
+        if self._problem is not None:
+            self._segments = Segments(self.settings, TorqueModel(self._problem),
+                                      self._robot.low_pass, self._log)
+        self._begin_window()
+
+    def _begin_window(self) -> None:
+        """As `Pipeline._begin_window`."""
+        self._window = TorqueWindow()
 
     def tare(self, keep: Keep = keep_nothing) -> str:
         """Refuse: there is no sensor to tare (raises NotEnoughData)."""
@@ -220,7 +232,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         return self.tare(keep)
 
     def _state(self) -> State:
-        return State(self._solver.tool, None, self._last)
+        return State(self._solver.tool, None, self._window.last)
 
     def restore(self, state: State) -> None:
         """Go on with the tool of an earlier run; its estimate is not shown."""

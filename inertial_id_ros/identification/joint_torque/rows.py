@@ -46,14 +46,9 @@ class TorqueStream:
     def __init__(self, model: RobotModel, delay: float, window: float) -> None:
         self._model, self._delay_ns, self._wish = model, int(delay * 1e9), window
         self.ring = SampleRing(2 * model.nv, _CAPACITY)
-        self.restart()
+        self.begin_with_oldest()
 
-    def restart(self) -> None:
-        """Forget all samples."""
-        self.ring.clear()
-        self.begin()
-
-    def begin(self) -> None:
+    def begin_with_oldest(self) -> None:
         """Begin the bins with the oldest sample in the ring."""
         self._next: int | None = None
 

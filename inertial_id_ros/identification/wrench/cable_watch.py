@@ -13,7 +13,6 @@ from ...regression.regressor_window import DYNAMIC, WindowContent
 from ...regression.row_layout import join
 from ...regression.uncertainty.cable import CERTAIN, Cable, places_of
 from ...regression.uncertainty.cable_fit import find_cable
-from ...settings import Settings
 from ...signals.bins import BIN_NS
 from .problem_builder import ProblemBuilder
 
@@ -33,36 +32,29 @@ class CableWatch:
     """The cable that was found last, if any.
 
     Args:
-        problems: from windows.
+        gravity: magnitude [m/s^2].
     """
 
-    def __init__(self, problems: ProblemBuilder) -> None:
-        self._problems = problems
-        self.forget()
-
-    def configure(self, settings: Settings) -> None:
-        """Use these settings from the next window on."""
-        self._gravity = settings.gravity.acceleration
-        self.forget()
-
-    def forget(self) -> None:
-        """Forget the cable."""
+    def __init__(self, gravity: float) -> None:
+        self._gravity = gravity
         self._cable: Cable | None = None
         self._tried = -1  # last bin of the window in which it was fitted, or sought
         self._shown = -1  # and in which it was found
 
-    def take_out(self, window: WindowContent, removed: Array) -> WindowContent:
+    def take_out(self, problems: ProblemBuilder, window: WindowContent,
+                 removed: Array) -> WindowContent:
         """The window without the pull of the cable that was found before, if it is still there.
 
         Args:
-            removed: values (n,) of the nuisance states that were removed from the samples.
+            problems: from windows; removed: values (n,) of the nuisance states that were removed
+                from the samples.
         """
         if self._cable is None or not self._cable.is_certain:
             return window
         if not self._is_due(window, _RENEWED):
             self._cable = self._cable.seen_from(places_of(window, self._gravity))
         else:
-            self._fit(window, removed)
+            self._fit(problems, window, removed)
         return self._without(window) or window
 
     def _without(self, window: WindowContent) -> WindowContent | None:
@@ -71,7 +63,7 @@ class CableWatch:
             return None
         return self._cable.removed_from(window)
 
-    def search(self, window: WindowContent, problem: Problem,
+    def search(self, problems: ProblemBuilder, window: WindowContent, problem: Problem,
                removed: Array) -> WindowContent | None:
         """The window without the pull of a cable that was not known before; None: there is none.
 
@@ -79,17 +71,18 @@ class CableWatch:
         where the residual is clear.
 
         Args:
-            removed: as in `take_out`.
+            problems, removed: as in `take_out`.
         """
-        if ((self._cable is not None and self._cable.is_certain) or window.cross_channel is not None
+        known = self._cable is not None and self._cable.is_certain
+        if (known or window.cross_channel is not None
                 or DYNAMIC in window.factors or not self._is_due(window, _SOUGHT)):
             return None
-        left = self._problems.unexplained_force(window, problem)
+        left = problems.unexplained_force(window, problem)
         if left == 0.0:
             if window.first > self._shown:  # nothing is left of the rows that made it likely
                 self._cable = None
             return None
-        self._fit(window, removed)
+        self._fit(problems, window, removed)
         if self._cable is not None and left < _LEAST_SHOWN * self._cable.tension:
             self._cable = (None if self._cable.distance > _FAR else
                            self._cable._replace(evidence=min(self._cable.evidence, CERTAIN)))
@@ -103,23 +96,24 @@ class CableWatch:
         self._tried = window.last
         return True
 
-    def _fit(self, window: WindowContent, removed: Array) -> None:
+    def _fit(self, problems: ProblemBuilder, window: WindowContent, removed: Array) -> None:
         """Fit a cable to a window, of which these nuisance states (n,) were removed."""
-        given = self._problems.cable_input(window)
+        given = problems.cable_input(window)
         last = self._cable if self._cable is not None and self._cable.is_certain else None
         self._cable = None if given is None else find_cable(given, last)
-        if self._cable is not None and self._is_turned(self._cable, removed):
+        if self._cable is not None and self._is_turned(problems, self._cable, removed):
             # Large angles look like a cable, and a cable like them.
             self._cable = self._cable._replace(evidence=min(self._cable.evidence, CERTAIN))
         self._shown = window.last
 
-    def _is_turned(self, cable: Cable, removed: Array) -> bool:
+    @staticmethod
+    def _is_turned(problems: ProblemBuilder, cable: Cable, removed: Array) -> bool:
         """Whether sensor or gravity are clearly turned by a large angle beside a cable.
 
         An angle that takes back what was removed (n,) is none: before a cable is seen, its pull
         looks like a tilt, and that is removed.
         """
-        rest, sigma = (self._problems.states.expand(self._problems.nuisance_values(states))
+        rest, sigma = (problems.states.expand(problems.nuisance_values(states))
                        for states in (cable.states, cable.sigma))
         angles = np.minimum(np.abs(rest), np.abs(join(removed, rest)))
         clear = angles > _CLEARLY * sigma

@@ -16,8 +16,7 @@ import numpy as np
 
 from ...detection.disturbance_detector import Event, EventKind
 from ...detection.disturbance_findings import DisturbanceFindings
-from ...detection.segments import Segments
-from ...detection.unit_check import UnitCheck
+from ...detection.removed_terms import Share
 from ...doubts import withdraw_doubted
 from ...errors import InertialIdError, NotEnoughData
 from ...estimate import Estimate, NoEstimate, Outcome
@@ -25,8 +24,7 @@ from ...geometry.shape import Shape, shape_from_settings
 from ...inertia import PARAMETERS, Array
 from ...io.sample_blocks import Block
 from ...kinematics.motion import Motion
-from ...kinematics.motion_statistics import MotionStatistics
-from ...regression.regressor_window import Rows, WindowContent, make_regressor_window
+from ...regression.regressor_window import Rows, WindowContent
 from ...regression.rows import lag_behind, make_bin_columns, unpack_bins
 from ...regression.tool import Tool
 from ...regression.uncertainty.noise import datasheet_noise
@@ -35,25 +33,21 @@ from ...signals import inbox
 from ...signals.bins import BIN_NS, BinColumns, Bins
 from ...signals.precompensation import Removed, RemovedPayload
 from ...signals.ring_buffer import JUMPED
-from ...signals.sensor_filter import Lag
 from ..commands import ADVANCE, RESET, SET_SETTINGS, TARE, UNTARE
 from ..compensated_wrenches import CompensatedWrenches, join_wrenches, no_wrenches
 from ..compensation.load_in_use import Load, LoadInUse
 from ..compensation.load_latch import LoadLatch
 from ..compensation.target_frame import TargetFrame
+from ..knowledge import Setup, WristPayload, WristWindow
 from ..pipeline import Pipeline
 from ..state import Keep, State, keep_nothing
 from .compensation import Compensation
 from .input_watch import InputFault, InputWatch
-from .load_check import CREPT, SPAN, LoadCheck
-from .measured_noise import MeasuredNoise
+from .load_check import CREPT, SPAN
 from .provisional_rows import UnsettledBins, find_unsettled_bins
-from .sensor_bias import measure_tare
-from .setup_correction import SetupCorrection
+from .sensor_bias import UNKNOWN_BIAS, SensorBias, measure_tare
 from .solver import Solver
 from .stream import WrenchStream
-from .stuck_wrench import StuckWrench
-from .vibration_watch import VibrationWatch
 from .wrench_model import WrenchModel
 
 # What belongs to this process, not to what the samples have taught.
@@ -76,26 +70,23 @@ class Identifier(Pipeline[WindowContent]):
     """
 
     _solver: Solver
+    _payload: WristPayload
+    _window: WristWindow
 
     def __init__(self, settings: Settings, shape: Shape | None = None) -> None:
         super().__init__(settings)
         self._stream = WrenchStream(settings, self._log)
-        self._noise = MeasuredNoise(settings, self._log)
-        model = WrenchModel(settings)
-        self._segments = Segments(settings, model, settings.kinematics.filter_window, self._log)
-        self._disturbances = DisturbanceFindings(self._log, model.texts)
-        self._buffer = make_regressor_window(settings)
-        self._setup = SetupCorrection(settings, model, self._segments.filter, self._log)
-        shape = shape if shape is not None else shape_from_settings(settings.shape)
-        self._solver = Solver(settings, shape, self._segments.filter)
-        self._compensation = Compensation(settings, self._log)
-        self._load_check, self._stuck = LoadCheck(), StuckWrench(self._log)
         self._watch = InputWatch(settings.wrench, self._motion, self._log)
+        self._disturbances = DisturbanceFindings(self._log, WrenchModel.texts)
+        self._setup = Setup(settings, RemovedPayload(settings), Removed(np.zeros(PARAMETERS)),
+                            self._log)
+        model = WrenchModel(settings)
+        self._payload = WristPayload(settings, model, self._log)
+        self._window = WristWindow(settings, model, self._payload.segments)
+        shape = shape if shape is not None else shape_from_settings(settings.shape)
+        self._solver = Solver(settings, shape, self._payload.segments.filter)
+        self._compensation = Compensation(settings, self._log)
         self._latch, self._target = LoadLatch(), TargetFrame()
-        self._unsettled: UnsettledBins | None = None
-        self._lag: Lag | None = None
-        self._motion_statistics = MotionStatistics()
-        self._begin()
         self._handlers = self._make_handlers()
 
     def _make_handlers(self) -> inbox.Handlers:
@@ -108,15 +99,40 @@ class Identifier(Pipeline[WindowContent]):
             inbox.REMOVED_PAYLOAD: self._take_removed_payload, inbox.ZEROING: self._take_zeroing,
             inbox.FINDING: self._log.set, inbox.PUBLISHERS: self._take_publishers}
 
-    def _begin(self) -> None:
-        """Set what depends on the wrenches so far to its start."""
+    # ---- what is known begins anew (see `knowledge`) -------------------------------------------
+
+    def _begin_stream(self, reason: str) -> None:
+        """As `Pipeline._begin_stream`, with the wrenches that are stored."""
+        super()._begin_stream(reason)
+        self._latch.forget(reason)
         self._stream.next_bin = 0
-        self._setup.restart()
-        self._noise.restart()
-        self._row_count = 0
-        self._units = UnitCheck()
-        self._vibration = VibrationWatch(self._log)
-        self._watch.restart()
+        self._watch = InputWatch(self.settings.wrench, self._motion, self._log,
+                                 self._watch.publishers)
+        self._begin_setup()
+
+    def _begin_setup(self) -> None:
+        """Begin with nothing known of sensor, stamps and driver but the tare, and with nothing that
+        follows from it."""
+        driver = self._setup.correction
+        self._log.clear("soft_mount")
+        self._setup = Setup(self.settings, driver.removed, driver.taken_out, self._log)
+        self._solver = self._solver.with_settings(self.settings)
+        self._begin_payload()
+
+    def _begin_payload(self) -> None:
+        """As `Pipeline._begin_payload`; no replay brings earlier bins back."""
+        self._begin_payload_at(self._stream.next_bin)
+
+    def _begin_payload_at(self, begin: int, ends: Sequence[tuple[int, int]] = ()) -> None:
+        """Begin with no rows of a payload that began at a bin, after others that have ended."""
+        self._payload = WristPayload(self.settings, WrenchModel(self._setup.noise.settings),
+                                     self._log, begin, tuple(ends), self._payload.segments)
+        self._begin_window()
+
+    def _begin_window(self) -> None:
+        """As `Pipeline._begin_window`."""
+        self._window = WristWindow(self.settings, WrenchModel(self.settings),
+                                   self._payload.segments)
 
     # ---- from the inbox to the streams ---------------------------------------------------------
 
@@ -180,7 +196,7 @@ class Identifier(Pipeline[WindowContent]):
     def _take_removed_payload(self, frame_id: str, values: Sequence[float]) -> None:
         """Use the payload that the driver says it removes; a change of it zeroes the sensor."""
         try:
-            change = self._setup.removed.update(frame_id, values)
+            change = self._setup.correction.removed.update(frame_id, values)
             self._log.clear("removed_payload_invalid")
         except InertialIdError as error:
             self._log.set("removed_payload_invalid", "error", str(error))
@@ -188,20 +204,20 @@ class Identifier(Pipeline[WindowContent]):
         if change is not None:
             self._take_zeroing(change)
         elif values[0] > 0.0:
-            self._solver.bias.drop_old(f"the driver now removes a payload of {values[0]:.3f} kg",
-                                       self._log)
+            self._solver.bias = self._solver.bias.without_old(
+                f"the driver now removes a payload of {values[0]:.3f} kg", self._log)
 
     def _take_zeroing(self, reason: str) -> None:
-        """Forget all data from before the sensor was zeroed, and ignore the wrench for a while."""
-        self._stream.begin_settling()
-        self._empty(reason)
-        self._solver.bias.forget()
+        """Use no data from before the sensor was zeroed, and ignore the wrench for a while."""
+        self._stream.let_settle()
+        self._begin_without_samples(reason)
+        self._solver.bias = UNKNOWN_BIAS
 
     def _take_publishers(self, text: str) -> None:
         """Use no wrench while several publishers send it, as the text says; empty: one does. Either
         way nothing from before counts any more."""
         if bool(text) != bool(self._watch.publishers):
-            self._empty("several publishers sent the wrench")
+            self._begin_without_samples("several publishers sent the wrench")
         self._watch.use_publishers(text)
 
     def _take_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
@@ -212,7 +228,7 @@ class Identifier(Pipeline[WindowContent]):
         if result is None:
             return
         if result == JUMPED:
-            self._restart(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
+            self._begin_stream(f"the clock jumped back by {(before - stamp_ns) * 1e-9:.1f} s")
         elif before and self._stream.newest - before > _UNHEARD_NS:
             self._latch.forget("no usable wrench came for "
                                f"{(self._stream.newest - before) * 1e-9:.1f} s")
@@ -223,68 +239,67 @@ class Identifier(Pipeline[WindowContent]):
     def _process_settled(self) -> CompensatedWrenches:
         """Turn settled samples into rows of the window; gives the compensated wrenches."""
         nothing = no_wrenches(self.sensor_frame)
-        ring, errors = self._stream.ring, self._setup.errors
+        ring, correction = self._stream.ring, self._setup.correction
+        errors = correction.errors
         if not len(ring):
             return nothing
         source = self._motion.select_source(self.sensor_frame, ring, errors.early_ns)
         if self._motion.mounting_changed:
             self._motion.mounting_changed = False
-            self._flush()
+            self._begin_payload()
             self._latch.forget("the mounting of the robot or of the sensor changed")
             self._log.count("mounting_changed", "buffers flushed: the mounting of the robot or of "
                             "the sensor changed", "info")
         if (shift := self._motion.take_shift()) and abs(shift) < _SHIFT_NS:
             self._handle_shift(shift)
             return nothing
-        removed = self._setup.removed.in_sensor(self.sensor_frame, self._motion.lookup)
+        removed = correction.removed.in_sensor(self.sensor_frame, self._motion.lookup)
         if source is None or removed is None:
             return nothing
-        if (text := self._setup.removed.describe()) is not None:
+        if (text := correction.removed.describe()) is not None:
             self._log.set("removed_payload", "info", text)
         self._watch.judge_positions()
-        self._segments.detector.stays = self._carried(None)
+        self._payload.segments.detector.stays = self._carried(None)
         unsettled = find_unsettled_bins(source, ring.newest, removed, errors, self._finished)
-        self._stream.begin()
+        self._stream.find_first_bin()
         if unsettled is None or unsettled.first <= self._stream.next_bin:
             return nothing
-        self._unsettled = unsettled
+        self._payload.unsettled = unsettled
         self._watch.judge_wrenches(ring, unsettled.first)
         parts = []
         while (fault := self._watch.next_fault(unsettled, self._finished)) is not None:
             parts.append(self._process_bins_before(fault.shown, unsettled))
             self._handle_fault(fault, unsettled)
         parts.append(self._process_bins_before(unsettled.first, unsettled))
-        self._forget_what_is_lost(unsettled)
+        self._begin_where_lost(unsettled)
         return join_wrenches(parts, self.sensor_frame)
 
     def _handle_shift(self, shift: int) -> None:
         """Begin anew where the stamps of the motion have shifted by so much [ns] against those of
         the wrench, with that taken into account."""
-        early = self._setup.errors.early_ns + shift
-        self._empty(f"the stamps of the motion have shifted by {shift * 1e-9:+.2f} s against those "
-                    "of the wrench")
-        self._setup.errors.replace_offset(early)
+        early = self._setup.correction.errors.early_ns + shift
+        self._begin_without_samples(f"the stamps of the motion have shifted by {shift * 1e-9:+.2f} "
+                                    "s against those of the wrench")
+        self._setup.correction.errors.replace_offset(early)
 
-    def _forget_what_is_lost(self, unsettled: UnsettledBins) -> None:
-        """Forget everything learnt where the detector has given the payload up, and process the
+    def _begin_where_lost(self, unsettled: UnsettledBins) -> None:
+        """Begin with nothing learnt where the detector has given the payload up, and process the
         bins since then anew: the result does not depend on how many came with them."""
-        while self._lost_at is not None:
-            reason, number, end = self._flush_reason, self._lost_at + 1, self._stream.next_bin
-            self._lost_at = None
-            self._flush()
-            self._forget_setup()
-            self._begin_bin = self._stream.next_bin = number
-            self._flush_reason = reason
-            self._motion.rewind()
+        while self._progress.lost_at is not None:
+            end, self._stream.next_bin = self._stream.next_bin, self._progress.lost_at + 1
+            self._progress.lost_at = None
+            self._begin_setup()
+            self._motion.expect_replay()
             self._process_bins_before(end, unsettled)
-            self._unsettled = unsettled
+            self._payload.unsettled = unsettled
 
     def _process_bins_before(self, end: int, unsettled: UnsettledBins) -> CompensatedWrenches:
         """Turn the bins up to number `end` into rows; gives their compensated wrenches."""
         nothing = no_wrenches(self.sensor_frame)
         if end <= self._stream.next_bin:
             return nothing
-        bins, early_ns = self._stream.take_bins(end), self._setup.errors.early_ns
+        bins = self._stream.take_bins(end)
+        early_ns = self._setup.correction.errors.early_ns
         unsettled.source.close(end * BIN_NS + early_ns)
         if len(bins.number) == 0 or self._watch.conflict is not None:
             return nothing
@@ -297,13 +312,13 @@ class Identifier(Pipeline[WindowContent]):
         if fault.first is None:
             self._watch.use_change(fault)
             self._latch.forget("the inputs contradict each other")
-            self._forget_learnt()
+            self._begin_anew()
         elif fault.first < self._stream.next_bin and self._watch.conflict is None:
-            self._forget_events(fault.first)
+            self._take_back_events(fault.first)
             now = self._stream.next_bin
-            self._rewind()
+            self._begin_replay()
             self._process_bins_before(now, unsettled)
-        self._unsettled = unsettled
+        self._payload.unsettled = unsettled
 
     def _process_bins(self, bins: Bins, motion: Motion, removed: Removed) -> CompensatedWrenches:
         """Filter settled bins into rows of the window; gives their compensated wrenches.
@@ -311,54 +326,62 @@ class Identifier(Pipeline[WindowContent]):
         Args:
             removed: payload that the driver removes.
         """
-        self._setup.taken_out = removed
+        setup, payload, window = self._setup, self._payload, self._window
+        setup.correction.taken_out = removed
         self._motion.report_coverage(motion.valid)
-        motion = motion._replace(valid=motion.valid & ~self._stuck.judge(bins, motion))
-        measured, columns = make_bin_columns(bins, motion, removed, self._setup.errors,
+        motion = motion._replace(valid=motion.valid & ~payload.stuck.judge(bins, motion))
+        measured, columns = make_bin_columns(bins, motion, removed, setup.correction.errors,
                                              self.settings.wrench.sign,
                                              self.settings.estimator.dynamism_c1)
-        self._motion_statistics.add(motion)
-        y, columns, motion, self._lag = lag_behind(
-            bins.number, measured, columns, motion, self._setup.errors, self._lag)
+        window.motion.add(motion)
+        y, columns, motion, payload.lag = lag_behind(
+            bins.number, measured, columns, motion, setup.correction.errors, payload.lag)
         valid = motion.valid
-        self._units.add(*unpack_bins(columns[valid]))
-        self._vibration.add(bins.number[valid], y[valid])
-        self._segments.set_acceleration_noise(
-            self._motion_statistics.acceleration_covariance(self._segments.detector_kernel))
+        setup.units.add(*unpack_bins(columns[valid]))
+        setup.vibration.add(bins.number[valid], y[valid])
+        payload.segments.set_acceleration_noise(
+            window.motion.acceleration_covariance(payload.segments.detector_kernel))
         self._filter_bins(bins, BinColumns(bins.number, bins.samples, columns).part(valid))
-        self._buffer.expire(self._segments.newest_waiting_bin)
+        self._window.rows.expire(payload.segments.newest_waiting_bin)
         self._check_load(bins, motion, y)
-        return self._compensation.compensate(bins.stamps, motion, y, self._last,
-                                             self._carried(self._last), self.sensor_frame)
+        return self._compensation.compensate(bins.stamps, motion, y, self._window.last,
+                                             self._carried(self._window.last), self.sensor_frame)
 
     def _check_load(self, bins: Bins, motion: Motion, y: Array) -> None:
         """Do not remove a load any more that the newest wrenches (k, 6) contradict."""
-        if self._segments.detector.began is not None:
-            self._load_check.drop_unjudged()
+        check = self._payload.load_check
+        if self._payload.segments.detector.began is not None:
+            check.keep_judged()
             return
-        self._load_check.add(bins.number, motion, y)
+        check.add(bins.number, motion, y)
         if self._misfit(self._latch.explanation) > 1.0 and self._latch.contradict(CREPT):
-            self._load_check.crept_at = int(bins.number[-1])
+            check.crept_at = int(bins.number[-1])
 
-    def _forget_what_crept(self) -> None:
-        """Forget all but the newest rows where the load that was removed has slowly become another
-        one: a long window would give the mean of both. A young one may lack a cable instead."""
-        crept, self._load_check.crept_at = self._load_check.crept_at, None
-        if crept is None or crept - max(self._begin_bin, self._stream.oldest_bin) < _CREPT_BINS:
+    def _begin_where_crept(self) -> None:
+        """Begin with the newest rows alone where the load that was removed has slowly become
+        another one: a long window would give the mean of both. A young one may lack a cable
+        instead."""
+        payload = self._payload
+        crept, payload.load_check.crept_at = payload.load_check.crept_at, None
+        if crept is None or crept - max(payload.begin, self._stream.oldest_bin) < _CREPT_BINS:
             return
-        self._begin_bin = crept - SPAN
+        payload.begin = crept - SPAN
         self._log.count("payload_changed", f"{CREPT}; buffers flushed", "info")
         self._replay_window()
-        self._flush_reason = CREPT
+        self._progress.flush_reason = CREPT
 
     def _misfit(self, load: Load) -> float:
         """As `LoadCheck.misfit`."""
-        return self._load_check.misfit(load, self.settings.wrench.sign,
-                                       datasheet_noise(self._noise.settings.wrench))
+        return self._payload.load_check.misfit(load, self.settings.wrench.sign, self._sensor_noise)
+
+    @property
+    def _sensor_noise(self) -> Array:
+        """Noise (6,) of one wrench, as it was measured [N, N m]."""
+        return datasheet_noise(self._setup.noise.settings.wrench)
 
     def _filter_bins(self, bins: Bins, columns: BinColumns) -> None:
         """Filter the columns of bins into rows, each judged by the noise up to its time."""
-        for last in self._noise.follow(bins):
+        for last in self._setup.noise.follow(bins):
             before = columns.number <= last
             self._push_bins(columns.part(before))
             columns = columns.part(~before)
@@ -367,19 +390,20 @@ class Identifier(Pipeline[WindowContent]):
 
     def _push_bins(self, columns: BinColumns) -> None:
         """Send columns through the filters, and their rows to the window."""
-        self._add_segments(self._segments.push(columns, self._motion.rotation_only))
+        self._add_segments(self._payload.segments.push(columns, self._motion.rotation_only))
 
     def _use_noise(self) -> None:
         """Judge and weigh by the noise that was measured."""
-        self._noise.report()
-        self._segments.use_model(WrenchModel(self._noise.settings))
-        self._solver.configure(self._noise.settings)
+        noise = self._setup.noise
+        noise.report()
+        self._payload.segments.use_model(WrenchModel(noise.settings))
+        self._solver = self._solver.with_settings(noise.settings)
 
     def _add_rows(self, rows: Rows) -> None:
         """Add rows to the window."""
-        self._buffer.add(rows)
-        self._setup.add_rows(rows)
-        self._row_count += len(rows.number)
+        self._window.rows.add(rows)
+        self._window.terms.add(rows, self._setup.correction.taken_out)
+        self._progress.rows += len(rows.number)
 
     def _handle_event(self, event: Event) -> None:
         """Record an event of the detector, and what it means for the load that may be removed."""
@@ -391,14 +415,14 @@ class Identifier(Pipeline[WindowContent]):
                 self._latch.doubt(text)
             elif event.kind is EventKind.OFFSET:
                 self._latch.add_offset(self.settings.wrench.sign * event.offset, text,
-                                       datasheet_noise(self._noise.settings.wrench))
+                                       self._sensor_noise)
             else:
                 self._latch.forget(text)
         super()._handle_event(event)
 
     def _handle_moved_zero(self) -> None:
-        """Forget the tare, which belongs to the old zero."""
-        self._solver.bias.forget()
+        """Use the tare no more, which belongs to the old zero."""
+        self._solver.bias = UNKNOWN_BIAS
 
     # ---- from the window to an estimate --------------------------------------------------------
 
@@ -412,13 +436,13 @@ class Identifier(Pipeline[WindowContent]):
         """
         with self._lock:
             self._convert_wrenches()
-            self._forget_what_crept()
+            self._begin_where_crept()
             outcome = self._solve_window()
             if (self._search_filter(outcome) or self._search_setup(outcome)
                     or self._correct_terms(outcome)):
                 self._replay_window()
                 outcome = self._solve_window()
-            while _is_new(outcome) and self._setup.errors.remove(
+            while _is_new(outcome) and self._setup.correction.errors.remove(
                     outcome.alignment, outcome.alignment_sigma):
                 self._replay_window()
                 outcome = self._solve_window()
@@ -426,13 +450,13 @@ class Identifier(Pipeline[WindowContent]):
                 self._compensation.begin_with(outcome)
             outcome = self._conclude(self._recover(outcome))
             if _is_new(outcome):
-                noise = datasheet_noise(self._noise.settings.wrench)[[0, 3, 4, 5]]
+                noise = self._sensor_noise[[0, 3, 4, 5]]
                 carried = self._carried(outcome)
                 misfit = self._misfit(Load(carried, outcome.bias, outcome.alignment))
                 self._latch.take(outcome, carried, noise / self.settings.gravity.acceleration,
                                  explains=misfit <= 1.0)
                 if self._latch.is_contradicted and misfit > 1.0:
-                    self._load_check.crept_at = self._stream.next_bin
+                    self._payload.load_check.crept_at = self._stream.next_bin
             return outcome
 
     def _convert_wrenches(self) -> None:
@@ -442,22 +466,23 @@ class Identifier(Pipeline[WindowContent]):
         pose = self._motion.pose_of_wrench(self.newest_ns, frame.name, frame.said)
         if pose is None or not self._stream.convert_from(pose):
             return
-        self._solver.bias.forget()
+        self._solver.bias = UNKNOWN_BIAS
         self._latch.forget(f"the place of '{frame.said}', in which the wrench is expressed, was "
                            "not known before")
-        self._forget_learnt()
-        self._begin_bin = 0
+        self._begin_anew()
+        self._payload.begin = 0
         self._replay_window()
 
     def _recover(self, outcome: Outcome) -> Outcome:
-        """Forget everything learnt where it has explained nothing for long; the outcome then is
+        """Begin with nothing learnt where it has explained nothing for long; the outcome then is
         that there is no estimate."""
-        if not (self._is_refuted or _is_new(outcome)):
+        progress, setup = self._progress, self._setup
+        if not (progress.is_refuted or _is_new(outcome)):
             return outcome
-        doubted = self._is_refuted or (
-            "residual_large" in self._log and (self._setup.errors.values.any()
-                                               or self._noise.is_raised))
-        if not self._recovery.is_due(self.newest_ns, not doubted):
+        doubted = progress.is_refuted or (
+            "residual_large" in self._log and (setup.correction.errors.values.any()
+                                               or setup.noise.is_raised))
+        if not progress.recovery.is_due(self.newest_ns, not doubted):
             return outcome
         causes = {f.name: f.text for f in self._log.all()}
         cause = next((causes[name] for name in ("sign_wrong", "frame_wrong") if name in causes),
@@ -465,37 +490,44 @@ class Identifier(Pipeline[WindowContent]):
         text = f"{cause}; identification starts again"
         self._log.clear("residual_large", "residual_raised")
         self._latch.refute(text)
-        self._forget_learnt()
+        self._begin_anew()
         self._log.count("estimate_lost", f"{text}; buffers flushed")
-        self._flush_reason = text
+        progress.flush_reason = text
         return NoEstimate(self.newest_ns, self.sensor_frame, text)
 
     def _correct_terms(self, outcome: Outcome) -> bool:
         """Compare what the driver is believed to remove with the motion; says whether the belief
         has changed."""
-        return _is_new(outcome) and self._setup.correct_terms(self.settings, self._carried(outcome))
+        return _is_new(outcome) and self._setup.correction.correct_terms(
+            self.settings, self._share_of_terms(outcome))
+
+    def _share_of_terms(self, estimate: Estimate | None) -> Share | None:
+        """Inertial forces that the sum of what is measured and removed holds too many, if any."""
+        return self._window.terms.share(self._carried(estimate),
+                                        self._setup.correction.taken_out.weight_only)
 
     def _search_setup(self, outcome: Outcome) -> bool:
         """Look for another set-up where nothing explains the wrench; says whether there is one,
         which is then used."""
-        source = self._unsettled and self._unsettled.source
-        if source is None or not self._setup.search(
-                self._noise.settings, self._stream.ring, source, isinstance(outcome, Estimate)):
+        unsettled = self._payload.unsettled
+        if unsettled is None or not self._setup.correction.search(
+                self._setup.noise.settings, self._stream.ring, unsettled.source,
+                isinstance(outcome, Estimate)):
             return False
-        self._disturbances.withdraw()  # events that the wrong set-up made
-        self._begin_bin, self._flush_reason = 0, None
+        self._disturbances = self._disturbances.none_so_far()  # the wrong set-up made these events
+        self._payload.begin, self._progress.flush_reason = 0, None
         return True
 
     def _search_filter(self, outcome: Outcome) -> bool:
         """Look for the sensor's own low-pass where the wrench lags behind the motion; says whether
         one was found, which is then used."""
-        source = self._unsettled and self._unsettled.source
-        if source is None or not self._setup.search_filter(
-                self._noise.settings, self._stream.ring, source, outcome):
+        unsettled = self._payload.unsettled
+        if unsettled is None or not self._setup.correction.search_filter(
+                self._setup.noise.settings, self._stream.ring, unsettled.source, outcome):
             return False
-        self._disturbances.withdraw()  # events that the lag made
-        self._solver.reset()  # and cables
-        self._begin_bin, self._flush_reason = 0, None
+        self._disturbances = self._disturbances.none_so_far()  # the lag made these events
+        self._solver = self._solver.with_settings(self._setup.noise.settings)  # and cables
+        self._payload.begin, self._progress.flush_reason = 0, None
         return True
 
     def _carried(self, estimate: Estimate | None) -> Array:
@@ -503,43 +535,34 @@ class Identifier(Pipeline[WindowContent]):
         return self._solver.problems.total_payload(
             np.zeros(PARAMETERS) if estimate is None else estimate.phi)
 
-    def _forget_learnt(self) -> None:
-        """Forget what was learnt from the samples so far; keep the tare and the tool."""
-        self._flush()
-        self._disturbances.withdraw()
-        self._forget_setup()
-
-    def _forget_setup(self) -> None:
-        """Forget what was learnt of sensor, stamps and driver."""
-        self._solver.reset()
-        self._setup.restart()
-        self._noise.restart()
-        self._units = UnitCheck()
-        self._vibration.restart()
-        self._use_noise()
+    def _begin_anew(self) -> None:
+        """Begin with nothing learnt from the samples so far, and no event; the tare and the tool
+        stay."""
+        self._disturbances = self._disturbances.none_so_far()
+        self._begin_setup()
 
     def _replay_window(self) -> None:
         """Send the samples of the window through the stages again, as if they had just arrived."""
-        self._rewind()
+        self._begin_replay()
         self._process_settled()
 
-    def _rewind(self) -> None:
+    def _begin_replay(self) -> None:
         """Go back to the beginning of the window, with no row in it."""
-        begin, ends, last = self._begin_bin, self._payload_ends, self._stream.next_bin
-        self._flush()
-        self._begin_bin, self._payload_ends = begin, ends
-        self._solver.problems.forget_solution()
-        self._stream.next_bin = max(self._stream.oldest_bin, self._begin_bin,
+        payload, last = self._payload, self._stream.next_bin
+        self._begin_payload_at(payload.begin, payload.ends)
+        self._solver.problems = self._solver.problems.without_solution()
+        self._stream.next_bin = max(self._stream.oldest_bin, payload.begin,
                                     last - int(self.settings.buffer.window * 1e9) // BIN_NS)
-        self._disturbances.forget_from(self._stream.next_bin)
-        self._motion.rewind()
+        self._disturbances = self._disturbances.before(self._stream.next_bin)
+        self._motion.expect_replay()
 
-    def _window(self) -> WindowContent | None:
+    def _window_content(self) -> WindowContent | None:
         """The rows of the window with the provisional ones; None without any."""
-        provisional = self._unsettled and self._unsettled.provisional_rows(
-            self._stream.ring, self._segments, self.settings.wrench.sign,
-            self.settings.estimator.dynamism_c1, self._motion.rotation_only, self._lag)
-        return self._buffer.content(provisional) if self._buffer or provisional else None
+        payload, rows = self._payload, self._window.rows
+        provisional = payload.unsettled and payload.unsettled.provisional_rows(
+            self._stream.ring, payload.segments, self.settings.wrench.sign,
+            self.settings.estimator.dynamism_c1, self._motion.rotation_only, payload.lag)
+        return rows.content(provisional) if rows or provisional else None
 
     def _require_window(self) -> WindowContent:
         """The window, if it can be solved (raises NotEnoughData)."""
@@ -547,13 +570,13 @@ class Identifier(Pipeline[WindowContent]):
             raise NotEnoughData(self._stream.explain_silence())
         if self._watch.conflict is not None:
             raise NotEnoughData(self._watch.conflict)
-        missing = self._motion.missing or self._setup.removed.missing
+        missing = self._motion.missing or self._setup.correction.removed.missing
         if missing is not None:
             raise NotEnoughData(missing.text)
-        units = self._units.judge(self.settings, self._solver.shape, self._log)
+        units = self._setup.units.judge(self.settings, self._solver.shape, self._log)
         if units is not None:
             raise NotEnoughData(units)
-        window = self._window()
+        window = self._window_content()
         if window is None:
             raise self._too_short_error(None)
         if window.duration < self._least_duration:
@@ -562,19 +585,19 @@ class Identifier(Pipeline[WindowContent]):
 
     def _window_extent(self, window: WindowContent) -> tuple[int, int]:
         """Number of settled rows so far, and last bin of the window."""
-        return self._row_count, window.last
+        return self._progress.rows, window.last
 
     def _estimate(self, window: WindowContent) -> Estimate:
         """Solve a window, with the motion so far."""
-        statistics = self._motion_statistics
-        share = (self._setup.share(self._carried(self._last))
+        statistics = self._window.motion
+        share = (self._share_of_terms(self._window.last)
                  if self.settings.precompensated.terms == "auto" else None)
         return self._solver.solve(
             window, self.sensor_frame, self._log,
             statistics.rms_rotation if self._motion.rotation_only else 0.0,
-            self._setup.errors.values,
-            statistics.acceleration_covariance(self._segments.filter.kernel),
-            self._setup.errors.filter_covariance
+            self._setup.correction.errors.values,
+            statistics.acceleration_covariance(self._payload.segments.filter.kernel),
+            self._setup.correction.errors.filter_covariance
             + (0.0 if share is None else share.error_covariance))
 
     # ---- commands ------------------------------------------------------------------------------
@@ -582,20 +605,13 @@ class Identifier(Pipeline[WindowContent]):
     def reset(self, reason: str) -> None:
         """Forget samples and estimate; keep robot description, fixed transforms and tare."""
         with self._lock:
-            self._empty(reason)
+            self._begin_without_samples(reason)
             self.on_command(RESET, reason)
 
-    def _empty(self, reason: str) -> None:
-        """Forget all samples and what came of them."""
-        self._stream.empty(reason)
-        self._restart(reason)
-
-    def _restart(self, reason: str) -> None:
-        """Forget all but the samples of the wrench."""
-        super()._restart(reason)
-        self._latch.forget(reason)
-        self._begin()
-        self._use_noise()  # that of the settings again
+    def _begin_without_samples(self, reason: str) -> None:
+        """Begin without samples and what came of them."""
+        self._stream.begin_anew(reason)
+        self._begin_stream(reason)
 
     def tare(self, keep: Keep = keep_nothing) -> str:
         """Use the mean reading of the last second as the bias; the arm must rest, without payload.
@@ -609,15 +625,15 @@ class Identifier(Pipeline[WindowContent]):
         self.advance()
         self.on_command(ADVANCE, None)
         with self._lock:
-            self._setup.removed.require_none()
+            self._setup.correction.removed.require_none()
             if not len(self._stream.ring):
                 raise NotEnoughData("tare needs a second of wrench data; none was received")
             tare, text = measure_tare(self._stream.last_second(), self._stream.newest,
-                                      self.sensor_frame, self._noise.settings)
+                                      self.sensor_frame, self._setup.noise.settings)
             keep(replace(self._state(), tare=tare, estimate=None))
-            self._solver.bias.use(tare)
+            self._solver.bias = SensorBias(tare)
             self._log.clear("tare_suspected", "tare_not_used")
-            self._flush()
+            self._begin_payload()
             self._latch.use_tare(tare.reading, self._carried(None))
             self.on_command(TARE, None)
             return text
@@ -629,9 +645,10 @@ class Identifier(Pipeline[WindowContent]):
             self._log.clear("tare_suspected")
             self._force_solve()
             self._latch.drop_tare()
-            text = self._solver.bias.drop()
+            had_one, self._solver.bias = self._solver.bias.tare is not None, UNKNOWN_BIAS
             self.on_command(UNTARE, None)
-            return text
+            return ("the tare is dropped; the bias is estimated from the data alone" if had_one
+                    else "there is no tare to drop")
 
     def set_tool(self, tool: Tool | None, keep: Keep = keep_nothing) -> None:
         """As `Pipeline.set_tool`; what is carried beside the tool is not known yet."""
@@ -648,13 +665,13 @@ class Identifier(Pipeline[WindowContent]):
         """What may be removed from the wrenches that come, or why nothing."""
         with self._lock:
             settings, latch = self.settings, self._latch
-            removed, source = self._setup.taken_out, self._motion.live
+            removed, source = self._setup.correction.taken_out, self._motion.live
             frame = settings.compensation.frame.lstrip("/")
             use = LoadInUse(
                 latch.mode, latch.reason, latch.load, self.sensor_frame,
                 bool(settings.wrench.sensor_frame), latch.estimate_ns, removed.phi,
-                removed.weight_only, datasheet_noise(self._noise.settings.wrench), source,
-                latch.epoch, None, frame, self._stream.conversion, self._setup.errors.sensor)
+                removed.weight_only, self._sensor_noise, source, latch.epoch, None, frame,
+                self._stream.conversion, self._setup.correction.errors.sensor)
             if frame and frame != self.sensor_frame:
                 pose = self._motion.fixed_pose(self.sensor_frame, frame)
                 if pose is None:
@@ -668,40 +685,25 @@ class Identifier(Pipeline[WindowContent]):
             return use
 
     def _state(self) -> State:
-        known = self._last and withdraw_doubted(self._last, self._log.all())
+        last = self._window.last
+        known = last and withdraw_doubted(last, self._log.all())
         kept = known if isinstance(known, Estimate) else None
-        return State(self._solver.tool, self._solver.bias.tare, kept or self._restored)
+        return State(self._solver.tool, self._solver.bias.tare, kept or self._window.restored)
 
     def restore(self, state: State) -> None:
         """Go on from the state of an earlier run (see module `state`)."""
         with self._lock:
-            self._flush()
+            self._begin_payload()
             self._solver.tool = state.tool
-            self._solver.bias.restore(state.tare)
+            self._solver.bias = SensorBias(state.tare, is_old=True)
             changes = state.tare and state.tare.describe_changes(self.settings)
             if changes:
-                self._solver.bias.drop_old(changes, self._log)
+                self._solver.bias = self._solver.bias.without_old(changes, self._log)
                 state = replace(state, tare=None)
-            self._restored = state.estimate and replace(state.estimate, stale=True, restored=True)
+            self._window.restored = state.estimate and replace(
+                state.estimate, stale=True, restored=True)
             if state != State():
                 self._log.set("restored", "info", f"restored: {state.describe()}")
-
-    def _flush(self) -> None:
-        """Forget the window, its estimate, and the bins that wait in the filters; no replay brings
-        them back."""
-        self._begin_bin, self._payload_ends = self._stream.next_bin, []
-        self._segments.restart()
-        self._load_check.restart()
-        self._stuck.restart()
-        self._unsettled, self._lag = None, None
-        self._clear_window()
-
-    def _clear_window(self) -> None:
-        """Forget the window and its estimate."""
-        self._buffer.clear()
-        self._setup.clear_rows()
-        self._motion_statistics = MotionStatistics()
-        self._last, self._restored = None, None
 
     def check_settings(self, settings: Settings) -> None:
         """Raise why these settings, with their removed payload, could not be used now (see
@@ -716,17 +718,18 @@ class Identifier(Pipeline[WindowContent]):
         """
         with self._lock:
             before, self.settings = self.settings, settings
-            self._noise.declare(settings)
-            self._solver.configure(self._noise.settings)
+            noise = self._setup.noise
+            noise.declare(settings)
+            self._solver = self._solver.with_settings(noise.settings)
             if settings.wrench != before.wrench:
-                self._segments.use_model(WrenchModel(self._noise.settings))
+                self._payload.segments.use_model(WrenchModel(noise.settings))
             if settings.precompensated != before.precompensated:
-                self._setup.removed = RemovedPayload(settings)
+                self._setup.correction.removed = RemovedPayload(settings)
                 self._take_zeroing("the payload that the driver removes is set to "
                                    f"{settings.precompensated.mass:.3f} kg")
             self._force_solve()
             if settings.estimator.weighting != before.estimator.weighting:
-                self._buffer = make_regressor_window(settings)  # for another model of the wrench
+                self._begin_window()  # for another model of the wrench
                 if len(self._stream.ring):
                     self._replay_window()
             self.on_command(SET_SETTINGS, settings)

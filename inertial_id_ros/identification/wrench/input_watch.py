@@ -44,19 +44,16 @@ class InputWatch:
 
     Args:
         settings: of the wrench; motion: whose positions are judged.
+        publishers: what is wrong with the publishers of the wrench; empty where nothing is.
 
     Attributes:
-        publishers: what is wrong with the publishers of the wrench; empty where nothing is.
+        publishers: the same.
     """
 
     def __init__(self, settings: WrenchSettings, motion: MotionSelector,
-                 findings: FindingLog) -> None:
+                 findings: FindingLog, publishers: str = "") -> None:
         self._settings, self._motion, self._findings = settings, motion, findings
-        self.publishers = ""
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget all samples."""
+        self.publishers = publishers
         self._mixed = MixedStreams(datasheet_noise(self._settings)[[0, 3]])
         self._changes: deque[Change] = deque()
         self._spans: deque[Span] = deque()

@@ -33,10 +33,6 @@ class LoadCheck:
     """
 
     def __init__(self) -> None:
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget all bins."""
         self._number = np.empty(0, dtype=np.int64)
         self._motion: Motion | None = None
         self._y = np.empty((0, 6))
@@ -57,8 +53,8 @@ class LoadCheck:
         self._y = np.concatenate([self._y, y[moving]])
         self._keep(slice(max(self._judged() - SPAN, 0), None))
 
-    def drop_unjudged(self) -> None:
-        """Forget the newest bins: a disturbance has begun in them."""
+    def keep_judged(self) -> None:
+        """Keep none of the newest bins: a disturbance has begun in them."""
         if self._motion is not None and len(self._number):
             self._keep(slice(0, self._judged()))
 

@@ -18,10 +18,6 @@ class MeasuredNoise:
     def __init__(self, settings: Settings, findings: FindingLog) -> None:
         self._declared, self._findings = settings, findings
         self._measured = settings
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget what was measured."""
         self._level = NoiseLevel(datasheet_noise(self._declared.wrench)[[0, 3]])
 
     def declare(self, settings: Settings) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from operator import is_not
 from typing import NamedTuple
 
@@ -37,7 +38,7 @@ from ...settings import Settings
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import ZeroPhaseFilter
 from ..state import Tare
-from .sensor_bias import SensorBias
+from .sensor_bias import UNKNOWN_BIAS, SensorBias
 
 _NO_ROWS = np.empty((0, COLUMNS))
 _ROUNDS, _FIRST_ROUNDS = 3, 12  # of them, those of the first window
@@ -57,29 +58,29 @@ class ProblemBuilder:
 
     Args:
         low_pass: the filter that made the rows.
+        bias: what is known of the sensor's biases; tool: stored and known, or None.
 
     Attributes:
-        bias: what is known of the sensor's biases; tool: stored and known, or None.
+        bias, tool: the same.
         states: the nuisance states that the settings switch on.
     """
 
-    def __init__(self, settings: Settings, low_pass: ZeroPhaseFilter) -> None:
-        self.bias = SensorBias()
-        self.tool: Tool | None = None
+    def __init__(self, settings: Settings, low_pass: ZeroPhaseFilter,
+                 bias: SensorBias = UNKNOWN_BIAS, tool: Tool | None = None) -> None:
+        self.bias, self.tool = bias, tool
         self._low_pass = low_pass
-        self.configure(settings)
-
-    def configure(self, settings: Settings) -> None:
-        """Use these settings for the problems of the next windows."""
         self._settings = settings
         self.states = EstimatedStates(settings)
         self._errors = SensorErrors(settings, self._low_pass)
         self._prior: _Prior | None = None
-        self.forget_solution()
-
-    def forget_solution(self) -> None:
-        """Forget the solution of the last window, near which the next one would be linearised."""
         self._start: _Start | None = None
+
+    def without_solution(self) -> ProblemBuilder:
+        """The same without the solution of the last window, near which the next one would be
+        linearised."""
+        other = copy(self)
+        other._start = None
+        return other
 
     def total_payload(self, phi: Array) -> Array:
         """phi (10,) of all that hangs on the sensor: the object, and the stored tool if any."""

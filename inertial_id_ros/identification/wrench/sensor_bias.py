@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...errors import NotEnoughData
@@ -23,41 +25,25 @@ def prior_bias_sd(settings: WrenchSettings) -> Array:
     return np.repeat([settings.force_bias_sd, settings.torque_bias_sd], 3)
 
 
+@dataclass(frozen=True)
 class SensorBias:
     """The prior of the biases, and the tare that it comes from, if there is one.
 
     Attributes:
-        tare: the reading without payload; is_old: whether an earlier run measured it.
+        tare: the reading without payload; is_old: whether an earlier run measured it, so that less
+            is sure about it.
     """
 
-    def __init__(self) -> None:
-        self.tare: Tare | None = None
-        self.is_old = False
+    tare: Tare | None = None
+    is_old: bool = False
 
-    def restore(self, tare: Tare | None) -> None:
-        """Use the tare of an earlier run, about which less is sure; None: none."""
-        self.tare, self.is_old = tare, True
-
-    def drop(self) -> str:
-        """Drop the tare, as the user asks; says what that means."""
-        had_one, self.tare = self.tare is not None, None
-        return ("the tare is dropped; the bias is estimated from the data alone" if had_one
-                else "there is no tare to drop")
-
-    def forget(self) -> None:
-        """Drop the tare: the zero of the sensor is another one now."""
-        self.tare = None
-
-    def drop_old(self, why: str, log: FindingLog) -> None:
-        """Drop the tare of an earlier run, if there is one, and log why."""
-        if self.tare is not None and self.is_old:
-            self.forget()
-            log.set("tare_not_used", "warning",
-                    f"the bias of an earlier run's tare is not used: {why}; tare again")
-
-    def use(self, tare: Tare) -> None:
-        """Use a tare that was just measured."""
-        self.tare, self.is_old = tare, False
+    def without_old(self, why: str, log: FindingLog) -> SensorBias:
+        """Without the tare of an earlier run, if there is one; the log then says why."""
+        if self.tare is None or not self.is_old:
+            return self
+        log.set("tare_not_used", "warning",
+                f"the bias of an earlier run's tare is not used: {why}; tare again")
+        return SensorBias()
 
     def prior(self, settings: Settings, now_ns: int) -> tuple[Array, Array]:
         """Standard deviation (6,), zeros for biases that are known, and mean (6,) before the data,
@@ -73,6 +59,9 @@ class SensorBias:
         hours = max(now_ns - self.tare.stamp_ns, 0) / 3.6e12
         drift = np.repeat(settings.wrench.drift_of_tare, 3)
         return np.minimum(np.hypot(measured, drift * np.sqrt(hours)), untared), mean
+
+
+UNKNOWN_BIAS = SensorBias()
 
 
 def measure_tare(readings: Array, stamp_ns: int, frame_id: str,

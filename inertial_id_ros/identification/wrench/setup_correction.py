@@ -7,28 +7,22 @@ what the driver removes of its own payload. Each correction asks for a replay of
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...detection import removed_terms
 from ...detection.consistency_checks import sensor_errors
 from ...detection.filter_search import find_filter
-from ...detection.removed_terms import RemovedTerms, Share
+from ...detection.removed_terms import Share
 from ...detection.setup_trials import Setup, SetupSearch, find_setup, gather
 from ...estimate import Estimate, Outcome
 from ...findings import FindingLog
-from ...inertia import PARAMETERS, Array
 from ...kinematics.motion import MotionSource
 from ...regression.alignment import CLOCK_OFFSET
-from ...regression.regressor_window import Rows
 from ...regression.rows import RemovedErrors
 from ...regression.uncertainty.noise import datasheet_noise
 from ...settings import Settings
-from ...signals.low_pass import ZeroPhaseFilter
 from ...signals.precompensation import Removed, RemovedPayload
 from ...signals.ring_buffer import SampleRing
 from ...signals.sensor_filter import NO_FILTER, SensorFilter
 from .sensor_bias import prior_bias_sd
-from .wrench_model import WrenchModel
 
 _LAG, _CLEAR = 0.008, 5.0  # s, and standard deviations, of an offset that may be a filter
 _UNEXPLAINED = 1.5  # times the errors of the sensor, of a residual that a filter may have left
@@ -38,50 +32,29 @@ class SetupCorrection:
     """What is believed of the set-up, and what the data say against it.
 
     Args:
-        model: of the load; low_pass: the filter of the rows.
+        removed: payload that the driver removes from the wrench, as far as known; taken_out: the
+            same in the sensor frame, of the newest bins. What the driver does outlives a set-up.
 
     Attributes:
         errors: are removed from the samples before they are filtered.
-        removed: payload that the driver removes from the wrench, as far as known.
-        taken_out: the same in the sensor frame, of the newest bins.
-
-    Raises:
-        InvalidSetting: a removed payload that no body has, or that lacks its topic.
+        removed, taken_out: as above.
     """
 
-    def __init__(self, settings: Settings, model: WrenchModel, low_pass: ZeroPhaseFilter,
-                 findings: FindingLog) -> None:
-        self.removed = RemovedPayload(settings)
-        self.taken_out = Removed(np.zeros(PARAMETERS))
-        self._terms = RemovedTerms(model, low_pass)
-        wrench = settings.wrench
-        self._told = (SensorFilter.of_cutoff(wrench.filter_order, wrench.filter_cutoff)
-                      if wrench.filter_cutoff else NO_FILTER)
-        self._findings = findings
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget the errors that were found, but not what the driver removes."""
-        self.errors = RemovedErrors(self._told)
+    def __init__(self, removed: RemovedPayload, taken_out: Removed, findings: FindingLog,
+                 told: SensorFilter = NO_FILTER) -> None:
+        self.removed, self.taken_out = removed, taken_out
+        self._findings, self._told = findings, told
+        self.errors = RemovedErrors(told)
         self._search, self._filter_search = SetupSearch(), SetupSearch()
 
-    def clear_rows(self) -> None:
-        """Forget the rows of another payload."""
-        self._terms.clear()
-
-    def add_rows(self, rows: Rows) -> None:
-        """Compare rows of the window with what the driver is believed to remove."""
-        self._terms.add(rows, self.taken_out)
-
-    def share(self, carried: Array) -> Share | None:
-        """Inertial forces that the sum of what is measured and removed holds too many, if any, with
-        phi (10,) of all that the sensor carries."""
-        return self._terms.share(carried, self.taken_out.weight_only)
-
-    def correct_terms(self, settings: Settings, carried: Array) -> bool:
+    def correct_terms(self, settings: Settings, share: Share | None) -> bool:
         """Compare what the driver is believed to remove with the motion; says whether the belief
-        has changed."""
-        share = self.share(carried)
+        has changed.
+
+        Args:
+            share: of the removed inertial forces that the sum of what is measured and removed holds
+                too many, if any.
+        """
         if share is None or not share.contradicts:
             return False
         return self._believe(settings, not self.taken_out.weight_only, share)

@@ -39,6 +39,7 @@ from ..verdict import judge, name_limits
 from .cable_watch import CABLE, CableWatch
 from .empty_tool import answer_for_empty_tool
 from .problem_builder import ProblemBuilder
+from .sensor_bias import UNKNOWN_BIAS, SensorBias
 from .wrench_model import (
     WrenchModel,
     orientation_covariance,
@@ -59,32 +60,33 @@ class Solver:
 
     Args:
         settings: as checked; shape: of the object, or None; low_pass: the filter of the rows.
+        bias: what is known of the sensor's biases before the data; tool: the stored one, or None.
 
     Attributes:
-        problems: from windows; bias: what is known of the sensor's biases before the data.
+        problems: from windows.
     """
 
-    def __init__(self, settings: Settings, shape: Shape | None, low_pass: ZeroPhaseFilter) -> None:
-        self.shape, self._low_pass = shape, low_pass
-        self.problems = ProblemBuilder(settings, low_pass)
-        self.bias = self.problems.bias
-        self._cables = CableWatch(self.problems)
-        self.configure(settings)
-
-    def configure(self, settings: Settings) -> None:
-        """Use these settings from the next estimate on, with a new estimator."""
+    def __init__(self, settings: Settings, shape: Shape | None, low_pass: ZeroPhaseFilter,
+                 bias: SensorBias = UNKNOWN_BIAS, tool: Tool | None = None) -> None:
+        self.shape, self._low_pass, self._settings = shape, low_pass, settings
+        self.problems = ProblemBuilder(settings, low_pass, bias, tool)
         self.estimator = create(settings)
-        self._settings = settings
-        self.problems.configure(settings)
-        self._cables.configure(settings)
+        self._cables = CableWatch(settings.gravity.acceleration)
+
+    def with_settings(self, settings: Settings) -> Solver:
+        """A fresh one with these settings, and the same shape, tare and tool."""
+        return Solver(settings, self.shape, self._low_pass, self.bias, self.tool)
 
     make_estimator = staticmethod(create)
 
-    def reset(self) -> None:
-        """Forget what was learnt from earlier data, except the tare."""
-        self.estimator = create(self._settings)
-        self.problems.forget_solution()
-        self._cables.forget()
+    @property
+    def bias(self) -> SensorBias:
+        """What is known of the sensor's biases before the data."""
+        return self.problems.bias
+
+    @bias.setter
+    def bias(self, bias: SensorBias) -> None:
+        self.problems.bias = bias
 
     @property
     def tool(self) -> Tool | None:
@@ -116,7 +118,8 @@ class Solver:
             return self._solve(window, frame_id, log, turning, removed,
                                acceleration_covariance, beyond)
         except (np.linalg.LinAlgError, ArithmeticError) as error:
-            self.reset()  # nothing of these numbers is carried into the next window
+            fresh = self.with_settings(self._settings)
+            vars(self).update(vars(fresh))  # nothing of these numbers goes into the next window
             raise NotEnoughData("the numbers of this window break the computation "
                                 f"({' '.join(str(error).split()) or type(error).__name__})"
                                 ) from error
@@ -130,12 +133,12 @@ class Solver:
         """
         started = time.perf_counter()
         self._check_frames(frame_id, log)
-        window = self._cables.take_out(window, removed)
+        window = self._cables.take_out(self.problems, window, removed)
         problem = self._build(window, acceleration_covariance, removed, log)
-        without = self._cables.search(window, problem, removed)
+        without = self._cables.search(self.problems, window, problem, removed)
         if without is not None:
             window = without
-            self.problems.forget_solution()
+            self.problems = self.problems.without_solution()
             problem = self._build(window, acceleration_covariance, removed, log)
         log.clear(CABLE)
         pulled = self._cables.phi_covariance()
@@ -197,7 +200,7 @@ class Solver:
             seen = np.where(np.abs(other) < np.abs(nuisance), other, nuisance)
         for state in NUISANCE_STATES:
             if state.is_too_large(seen[state.values]):
-                self.problems.forget_solution()
+                self.problems = self.problems.without_solution()
                 named = [True] * len(state.components)
                 raise log.error("frame_wrong", state.describe(seen[state.values], named)
                                 + ": more than a mounting gets wrong; the sensor frame or the "
@@ -227,8 +230,8 @@ class Solver:
         """
         tare = self.bias.tare
         if tare is not None and tare.frame_id != frame_id:
-            self.bias.drop_old(f"it is of frame '{tare.frame_id}', and the wrench of '{frame_id}'",
-                               log)
+            self.bias = self.bias.without_old(
+                f"it is of frame '{tare.frame_id}', and the wrench of '{frame_id}'", log)
         if self.tool is not None and self.tool.frame_id != frame_id:
             raise InvalidData(f"the stored tool is given in frame '{self.tool.frame_id}' and the "
                               f"wrench in '{frame_id}'; clear the tool and store it again")
@@ -243,13 +246,12 @@ class Solver:
         seen = look_at(problem, self._settings)
         if not seen.is_suspect:
             return problem
-        untared = ProblemBuilder(self._settings, self._low_pass)
-        untared.tool = self.tool
+        untared = ProblemBuilder(self._settings, self._low_pass, tool=self.tool)
         other = untared.build(window, acceleration_covariance, removed)
         if not seen.contradicts_tare(look_at(other, self._settings)):
             return problem
-        self.bias.forget()
-        self.problems.forget_solution()
+        self.problems = self.problems.without_solution()
+        self.bias = UNKNOWN_BIAS
         log.set("tare_suspected", "warning",
                 "the tare does not fit the wrench since and is dropped: probably a payload was "
                 "attached then, or the sensor was zeroed since; tare again at rest, with nothing "

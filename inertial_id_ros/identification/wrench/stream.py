@@ -41,10 +41,15 @@ class WrenchStream:
         self.next_bin = 0
         self.conversion: Array | None = None
         self._checks = WrenchChecks(settings.wrench, findings)
-        self._drops = DropCounters(findings, "wrench", "wrench samples")
+        self._findings = findings
+        self._drops = self._make_drops()
         self._topic = settings.dynamic_joint_states.topic or settings.wrench.topic
         self._settling_from = SETTLED  # stamp from which on wrenches are ignored for a while [ns]
         self._empty_reason: str | None = None  # why the ring was emptied last
+
+    def _make_drops(self) -> DropCounters:
+        """A counter of what becomes of wrenches."""
+        return DropCounters(self._findings, "wrench", "wrench samples")
 
     @property
     def newest(self) -> int:
@@ -88,17 +93,18 @@ class WrenchStream:
         """Whether all these wrenches would be stored, one after the other."""
         return accepts_all(wrenches, self._checks, self.frame, self.ring, self._settling_from)
 
-    def begin_settling(self) -> None:
+    def let_settle(self) -> None:
         """Ignore the wrenches of the next moments: the zero of the sensor changes."""
         self._settling_from = self.ring.newest if len(self.ring) else SETTLED
 
-    def empty(self, reason: str) -> None:
-        """Forget all samples."""
+    def begin_anew(self, reason: str) -> None:
+        """Begin without samples."""
         if len(self.ring):
             self._empty_reason = f"the buffers were flushed: {reason}"
-        self.ring.clear()
+        self.ring = SampleRing(6, _CAPACITY)
+        self._drops = self._make_drops()
 
-    def begin(self) -> None:
+    def find_first_bin(self) -> None:
         """Begin the bins with the oldest sample, unless they have begun."""
         self.next_bin = self.next_bin or self.oldest_bin
 

@@ -21,10 +21,6 @@ class StuckWrench:
 
     def __init__(self, findings: FindingLog) -> None:
         self._findings = findings
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget all bins."""
         self._mean = np.full(6, np.nan)  # of the newest bins, which are equal
         self._since = 0  # the first of them
         self._gravity = np.full(3, np.nan)  # its direction there, as soon as it is known
@@ -36,11 +32,11 @@ class StuckWrench:
         changed = ~(np.abs(bins.mean - before) <= _ROUNDING * (1.0 + np.abs(before))).all(axis=1)
         stuck = np.zeros(len(changed), dtype=bool)
         if changed.all():  # as always, but for faults
-            self._begin_at(bins, motion, len(changed) - 1)
+            self._note_change(bins, motion, len(changed) - 1)
             return stuck
         for k, number in enumerate(bins.number.tolist()):
             if changed[k]:
-                self._begin_at(bins, motion, k)
+                self._note_change(bins, motion, k)
             elif not motion.valid[k]:
                 stuck[k] = self._is_stuck
             elif np.isnan(self._gravity[0]):
@@ -55,7 +51,7 @@ class StuckWrench:
                 "is left out")
         return stuck
 
-    def _begin_at(self, bins: Bins, motion: Motion, k: int) -> None:
+    def _note_change(self, bins: Bins, motion: Motion, k: int) -> None:
         """A wrench that differs from the one before: that of bin `k`."""
         if self._is_stuck:
             self._findings.set(STUCK, "info", f"{self._describe(int(bins.number[k]))}; that time "

@@ -51,14 +51,9 @@ class VibrationWatch:
 
     def __init__(self, log: FindingLog) -> None:
         self._log = log
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget what was seen."""
         self._waiting: list[Array] = []
         self._spectra: deque[Array] = deque(maxlen=_KEPT)
         self._last = -1
-        self._log.clear("soft_mount")
 
     def add(self, number: Array, wrench: Array) -> None:
         """Take bins, by number (n,) and wrench (n, 6) [N, N m], as they follow each other."""
@@ -68,7 +63,7 @@ class VibrationWatch:
         breaks = np.flatnonzero(np.diff(number, prepend=before) > _LONGEST_GAP)
         self._last = int(number[-1])
         if len(breaks):
-            self._waiting.clear()
+            self._waiting = []
             wrench = wrench[breaks[-1]:]
         self._waiting.append(wrench)
         if sum(map(len, self._waiting)) < _SEGMENT:
