@@ -8,11 +8,11 @@ from typing import Any
 
 from ..settings import Settings
 from .target import (
+    PayloadFrame,
     Seen,
     ServiceCall,
     Sources,
     Target,
-    TargetFrame,
     TargetPayload,
     TargetPlan,
     unmeasured,
@@ -32,8 +32,8 @@ class Dobot(Target):
     def sources(self, settings: Settings) -> Sources:
         return Sources({settings.apply.service or DOBOT: (DOBOT_TYPE,)})
 
-    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
-        return TargetFrame(settings.apply.frame or "Link6")
+    def placement(self, settings: Settings, seen: Seen) -> PayloadFrame:
+        return PayloadFrame(settings.apply.frame or "Link6")
 
     def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         request = {"load": payload.mass, **dict(zip("xyz", payload.com_mm, strict=True))}
@@ -65,8 +65,8 @@ class Doosan(Target):
                         _tool(settings, "set_current_tool"): (_TYPES["set_current_tool"],)},
                        query=_call_tool(settings, "get_current_tool", {}))
 
-    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
-        return TargetFrame(settings.apply.frame or "link_6")
+    def placement(self, settings: Settings, seen: Seen) -> PayloadFrame:
+        return PayloadFrame(settings.apply.frame or "link_6")
 
     def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         before = "" if seen.answer is None else str(seen.answer.info)
@@ -116,8 +116,8 @@ class Fanuc(Target):
     def sources(self, settings: Settings) -> Sources:
         return Sources({settings.apply.service or FANUC: (FANUC_COMP, FANUC_VALUE)})
 
-    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
-        return TargetFrame(settings.apply.frame or "fanuc_flange")
+    def placement(self, settings: Settings, seen: Seen) -> PayloadFrame:
+        return PayloadFrame(settings.apply.frame or "fanuc_flange")
 
     def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         service = settings.apply.service or FANUC
@@ -165,8 +165,8 @@ class XArm(Target):
     def sources(self, settings: Settings) -> Sources:
         return Sources({settings.apply.service or XARM: (XARM_TYPE,)})
 
-    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
-        return TargetFrame(settings.apply.frame or "link_eef")
+    def placement(self, settings: Settings, seen: Seen) -> PayloadFrame:
+        return PayloadFrame(settings.apply.frame or "link_eef")
 
     def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         request = {"weight": payload.mass, "center_of_gravity": payload.com_mm}

@@ -16,21 +16,22 @@ from ..inertia import Array, six_from_tensor, tensor_from_six
 from ..settings import Settings
 from .target import (
     Gate,
+    PayloadFrame,
     Reading,
     Seen,
     ServiceCall,
     Sources,
-    StateTopic,
     Target,
-    TargetFrame,
     TargetPayload,
     TargetPlan,
+    WatchedTopic,
     body_reading,
     unmeasured,
 )
 
 SERVICE, TYPE = "service_server/set_load", "franka_msgs/srv/SetLoad"
-STATE = StateTopic("franka_robot_state_broadcaster/robot_state", "franka_msgs/msg/FrankaRobotState")
+STATE = WatchedTopic("franka_robot_state_broadcaster/robot_state",
+                     "franka_msgs/msg/FrankaRobotState")
 _ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _IDLE = 1  # of FrankaRobotState.robot_mode
 
@@ -46,8 +47,8 @@ class Franka(Target):
         return Sources({settings.apply.service or SERVICE: (TYPE,)},
                        STATE._replace(name=settings.apply.topic or STATE.name))
 
-    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
-        return TargetFrame(settings.apply.frame or "fr3_link8")
+    def placement(self, settings: Settings, seen: Seen) -> PayloadFrame:
+        return PayloadFrame(settings.apply.frame or "fr3_link8")
 
     def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         told = self.read(settings, seen)

@@ -18,11 +18,11 @@ from ..settings import Settings
 from .target import (
     Gate,
     ParameterCall,
+    PayloadFrame,
     Reading,
     Seen,
     Sources,
     Target,
-    TargetFrame,
     TargetPayload,
     TargetPlan,
     parameter_reading,
@@ -49,8 +49,8 @@ class BroadcasterOffsets(Target):
     def sources(self, settings: Settings) -> Sources:
         return Sources(node=_broadcaster(settings), parameters=("offset", "multiplier"))
 
-    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
-        return TargetFrame("")
+    def placement(self, settings: Settings, seen: Seen) -> PayloadFrame:
+        return PayloadFrame("")
 
     def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         node = _broadcaster(settings)
@@ -83,10 +83,10 @@ class GravityFilter(Target):
     def sources(self, settings: Settings) -> Sources:
         return Sources(node=_broadcaster(settings), parameters=(_FILTERS,))
 
-    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
+    def placement(self, settings: Settings, seen: Seen) -> PayloadFrame:
         node = _broadcaster(settings)
         name = f"{_find_filter(node, seen)}sensor_frame"
-        return TargetFrame(settings.apply.frame or _frame(node, seen, name), axes_only=True)
+        return PayloadFrame(settings.apply.frame or _frame(node, seen, name), axes_only=True)
 
     def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         node = _broadcaster(settings)
@@ -114,9 +114,9 @@ class AdmittanceController(Target):
     def sources(self, settings: Settings) -> Sources:
         return Sources(node=self._node(settings), parameters=("gravity_compensation", _LIVE))
 
-    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
-        return TargetFrame(settings.apply.frame or _frame(self._node(settings), seen, _FRAME),
-                           axes_only=True)
+    def placement(self, settings: Settings, seen: Seen) -> PayloadFrame:
+        return PayloadFrame(settings.apply.frame or _frame(self._node(settings), seen, _FRAME),
+                            axes_only=True)
 
     def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         values = {_POSITION: payload.com, _FORCE: payload.mass * settings.gravity.acceleration}

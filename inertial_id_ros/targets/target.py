@@ -278,7 +278,7 @@ def closed_gates(gates: Iterable[Gate]) -> list[str]:
     return [gate.closed for gate in gates if gate.closed]
 
 
-class StateTopic(NamedTuple):
+class WatchedTopic(NamedTuple):
     """A topic of which one message is read: name, type such as ``std_msgs/msg/String``."""
 
     name: str
@@ -299,7 +299,7 @@ class Sources:
     """
 
     services: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    topic: StateTopic | None = None
+    topic: WatchedTopic | None = None
     query: ServiceCall | None = None
     node: str = ""
     parameters: tuple[str, ...] = ()
@@ -327,7 +327,7 @@ class Seen:
     read_only: frozenset[str] = frozenset()
 
 
-class TargetFrame(NamedTuple):
+class PayloadFrame(NamedTuple):
     """Where a target wants the payload: in a frame, or about the origin of the sensor along the
     axes of a frame."""
 
@@ -382,7 +382,7 @@ class Target(Protocol):
     def sources(self, settings: Settings) -> Sources:
         """What it must see (raises InvalidSetting)."""
 
-    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
+    def placement(self, settings: Settings, seen: Seen) -> PayloadFrame:
         """Where it wants the payload (raises InertialIdError)."""
 
     def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:

@@ -19,15 +19,15 @@ from ..io.dynamic_joint_state import DynamicJointStates
 from ..settings import Settings
 from .target import (
     Gate,
+    PayloadFrame,
     Reading,
     Seen,
     ServiceCall,
     Sources,
-    StateTopic,
     Target,
-    TargetFrame,
     TargetPayload,
     TargetPlan,
+    WatchedTopic,
     body_reading,
 )
 
@@ -47,10 +47,10 @@ class UniversalRobots(Target):
     def sources(self, settings: Settings) -> Sources:
         topic = settings.apply.topic or settings.dynamic_joint_states.topic or STATES
         return Sources({settings.apply.service or SERVICE: (TYPE,)},
-                       StateTopic(topic, "control_msgs/msg/DynamicJointState"))
+                       WatchedTopic(topic, "control_msgs/msg/DynamicJointState"))
 
-    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
-        return TargetFrame(settings.apply.frame or "tool0")
+    def placement(self, settings: Settings, seen: Seen) -> PayloadFrame:
+        return PayloadFrame(settings.apply.frame or "tool0")
 
     def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         told = self.read(settings, seen)

@@ -20,10 +20,10 @@ from ...targets.target import (
     Call,
     Gate,
     ParameterCall,
+    PayloadFrame,
     Reading,
     ServiceCall,
     Target,
-    TargetFrame,
     TargetPayload,
     TargetPlan,
     closed_gates,
@@ -171,7 +171,7 @@ class Applications:
         removed = None
         if follows(target, settings):
             at_sensor = place(self._estimation, evidence.payload,
-                              TargetFrame(self._estimation.identifier.sensor_frame))
+                              PayloadFrame(self._estimation.identifier.sensor_frame))
             removed = removed_values(at_sensor, plan.left_out)
         return _Planned(name, target, settings, survey, plan, gates,
                         plan.what or payload.describe(), payload, evidence.record, removed)

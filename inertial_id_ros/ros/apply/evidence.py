@@ -14,7 +14,7 @@ from ...identification.verdict import allowed_intervals
 from ...inertia import Array, report_jacobian
 from ...regression.tool import Tool
 from ...settings import Settings
-from ...targets.target import TargetFrame, TargetPayload, payload_of, payload_of_report
+from ...targets.target import PayloadFrame, TargetPayload, payload_of, payload_of_report
 from ..estimation import Estimation
 from ..services.saving import read_saved
 
@@ -95,7 +95,7 @@ def _saved(directory: str, name: str, takes_tool: bool) -> PayloadEvidence:
     return PayloadEvidence(payload, {**report, "saved_as": name})
 
 
-def place(estimation: Estimation, payload: TargetPayload, placement: TargetFrame) -> TargetPayload:
+def place(estimation: Estimation, payload: TargetPayload, placement: PayloadFrame) -> TargetPayload:
     """A payload where a target wants it.
 
     Raises:

@@ -29,7 +29,7 @@ from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 from ...errors import InertialIdError, InvalidData, InvalidSetting
 from ...settings import Settings
-from ...targets.target import Gate, Seen, ServiceCall, Sources, StateTopic
+from ...targets.target import Gate, Seen, ServiceCall, Sources, WatchedTopic
 from ..compat import message_type
 from ..worker import Busy
 
@@ -326,7 +326,7 @@ class Graph:
             raise InvalidSetting(f"'{name}' is no name of a service, topic or node: "
                                  f"{' '.join(str(error).split())}") from None
 
-    def read(self, topic: StateTopic | None) -> Any:
+    def read(self, topic: WatchedTopic | None) -> Any:
         """The next message of a topic; None where it is silent or its type is not installed."""
         if topic is None:
             return None
