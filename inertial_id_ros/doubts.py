@@ -55,23 +55,24 @@ DOUBTS: dict[str, Doubt] = {
 # Findings that leave an estimate as it is: samples that are dropped, errors that are taken into
 # account or widen the intervals, what is over, and what concerns the node.
 HARMLESS = frozenset("""
-    apply_failed black_box_failed blend_without_alignment bond_off cable clock_jumped clock_offset
-    clock_silent clock_stopped com_outside_shape compensation_old compensation_silent
-    dynamic_joint_state_too_large estimate_lost estimate_stale forgotten_too_often goal
-    goal_rejected gravity_tilted hysteresis inertia_outside_shape internal_error joint_gap
-    joint_late joint_names_empty joint_names_long joint_not_finite joint_reordered joint_repeated
-    joint_residual joint_stamp_missing joint_stamp_stray joint_stamps_still joint_state_malformed
-    joint_state_too_large joint_states_frozen joint_states_incomplete joint_states_jumped
-    joint_states_mixed joint_torques_zeroed motion_gap motion_stopped mounting_changed
+    apply_failed black_box_failed blend_without_alignment bond_off cable clock_jumped
+    clock_offset clock_silent clock_stopped com_outside_shape compensation_old
+    compensation_silent dynamic_joint_state_too_large estimate_lost estimate_stale
+    forgotten_too_often goal goal_rejected gravity_tilted hysteresis inertia_outside_shape
+    internal_error joint_efforts_missing joint_gap joint_late joint_names_empty joint_names_long
+    joint_not_finite joint_reordered joint_repeated joint_residual joint_stamp_missing
+    joint_stamp_stray joint_stamps_still joint_state_malformed joint_state_too_large
+    joint_states_frozen joint_states_incomplete joint_states_jumped joint_states_mixed
+    joint_torque_saturated joint_torques_zeroed motion_gap motion_stopped mounting_changed
     newest_left_out no_estimate noise_measured overload parameters_not_used
-    parameters_set_too_often payload_changed
-    program_topic_missing removed_payload removed_terms report_failed reset residual_large
-    residual_raised restored robot_description_invalid sensor_displaced sensor_frame_replaced
-    sensor_rotated sensor_zeroed settings_changed smoothed_compensation_silent soft_mount
-    state_damaged state_not_kept static_transform_malformed static_transform_too_large
-    tare_not_used tare_suspected transform_invalid transform_late transform_malformed
-    transform_reordered transform_stamp_missing transform_stamp_stray transform_stamps_still
-    transform_too_large transforms_frozen verdict wrench_frame_changed wrench_gap wrench_late
+    parameters_set_too_often payload_changed program_topic_missing removed_payload removed_terms
+    report_failed reset residual_large residual_raised restored robot_description_invalid
+    sensor_displaced sensor_frame_replaced sensor_rotated sensor_zeroed settings_changed
+    smoothed_compensation_silent soft_mount state_damaged state_not_kept
+    static_transform_malformed static_transform_too_large tare_not_used tare_suspected
+    transform_invalid transform_late transform_malformed transform_reordered
+    transform_stamp_missing transform_stamp_stray transform_stamps_still transform_too_large
+    transforms_frozen verdict wrench_filtered wrench_frame_changed wrench_gap wrench_late
     wrench_malformed wrench_not_finite wrench_reordered wrench_repeated wrench_saturated
     wrench_stamp_missing wrench_stamp_stray wrench_stamps_still wrench_too_large zero_or_contact
     """.split())

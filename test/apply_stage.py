@@ -30,12 +30,14 @@ class ApplyStage(Stage):
 
     Attributes:
         contact: (6,) what is read beside the weight [N, N m]; share: of the weight that is read;
-            moves: the arm moves, with the same reading.
+            moves: the arm moves, with the same reading; frame: of the wrench, where it is not that
+            of the sensor.
     """
 
     contact = np.zeros(6)
     share = 1.0
     moves = False
+    frame: str | None = None
 
     def begin(self, **settings: object) -> None:
         """Start the node, move the arm until there is an estimate, and let it rest."""
@@ -67,8 +69,8 @@ class ApplyStage(Stage):
         still = np.concatenate([body.mass * up, np.cross(body.com, body.mass * up)])
         reading = sample.wrench[0] + sample.truth.wrench[0] - still
         while not self._ended.is_set():
-            self.robot.play(0.04, self.share * reading + self.contact, rest=not self.moves,
-                            speed=1.0)
+            self.robot.play(0.04, self.share * reading + self.contact, self.frame,
+                            rest=not self.moves, speed=1.0)
 
     def end_rest(self) -> None:
         """Publish nothing any more."""

@@ -1,20 +1,25 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""An estimate that contradicts a body that was weighed is told to nobody as a payload."""
+"""What the running node doubts is told to nobody as a payload."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 pytest.importorskip("rclpy")
 pytest.importorskip("tf2_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
-from apply_stage import ApplyStage, told  # noqa: E402
+from apply_stage import SENSOR, ApplyStage, told  # noqa: E402
+from geometry_msgs.msg import TransformStamped  # noqa: E402
 from node_client import NODE, wait_for_finding  # noqa: E402
-from ros_process import Robot  # noqa: E402
+from ros_process import LATCHED, Robot, wait_until  # noqa: E402
+from tf2_msgs.msg import TFMessage  # noqa: E402
 
+from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
 from inertial_id_ros.srv import Export, GetInertialParameters, Save  # noqa: E402
 
 WORDS = "load.reference_mass is 4.000 kg"
+TCP, WHERE = "tool0_controller", "no transform tells where that lies in 'tool0'"
 
 
 @pytest.mark.slow
@@ -40,3 +45,41 @@ def test_a_payload_in_doubt_is_neither_valid_nor_applied_nor_exported(tmp_path):
         answer = stage.client.call(Save, f"{NODE}/save", Save.Request(name="wrong"))
         assert not answer.success
         assert not told(controller)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_told", [True, False])
+def test_a_wrench_at_the_tcp_reaches_the_driver_about_the_flange_or_not_at_all(
+        types, tmp_path, is_told):
+    """As Universal Robots give it; the TCP of the stand-in lies where the simulated sensor is."""
+    with ApplyStage() as stage:
+        stage.node = stage.start_node(
+            state__directory=str(tmp_path), wrench__sensor_frame="tool0", apply__frame="tool0",
+            precompensated__source="none", apply__max_mass=5.0,
+            estimator__rate=4.0)
+        driver = stage.stand_in("stand_in_driver.py", "ur", "accept")
+        stage.robot = Robot(stage.client)
+        stage.robot.publish_description()
+        if is_told:
+            transform = TransformStamped(child_frame_id=TCP)
+            transform.header.frame_id = "tool0"
+            transform.transform.translation.z = float(SENSOR[2])
+            stage.client.publish("/tf_static", TFMessage(transforms=[transform]), LATCHED)
+        stage.frame = TCP
+        stage.robot.play(8.0, frame=TCP)
+        stage.begin_rest()
+        if not is_told:
+            wait_for_finding(stage, "sensor_frame_unknown", WHERE)
+        answers = []
+
+        def is_decided() -> bool:
+            answers.append(stage.apply("universal_robots", send=True))
+            return answers[-1].success if is_told else WHERE in answers[-1].message
+        wait_until(is_decided)
+        if not is_told:
+            assert not answers[-1].success and not answers[-1].calls and not told(driver)
+            return
+        (got,) = told(driver)
+        np.testing.assert_allclose(
+            list(got["center_of_gravity"].values()), load_payload("hammer").com + SENSOR,
+            atol=4e-3)
