@@ -67,10 +67,10 @@ def test_without_all_of_them_the_library_identifies_a_payload() -> None:
 
 
 FEATURES = [
-    ("rosbags", "bags", "from inertial_id_ros.apps.bag.reader import Recording\n"
-     "Recording({bag!r})"),
-    ("apsw", "bags", "from inertial_id_ros.apps.bag.reader import Recording\nRecording({bag!r})"),
-    ("lz4", "bags", "from inertial_id_ros.apps.bag.reader import Recording\nRecording({bag!r})"),
+    ("rosbags", "bags", "from inertial_id_ros.apps.bag.reader import BagReader\n"
+     "BagReader({bag!r})"),
+    ("apsw", "bags", "from inertial_id_ros.apps.bag.reader import BagReader\nBagReader({bag!r})"),
+    ("lz4", "bags", "from inertial_id_ros.apps.bag.reader import BagReader\nBagReader({bag!r})"),
     ("rosbags", "bags", "import inertial_id_ros.apps.bag.black_box.recording as r\n"
      "r.write_recording(__import__('pathlib').Path({bag!r}), [], [])"),
     ("rich", "bags", "import inertial_id_ros.apps.bag.identify_bag"),
