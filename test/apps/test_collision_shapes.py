@@ -108,7 +108,7 @@ def plan(arm: Arm, limits: Limits, effort: SearchEffort):  # noqa: ANN201
 
 @pytest.mark.slow
 def test_a_plan_stays_below_a_wall_that_another_crosses(place: Path) -> None:
-    limits = Limits(tool_speed=2.0)
+    limits = Limits(tool_speed=2.0, link_speed=2.0)
     effort = SearchEffort(starts=1, iterations=60)
     wall = np.array([[-2.0, -2.0, 0.62], [2.0, 2.0, 0.8]])
     heights = []
