@@ -342,8 +342,9 @@ MODULES = {"pin": "pinocchio", "backports-zstd": "backports", "pyyaml": "yaml", 
 
 
 def names_of(files: Iterable[Path]) -> set[str]:
-    """What the modules of files, and the folders that hold them, are imported as."""
-    return {name for file in files for name in (file.stem, file.parent.name)}
+    """What the modules of files, and the inner folders that hold them, are imported as."""
+    return {name for file in files for name in (
+        file.stem, *([] if file.parent.parent == ROOT else [file.parent.name]))}
 
 
 def third_party_imports(*folders: str) -> set[str]:
