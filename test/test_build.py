@@ -356,7 +356,8 @@ def third_party_imports(*folders: str) -> set[str]:
             found |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             found.add(str(node.module).partition(".")[0])
-    local = {"inertial_id_ros", "benchmarks", *names_of(files)}
+    # launch/ holds files, and the library that they import has its name.
+    local = {"inertial_id_ros", "benchmarks", *names_of(files)} - {"launch"}
     return found - local - sys.stdlib_module_names - {"compression"}  # standard from 3.14 on
 
 

@@ -80,7 +80,9 @@ class MotionPlanner:
         self._arm, self._limits = arm, limits
         names = list(arm.joint_names)
         self._chain = np.array([names.index(name) for name in arm.chain])
-        self._shapes = arm.collision_shapes(home, self._chain, limits.clearance)
+        # Between the poses that are compared, shapes come nearer by no more than this.
+        between = limits.link_speed * _DENSE
+        self._shapes = arm.collision_shapes(home, self._chain, limits.clearance + between)
         self._lower = np.maximum(arm.lower + _SLACK, home - limits.range)
         self._upper = np.minimum(arm.upper - _SLACK, home + limits.range)
         problem = self.find_problem(home[None], np.zeros((1, len(home))), np.zeros((1, len(home))))
