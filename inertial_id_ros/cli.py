@@ -31,7 +31,7 @@ _ROS_MODULES = ("rclpy", "rpyutils", "tf_transformations", "ament_index_python")
 
 def export_payload() -> int:
     """Write a saved estimate for planners and simulators; returns the exit status."""
-    return _run_tool("inertial_id_ros.apps.robot.export_payload")
+    return _run_tool("inertial_id_ros.apps.export_payload")
 
 
 def identify_bag() -> int:

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "inertial_id_ros"
 COMMAND = "inertial_id_ros.cli"
 EXECUTABLES = {
-    "export_payload": "inertial_id_ros.apps.robot.export_payload",
+    "export_payload": "inertial_id_ros.apps.export_payload",
     "identify_bag": "inertial_id_ros.apps.bag.identify_bag",
     "identify_payload": "inertial_id_ros.ros.guide.identify_payload",
     "identify_robot": "inertial_id_ros.apps.robot.identify_robot",

@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 from inertial_id_ros import limits
-from inertial_id_ros.export.ranges import DEVIATIONS
+from inertial_id_ros.export.payload import DEVIATIONS
 from inertial_id_ros.identification.verdict import (
     COM_LENGTH,
     COM_SHARE,
@@ -67,7 +67,8 @@ STATED: list[tuple[str, Callable[[], str]]] = [
     ("estimators", lambda: f"wrong by {millimetres(DEFAULT['shape.position_sd'])}, "
                            f"{DEFAULT['shape.rotation_sd']:g}° and "
                            f"{percent(DEFAULT['shape.scale_sd'])} of its size"),
-    ("joint_torques", lambda: f"{percent(Settings().load.friction_drift)} of the friction are added"),
+    ("joint_torques",
+     lambda: f"{percent(Settings().load.friction_drift)} of the friction are added"),
     ("contract", lambda: f"is at its default of {DEFAULT['estimator.rate']:g} Hz"),
     ("export", lambda: {2.0: "two standard deviations to either side"}[DEVIATIONS]),
 ]

@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Runs the benchmark and writes its tables and plots."""
+"""Runs the benchmark and writes its tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 from inertial_id_ros.errors import InertialIdError
 from inertial_id_ros.settings import ESTIMATORS, Settings
 
-from . import plots, tables
+from . import tables
 from .families import objects
 from .records import Records, read
 from .scenarios import NEVER_WORSE, SCENARIOS, Scenario
@@ -56,7 +56,6 @@ def main(arguments: list[str] | None = None) -> int:
     rows = read(records.path)
     if rows:
         tables.write(rows, chosen, folder)
-        plots.write(rows, chosen, folder)
         print(f"wrote {folder / 'summary.md'}")
     return 0 if finished else 130
 

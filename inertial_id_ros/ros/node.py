@@ -26,7 +26,7 @@ from .clocks import Freshness, SolveTimer, Watchdog
 from .compensation import CompensationTopics
 from .conversions import refuse_unphysical
 from .diagnostics import FindingLogger, NodeCounters, PayloadLogger, TopicRate, statuses
-from .estimation import Estimation
+from .estimation import Configuration, Estimation, described_shape
 from .inputs import Inputs
 from .outside_reader import OutsideReader
 from .payload_watch import PayloadWatch
@@ -39,8 +39,7 @@ from .services.handlers import Services
 from .services.identify_action import IdentifyAction
 from .services.lifecycle import Bond, ManagedNode
 from .services.saving import StateKeeper
-from .settings.configuration import Configuration, described_shape
-from .settings.parameter_files import Section
+from .settings.parameters import Section
 from .worker import Busy, Worker
 
 NAME = "inertial_id_node"

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import InvalidModel, InvalidSetting, InvalidShape, UnknownFrame
 from ...inertia import Array, phi_to_pinocchio
-from ...io.capture_stderr import capture_stderr
+from ...io.child_process import capture_stderr
 from ...kinematics.robot_description import parse_urdf
 from ...robot.model import check_joints, configuration_columns
 from .collision_meshes import copy_meshes

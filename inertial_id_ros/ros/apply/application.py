@@ -20,12 +20,12 @@ from ...targets.target import (
     Call,
     Gate,
     ParameterCall,
-    Payload,
-    Placement,
-    Plan,
     Reading,
     ServiceCall,
     Target,
+    TargetFrame,
+    TargetPayload,
+    TargetPlan,
     closed_gates,
     difference,
 )
@@ -91,10 +91,10 @@ class _Planned:
     target: Target
     settings: Settings
     survey: Survey
-    plan: Plan
+    plan: TargetPlan
     gates: list[Gate]
     what: str
-    payload: Payload | None
+    payload: TargetPayload | None
     record: dict[str, Any]
     removed: Values | None  # what precompensated.* are to become; None: they stay
 
@@ -171,7 +171,7 @@ class Applications:
         removed = None
         if follows(target, settings):
             at_sensor = place(self._estimation, evidence.payload,
-                              Placement(self._estimation.identifier.sensor_frame))
+                              TargetFrame(self._estimation.identifier.sensor_frame))
             removed = removed_values(at_sensor, plan.left_out)
         return _Planned(name, target, settings, survey, plan, gates,
                         plan.what or payload.describe(), payload, evidence.record, removed)
@@ -182,7 +182,7 @@ class Applications:
         assert entry is not None
         survey = self._graph.survey(target.sources(settings), settings)
         sent = entry.get("before")
-        plan = Plan(calls, Reading(sent["values"], sent["tolerance"]) if sent else None)
+        plan = TargetPlan(calls, Reading(sent["values"], sent["tolerance"]) if sent else None)
         return _Planned(name, target, settings, survey, plan,
                         self._common_gates(target, settings, survey),
                         f"what it had before the application of {entry.get('time')}", None,

@@ -29,7 +29,7 @@ from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 from ...errors import InertialIdError, InvalidData, InvalidSetting
 from ...settings import Settings
-from ...targets.target import Gate, Seen, ServiceCall, Sources, Topic
+from ...targets.target import Gate, Seen, ServiceCall, Sources, StateTopic
 from ..compat import message_type
 from ..worker import Busy
 
@@ -315,8 +315,8 @@ class Graph:
         parameters = client.read(sources.parameters) if node else {}
         locked = client.read_only(list(parameters)) if parameters else frozenset()
         return Survey(Seen(types, fields, self.read(sources.topic), self._ask(sources.query, there,
-                                                                          settings),
-                         parameters, locked), tuple(gates))
+                                                                              settings),
+                           parameters, locked), tuple(gates))
 
     def resolve(self, name: str) -> str:
         """The full name of a service, topic or node (raises InvalidSetting where it is none)."""
@@ -326,7 +326,7 @@ class Graph:
             raise InvalidSetting(f"'{name}' is no name of a service, topic or node: "
                                  f"{' '.join(str(error).split())}") from None
 
-    def read(self, topic: Topic | None) -> Any:
+    def read(self, topic: StateTopic | None) -> Any:
         """The next message of a topic; None where it is silent or its type is not installed."""
         if topic is None:
             return None

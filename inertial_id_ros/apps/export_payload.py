@@ -9,17 +9,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ...arguments import Parser
-from ...cli import OK, exit_status
-from ...errors import printable
-from ...export.formats import FORMATS, check_format, export
-from ...export.payload import DEFAULT_LINK
-from ...export.saved_estimate import read_saved_estimate
-from ...export.usd import mesh_of_file
-from ...io.child_process import ChildProcess
-from ...io.files import user_path
-from ...kinematics.robot_description import read_description
-from ..bag.output import check_outputs, write_text
+from ..arguments import Parser
+from ..cli import OK, exit_status
+from ..errors import printable
+from ..export.formats import FORMATS, check_format, export
+from ..export.payload import DEFAULT_LINK, read_saved_estimate
+from ..export.usd import mesh_of_file
+from ..io.child_process import ChildProcess
+from ..io.files import user_path
+from ..kinematics.robot_description import read_description
+from .bag.output import check_outputs, write_text
 
 
 def make_parser() -> argparse.ArgumentParser:
