@@ -35,11 +35,11 @@ WRONG = {
     "frame turned": ("axes of the sensor", "axes x, y, z of the sensor lie along",
                      "wrench.sensor_frame", True),
     "tilted gravity": ("direction of gravity", "from the z axis", "gravity.frame", True),
-    "clock offset": ("clocks", "0.20 s", "synchronise", False),
+    "clock offset": ("clocks", "s after", "synchronise", False),
     "joint order": ("order of the joints", "", "order of the joints", True),
     "wrong link": ("frame of the wrench", "does not move with", "wrench.sensor_frame", False),
     "wrong TCP": ("tool centre point", "150 mm", "TCP", False),
-    "stale stamps": ("stamps", "3.0", "synchronise", False),
+    "stale stamps": ("stamps", "s old", "synchronise", False),
     "payload set": ("payload set on the robot", "1.200 kg", "to 0 kg", False),
     "saturated": ("range of the sensor", "% of the range", "more range", False),
     "unplugged": ("sensor is connected", "to the last bit", "cable", False),
@@ -81,7 +81,7 @@ class Stage:
         self._processes = [
             RosProcess(domain, *NODE, "--ros-args", *SETTINGS, *self.state),
             RosProcess(domain, *COBOT, "--ros-args", "-p", "motion:=commanded", "-p",
-                       "rate:=250.0", "-p", "sensor:=ati_gamma", *remaps())]
+                       "rate:=125.0", "-p", "sensor:=ati_gamma", *remaps())]
         self.client = Client(domain)
 
     def run(self, fault: str, folder) -> Session:

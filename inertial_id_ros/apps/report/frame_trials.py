@@ -73,7 +73,9 @@ def explain_force(force: Array, rotations: Array, before: float, sensor: str, gr
     trials = [*_try_sensors(force, up, before, sensor),
               *_try_gravity(force, rotations, before, gravity),
               *_try_transposed(force, rotations, before, sensor)]
-    simple = min(trials, key=lambda trial: trial.after, default=None)
+    # What two faults explain alike, as after a small motion, is likelier a sensor that is turned.
+    simple = min(trials, key=lambda trial: trial.after * (
+        1.0 if trial.kind == "sensor" else _AS_GOOD), default=None)
     any_turn = _turn_sensor(force, up, before, sensor)
     # A turn by any angle explains what quarter turns do, too: the simplest is the likeliest.
     best = (simple if simple and simple.after < _AS_GOOD * any_turn.after else any_turn)
