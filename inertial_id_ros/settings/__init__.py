@@ -5,7 +5,7 @@ The node declares its parameters from this table, the tools read the same names 
 documentation page is made from it, so that a setting means the same everywhere.
 """
 
-from .estimators import ESTIMATORS
+from .estimators import ESTIMATOR_GROUP, ESTIMATORS
 from .inputs import DynamicJointStatesSettings
 from .mapping import flatten, settings_from_mapping
 from .output import ApplySettings
@@ -17,6 +17,7 @@ from .wrench import WrenchSettings
 
 __all__ = [
     "ESTIMATORS",
+    "ESTIMATOR_GROUP",
     "SENSORS",
     "ApplySettings",
     "ChangeSettings",
