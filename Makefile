@@ -34,7 +34,7 @@ lint: setup ## ruff
 LENIENT := --disable-error-code=assignment --disable-error-code=arg-type \
   --disable-error-code=var-annotated
 
-types: setup ## mypy, on the part without ROS
+types: setup ## mypy
 	@source ./activate && python -m mypy \
 	  $$(python -c 'import sys; print("$(LENIENT)" if sys.version_info < (3, 11) else "")')
 

@@ -17,7 +17,6 @@ EXTRAS = {
     ],
     "shapes": ["trimesh>=4"],  # the shape of the payload, meshes of plan_excitation
     "methods": ["clarabel>=0.9", "cvxpy>=1.6", "osqp>=1.0"],  # `lmi`, `pmd`, identify_robot
-    "plots": ["matplotlib>=3.6"],  # --plot
     "simulation": ["mujoco>=3.1"],  # simulate_cobot, the demo
     "live": ["viser>=1.1"],  # live_view
     "tables": ["pyarrow>=15"],  # Parquet files and LeRobot datasets
@@ -25,7 +24,7 @@ EXTRAS = {
 
 setup(
     name="inertial_id_ros",
-    version="0.1.0",
+    version="0.2.0",
     description="Online identification of the inertial parameters of a robot arm's payload",
     author="inertial_id_ros developers",
     author_email="maintainers@inertial-id-ros.example",
@@ -33,8 +32,7 @@ setup(
     python_requires=">=3.10",
     packages=find_packages(include=["inertial_id_ros", "inertial_id_ros.*"]),
     package_data={"inertial_id_ros": ["py.typed"],
-                  "inertial_id_ros.apps.simulation": ["models/**"],
-                  "inertial_id_ros.ros.requests": ["fast_dds.xml"]},
+                  "inertial_id_ros.apps.simulation": ["models/**"]},
     # What ROS distributions have as well: package.xml names the same for rosdep.
     # Exact versions that are known to work together: requirements/run.txt.
     install_requires=[
@@ -61,15 +59,15 @@ setup(
         # Whoever brings a target of his own names it in this group of his package.
         "inertial_id_ros.apply": [
             "admittance_controller = inertial_id_ros.targets.ros2_control:AdmittanceController",
-            "dobot = inertial_id_ros.targets.dobot:Dobot",
-            "doosan = inertial_id_ros.targets.doosan:Doosan",
-            "fanuc = inertial_id_ros.targets.fanuc:Fanuc",
+            "dobot = inertial_id_ros.targets.cobots:Dobot",
+            "doosan = inertial_id_ros.targets.cobots:Doosan",
+            "fanuc = inertial_id_ros.targets.cobots:Fanuc",
             "force_torque_sensor_broadcaster = "
             "inertial_id_ros.targets.ros2_control:BroadcasterOffsets",
             "franka = inertial_id_ros.targets.franka:Franka",
             "gravity_compensation = inertial_id_ros.targets.ros2_control:GravityFilter",
             "universal_robots = inertial_id_ros.targets.universal_robots:UniversalRobots",
-            "xarm = inertial_id_ros.targets.xarm:XArm",
+            "xarm = inertial_id_ros.targets.cobots:XArm",
         ],
     },
 )

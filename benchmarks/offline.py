@@ -105,10 +105,10 @@ def _split(words: list[str]) -> dict[str, float]:
     """Processor seconds of each part but the first, of one run in this process."""
     from rich.console import Console
 
-    from inertial_id_ros.apps.bag.config import parse_options
+    from inertial_id_ros.apps.bag.identify_bag import parse_options
     from inertial_id_ros.apps.bag.offline import identify
+    from inertial_id_ros.apps.bag.printed_report import print_report
     from inertial_id_ros.apps.bag.reader import Recording
-    from inertial_id_ros.apps.bag.report import print_report
     from inertial_id_ros.apps.bag.topics import select_topics
     from inertial_id_ros.apps.report.diagnosis import diagnose
     from inertial_id_ros.identification.make_identifier import identifier_from_settings

@@ -2,7 +2,8 @@
 """Writes docs/interfaces.md: ``python docs/make_interfaces_page.py``.
 
 The names are those of config/sros2/node.policy.xml, which a test compares with a running node;
-their types and meanings are the rows of docs/node.md; fields are those of `msg`, `srv`, `action`.
+their types and meanings are the rows of docs/node.md, findings those of docs/troubleshooting.md;
+fields are those of `msg`, `srv`, `action`.
 """
 
 from __future__ import annotations
@@ -25,13 +26,16 @@ GENERAL = {"/parameter_events", "/rosout", "bond", "~/transition_event", "~/chan
            "~/get_transition_graph", "~/get_type_description", "~/describe_parameters",
            "~/get_parameter_types", "~/get_parameters", "~/list_parameters", "~/set_parameters",
            "~/set_parameters_atomically"}
-HEAD = """# Topics, services, actions
+HEAD = """# Topics, services, actions, diagnostics
 
 What `inertial_id_node` listens to and offers, with every field. `~` is the name of the node, by
 default `/inertial_id_node`. Beside these it has the services of every ROS 2 node and of every
-lifecycle node ([lifecycle.md](lifecycle.md)); findings by name are in
-[troubleshooting.md](troubleshooting.md). `python docs/make_interfaces_page.py` makes this page;
-tests hold it to the definitions and to a running node.
+lifecycle node ([lifecycle.md](lifecycle.md)). `python docs/make_interfaces_page.py` makes this
+page; tests hold it to the definitions and to a running node.
+"""
+DIAGNOSTICS = """Two statuses: `inputs` with the rates and counts of the topics, and `estimate` with
+what came of them. Each holds its findings as keys, with their sentences as values:
+
 """
 
 
@@ -68,6 +72,18 @@ def topics_in() -> str:
     return "| setting | default | |\n|---|---|---|\n" + "".join(rows)
 
 
+def findings() -> str:
+    """The names of all findings, by the headings of docs/troubleshooting.md."""
+    pages = (ROOT / "docs" / "troubleshooting.md").read_text().split("\n## ")[1:]
+    rows = []
+    for part in pages:
+        heading = part.splitlines()[0]
+        anchor = re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+        names = ", ".join(re.findall(r"^\| (`.*?) \|", part, re.M))
+        rows.append(f"| [{heading}](troubleshooting.md#{anchor}) | {names} |\n")
+    return "| about | findings |\n|---|---|\n" + "".join(rows)
+
+
 def definitions() -> str:
     """Each message, service and action as its file has it."""
     parts = []
@@ -86,6 +102,7 @@ def page() -> str:
         "## Topics out\n" + table(offered("topic", "publish")),
         "## Services\n" + table(offered("service", "reply")),
         "## Actions\n" + table(offered("action", "execute")),
+        "## Diagnostics\n" + DIAGNOSTICS + findings(),
         "## Messages, services and actions, field by field\n" + definitions()))
 
 

@@ -23,6 +23,7 @@ from .estimate import Estimate, NoEstimate, ParameterVerdict
 from .export.formats import ExportedPayload, export
 from .export.payload import DEFAULT_LINK, payload_from_estimate
 from .export.saved_estimate import read_saved_estimate
+from .export.usd import mesh_of_file
 from .findings import Finding
 from .identification import accelerations
 from .identification.make_identifier import identifier_from_settings, required_shape
@@ -408,17 +409,18 @@ def _currents(urdf: str, names: Sequence[str], gains: ArrayLike | None,
 
 
 def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,
-                   robot_description: str = "", parent: str = "", link: str = DEFAULT_LINK
-                   ) -> ExportedPayload:
+                   robot_description: str = "", parent: str = "", link: str = DEFAULT_LINK,
+                   mesh: str | Path = "") -> ExportedPayload:
     """Write a payload for planners, simulators and controllers, as `export_payload` does.
 
     Args:
         estimate: or the path of a saved one.
-        format: urdf, urdf_robot, sdf, mjcf, yaml or franka_desk.
+        format: urdf, urdf_robot, sdf, mjcf, usd, yaml or franka_desk.
         robot_description: text of a URDF; needed for urdf_robot and for a parent other than the
             frame of the estimate.
         parent: link that carries the payload, fixed to that frame; empty: that frame.
         link: name of the payload in the document.
+        mesh: format usd: file of what it looks like [m], in the frame of the estimate.
 
     Returns:
         Text, and notes on what its user must know.
@@ -430,6 +432,8 @@ def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,
     payload = (payload_from_estimate(estimate, link)
                if isinstance(estimate, Estimate | NoEstimate)
                else read_saved_estimate(Path(estimate), link))
+    if mesh:
+        payload = replace(payload, mesh=mesh_of_file(Path(mesh)))
     urdf = _urdf_text(robot_description) if robot_description else ""
     return export(payload, format, parent, urdf, ChildProcess())
 

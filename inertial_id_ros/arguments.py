@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from .errors import InvalidSetting
 
-VERSION = "0.1.0"  # as in package.xml
+VERSION = "0.2.0"  # as in package.xml
 
 
 class Parser(argparse.ArgumentParser):

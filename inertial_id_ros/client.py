@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from .ros.client.payload import NoPayload, Payload
-from .ros.client.payload_client import PayloadClient
+from .ros.payload_client import NoPayload, Payload, PayloadClient
 
 __all__ = ["NoPayload", "Payload", "PayloadClient"]

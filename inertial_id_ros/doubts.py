@@ -43,7 +43,8 @@ DOUBTS: dict[str, Doubt] = {
                      "joint_units", "frame_wrong", "robot_wrong", "robot_frame_lost",
                      "wrench_publishers", "joint_state_publishers", "wrench_mixed",
                      "clocks_differ"), EVERYTHING),
-    "sensor_frame_shifted": Doubt.COM | Doubt.INERTIA | Doubt.FRAME,
+    **dict.fromkeys(("sensor_frame_shifted", "sensor_frame_unknown"),
+                    Doubt.COM | Doubt.INERTIA | Doubt.FRAME),
     # The estimate is of something else than all that is carried.
     **dict.fromkeys(("payload_not_added", "removed_payload_invalid", "mass_at_bound"), NUMBERS),
     **dict.fromkeys(("translation_constant", "motion_slow"), Doubt.INERTIA),

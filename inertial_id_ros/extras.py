@@ -19,7 +19,6 @@ EXTRAS: dict[str, dict[str, str]] = {
     "bags": {"rosbags": "", "apsw": "", "lz4": "", "backports": "backports-zstd", "rich": ""},
     "shapes": {"trimesh": ""},
     "methods": {"clarabel": "", "cvxpy": "", "osqp": ""},
-    "plots": {"matplotlib": ""},
     "simulation": {"mujoco": ""},
     "live": {"viser": ""},
     "tables": {"pyarrow": ""},
@@ -38,13 +37,13 @@ def optional_packages(feature: str) -> Iterator[None]:
             that are missing raise as ever.
 
     Examples:
-        >>> with optional_packages("drawing a plot"):
-        ...     raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
+        >>> with optional_packages("the simulated arm"):
+        ...     raise ModuleNotFoundError("No module named 'mujoco'", name="mujoco")
         Traceback (most recent call last):
         ...
-        inertial_id_ros.errors.MissingPackage: drawing a plot needs the Python package \
-'matplotlib', which is missing; install it with `pip install "inertial-id-ros[plots]"` or \
-`pip install matplotlib`
+        inertial_id_ros.errors.MissingPackage: the simulated arm needs the Python package \
+'mujoco', which is missing; install it with `pip install "inertial-id-ros[simulation]"` or \
+`pip install mujoco`
     """
     try:
         yield

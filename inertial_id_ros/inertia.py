@@ -10,7 +10,7 @@ other convention met at the borders of the package is converted here and nowhere
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from scipy.linalg import lapack
 
 from .errors import InvalidData
 
-Array = NDArray[np.floating[Any]]
+Array: TypeAlias = "NDArray[np.floating[Any]]"  # a text: NumPy 1.21 cannot evaluate it
 
 PARAMETERS = 10  # of one body: mass, first moments, second moments
 PARAMETER_NAMES = ("mass", "com.x", "com.y", "com.z", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")

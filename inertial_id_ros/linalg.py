@@ -14,6 +14,9 @@ from scipy.linalg import lapack
 
 from .inertia import Array
 
+# NumPy 1.21, which Ubuntu 22.04 has, takes one matrix at a time.
+_TAKES_STACKS = np.lib.NumpyVersion(np.__version__) >= "1.22.0"
+
 
 @cache
 def identity(size: int) -> Array:
@@ -93,9 +96,22 @@ def _upper(height: int, width: int) -> Array:
 def triangular_factors(rows: Array) -> Array:
     """Square triangular factors (..., w, w) of rows (..., n, w)."""
     n, width = rows.shape[-2:]
-    upper = np.asarray(np.linalg.qr(rows, mode="r"))
+    upper = _qr(rows, "r")
     if n >= width:
         return upper
     padded = np.zeros((*rows.shape[:-2], width, width))
     padded[..., :n, :] = upper
     return padded
+
+
+def orthonormal_bases(matrices: Array) -> Array:
+    """Orthonormal bases (..., n, w) of the columns of matrices (..., n, w) with n >= w."""
+    return _qr(matrices, "reduced")
+
+
+def _qr(matrices: Array, mode: str) -> Array:
+    """R of the factorisation by `numpy.linalg.qr` in mode ``r``, else Q."""
+    if not _TAKES_STACKS and matrices.ndim > 2:
+        return np.stack([_qr(matrix, mode) for matrix in matrices])
+    return np.asarray(np.linalg.qr(matrices, mode="r") if mode == "r"
+                      else np.linalg.qr(matrices)[0])

@@ -11,7 +11,9 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import fcntl
+import importlib.util
 import pwd
+import re
 import shutil
 import sys
 import tempfile
@@ -20,6 +22,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from inertial_id_ros.extras import EXTRAS
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "benchmarks" / "baselines"))  # a distribution of estimators
@@ -62,6 +66,42 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "data_folder" in getattr(item, "fixturenames", ()):
             item.add_marker("recordings")
     items.sort(key=lambda item: item.get_closest_marker("ros") is None)
+
+
+# What tests need beside the core: rosdep, and so a ROS workspace, has few of it.
+OPTIONAL = {*(module for modules in EXTRAS.values() for module in modules), "example_robot_data",
+            "msgspec", "pxr", "websockets", "zstandard"}
+
+
+def missing_package(text: str) -> str:
+    """The optional package that is not installed, by the text of an error; empty: another error."""
+    named = re.findall(r"needs the Python package '([\w-]+)'|No module named '(\w+)", text)
+    for name in {name for pair in named for name in pair if name}:
+        modules = [m for held in EXTRAS.values() for m, package in held.items() if package == name]
+        module = modules[0] if modules else name
+        if module in OPTIONAL and importlib.util.find_spec(module) is None:
+            return name
+    return ""
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    """Skip a file that imports an optional package that is not installed."""
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed and (name := missing_package(str(report.longrepr))):
+        report.outcome = "skipped"
+        report.longrepr = (str(collector.path), 0, f"Skipped: needs the package {name}")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Skip a test that needs an optional package that is not installed."""
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed and call.excinfo and (name := missing_package(str(call.excinfo.value))):
+        report.outcome = "skipped"
+        report.longrepr = (str(item.path), 0, f"Skipped: needs the package {name}")
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

@@ -1,17 +1,19 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Bodies to export, and readers of what was exported that share nothing with the writers.
 
-They are Pinocchio, MuJoCo, PyYAML, json, and one for SDF that follows its specification
+They are Pinocchio, MuJoCo, PyYAML, json, OpenUSD, and one for SDF that follows its specification
 (sdformat.org/spec, 1.7)."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
 import pinocchio as pin
+import pytest
 import yaml
 
 from inertial_id_ros.inertia import Body
@@ -106,6 +108,27 @@ def yaml_bodies(text: str) -> tuple[str, Body, Body]:
     assert np.linalg.det(axes) > 0.0
     return (load["frame"], Body(mass, com, symmetric(load["inertia"])),
             Body(mass, com, axes @ np.diag(load["principal_moments"]) @ axes.T))
+
+
+def usd_stage(text: str) -> Any:
+    """A layer as OpenUSD composes it."""
+    stage = pytest.importorskip("pxr.Usd").Stage.CreateInMemory()
+    assert stage.GetRootLayer().ImportFromString(text)
+    return stage
+
+
+def usd_custom_data(text: str, link: str) -> dict[str, Any]:
+    """What this package adds to the default prim of a layer."""
+    stage = usd_stage(text)
+    prim = stage.GetDefaultPrim()
+    assert prim.GetDisplayName() == link and prim.GetTypeName() == "Xform"
+    return dict(prim.GetCustomDataByKey("inertial_id_ros"))
+
+
+def usd_body(text: str, link: str) -> Body:
+    """The body in the custom data, which have double precision."""
+    data = usd_custom_data(text, link)
+    return Body(data["mass"], np.array(data["centerOfMass"]), np.array(data["inertia"]))
 
 
 def franka_body(text: str) -> Body:

@@ -337,7 +337,7 @@ def test_rosdep_installs_all_that_the_core_requires():
 
 
 # Names of modules that differ from those of the packages on PyPI that hold them.
-MODULES = {"pin": "pinocchio", "backports-zstd": "backports", "pyyaml": "yaml"}
+MODULES = {"pin": "pinocchio", "backports-zstd": "backports", "pyyaml": "yaml", "usd-core": "pxr"}
 
 
 def third_party_imports(*folders: str) -> set[str]:
@@ -365,7 +365,7 @@ def modules_of(file: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("folder", "files"), [
-    ("inertial_id_ros", ["run.txt"]), ("launch", ["run.txt"]), ("docs", ["run.txt"]),
+    ("inertial_id_ros", ["run.txt"]), ("launch", ["run.txt"]), ("docs", ["run.txt", "dev.txt"]),
     ("test", ["run.txt", "dev.txt"]), ("benchmarks", ["run.txt", "dev.txt"])])
 def test_every_import_is_declared(folder: str, files: list[str]):
     declared = {module for file in files for module in modules_of(file).values()} | ros_packages()

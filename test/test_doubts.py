@@ -9,7 +9,7 @@ from conftest import ROOT
 from test_troubleshooting import recorded
 
 from inertial_id_ros.apps.bag.identify_bag import _status
-from inertial_id_ros.apps.report.diagnosis import GOOD, diagnose
+from inertial_id_ros.apps.report.diagnosis import FAULTS, GOOD, diagnose
 from inertial_id_ros.apps.report.results import Identification, Snapshot, Trace
 from inertial_id_ros.cli import OK
 from inertial_id_ros.doubts import (
@@ -28,9 +28,9 @@ from inertial_id_ros.export.payload import payload_from_estimate
 from inertial_id_ros.findings import Finding
 from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
 from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.ros.apply.gates import gates_of_payload
 from inertial_id_ros.settings import Settings
-from inertial_id_ros.targets.gates import closed_gates, gates_of_payload
-from inertial_id_ros.targets.payload import payload_of
+from inertial_id_ros.targets.target import closed_gates, payload_of
 
 GROUPS = {Doubt.MASS: slice(0, 1), Doubt.COM: slice(1, 4), Doubt.INERTIA: slice(4, 10)}
 NAMES = sorted(recorded())
@@ -84,6 +84,15 @@ def test_a_doubt_closes_gates_export_goal_exit_status_and_report(name: str) -> N
         payload_from_estimate(outcome)
     if isinstance(outcome, Estimate):
         assert closed_gates(gates_of_payload(payload_of(outcome), Settings(), False))
+
+
+@pytest.mark.parametrize("name", DOUBTS)
+def test_each_doubt_has_its_own_advice_in_the_report(name: str) -> None:
+    finding = Finding(name, "error", "this is wrong")
+    outcome = withdraw_doubted(known_estimate(), [finding])
+    found = diagnose(identification(outcome, finding), None, None)
+    own = [fault.mend for fault in FAULTS if name in fault.names]
+    assert own and own[0] in found.mends and found.reasons[0] == "This is wrong."
 
 
 def test_without_a_doubt_all_of_these_are_open() -> None:

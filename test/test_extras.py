@@ -39,7 +39,7 @@ print("imported")
 """
 LIBRARY = """
 import inertial_id_ros.api, inertial_id_ros.export.formats, inertial_id_ros.targets.registry
-import inertial_id_ros.apps.report.payload_page, inertial_id_ros.apps.bag.config
+import inertial_id_ros.apps.report.payload_page, inertial_id_ros.apps.bag.output
 """
 
 
@@ -86,7 +86,6 @@ FEATURES = [
     ("clarabel", "methods", "import inertial_id_ros.apps.robot.robot_identification"),
     ("cvxpy", "methods", "from inertial_id_ros.api import Settings\n"
      "from inertial_id_ros.estimators.base import create\ncreate(Settings(), 'pmd')"),
-    ("matplotlib", "plots", "import inertial_id_ros.apps.bag.plot"),
     ("mujoco", "simulation", "from inertial_id_ros.apps.simulation.cobot import SimulatedCobot"),
 ]
 

@@ -1,5 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The manifests in packaging/ say the same as package.xml and setup.py."""
+"""The manifests in packaging/ say what package.xml and setup.py say; pages and workflows name the
+same releases of ROS, and the page on releasing all that a maintainer fills in."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 from conftest import ROOT
 
 from inertial_id_ros.extras import EXTRAS
@@ -15,8 +17,7 @@ from inertial_id_ros.extras import EXTRAS
 tomllib = pytest.importorskip("tomllib")  # from Python 3.11 on
 FOLDER = ROOT / "packaging"
 # conda-forge's names where rosdep has others.
-CONDA = {"python3-matplotlib": "matplotlib-base", "python3-yaml": "pyyaml",
-         "pinocchio": "pinocchio"}
+CONDA = {"python3-yaml": "pyyaml", "pinocchio": "pinocchio"}
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def test_the_features_of_pixi_are_the_extras_that_conda_forge_was_not_asked_for(
     extras = {package or module for modules in EXTRAS.values()
               for module, package in modules.items()}
     features = pixi["feature"]["features"]["pypi-dependencies"]
-    assert set(features) == extras - {"matplotlib", "rich"}
+    assert set(features) == extras - {"rich"}
     stated = (ROOT / "setup.py").read_text()
     for name, wanted in features.items():
         version = wanted if isinstance(wanted, str) else wanted["version"]
@@ -87,3 +88,43 @@ def test_all_that_the_container_copies_is_there_and_not_ignored() -> None:
 def test_the_base_image_is_the_one_of_the_release_that_is_asked_for() -> None:
     assert instructions()[:2] == [("ARG", "ROS_DISTRO=jazzy"),
                                   ("FROM", "ros:${ROS_DISTRO}-ros-base")]
+
+
+# Releases
+
+
+def table_below(heading: str, page: str) -> list[list[str]]:
+    """Cells of the rows of the first table below a heading."""
+    below = (ROOT / page).read_text().partition(heading)[2]
+    table = re.search(r"(?:^\|.*\n)+", below, re.M)
+    assert table is not None
+    return [[cell.strip() for cell in row.strip("|").split("|")]
+            for row in table.group().splitlines()[2:]]
+
+
+def test_workspaces_are_built_on_the_releases_whose_platforms_the_page_tells() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "check.yml").read_text())
+    built = workflow["jobs"]["workspace"]["strategy"]["matrix"]["ros"]
+    told = {name.strip().lower() for row in table_below("## Platforms", "docs/release.md")
+            for name in row[0].split(",")}
+    assert set(built) == told == {"humble", "jazzy", "kilted", "lyrical", "rolling"}
+
+
+def test_the_badge_names_only_releases_of_ros_and_pythons_on_which_the_suite_ran() -> None:
+    readme = (ROOT / "README.md").read_text()
+    ran = table_below("The whole suite, as it ran", "CONTRIBUTING.md")
+    (badge,) = re.findall(r"!\[ROS 2: ([\w, ]+)\]", readme)
+    assert set(badge.split(", ")) <= {row[1] for row in ran}
+    (first, last), = re.findall(r"!\[Python: 3\.(\d+) to 3\.(\d+)\]", readme)
+    assert [f"3.{k}" for k in range(int(first), int(last) + 1)] == [row[0] for row in ran]
+
+
+def test_the_page_on_releasing_names_every_file_that_a_maintainer_fills_in() -> None:
+    files = [path for path in [*ROOT.glob("*"), *(p for folder in (
+        "config", "docs", "inertial_id_ros", "launch", "packaging", "underlay")
+        for p in (ROOT / folder).rglob("*"))] if path.is_file() and path.stat().st_size < 1_000_000]
+    blank = {str(path.relative_to(ROOT)) for path in files
+             if b"inertial-id-ros.example" in path.read_bytes()}
+    rows = table_below("## Fill in", "docs/release.md")
+    named = {name for row in rows for name in re.findall(r"`([^`]+)`", row[1])}
+    assert blank - {"docs/release.md"} == named

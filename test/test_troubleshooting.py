@@ -51,7 +51,7 @@ def first_arguments() -> Iterator[ast.expr]:
             call.func, "id", "")
         holder = ast.unparse(call.func).removesuffix(f".{name}")
         into_a_log = name in METHODS and re.search(r"(findings|log|_incoming)$", holder)
-        if (name in ("Finding", "_set_or_clear") or into_a_log) and len(call.args) > 1:
+        if (name in ("Finding", "_set_or_clear", "_refuse") or into_a_log) and len(call.args) > 1:
             yield call.args[0]
 
 

@@ -10,7 +10,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from inertial_id_ros.ros import compat
-from inertial_id_ros.ros.signals import stop_flag
+from inertial_id_ros.ros.program import stop_flag
 
 TOPIC = "echoed_wrench"
 

@@ -18,7 +18,7 @@ from rclpy.node import Node
 
 from benchmarks.compensation.echo import TOPIC
 from inertial_id_ros.ros import compat
-from inertial_id_ros.ros.signals import stop_flag
+from inertial_id_ros.ros.program import stop_flag
 
 TOPICS = ("wrench", "/inertial_id_node/wrench_compensated", TOPIC)
 _STAMP = struct.Struct("<iI")

@@ -34,7 +34,7 @@ from std_msgs.msg import String
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.settings import CobotSettings
 from inertial_id_ros.msg import InertialParameters
-from inertial_id_ros.ros.client.contract import TOPIC
+from inertial_id_ros.ros.contract import TOPIC
 from inertial_id_ros.ros.conversions import time_message, wrench_message
 from inertial_id_ros.ros.tools.children import private_environment
 

@@ -26,8 +26,7 @@ import numpy as np
 from inertial_id_ros.findings import FindingLog
 from inertial_id_ros.identification.state import State, StateFile, Tare
 from inertial_id_ros.regression.tool import Tool
-from inertial_id_ros.ros.services.saving import CannotSave
-from inertial_id_ros.ros.services.state_keeper import StateKeeper
+from inertial_id_ros.ros.services.saving import CannotSave, StateKeeper
 from inertial_id_ros.settings import Settings
 
 RESULT = Path(__file__).parent / "results" / "saving.md"

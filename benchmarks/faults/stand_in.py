@@ -16,7 +16,7 @@ import numpy as np
 import rclpy
 
 from inertial_id_ros.msg import InertialParameters
-from inertial_id_ros.ros.client.contract import published_qos
+from inertial_id_ros.ros.contract import published_qos
 
 _LAG = 0.05  # s, age of the newest sample when a message is made
 _SECOND = 1e-6  # kg of mass for each second of the clock

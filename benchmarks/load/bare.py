@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from inertial_id_ros.ros import compat
-from inertial_id_ros.ros.signals import stop_flag
+from inertial_id_ros.ros.program import stop_flag
 
 
 def main() -> None:

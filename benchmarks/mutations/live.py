@@ -47,7 +47,7 @@ select.select([process], [], [], {_PATIENCE})
 print(time.monotonic() - began)"""
 RATE = 10.0  # Hz of the estimates that are asked for
 SPAN = 2.0  # s over which the rate is measured
-_BLACK_BOX = 4  # MB that the node may keep of its inputs, so that growth has other reasons
+_BLACK_BOX = 1.0  # s for which the node keeps its inputs, so that growth has other reasons
 GROWTH, STOPPING = 100.0, 2.0  # MB and s that are allowed
 _LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                       durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -85,7 +85,7 @@ class NodeProcess:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "inertial_id_ros.ros.main", "--ros-args", "-p",
              f"estimator.rate:={RATE}", "-p", f"state.directory:={folder}", "-p",
-             "state.restore:=false", "-p", f"black_box.size:={_BLACK_BOX}"],
+             "state.restore:=false", "-p", f"black_box.duration:={_BLACK_BOX}"],
             env=environment, stdin=subprocess.DEVNULL, stdout=self._output,
             stderr=subprocess.STDOUT)
 

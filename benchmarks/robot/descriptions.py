@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.robot.recordings import PAYLOAD, load_ur10e
+from benchmarks.robot.reference.feasibility import fit_feasible
+from benchmarks.robot.reference.null_space_prior import NullSpacePrior
 from benchmarks.robot.robots import (
     UR10E_A,
     UR10E_ALPHA,
@@ -30,13 +32,8 @@ from inertial_id_ros.apps.excitation.fourier import Basis, FourierMotion
 from inertial_id_ros.apps.robot.robot_identification import identify_robot, predict
 from inertial_id_ros.inertia import Array, body_from_phi, phi_from_body
 from inertial_id_ros.robot.base_parameters import structural_base_parameters
-from inertial_id_ros.robot.fitting.consistent_fit import (
-    NULL_SPACE,
-    Prior,
-    fit_feasible,
-    identify,
-)
-from inertial_id_ros.robot.fitting.constraints import consistent_robot
+from inertial_id_ros.robot.consistent_fit import identify
+from inertial_id_ros.robot.constraints import consistent_robot
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import LOW_PASS, JointRecording, filter_recording
@@ -121,7 +118,7 @@ def errors(model: RobotModel, recording: JointRecording, other: JointRecording |
     phi = np.zeros(model.size)
     phi[base.independent] = fit_feasible(data, base, limits, scale, noise).beta
     robots = {FBPE: phi, NEW: found.identified.phi,
-              OLD: identify(data, base, limits, Prior(scale, acts=NULL_SPACE), noise).phi}
+              OLD: identify(data, base, limits, NullSpacePrior(scale), noise).phi}
     return {name: np.array([predict(rows, p).relative for rows in tests])
             for name, p in robots.items()}
 

@@ -13,6 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.robot.reference.constraints import Box, box_reference, point_masses
+from benchmarks.robot.reference.entropic_fit import identify_entropic
+from benchmarks.robot.reference.null_space_prior import NullSpacePrior
 from benchmarks.robot.robots import random_tree
 from inertial_id_ros.inertia import is_consistent, pseudo_inertia
 from inertial_id_ros.robot.base_parameters import (
@@ -21,10 +24,8 @@ from inertial_id_ros.robot.base_parameters import (
     structural_base_parameters,
 )
 from inertial_id_ros.robot.compression import Compressed, compress_base
-from inertial_id_ros.robot.fitting.boxes import Box, box_reference
-from inertial_id_ros.robot.fitting.consistent_fit import NULL_SPACE, Identified, Prior, identify
-from inertial_id_ros.robot.fitting.constraints import consistent_robot, point_masses
-from inertial_id_ros.robot.fitting.entropic_fit import identify_entropic
+from inertial_id_ros.robot.consistent_fit import Identified, identify
+from inertial_id_ros.robot.constraints import consistent_robot
 from inertial_id_ros.robot.joint_terms import NO_TERMS
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.reference_robot import Reference, make_reference
@@ -94,10 +95,10 @@ def solve(method: str, model: RobotModel, base: BaseParameters, data: Compressed
         boxes = boxes_of(model, design)
         points = [point_masses(model.size, model.body_slice(k), box.grid())
                   for k, box in enumerate(boxes)]
-        return identify(data, base, points, Prior(box_reference(model, boxes), acts=NULL_SPACE),
+        return identify(data, base, points, NullSpacePrior(box_reference(model, boxes)),
                         NOISE)
     return identify(data, base, consistent_robot(model, like=design),
-                    Prior(design, acts=NULL_SPACE), NOISE)
+                    NullSpacePrior(design), NOISE)
 
 
 def run(seed: int, joints: int = JOINTS, samples: int = SAMPLES) -> Run:

@@ -11,15 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.robot.robots import WAM_A, WAM_ALPHA, WAM_D, arm_bodies, standard_dh, urdf
-from inertial_id_ros.inertia import phi_from_body, transform_matrix
-from inertial_id_ros.robot.base_parameters import BaseParameters, find_base_parameters
-from inertial_id_ros.robot.fitting.constraints import Constraint, consistent_body, consistent_robot
-from inertial_id_ros.robot.fitting.feasibility import (
+from benchmarks.robot.reference.constraints import BODY_FORMS, robot_of_form
+from benchmarks.robot.reference.feasibility import (
     Feasibility,
     check_feasibility,
     correct_to_feasible,
 )
+from benchmarks.robot.robots import WAM_A, WAM_ALPHA, WAM_D, arm_bodies, standard_dh, urdf
+from inertial_id_ros.inertia import phi_from_body, transform_matrix
+from inertial_id_ros.robot.base_parameters import BaseParameters, find_base_parameters
+from inertial_id_ros.robot.constraints import Constraint
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import BODY_SIZE, RobotModel
 from inertial_id_ros.robot.reference_robot import Reference, description_reference, make_reference
@@ -148,7 +149,7 @@ def wam_answers(positions: int = 500) -> WamAnswers:
     base, beta = legible(arm.base)
     design = description_reference(arm.model)
     limits = [Constraint(c.matrix @ arm.to_model, c.offset, c.auxiliary, c.cones, c.text)
-              for c in consistent_robot(arm.model, "spatial")]
+              for c in robot_of_form(arm.model, "spatial")]
     scale = Reference(np.linalg.solve(arm.to_model, design.phi),
                       np.linalg.solve(arm.to_model, design.unit), design.inverse @ arm.to_model)
     neighbour = correct_to_feasible(base, beta, limits, scale).witness
@@ -162,7 +163,7 @@ def wam_answers(positions: int = 500) -> WamAnswers:
 def table() -> list[str]:
     """Markdown rows."""
     robot = three_links()
-    forms = {form: [consistent_body(30, where, form, STRICT) for where in robot.bodies]
+    forms = {form: [BODY_FORMS[form](30, where, STRICT) for where in robot.bodies]
              for form in ("spatial", "pseudo")}
     tests = {(form, name): check_feasibility(robot.base, beta, forms[form], robot.scale)
              for form in forms for name, beta in (("first", FEASIBLE), ("second", INFEASIBLE))}

@@ -9,19 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.robot.reference.entropic_fit import identify_entropic
+from benchmarks.robot.reference.feasibility import check_feasibility, fit_feasible
+from benchmarks.robot.reference.known_gains import payload_with_gains
+from benchmarks.robot.reference.null_space_prior import NullSpacePrior
 from benchmarks.robot.robots import panda, ur10e
 from inertial_id_ros.robot.base_parameters import estimate_output_noise, structural_base_parameters
-from inertial_id_ros.robot.drive_gains import Gains, gains_from_payload, payload_with_gains
-from inertial_id_ros.robot.fitting.consistent_fit import (
-    NULL_SPACE,
-    Prior,
-    fit_feasible,
-    identify,
-)
-from inertial_id_ros.robot.fitting.constraints import consistent_body, consistent_robot
-from inertial_id_ros.robot.fitting.described_fit import identify_described
-from inertial_id_ros.robot.fitting.entropic_fit import identify_entropic
-from inertial_id_ros.robot.fitting.feasibility import check_feasibility
+from inertial_id_ros.robot.consistent_fit import Prior, identify, identify_described
+from inertial_id_ros.robot.constraints import consistent_body, consistent_robot
+from inertial_id_ros.robot.drive_gains import Gains, gains_from_payload
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import FilteredRecording, JointRecording, filter_recording
@@ -82,7 +78,7 @@ def panda_errors(torques: Torques, low_pass: float, entropic: bool = True) -> To
     errors = {LEAST_SQUARES: error(plain.free.beta), "FBPE-OLS": error(plain.beta),
               "weighted least squares": error(weighted.free.beta),
               "FBPE, weighted": error(weighted.beta)}
-    robots = {"null-space prior": identify(data, base, limits, Prior(scale, acts=NULL_SPACE)),
+    robots = {"null-space prior": identify(data, base, limits, NullSpacePrior(scale)),
               "prior everywhere": identify(data, base, limits, Prior(scale)),
               "prior by body": identify_described(data, base, limits, scale, len(model.bodies),
                                                   noise).identified}

@@ -9,19 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.robot.reference import cvxpy_statements
+from benchmarks.robot.reference.constraints import (
+    com_ellipsoid,
+    ellipsoid_matrix,
+    inside_ellipsoid,
+)
+from benchmarks.robot.reference.feasibility import fit_feasible
 from benchmarks.robot.robots import Joint, Pose, arm_bodies, random_tree, urdf, wam
 from inertial_id_ros.inertia import phi_from_body, pseudo_inertia
 from inertial_id_ros.robot.base_parameters import BaseParameters, structural_base_parameters
 from inertial_id_ros.robot.compression import Compressed, compress
-from inertial_id_ros.robot.fitting import cvxpy_statements
-from inertial_id_ros.robot.fitting.consistent_fit import Prior, fit_feasible, identify
-from inertial_id_ros.robot.fitting.constraints import (
-    Constraint,
-    com_ellipsoid,
-    consistent_robot,
-    ellipsoid_matrix,
-    inside_ellipsoid,
-)
+from inertial_id_ros.robot.consistent_fit import Prior, identify
+from inertial_id_ros.robot.constraints import Constraint, consistent_robot
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel, Rotor
 from inertial_id_ros.robot.reference_robot import Reference, description_reference

@@ -26,7 +26,7 @@ from ..signals.precompensation import Removed
 from ..signals.ring_buffer import SampleRing
 
 _LONGEST = 20.0  # s of wrench that are looked at
-_FARTHEST, _STEP = 150, 2  # bins; clock offsets that are tried
+FARTHEST, _STEP = 150, 2  # bins; clock offsets that are tried
 _BLOCK = 10  # bins that are averaged; at least half of them must be there
 _FEWEST = 20  # blocks
 # What other terms or another offset must leave at most of the mean square of the residual:
@@ -67,13 +67,14 @@ class SetupSearch:
         return True
 
 
-class _Signals(NamedTuple):
+class Signals(NamedTuple):
     """The wrench and the motion on one row of bins.
 
     Attributes:
         first: number of the first bin; known: (n,) whether there is a wrench.
+        samples: mean number of raw samples in a bin.
         wrench: (n, 6); a, weight: (m, 6, 10) regressors of all forces, and of the weight alone, on
-            the bins that begin `_FARTHEST` earlier; moving: (m,) whether they are known.
+            the bins that begin `FARTHEST` earlier; moving: (m,) whether they are known.
     """
 
     wrench: Array
@@ -81,6 +82,7 @@ class _Signals(NamedTuple):
     a: Array
     weight: Array
     moving: np.ndarray
+    samples: float
 
 
 def find_setup(wrenches: SampleRing, source: MotionSource, present: Setup, sign: float,
@@ -92,7 +94,7 @@ def find_setup(wrenches: SampleRing, source: MotionSource, present: Setup, sign:
             biases before any data [N, N m].
         other_offsets: whether to try other clock offsets.
     """
-    signals = _gather(wrenches, source, present.early_ns, sign)
+    signals = gather(wrenches, source, present.early_ns, sign)
     if signals is None:
         return None
     prior = np.zeros((PARAMETERS + 6, PARAMETERS + 7))
@@ -101,7 +103,7 @@ def find_setup(wrenches: SampleRing, source: MotionSource, present: Setup, sign:
     candidates = [present.removed]
     if present.removed.phi.any():
         candidates.append(Removed(present.removed.phi, not present.removed.weight_only))
-    farthest = _FARTHEST if other_offsets else 0
+    farthest = FARTHEST if other_offsets else 0
     shifts = range(-farthest, farthest + 1, _STEP)
     better = [fit for removed in candidates for fit in _lowest([
         _Fit(signals, removed, shift, noise, prior) for shift in shifts])
@@ -122,13 +124,13 @@ def _lowest(fits: list[_Fit]) -> list[_Fit]:
             or np.inf > left[k] >= left[k + 1] <= left[k + 2] < np.inf]
 
 
-def _gather(wrenches: SampleRing, source: MotionSource, early_ns: int,
-            sign: float) -> _Signals | None:
+def gather(wrenches: SampleRing, source: MotionSource, early_ns: int,
+           sign: float) -> Signals | None:
     """Wrench and motion of the newest seconds; None where they are too few."""
     settled = source.settled_until()
     if settled is None or not len(wrenches):
         return None
-    end = min(wrenches.newest, settled - early_ns + _FARTHEST * BIN_NS) // BIN_NS
+    end = min(wrenches.newest, settled - early_ns + FARTHEST * BIN_NS) // BIN_NS
     first = max(int(wrenches.stamps[0]) // BIN_NS + 1, end - round(_LONGEST * 1e9) // BIN_NS)
     bins = bin_samples(wrenches, first, end)
     if len(bins.number) < _BLOCK * _FEWEST // 2:
@@ -137,11 +139,12 @@ def _gather(wrenches: SampleRing, source: MotionSource, early_ns: int,
     known[bins.number - first] = True
     wrench = np.zeros((end - first, 6))
     wrench[bins.number - first] = sign * bins.mean
-    grid = (np.arange(first - _FARTHEST, end + _FARTHEST) * BIN_NS + BIN_NS // 2) + early_ns
+    grid = (np.arange(first - FARTHEST, end + FARTHEST) * BIN_NS + BIN_NS // 2) + early_ns
     motion = source.motion_at(grid)
-    return _Signals(
+    return Signals(
         wrench, known, regressor(motion.proper_acceleration, motion.omega, motion.alpha),
-        static_regressor(-motion.gravity * motion.axes[:, 2]), motion.valid & (grid <= settled))
+        static_regressor(-motion.gravity * motion.axes[:, 2]), motion.valid & (grid <= settled),
+        float(bins.samples.mean()))
 
 
 class _Fit:
@@ -152,7 +155,7 @@ class _Fit:
             infinite with too few data.
     """
 
-    def __init__(self, signals: _Signals, removed: Removed, shift: int, noise: Array,
+    def __init__(self, signals: Signals, removed: Removed, shift: int, noise: Array,
                  prior: Array) -> None:
         self._signals, self._noise, self._prior = signals, noise, prior
         self.removed, self.shift = removed, shift
@@ -166,7 +169,7 @@ class _Fit:
 
     def _at(self, shift: int) -> slice:
         """The bins of the motion at a shift."""
-        return slice(_FARTHEST + shift, _FARTHEST + shift + len(self._signals.known))
+        return slice(FARTHEST + shift, FARTHEST + shift + len(self._signals.known))
 
     def _fit(self, removed: Removed, shift: int) -> float:
         """Mean square of the residual of means over blocks."""

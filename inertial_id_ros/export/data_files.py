@@ -9,13 +9,15 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..errors import printable
-from ..inertia import principal_moments
+from ..inertia import PARAMETER_NAMES, principal_moments
 from .markup import TENSOR_ENTRIES, number
 from .payload import Payload
+from .ranges import DRAW, ranges_of
 
 
 def payload_yaml(payload: Payload) -> str:
-    """Mass, centre of mass and inertia with frame and units, also as principal moments."""
+    """Mass, centre of mass and inertia with frame and units, also as principal moments, and their
+    ranges."""
     body = payload.body
     moments, axes = principal_moments(body.inertia_com)
     tensor = ", ".join(f"{name}: {_scalar(body.inertia_com[i, j])}"
@@ -30,7 +32,19 @@ def payload_yaml(payload: Payload) -> str:
         f"  inertia: {{{tensor}}}",
         "  # The same: moments about the principal axes, which are the columns of the rotation.",
         f"  principal_moments: {_list(moments)}",
-        f"  rotation: [{', '.join(_list(row) for row in axes)}]", ""])
+        f"  rotation: {_rows(axes)}", *_ranges(payload), ""])
+
+
+def _ranges(payload: Payload) -> list[str]:
+    """The group of ranges, and the covariance; nothing where they are not known."""
+    ranges = ranges_of(payload)
+    if ranges is None:
+        return []
+    return ["# Low and high ends of two standard deviations, in the units and axes of the load:",
+            f"# {DRAW}.", "ranges:", f"  mass: {_list(ranges.mass)}",
+            f"  center_of_mass: {_rows(ranges.com)}",
+            f"  principal_moments: {_rows(ranges.moments)}", "covariance:",
+            f"  of: [{', '.join(PARAMETER_NAMES)}]", f"  matrix: {_rows(ranges.covariance)}"]
 
 
 def payload_franka_desk(payload: Payload) -> str:
@@ -51,6 +65,11 @@ def _scalar(value: float) -> str:
     """A number that YAML 1.1 takes for one: with a point, also before an exponent."""
     digits, e, exponent = number(value).partition("e")
     return f"{digits}{'' if '.' in digits else '.0'}{e}{exponent}"
+
+
+def _rows(rows: Iterable[Iterable[float]]) -> str:
+    """Rows of numbers in brackets."""
+    return f"[{', '.join(map(_list, rows))}]"
 
 
 def _list(values: Iterable[float]) -> str:

@@ -15,13 +15,14 @@ from .payload import Payload
 from .placement import carried_links, move_to_link
 from .simulators import payload_mjcf, payload_sdf
 from .urdf import add_payload, payload_urdf, without_payloads
+from .usd import notes_for_usd, payload_usd
 
 _FLANGES = ("link8", "flange")  # endings of the names of a Franka's flange
 ROBOT = "urdf_robot"  # needs a robot description
 _WRITERS: dict[str, Callable[[Payload], str]] = {
-    "urdf": payload_urdf, "sdf": payload_sdf, "mjcf": payload_mjcf, "yaml": payload_yaml,
-    "franka_desk": payload_franka_desk}
-FORMATS = ("urdf", ROBOT, "sdf", "mjcf", "yaml", "franka_desk")
+    "urdf": payload_urdf, "sdf": payload_sdf, "mjcf": payload_mjcf, "usd": payload_usd,
+    "yaml": payload_yaml, "franka_desk": payload_franka_desk}
+FORMATS = ("urdf", ROBOT, "sdf", "mjcf", "usd", "yaml", "franka_desk")
 
 
 class ExportedPayload(NamedTuple):
@@ -52,10 +53,13 @@ def export(payload: Payload, name: str, parent: str, urdf: str, child: ChildProc
         child: for descriptions that are large.
 
     Raises:
-        InvalidSetting: no such format. InvalidModel: the description is missing or cannot be used.
+        InvalidSetting: no such format, or one that has no mesh.
+        InvalidModel: the description is missing or cannot be used.
         UnknownFrame: no such link, or no description that holds it.
     """
     check_format(name)
+    if payload.mesh is not None and name != "usd":
+        raise InvalidSetting(f"a mesh is written in format usd only, and format is '{name}'")
     if name == "franka_desk":
         parent = parent or _flange(payload.parent, urdf)
     parent = parent or payload.parent
@@ -72,6 +76,8 @@ def export(payload: Payload, name: str, parent: str, urdf: str, child: ChildProc
         payload = payload.with_notes(
             f"Desk takes the numbers in the frame of the flange, here '{parent}'; the "
             "transformation is that of the flange, set the tool centre point in Desk")
+    if name == "usd":
+        payload = payload.with_notes(*notes_for_usd(payload))
     return ExportedPayload(_WRITERS[name](payload), payload.notes)
 
 

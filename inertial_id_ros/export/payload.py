@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,10 +17,25 @@ from ..estimate import (
     NoEstimate,
     ParameterVerdict,
 )
-from ..inertia import PARAMETER_NAMES, Array, Body, is_consistent, move_body, phi_from_body
+from ..inertia import (
+    PARAMETER_NAMES,
+    Array,
+    Body,
+    is_consistent,
+    move_body,
+    phi_from_body,
+    transform_matrix,
+)
 from ..limits import MAX_NAME
 
 DEFAULT_LINK = "payload"
+
+
+class Mesh(NamedTuple):
+    """Triangles: vertices (n, 3) [m], and faces (k, 3) as numbers of vertices, outside in front."""
+
+    vertices: Array
+    faces: Array
 
 
 @dataclass(frozen=True)
@@ -33,6 +49,8 @@ class Payload:
         source: where the numbers come from, in a few words.
         notes: what its user must know, one sentence each.
         tool_apart: it is the object alone, without the tool that carries it.
+        covariance: of phi about the origin of `parent` (10, 10); None: not known.
+        mesh: what it looks like, in `parent`; None: not known.
     """
 
     link: str
@@ -41,6 +59,8 @@ class Payload:
     source: str
     notes: tuple[str, ...] = ()
     tool_apart: bool = False
+    covariance: Array | None = None
+    mesh: Mesh | None = None
 
     def __post_init__(self) -> None:
         require_name("link", self.link)
@@ -59,7 +79,14 @@ class Payload:
 
     def on(self, parent: str, rotation: Array, translation: Array) -> Payload:
         """The same body on another link, where ``x_new = rotation x + translation``."""
-        return replace(self, parent=parent, body=move_body(self.body, rotation, translation))
+        covariance, mesh = self.covariance, self.mesh
+        if covariance is not None:
+            matrix = transform_matrix(rotation, translation)
+            covariance = matrix @ covariance @ matrix.T
+        if mesh is not None:
+            mesh = Mesh(mesh.vertices @ rotation.T + translation, mesh.faces)
+        return replace(self, parent=parent, covariance=covariance, mesh=mesh,
+                       body=move_body(self.body, rotation, translation))
 
     def with_notes(self, *notes: str) -> Payload:
         """The same with more notes."""
@@ -81,17 +108,18 @@ def payload_from_estimate(outcome: Estimate | NoEstimate, link: str = DEFAULT_LI
     held = ["it is of an earlier run and not confirmed yet"] if outcome.restored else []
     if outcome.stale and not outcome.restored:
         held.append(f"it is stale: {outcome.stale_reason or 'no new data came'}")
-    return make_payload(outcome.frame_id, outcome.body, outcome.verdict, link,
-                        describe_source(outcome.method, outcome.samples, outcome.stamp_ns), held,
-                        outcome.tool_apart)
+    return make_payload(outcome.frame_id, outcome.body, outcome.phi_covariance, outcome.verdict,
+                        link, describe_source(outcome.method, outcome.samples, outcome.stamp_ns),
+                        held, outcome.tool_apart)
 
 
-def make_payload(frame: str, body: Body, verdict: Sequence[ParameterVerdict], link: str,
-                 source: str, held: Sequence[str], tool_apart: bool) -> Payload:
+def make_payload(frame: str, body: Body, covariance: Array, verdict: Sequence[ParameterVerdict],
+                 link: str, source: str, held: Sequence[str], tool_apart: bool) -> Payload:
     """A payload whose mass and centre of mass the data tell.
 
     Args:
-        verdict: of each reported parameter (10,); held: notes on the age of the estimate.
+        covariance: of phi (10, 10). verdict: of each reported parameter (10,).
+        held: notes on the age of the estimate.
 
     Raises:
         NotEnoughData: they do not tell it. InvalidData: no body has these parameters.
@@ -105,7 +133,7 @@ def make_payload(frame: str, body: Body, verdict: Sequence[ParameterVerdict], li
     notes = [*held, *_notes_on_verdict(verdict, frame)]
     if tool_apart:
         notes.append("it is the object alone, without the tool that was set apart")
-    return Payload(link, frame, body, source, tuple(notes), tool_apart)
+    return Payload(link, frame, body, source, tuple(notes), tool_apart, covariance)
 
 
 def _notes_on_verdict(verdict: Sequence[ParameterVerdict], frame: str) -> list[str]:

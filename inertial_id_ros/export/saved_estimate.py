@@ -10,7 +10,8 @@ import numpy as np
 
 from ..errors import DamagedFile, InvalidData, InvalidSetting, NotEnoughData
 from ..estimate import VERDICT_WORDS, ParameterVerdict
-from ..inertia import PARAMETERS, Array, Body
+from ..inertia import PARAMETERS, Array, Body, phi_from_body, report_jacobian
+from ..io import fields
 from ..io.files import read_report
 from .payload import DEFAULT_LINK, Payload, describe_source, make_payload
 
@@ -51,8 +52,20 @@ def _payload_from_tree(tree: dict[str, Any], link: str) -> Payload:
     held = ["it is of an earlier run and was not confirmed"] if tree.get("restored") is True else []
     if tree.get("stale") is True and not held:
         held.append(f"it was stale when it was saved: {tree.get('stale_reason') or 'no new data'}")
-    return make_payload(str(tree.get("frame_id", "")), body, _verdict(tree), link, _source(tree),
-                        held, tree.get("tool_apart") is True)
+    return make_payload(str(tree.get("frame_id", "")), body, _covariance(tree, body),
+                        _verdict(tree), link, _source(tree), held, tree.get("tool_apart") is True)
+
+
+def _covariance(tree: dict[str, Any], body: Body) -> Array:
+    """Covariance (10, 10) of phi, from that of the parameters in the file (raises InvalidData)."""
+    try:
+        covariance = fields.covariance(tree, "covariance", PARAMETERS)
+    except DamagedFile as error:
+        raise InvalidData(str(error)) from error
+    if not body.mass > 0.0:
+        raise InvalidData("the estimate has parameters that no rigid body has")
+    back = np.linalg.inv(report_jacobian(phi_from_body(*body)))
+    return np.asarray(back @ covariance @ back.T)
 
 
 def _numbers(tree: dict[str, Any], name: str, shape: tuple[int, ...]) -> Array:

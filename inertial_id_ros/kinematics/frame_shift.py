@@ -2,8 +2,9 @@
 """Where the frame in which a wrench is expressed lies in the sensor frame that is used.
 
 Drivers of Universal Robots express the wrench at and in the active TCP, whose transform they
-publish. Where the messages name that frame, their wrenches can be converted. Older drivers call it
-`tool0` all the same: a TCP that is not at the flange can then only be suspected.
+publish. Where the messages name that frame, their wrenches can be converted; without its transform
+nobody knows where they act. Older drivers call it `tool0` all the same: a TCP that is not at the
+flange can then only be suspected.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .joint_motion import JointMotion
 from .transform_tree import Pose, PoseSeries, TransformTree
 
 _FLANGE, _TCP = "tool0", "tool0_controller"
-_FINDING = "sensor_frame_shifted"
+_FINDING, _UNKNOWN = "sensor_frame_shifted", "sensor_frame_unknown"
 _RECENT_NS = 5_000_000_000  # length of the motion that is looked at
 _PERIOD_NS = 5_000_000_000  # of checks
 _RETRY_NS = 200_000_000  # after which a pose that was not known is looked for again
@@ -42,8 +43,15 @@ class FrameShift:
             joint: joint states with the robot, if they give the motion; else `tree` does.
         """
         other = said if said and said != used else _TCP if used == _FLANGE else used
-        if newest_ns < self._next or other == used or not tree.knows(other):
+        if newest_ns < self._next or other == used:
             return None
+        if not tree.knows(other):
+            if said == _TCP:  # other names may be labels, and the frame in use the right one
+                self._findings.set(_UNKNOWN, "error", f"the wrench is expressed in '{said}', the "
+                                   "TCP of the robot, and no transform tells where that lies in "
+                                   f"'{used}'")
+            return None
+        self._findings.clear(_UNKNOWN)
         tree.want(used, other)
         pose = find_fixed_pose(used, other, joint, tree)
         self._next = newest_ns + (_RETRY_NS if pose is None else _PERIOD_NS)

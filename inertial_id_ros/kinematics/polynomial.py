@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..inertia import Array
+from ..linalg import orthonormal_bases
 
 DEGREE = 4
 # The window of a slow topic is lengthened until it holds SAMPLES_WANTED, but beyond SMOOTHED [s]
@@ -213,7 +214,7 @@ def _residual(u: Array, weights: Array, values: Array) -> tuple[Array, Array]:
     of the tapered powers."""
     powers = u[..., None] ** np.arange(DEGREE + 1)
     root = np.sqrt(weights)[..., None]
-    q, _ = np.linalg.qr(powers * root)
+    q = orthonormal_bases(powers * root)
     tapered = values * root
     return tapered - q @ (q.transpose(0, 2, 1) @ tapered), q
 

@@ -8,6 +8,8 @@ dynamism weight (1) and position of the sensor (3); what it gives back is unpack
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..inertia import PARAMETERS, Array
@@ -15,6 +17,7 @@ from ..kinematics.motion import Motion
 from ..signals.bins import Bins
 from ..signals.low_pass import FilteredRows
 from ..signals.precompensation import Removed
+from ..signals.sensor_filter import NO_FILTER, Lag, SensorFilter, lag
 from .alignment import CLOCK_OFFSET, GRAVITY_TILT, SENSOR_ROTATION, gravity_turn
 from .newton_euler import dynamism, full_model_weight, regressor, static_regressor
 from .nuisance_state import RowSignals
@@ -25,6 +28,7 @@ _A, _AXES, _Y, _W, _PLACE = slice(0, 60), slice(60, 69), slice(69, 75), 75, slic
 ROW_COLUMNS, RATE_COLUMNS = 79, 60  # columns to filter, and the first of them to differentiate
 _MOST_REPLAYS = 5  # of a window
 _SIGNIFICANT = 5.0  # standard deviations
+_RESTS = 0.02  # rad/s; a sensor that turns more slowly has shown the same wrench for long
 _LARGE = np.concatenate([np.full(len(s.components), s.large) for s in NUISANCE_STATES])
 
 
@@ -47,12 +51,20 @@ class RemovedErrors:
     A nuisance state is linear in the error. What is quadratic in it would bias the parameters, so a
     large error is removed, and the window replayed without it.
 
+    Args:
+        sensor: the low-pass of the sensor, as far as the settings tell it.
+
     Attributes:
         values: (n,) of all nuisance states, zeros where nothing is removed.
+        sensor: by which the motion is filtered as the wrench is.
+        steady: whether that filter had settled when the data begin.
+        filter_covariance: (10, 10) of phi by what is not known of the filter.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sensor: SensorFilter = NO_FILTER) -> None:
         self.values: Array = np.zeros(NUISANCE_VALUES)
+        self.sensor, self.steady = sensor, False
+        self.filter_covariance: Array = np.zeros((PARAMETERS, PARAMETERS))
         self._times = 0
 
     @property
@@ -113,6 +125,56 @@ def make_bin_columns(bins: Bins, motion: Motion, removed: Removed, errors: Remov
     if corrected is not motion:
         a = regressor_of(corrected)
     return y, pack_columns(corrected, a, errors.correct_wrench(y), c1)
+
+
+class ShownBins(NamedTuple):
+    """Bins as the filters take them.
+
+    Attributes:
+        y: wrenches (k, 6) as they were measured, ``y = A phi + bias``; columns: (k, 79).
+        motion: as the sensor shows it, which is valid where the sensor's low-pass has settled.
+        lag: where that low-pass has come to.
+    """
+
+    y: Array
+    columns: Array
+    motion: Motion
+    lag: Lag | None
+
+
+def lag_behind(number: np.ndarray, y: Array, columns: Array, motion: Motion, errors: RemovedErrors,
+               before: Lag | None) -> ShownBins:
+    """Filter the motion of bins (k,) as the sensor filters its readings.
+
+    Args:
+        number: (k,) of the bins; y, columns: of `make_bin_columns`; before: where the filter had
+            come to.
+    """
+    if not errors.sensor.order:
+        return ShownBins(y, columns, motion, None)
+    valid = motion.valid
+    shown = [columns[:, :_AXES.stop], motion.axes.reshape(-1, 9), motion.acceleration, motion.omega,
+             motion.alpha]
+    values = np.concatenate(shown, axis=1)[valid]
+    rests = errors.steady | (np.linalg.norm(motion.omega[valid], axis=1) < _RESTS)
+    filtered, settled, after = lag(errors.sensor, number[valid], values, rests, before)
+    columns, valid = columns.copy(), valid.copy()
+    columns[valid, :_AXES.stop] = filtered[:, :_AXES.stop]
+    axes, acceleration, omega, alpha = (
+        _replaced(old, valid, new) for old, new in zip(
+            shown[1:], np.split(filtered[:, _AXES.stop:], (9, 12, 15), axis=1), strict=True))
+    whole = valid.copy()
+    whole[valid] = settled
+    return ShownBins(y, columns, motion._replace(
+        axes=axes.reshape(-1, 3, 3), acceleration=acceleration, omega=omega, alpha=alpha,
+        valid=whole), after)
+
+
+def _replaced(values: Array, where: np.ndarray, new: Array) -> Array:
+    """A copy of values (k, n) with others at some places (k,)."""
+    out = values.copy()
+    out[where] = new
+    return out
 
 
 def unpack_bins(columns: Array) -> tuple[Array, Array]:

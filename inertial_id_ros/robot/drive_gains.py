@@ -20,7 +20,7 @@ import numpy as np
 from ..errors import InvalidData, NotEnoughData
 from ..inertia import Array, phi_from_body
 from .base_parameters import structural_base_parameters
-from .correlated_noise import equivalent_white_noise
+from .compression import equivalent_white_noise
 from .model import BODY_SIZE, RobotModel
 from .recording import FilteredRecording
 
@@ -66,17 +66,17 @@ def gains_from_payload(model: RobotModel, unloaded: FilteredRecording, loaded: F
     if not mass > 0.0:
         raise InvalidData(f"mass of the payload is {mass:g} kg; it must be positive")
     if not hanging:
-        return _search(_TwoRecordings(model, unloaded, loaded), mass)
+        return _search(TwoRecordings(model, unloaded, loaded), mass)
     hook: Array = np.zeros(3)
     for _ in range(_HOOKS):
-        found = _search(_TwoRecordings(model, unloaded, loaded, hook), mass)
+        found = _search(TwoRecordings(model, unloaded, loaded, hook), mass)
         moved, hook = found.payload[1:4] / mass - hook, found.payload[1:4] / mass
         if float(np.abs(moved).max()) < _HOOK_SETTLED:
             return found
     raise NotEnoughData("the search for the hook of the payload does not settle")
 
 
-def _search(pair: _TwoRecordings, mass: float) -> Gains:
+def _search(pair: TwoRecordings, mass: float) -> Gains:
     """Gains by Gauss-Newton steps (raises NotEnoughData)."""
     count = pair.count
     gain, weights = pair.first_gains(mass), np.ones(count)
@@ -108,32 +108,6 @@ def _search(pair: _TwoRecordings, mass: float) -> Gains:
     return Gains(gain, np.outer(gain**2, gain**2) * spread[:count, :count], payload, sigma, rms)
 
 
-def payload_with_gains(model: RobotModel, unloaded: FilteredRecording, loaded: FilteredRecording,
-                       gain: Array, gain_sigma: Array | None = None) -> Gains:
-    """The payload, mass and all, for known gains (joints,), by weighted least squares.
-
-    Args:
-        gain_sigma: (joints,) standard deviations of the gains, which the payload's contain; None:
-            the gains are exact.
-    """
-    pair = _TwoRecordings(model, unloaded, loaded)
-    gains, weights = np.asarray(gain, dtype=float), np.ones(model.nv)
-    for _ in range(4):
-        rows = pair.rows / gains[pair.joint][:, None]
-        x = pair.solve(rows, pair.current, weights)
-        rms = pair.rms(pair.current - rows @ x)
-        weights = 1.0 / rms
-    payload = slice(pair.columns_of_payload, pair.columns_of_payload + BODY_SIZE)
-    spread = pair.covariance(rows, weights, pair.correlation(x, gains))[payload, payload]
-    sigma = np.zeros(model.nv) if gain_sigma is None else np.asarray(gain_sigma, dtype=float)
-    for j in np.flatnonzero(sigma):
-        moved = gains.copy()
-        moved[j] += sigma[j]
-        other = pair.solve(pair.rows / moved[pair.joint][:, None], pair.current, weights)
-        spread = spread + np.outer((other - x)[payload], (other - x)[payload])
-    return Gains(gains, np.diag(sigma**2), x[payload], np.sqrt(np.diag(spread)), rms)
-
-
 def _point_mass(place: Array) -> Array:
     """Matrix (10, 4) from mass and first moments to all parameters of a point mass near a place
     (3,)."""
@@ -142,7 +116,7 @@ def _point_mass(place: Array) -> Array:
     return out
 
 
-class _TwoRecordings:
+class TwoRecordings:
     """Both recordings in one system of torques: base parameters, frictions, payload.
 
     Attributes:

@@ -19,17 +19,7 @@ from rclpy.task import Future
 
 from ..errors import InvalidSetting
 
-PROFILE_VARIABLES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")
-_FAST_DDS_2 = ("humble", "iron", "jazzy")  # ROS_DISTRO of releases with Fast DDS 2
 _WAKE = 0.2  # seconds until a stop request is seen when nothing else happens
-
-
-def profile_variables(distribution: str) -> tuple[str, ...]:
-    """Environment variables that name a file of Fast DDS profiles.
-
-    Fast DDS 3 (Kilted and newer) warns of the old name at every start; Fast DDS 2 reads only that.
-    """
-    return PROFILE_VARIABLES[:1] if distribution in _FAST_DDS_2 else PROFILE_VARIABLES[1:]
 
 
 def init(arguments: list[str] | None = None) -> None:

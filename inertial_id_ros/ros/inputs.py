@@ -25,8 +25,7 @@ from ..settings import Settings
 from ..signals.input_topics import JOINT_STATES, WRENCH, InputTopic, input_topics
 from ..signals.message_adapter import MessageAdapter
 from .compat import message_type
-from .compensation.tee import Tee
-from .compensation.topics import CompensationTopics
+from .compensation import CompensationTopics, Tee
 from .diagnostics import TopicRate, load_topic
 from .publisher_watch import PublisherWatch, everything, joints_among
 from .services.black_boxes import BlackBoxes
@@ -60,7 +59,8 @@ class Inputs:
                  compensation: CompensationTopics) -> None:
         self._node, self._identifier, self._black_boxes = node, identifier, black_boxes
         self._taps = compensation.taps
-        self._adapter = MessageAdapter(Tee(identifier, compensation.live), settings,
+        self._adapter = MessageAdapter(Tee(identifier, compensation.live),  # type: ignore[arg-type]
+                                       settings,
                                        on_description)
         self.rates: dict[str, TopicRate] = {}
         self.joints: tuple[str, ...] = ()

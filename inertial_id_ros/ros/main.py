@@ -22,12 +22,12 @@ settings are ROS parameters (docs/settings.md; config/ holds files for several d
   inertial_id_node --ros-args --params-file ur.yaml -p estimator.method:=lmi
   ros2 launch inertial_id_ros identify.launch.py config:=ur
 
-topics in    wrench.topic, joint_states.topic, tf.topic, tf.static_topic, robot_description.topic
+topics in    wrench.topic, joint_states.topic, tf.topic (and its _static), robot_description.topic
              (or dynamic_joint_states.topic)
 topics out   ~/inertial_parameters  ~/summary  ~/inertia  ~/markers  ~/wrench_compensated
-             ~/compensation_state  ~/wrench_compensated_smoothed  /diagnostics
+             ~/compensation_state  /diagnostics
 services     ~/get_inertial_parameters  ~/set_shape  ~/set_tool  ~/tare  ~/untare  ~/reset  ~/save
-             ~/save_black_box  ~/export  ~/apply
+             ~/export  ~/apply
 action       ~/identify
 parameters   payload.mass  .com  .inertia  .sigma  .valid  .stale  .frame_id  .stamp
 

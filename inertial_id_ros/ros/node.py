@@ -21,26 +21,24 @@ from ..estimate import Estimate, NoEstimate, Outcome
 from ..findings import Finding, FindingLog
 from ..identification.make_identifier import make_identifier
 from ..settings import Settings
-from .apply.apply_service import ApplyService
-from .clocks.freshness import Freshness
-from .clocks.solve_timer import SolveTimer
-from .clocks.watchdog import Watchdog
-from .compensation.topics import CompensationTopics
+from .apply.application import ApplyService
+from .clocks import Freshness, SolveTimer, Watchdog
+from .compensation import CompensationTopics
 from .conversions import refuse_unphysical
 from .diagnostics import FindingLogger, NodeCounters, PayloadLogger, TopicRate, statuses
+from .estimation import Estimation
 from .inputs import Inputs
+from .outside_reader import OutsideReader
 from .payload_watch import PayloadWatch
 from .publishing import Publishing
-from .requests.outside_reader import OutsideReader
-from .requests.requested_shapes import RequestedShapes
+from .requested_shapes import RequestedShapes
 from .services.black_boxes import BlackBoxes
-from .services.bond import Bond
-from .services.call_limit import flush_limit
+from .services.calls import flush_limit
 from .services.exporting import Exports
 from .services.handlers import Services
 from .services.identify_action import IdentifyAction
-from .services.lifecycle import ManagedNode
-from .services.state_keeper import StateKeeper
+from .services.lifecycle import Bond, ManagedNode
+from .services.saving import StateKeeper
 from .settings.configuration import Configuration, described_shape
 from .settings.parameter_files import Section
 from .worker import Busy, Worker
@@ -101,10 +99,15 @@ class InertialIdNode(ManagedNode):
         self.black_boxes = BlackBoxes(self, self.identifier.state())
         self._payload_watch = PayloadWatch(self, self.findings)
         self.reader = OutsideReader(self._take_description, self._report_failure)
-        shapes = RequestedShapes(self)
-        self._apply = ApplyService(self)
-        Services(self, shapes, Exports(self, self._apply.asking))
-        self._identify = IdentifyAction(self, shapes)
+        estimation = Estimation(
+            self.identifier, self.worker, self.configuration, self.watchdog, self.state,
+            self.findings, self.all_findings, self.flush_limit, self.solve_after_change,
+            self.publish_if_forgotten)
+        shapes = RequestedShapes(self, estimation, self.reader)
+        self._apply = ApplyService(self, estimation, self.compensation, self.black_boxes)
+        Services(self, estimation, self.black_boxes, shapes,
+                 Exports(self, estimation, self.reader, self._apply.asking))
+        self._identify = IdentifyAction(self, estimation, shapes)
         managed = not self.settings.lifecycle.autostart
         self._bond = Bond(self, managed * self.settings.lifecycle.bond_period, self.findings)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -249,15 +252,15 @@ class InertialIdNode(ManagedNode):
         self.publish_if_forgotten()
 
     def _process_samples(self) -> None:
-        """Process new samples, and publish the compensated wrenches."""
+        """Process new samples, and hand on the load that the compensated wrench is without."""
         arrived = self._inputs.load_arrived
-        before, wrenches = self.identifier.taken, self.identifier.advance()
+        before = self.identifier.taken
+        self.identifier.advance()
         self._inputs.joints = self.identifier.joint_names()
         if self.identifier.taken != before:
             self.black_boxes.mark(self.identifier.taken, ADVANCE)
         self._freshness.note(self.identifier.newest_ns, self.identifier.settled_ns, arrived,
                              time.monotonic())
-        self.compensation.publish(wrenches)
         self.compensation.use(self.identifier.load_in_use())
         self._pipeline_findings = self.identifier.findings()
 

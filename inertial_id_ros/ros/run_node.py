@@ -12,10 +12,15 @@ from rclpy.exceptions import ParameterException
 from ..errors import InvalidSetting
 from . import compat
 from .node import NAME, InertialIdNode
-from .requests.middleware_memory import free_large_messages, return_large_blocks
-from .settings.arguments import start_ros, without_ros_arguments, without_sources
+from .program import (
+    ignore_signals,
+    leave_in_time,
+    start_ros,
+    stop_flag,
+    without_ros_arguments,
+    without_sources,
+)
 from .settings.parameter_files import Section, read_parameter_files
-from .signals import ignore_signals, leave_in_time, stop_flag
 
 _LONGEST_END = 0.9  # s from a signal to the end, whatever goes on: state files are replaced whole
 # s for the threads to end. Where they took longer the machine is busy, and leaving the ROS graph in
@@ -37,8 +42,6 @@ def run(words: list[str]) -> int:
     stop = stop_flag()
     leave_in_time(stop, _LONGEST_END, lambda: compat.exit_process(0))
     sys.setswitchinterval(_SWITCH)
-    free_large_messages()
-    return_large_blocks()
     node, executor, ended = None, None, True
     try:
         node = _make_node(_init(words))

@@ -7,12 +7,10 @@ documentation page is made from it, so that a setting means the same everywhere.
 
 from .estimators import ESTIMATOR_GROUP, ESTIMATORS
 from .inputs import DynamicJointStatesSettings
-from .mapping import flatten, settings_from_mapping
-from .output import ApplySettings
-from .payload import PrecompensatedSettings, ShapeSettings
+from .node import ApplySettings
+from .payload import ChangeSettings, ContactSettings, PrecompensatedSettings, ShapeSettings
 from .sensors import SENSORS
-from .table import Settings, iter_settings
-from .window import ChangeSettings, ContactSettings
+from .table import Settings, flatten, iter_settings, settings_from_mapping
 from .wrench import WrenchSettings
 
 __all__ = [

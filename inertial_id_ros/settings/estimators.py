@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from .spec import setting
 
@@ -23,9 +24,8 @@ class EstimatorSettings:
         "states.", choices=("noise", "dynamism"), runtime=True)
     rate: float = setting(
         2.0, "Estimates a second.", unit="Hz", low=0.01, high=100.0, runtime=True)
-    dynamism_c1: float = setting(
-        300.0, "Dynamism at which the full model has 99.5 % of the weight.", above=0.0,
-        runtime=True)
+    # Dynamism at which the full model has 99.5 % of the weight.
+    dynamism_c1: ClassVar[float] = 300.0
     estimate_bias: bool = setting(
         True, "Estimate the six sensor biases with the payload.", runtime=True)
     estimate_noise: bool = setting(

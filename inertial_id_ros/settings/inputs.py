@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from .spec import setting
 
@@ -19,9 +20,9 @@ class LoadSettings:
         "robot without payload that load.robot holds; wrench.sensor_frame is then the link in "
         "which the payload is given.", choices=("wrench", "joint_torque"))
     robot: str = setting("", "Robot file of identify_robot, for joint_torque.")
-    friction_drift: float = setting(
-        0.05, "What the friction of a joint may have changed since the robot was identified, "
-        "relative to it (one standard deviation).", low=0.0, high=1.0)
+    # What the friction of a joint may have changed since the robot was identified, relative to it
+    # (one standard deviation).
+    friction_drift: ClassVar[float] = 0.05
     rated_payload: float = setting(
         0.0, "Payload for which the robot is made; much more than that makes the units of the "
         "wrench suspect. 0: not known.", unit="kg", low=0.0)
@@ -56,5 +57,11 @@ class RobotDescriptionSettings:
 
 @dataclass(frozen=True)
 class TfSettings:
-    topic: str = setting("/tf", "Transforms (tf2_msgs/TFMessage).")
-    static_topic: str = setting("/tf_static", "Static transforms (transient local).")
+    topic: str = setting(
+        "/tf", "Transforms (tf2_msgs/TFMessage); static ones are read from the same name with "
+        "_static behind it.")
+
+    @property
+    def static_topic(self) -> str:
+        """Topic of static transforms (transient local), which stands beside that of the others."""
+        return f"{self.topic}_static"

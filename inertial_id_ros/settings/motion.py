@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from .spec import setting
 
@@ -22,15 +23,13 @@ class KinematicsSettings:
         "auto", "Motion of the sensor from joint_states with the URDF, or from tf alone; auto: "
         "joint_states where a robot description is there.",
         choices=("auto", "joint_states", "tf"))
-    window: float = setting(
-        0.15, "Length of the local quartic through joint positions; longer by itself for slow "
-        "topics.", unit="s", low=0.02, high=1.0)
+    # Length of the local quartic through joint positions [s]; longer by itself for slow topics.
+    window: ClassVar[float] = 0.15
     filter_window: float = setting(
         0.4, "Length of the Hann low-pass on both wrench and regressor.", unit="s",
         low=0.02, high=2.0)
-    max_gap: float = setting(
-        0.5, "A longer gap in the wrench starts a new filter segment.", unit="s", low=0.02,
-        high=5.0)
+    # A longer gap in the wrench starts a new filter segment [s].
+    max_gap: ClassVar[float] = 0.5
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,144 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Settings of the node: its life cycle, and what nobody may change while it runs."""
+"""Settings of the node: what it publishes and hands over, which files it reads and writes, its life
+cycle, and what nobody may change while it runs."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..errors import InvalidSetting
 from .spec import setting
 
+
+@dataclass(frozen=True)
+class StateSettings:
+    directory: str = setting(
+        "~/.ros/inertial_id_ros", "The only folder in which files are written: estimates, exports "
+        "and tools that services write, and the state that outlives a run.")
+    restore: bool = setting(
+        True, "Begin with the tool, the bias and the estimate that an earlier run kept in "
+        "state.directory.")
+
+
+@dataclass(frozen=True)
+class ResourcesSettings:
+    folders: str = setting(
+        "", "Folders, separated by ':', from which services may name file:// meshes, beside "
+        "state.directory; package:// is always allowed.")
+
+
+@dataclass(frozen=True)
+class BlackBoxSettings:
+    duration: float = setting(
+        120.0, "How far back the inputs are kept in memory, to be written as a recording that "
+        "'identify_bag' replays: by ~/save, or at an error. 0: not at all.",
+        unit="s", low=0.0, high=3600.0)
+    # Most memory that they may need [MB]; the oldest are dropped.
+    size: ClassVar[int] = 64
+    on_error: bool = setting(
+        True, "Write them when a finding of level error appears, at most once in five minutes.")
+    report: bool = setting(
+        True, "Whether ~/save also makes a report from them, as one HTML file.", runtime=True)
+    # Number of recordings written at errors that are kept; the oldest are removed.
+    keep: ClassVar[int] = 5
+
+
+@dataclass(frozen=True)
+class CompensationSettings:
+    """The wrench without bias and payload, for each message as it comes."""
+
+    terms: str = setting(
+        "acceleration", "What of the payload is removed: gravity: its weight; velocity: also its "
+        "centrifugal and gyroscopic forces; acceleration: also its other inertial forces.",
+        choices=("gravity", "velocity", "acceleration"))
+    # Length of the filter that makes velocity and acceleration of joint positions [s].
+    filter_time: ClassVar[float] = 0.03
+    frame: str = setting(
+        "", "Frame, fixed to the sensor, in whose axes and about whose origin the compensated "
+        "wrench is given; empty: that of the incoming wrench.")
+    # Time in which one load follows another in what is removed [s].
+    blend_time: ClassVar[float] = 0.3
+    max_age: float = setting(
+        120.0, "Age of the estimate from which on it is old.", unit="s", above=0.0,
+        runtime=True)
+    when_old: str = setting(
+        "warn", "What happens with an old estimate: hold: it is used; warn: it is used, with a "
+        "finding; stop: nothing is published.", choices=("hold", "warn", "stop"),
+        runtime=True)
+    unknown_payload: str = setting(
+        "tool", "What is removed while a payload was gripped or released and is not known yet: "
+        "tool: bias and tool; silent: nothing is published.", choices=("tool", "silent"),
+        runtime=True)
+
+
+@dataclass(frozen=True)
+class ApplySettings:
+    """What ~/apply hands the payload to, and under which conditions (docs/apply.md)."""
+
+    target: str = setting(
+        "", "Driver or controller that takes the payload where a request of ~/apply names none; "
+        "docs/apply.md lists them.", runtime=True)
+    service: str = setting(
+        "", "Its service, or the node whose parameters it sets (ros2_control); empty: that of the "
+        "target with its default name.", runtime=True)
+    topic: str = setting(
+        "", "Topic on which the driver tells its payload; empty: that of the target with its "
+        "default name.", runtime=True)
+    frame: str = setting(
+        "", "Frame in which the target wants the payload; empty: that of the target.",
+        runtime=True)
+    tool: str = setting(
+        "", "Name (Doosan) or number (FANUC: of the payload schedule) of the tool in controllers "
+        "that keep several; empty: inertial_id, or 1.", runtime=True)
+    max_mass: float = setting(
+        0.0, "Largest mass that is sent; 0: load.rated_payload.", unit="kg", low=0.0, runtime=True)
+    automatic: float = setting(
+        0.0, "Time between two attempts to send without being asked: whenever mass or centre of "
+        "mass differ from what was sent last by more than their verdict allows, and all conditions "
+        "are met. 0: never.", unit="s", low=0.0, high=3600.0, runtime=True)
+    follow: bool = setting(
+        False, "Set precompensated.mass, .com and .inertia to what a driver has taken and removes "
+        "from its wrench from then on, and back with an undo (precompensated.source settings).",
+        runtime=True)
+    # A centre of mass that is sent lies no farther from the origin of its frame [m]: beyond that, a
+    # frame or a unit is wrong.
+    max_com: ClassVar[float] = 1.0
+    # Speed of a joint below which the arm is at rest [rad/s or m/s]; nothing is sent in motion.
+    rest_speed: ClassVar[float] = 0.02
+    timeout: ClassVar[float] = 10.0  # longest wait for each answer of the target [s]
+
+    @property
+    def node(self) -> str:
+        """Node whose parameters a target of ros2_control sets; empty: its default."""
+        return self.service
+
+    @property
+    def tool_name(self) -> str:
+        """Name of the tool that is made in controllers that keep tools by name."""
+        return self.tool or "inertial_id"
+
+    @property
+    def schedule(self) -> int:
+        """Number of the payload schedule (raises InvalidSetting where `tool` is none)."""
+        try:
+            number = int(self.tool or 1)
+        except ValueError:
+            number = 0
+        if not 1 <= number <= 100:
+            raise InvalidSetting(f"apply.tool is '{self.tool[:100]}'; FANUC numbers its payload "
+                                 "schedules: 1 to 100")
+        return number
+
+
 # Services and the action of the node that can be locked. A reader needs get_inertial_parameters.
-LOCKABLE = ("apply", "change_state", "export", "identify", "reset", "save", "save_black_box",
-            "set_shape", "set_tool", "tare", "untare")
+LOCKABLE = ("apply", "change_state", "export", "identify", "reset", "save", "set_shape",
+            "set_tool", "tare", "untare")
 GROUPS = {
     "all": LOCKABLE,
     "beliefs": ("identify", "reset", "set_shape", "set_tool", "tare", "untare"),
-    "files": ("export", "save", "save_black_box", "set_tool"),
+    "files": ("export", "save", "set_tool"),
     "robot": ("apply",),  # what writes into the controller of the robot, or into its driver
 }
 # Settings in other groups say what the world is like, or how it is measured.
@@ -31,9 +154,8 @@ class LifecycleSettings:
     autostart: bool = setting(
         True, "Configure and activate the node when it starts; false: a lifecycle manager, or ros2 "
         "lifecycle set, does so.")
-    bond_period: float = setting(
-        0.1, "Time between two heartbeats of the bond with a lifecycle manager, where autostart is "
-        "false; 0: no bond.", unit="s", low=0.0, high=10.0)
+    # Period of the heartbeats to a lifecycle manager [s]; that of nav2.
+    bond_period: ClassVar[float] = 0.1
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,50 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Settings of what hangs on the sensor: removed payload, shape of the object, tool."""
+"""Settings of the payload, and of which data count for it: the rolling buffer, contact, changes of
+the payload, its shape, the tool, and what the driver removes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from .spec import Vector, setting
+
+
+@dataclass(frozen=True)
+class BufferSettings:
+    window: float = setting(30.0, "Length of the rolling buffer.", unit="s", low=0.5, high=3600.0)
+    # Length of the slices by which the buffer forgets [s]; at least window / 512.
+    slice: ClassVar[float] = 0.25
+
+
+@dataclass(frozen=True)
+class ContactSettings:
+    """Intervals that do not fit the estimate so far are left out."""
+
+    detect: bool = setting(
+        True, "Leave out intervals in which the environment touches the payload.")
+    # Residual from which on samples are left out, and below which they are taken again, in
+    # standard deviations of what is expected, once it has been that small for a time [s].
+    enter: ClassVar[float] = 6.0
+    leave: ClassVar[float] = 4.0
+    hold: ClassVar[float] = 0.2
+    longest: float = setting(
+        120.0, "Time after which the estimate, not the contact, is taken to be wrong: all that was "
+        "learnt is forgotten. Where the wrench follows the motion in another way than before, that "
+        "is found within seconds of motion.", unit="s", low=1.0, high=3600.0)
+
+
+@dataclass(frozen=True)
+class ChangeSettings:
+    """A payload that is gripped or released, or a sensor that is zeroed, flushes the buffer."""
+
+    detect: bool = setting(
+        True, "Flush the buffer when the payload or the zero of the sensor has changed.")
+    # Time for which a change must explain the wrench before it counts [s]; longer by itself for
+    # one that comes slowly.
+    steady: ClassVar[float] = 0.1
+    # Largest residual that a change may leave, in standard deviations of the noise.
+    fit: ClassVar[float] = 1.5
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-DRIFT_IN_AN_HOUR = 8.0  # over that in a minute: about the square root of 60, as it wanders
-
 
 class Sensor(NamedTuple):
     """What a data sheet says of a wrench sensor: defaults of the settings of that name in `wrench`.
@@ -28,9 +26,7 @@ class Sensor(NamedTuple):
         """Dotted names and values of the settings that the data sheet gives."""
         pairs = {"noise": self.noise, "accuracy": self.accuracy, "drift": self.drift,
                  "range": self.range}
-        return {"wrench.gain_error": self.gain_error, "wrench.cross_talk": self.cross_talk,
-                "tare.force_drift": DRIFT_IN_AN_HOUR * self.drift[0],
-                "tare.torque_drift": DRIFT_IN_AN_HOUR * self.drift[1]} | {
+        return {"wrench.gain_error": self.gain_error, "wrench.cross_talk": self.cross_talk} | {
             f"wrench.{channel}_{name}": value for name, pair in pairs.items()
             for channel, value in zip(("force", "torque"), pair, strict=True)}
 

@@ -12,6 +12,7 @@ from importlib.metadata import entry_points
 from typing import Any, NamedTuple
 
 from ..errors import InvalidSetting
+from .former import FORMER
 
 Vector = tuple[float, ...]
 _SHOWN = 200  # characters
@@ -51,7 +52,10 @@ def iter_group(group: Any, prefix: str = "") -> Iterator[tuple[str, Any, Spec]]:
 
 
 def unknown_setting(name: str, known: Collection[str]) -> InvalidSetting:
-    """The error for a name that is none of the known ones: the nearest, and where to look."""
+    """The error for a name that is none of the known ones: what to use in place of one of earlier
+    versions, or the nearest, and where to look."""
+    if name in FORMER:
+        return InvalidSetting(f"{name} is no setting any more: {FORMER[name]}")
     name = name[:_SHOWN]
 
     def likeness(other: str) -> float:

@@ -16,7 +16,6 @@ from .estimators import (
     ManifoldSettings,
     PmdSettings,
 )
-from .files import BlackBoxSettings, ResourcesSettings, StateSettings
 from .inputs import (
     DynamicJointStatesSettings,
     JointStatesSettings,
@@ -24,19 +23,61 @@ from .inputs import (
     RobotDescriptionSettings,
     TfSettings,
 )
-from .motion import (
-    AccelerationsSettings,
-    AlignmentSettings,
-    GravitySettings,
-    KinematicsSettings,
+from .motion import AccelerationsSettings, AlignmentSettings, GravitySettings, KinematicsSettings
+from .node import (
+    ApplySettings,
+    BlackBoxSettings,
+    CompensationSettings,
+    LifecycleSettings,
+    ResourcesSettings,
+    SecuritySettings,
+    StateSettings,
 )
-from .node import LifecycleSettings, SecuritySettings
-from .output import ApplySettings, CompensationSettings
-from .payload import PrecompensatedSettings, ShapeSettings, ToolSettings
+from .payload import (
+    BufferSettings,
+    ChangeSettings,
+    ContactSettings,
+    PrecompensatedSettings,
+    ShapeSettings,
+    ToolSettings,
+)
 from .sensors import SENSORS
 from .spec import Spec, check, coerce, iter_group, unknown_setting
-from .window import BufferSettings, ChangeSettings, ContactSettings
-from .wrench import TareSettings, WrenchSettings
+from .wrench import WrenchSettings
+
+
+def settings_from_mapping(tree: Mapping[str, Any]) -> Settings:
+    """Settings from a nested or dotted mapping (as YAML gives it); missing names keep defaults.
+
+    Raises:
+        InvalidSetting: unknown name, wrong type, or value outside its range.
+    """
+    return Settings().replace(flatten(tree))
+
+
+def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Dotted names from a nested mapping; opens ``/**: ros__parameters`` of ROS files.
+
+    Raises:
+        InvalidSetting: a name that is not text.
+    """
+    out: dict[str, Any] = {}
+    for key, value in tree.items():
+        if not isinstance(key, str):
+            raise InvalidSetting(f"setting names must be text, got {str(key)[:200]}")
+        if isinstance(value, Mapping):
+            inside = prefix if _is_ros_wrapper(key, value) else f"{prefix}{key}."
+            out.update(flatten(value, inside))
+        else:
+            out[f"{prefix}{key}"] = value
+    return out
+
+
+def _is_ros_wrapper(key: str, value: Mapping[str, Any]) -> bool:
+    """Whether a key is ``ros__parameters``, or a node or namespace above one."""
+    return key == "ros__parameters" or any(
+        k == "ros__parameters" or (isinstance(v, Mapping) and _is_ros_wrapper("", v))
+        for k, v in value.items())
 
 
 @dataclass(frozen=True)
@@ -48,7 +89,6 @@ class Settings:
     """
 
     wrench: WrenchSettings = field(default_factory=WrenchSettings)
-    tare: TareSettings = field(default_factory=TareSettings)
     load: LoadSettings = field(default_factory=LoadSettings)
     joint_states: JointStatesSettings = field(default_factory=JointStatesSettings)
     dynamic_joint_states: DynamicJointStatesSettings = field(
@@ -85,9 +125,6 @@ class Settings:
             raise InvalidSetting(
                 f"lifecycle.autostart is false, and security.lock_services "
                 f"'{self.security.lock_services}' locks change_state: the node could never start")
-        if self.contact.leave > self.contact.enter:
-            raise InvalidSetting(f"contact.leave is {self.contact.leave:g}; allowed: up to "
-                                 f"contact.enter, which is {self.contact.enter:g}")
         if self.dynamic_joint_states.topic and not self.wrench.sensor_frame:
             raise InvalidSetting(
                 f"dynamic_joint_states.topic is '{self.dynamic_joint_states.topic}', which does "

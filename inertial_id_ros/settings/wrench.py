@@ -1,12 +1,14 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Settings of the wrench sensor, and of its tare."""
+"""Settings of the wrench sensor."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .sensors import DRIFT_IN_AN_HOUR, SENSORS, UNKNOWN
+from .sensors import SENSORS, UNKNOWN
 from .spec import setting
+
+DRIFT_IN_AN_HOUR = 8.0  # over that in a minute: about the square root of 60, as it wanders
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,12 @@ class WrenchSettings:
         "unknown", "Sensor whose data sheet gives noise, accuracy, gain error, cross-talk, drift "
         "and range where they are not set themselves (settings.md has the values); ideal: nothing "
         "but white noise and a constant bias.", choices=tuple(SENSORS))
+    filter_cutoff: float = setting(
+        0.0, "Cut-off of the low-pass that the sensor applies to its own readings, as its data "
+        "sheet or driver says; what is compared with the wrench is then filtered alike. 0: not "
+        "known; it is found where it matters.", unit="Hz", low=0.0)
+    filter_order: int = setting(
+        1, "Number of equal first-order stages of that low-pass.", low=1, high=2)
     force_noise: float = setting(
         UNKNOWN.noise[0], "Standard deviation of one force sample (data sheet); corrected from "
         "the residual.", unit="N", above=0.0, runtime=True)
@@ -62,15 +70,8 @@ class WrenchSettings:
         """Sign of the reading against the wrench on the payload, ``A phi``."""
         return -1.0 if self.convention == "on_sensor" else 1.0
 
-
-@dataclass(frozen=True)
-class TareSettings:
-    """What a tare is worth when it is no longer new."""
-
-    force_drift: float = setting(
-        DRIFT_IN_AN_HOUR * UNKNOWN.drift[0], "How far the force bias may have moved an hour after "
-        "a tare (one standard deviation); grows with the square root of the tare's age, up to "
-        "wrench.force_bias_sd.", unit="N", low=0.0, runtime=True)
-    torque_drift: float = setting(
-        DRIFT_IN_AN_HOUR * UNKNOWN.drift[1], "The same for the torque bias.", unit="N m", low=0.0,
-        runtime=True)
+    @property
+    def drift_of_tare(self) -> tuple[float, float]:
+        """How far the bias of a force and of a torque channel may have moved an hour after a tare
+        (one standard deviation) [N, N m]; grows with the square root of the tare's age."""
+        return DRIFT_IN_AN_HOUR * self.force_drift, DRIFT_IN_AN_HOUR * self.torque_drift

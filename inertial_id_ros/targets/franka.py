@@ -14,11 +14,20 @@ from typing import Any
 
 from ..inertia import Array, six_from_tensor, tensor_from_six
 from ..settings import Settings
-from .calls import ServiceCall
-from .gates import Gate
-from .payload import Payload
-from .readings import Reading, body_reading
-from .target import Placement, Plan, Seen, Sources, Target, Topic, unmeasured
+from .target import (
+    Gate,
+    Payload,
+    Placement,
+    Plan,
+    Reading,
+    Seen,
+    ServiceCall,
+    Sources,
+    Target,
+    Topic,
+    body_reading,
+    unmeasured,
+)
 
 SERVICE, TYPE = "service_server/set_load", "franka_msgs/srv/SetLoad"
 STATE = Topic("franka_robot_state_broadcaster/robot_state", "franka_msgs/msg/FrankaRobotState")
@@ -34,7 +43,7 @@ class Franka(Target):
     changes_wrench = True
 
     def sources(self, settings: Settings) -> Sources:
-        return Sources({_service(settings): (TYPE,)},
+        return Sources({settings.apply.service or SERVICE: (TYPE,)},
                        STATE._replace(name=settings.apply.topic or STATE.name))
 
     def placement(self, settings: Settings, seen: Seen) -> Placement:
@@ -64,14 +73,8 @@ class Franka(Target):
         return body_reading(numbers[0], com, tensor_from_six(numbers[1:]))
 
 
-def _service(settings: Settings) -> str:
-    return settings.apply.service or SERVICE
-
-
 def _idle(settings: Settings, seen: Seen) -> Gate:
     """The robot refuses a load unless it is idle."""
-    if not settings.apply.require_idle:
-        return Gate("idle")
     if seen.message is None:
         return Gate("idle", "the robot state is silent, so that it is not known whether the robot "
                     "is idle; start franka_robot_state_broadcaster")
@@ -84,7 +87,7 @@ def _idle(settings: Settings, seen: Seen) -> Gate:
 def _call(settings: Settings, seen: Seen, frame: str, mass: float, com: list[float],
           inertia: Array) -> ServiceCall:
     """The call in the form that the driver has."""
-    service = _service(settings)
+    service = settings.apply.service or SERVICE
     request: dict[str, Any] = {
         "mass": mass, "center_of_mass": com, "load_inertia": inertia.flatten(order="F").tolist()}
     if "mass" not in seen.fields.get(service, request):

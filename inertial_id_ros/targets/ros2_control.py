@@ -15,11 +15,18 @@ from typing import Any
 
 from ..errors import InvalidData, InvalidSetting
 from ..settings import Settings
-from .calls import ParameterCall
-from .gates import Gate
-from .payload import Payload
-from .readings import Reading, parameter_reading
-from .target import Placement, Plan, Seen, Sources, Target
+from .target import (
+    Gate,
+    ParameterCall,
+    Payload,
+    Placement,
+    Plan,
+    Reading,
+    Seen,
+    Sources,
+    Target,
+    parameter_reading,
+)
 
 _OFFSETS = tuple(f"offset.{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz")
 _MULTIPLIERS = tuple(name.replace("offset", "multiplier") for name in _OFFSETS)
@@ -133,9 +140,9 @@ def _broadcaster(settings: Settings) -> str:
     """Name of the broadcaster: that whose topic the wrench is, unless another is named."""
     name = settings.apply.node or posixpath.dirname(settings.wrench.topic)
     if not name.strip("/"):
-        raise InvalidSetting(f"apply.node is empty, and wrench.topic is '{settings.wrench.topic}', "
-                             "which is no topic of a force_torque_sensor_broadcaster; name its "
-                             "node in apply.node")
+        raise InvalidSetting("apply.service is empty, and wrench.topic is "
+                             f"'{settings.wrench.topic}', which is no topic of a "
+                             "force_torque_sensor_broadcaster; name its node in apply.service")
     return name
 
 

@@ -17,11 +17,19 @@ import numpy as np
 from ..inertia import Array, six_from_tensor, tensor_from_six
 from ..io.dynamic_joint_state import DynamicJointStates
 from ..settings import Settings
-from .calls import ServiceCall
-from .gates import Gate
-from .payload import Payload
-from .readings import Reading, body_reading
-from .target import Placement, Plan, Seen, Sources, Target, Topic
+from .target import (
+    Gate,
+    Payload,
+    Placement,
+    Plan,
+    Reading,
+    Seen,
+    ServiceCall,
+    Sources,
+    Target,
+    Topic,
+    body_reading,
+)
 
 SERVICE, TYPE = "io_and_status_controller/set_payload", "ur_msgs/srv/SetPayload"
 STATES = "dynamic_joint_states"
@@ -38,7 +46,7 @@ class UniversalRobots(Target):
 
     def sources(self, settings: Settings) -> Sources:
         topic = settings.apply.topic or settings.dynamic_joint_states.topic or STATES
-        return Sources({_service(settings): (TYPE,)},
+        return Sources({settings.apply.service or SERVICE: (TYPE,)},
                        Topic(topic, "control_msgs/msg/DynamicJointState"))
 
     def placement(self, settings: Settings, seen: Seen) -> Placement:
@@ -71,13 +79,10 @@ class UniversalRobots(Target):
                             tensor_from_six(payload[4:]) if exported else None)
 
 
-def _service(settings: Settings) -> str:
-    return settings.apply.service or SERVICE
-
-
 def _names(settings: Settings, seen: Seen) -> set[str]:
     """Fields of the request; of the second form where its package is not installed."""
-    return set(seen.fields.get(_service(settings), ("mass", "center_of_gravity", *_ENTRIES)))
+    return set(seen.fields.get(settings.apply.service or SERVICE,
+                               ("mass", "center_of_gravity", *_ENTRIES)))
 
 
 def _exports_inertia(settings: Settings, message: Any) -> bool:
@@ -104,7 +109,7 @@ def _inertia_to_send(payload: Payload, fields: set[str],
 def _call(settings: Settings, seen: Seen, mass: float, com: list[float],
           inertia: Array | None) -> ServiceCall:
     """The call in the form that the driver has."""
-    names, service = _names(settings, seen), _service(settings)
+    names, service = _names(settings, seen), settings.apply.service or SERVICE
     com_field = dict(zip("xyz", com, strict=True))
     entries = {} if inertia is None else dict(
         zip(_ENTRIES, six_from_tensor(inertia).tolist(), strict=True))

@@ -20,8 +20,8 @@ from inertial_id_ros.apps.bag.black_box.files import (  # noqa: E402
 )
 from inertial_id_ros.apps.bag.black_box.marks import MARKS, settings_to_keep  # noqa: E402
 from inertial_id_ros.apps.bag.black_box.recording import LoggedTopic  # noqa: E402
-from inertial_id_ros.apps.bag.config import read_settings_file  # noqa: E402
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag  # noqa: E402
+from inertial_id_ros.apps.bag.identify_bag import read_settings_file  # noqa: E402
 from inertial_id_ros.apps.bag.reader import standard_types  # noqa: E402
 from inertial_id_ros.cli import USER_ERROR  # noqa: E402
 from inertial_id_ros.errors import RecordingError  # noqa: E402

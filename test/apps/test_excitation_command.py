@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ def folder(urdf: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert main([urdf, "--frame", "ft_sensor", START, "--duration", "4", "--harmonics", "2",
                  "--starts", "1", "--iterations", "2", "--periods", "2",
                  "--payload-box", "0.1,0.1,0.1,0,0,0.05", "--csv", str(out / "a.csv"),
-                 "--trajectory", str(out / "a.yaml"), "--plot", str(out / "a.png")]) == 0
+                 "--trajectory", str(out / "a.yaml"), "--plot", str(out / "a.svg")]) == 0
     return out
 
 
@@ -58,7 +59,8 @@ def test_trajectory_has_the_fields_of_the_message(folder: Path):
 
 
 def test_plot_is_a_picture(folder: Path):
-    assert (folder / "a.png").read_bytes().startswith(b"\x89PNG")
+    picture = ElementTree.parse(folder / "a.svg").getroot()
+    assert len(picture.findall("{*}svg")) == 4 and len(picture.findall(".//{*}polyline")) >= 12
 
 
 @pytest.mark.parametrize(("words", "said"), [

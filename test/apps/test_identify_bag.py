@@ -3,11 +3,11 @@
 
 import json
 import os
-import struct
 import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import bags
 import numpy as np
@@ -19,6 +19,7 @@ from inertial_id_ros.apps.bag.output import replace_when_complete, write_json
 from inertial_id_ros.apps.bag.reader import Recording
 from inertial_id_ros.apps.bag.run import ADVANCE_PERIOD
 from inertial_id_ros.apps.bag.topics import select_topics
+from inertial_id_ros.apps.report.units import NAMES
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import NoEstimate
 from inertial_id_ros.identification.wrench.identifier import Identifier
@@ -40,6 +41,8 @@ def folder(tmp_path_factory):
     bags.write_bag(path / "two", [bags.wrench_stream(1.0, TRUTH, topic="/a"),
                                   bags.wrench_stream(1.0, TRUTH, topic="/b")])
     bags.write_bag(path / "bare", [bags.joint_stream(1.0)])
+    bags.write_bag(path / "motionless", [
+        bags.wrench_stream(1.0, TRUTH), bags.text_stream("/robot_description", bags.URDF)])
     return path
 
 
@@ -213,7 +216,7 @@ def test_json_has_the_promised_keys_and_a_history_without_numbers_before_the_fir
 @pytest.mark.slow
 def test_without_an_estimate_the_status_is_one_and_json_holds_no_numbers(folder, tmp_path, capsys):
     status, out, _ = run(folder / "short", "--json", tmp_path / "o.json",
-                         "--plot", tmp_path / "o.png", capsys=capsys)
+                         "--plot", tmp_path / "o.svg", capsys=capsys)
     result = strict_json(tmp_path / "o.json")
     assert status == 1 and "No estimate" in out
     assert not result["valid"] and result["mass"] is None and result["covariance"] is None
@@ -242,14 +245,16 @@ def test_a_recording_of_two_publishers_gives_no_estimate_and_says_why(tmp_path, 
 
 
 @pytest.mark.slow
-def test_the_plot_is_a_picture_of_1200_by_900(folder, tmp_path, capsys):
-    run(folder / "tf", "--plot", tmp_path / "o.png", "--quiet", capsys=capsys)
-    head = (tmp_path / "o.png").read_bytes()[:24]
-    assert head[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", head[16:24]) == (1200, 900)
+def test_the_plot_draws_every_parameter_and_channel(folder, tmp_path, capsys):
+    run(folder / "tf", "--plot", tmp_path / "o.svg", "--quiet", capsys=capsys)
+    picture = ElementTree.parse(tmp_path / "o.svg").getroot()
+    drawn = {text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")}
+    assert {*NAMES, "x", "y", "z", "predicted"} <= drawn
+    assert len(picture.findall("{*}svg")) == 6 and "var(" not in (tmp_path / "o.svg").read_text()
 
 
 def test_the_plotted_model_follows_the_measured_wrench(folder):
-    from inertial_id_ros.apps.report.curves import wrench_curves
+    from inertial_id_ros.apps.report.results import wrench_curves
     settings = Settings()
     with Recording(folder / "joint") as recording:
         result = identify(recording, select_topics(recording.topics, settings),
@@ -289,6 +294,7 @@ OPEN_MESH = "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0
     ("absent", [], "does not exist"),
     ("two", [], "2 wrench topics: /a, /b"),
     ("bare", [], "holds no wrench"),
+    ("motionless", [], "joint states (/joint_states) or transforms (/tf) are needed, and neither"),
     ("tf", ["--wrench-topic", "/tf"], "/tf is of type tf2_msgs/msg/TFMessage"),
     ("tf", ["--wrench-topic", "/rwench"], "did you mean /wrench?"),
     ("tf", ["--joint-states-topic", "/js"], "joint state topic /js is not in the recording"),
@@ -314,7 +320,7 @@ OPEN_MESH = "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0
     ("tf", ["--config", "{tmp}/list.yaml"], "must hold names and values, not a list"),
     ("tf", ["--json", "{tmp}/absent/o.json"], "folder {tmp}/absent does not exist"),
     ("tf", ["--json", "{tmp}"], "is a folder; name a file"),
-    ("tf", ["--plot", "{tmp}/o.gif2"], "ends in '.gif2'; allowed: "),
+    ("tf", ["--plot", "{tmp}/o.gif2"], "ends in '.gif2'; it must end in '.svg'"),
     ("tf", ["--speed", "3"], "unrecognized arguments: --speed 3"),
 ])
 def test_user_errors_are_one_sentence_with_status_two(folder, tmp_path, capsys, bag, words, text):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from inertial_id_ros.apps.bag.identify_bag import main
-from inertial_id_ros.apps.report.drawing.style import page
+from inertial_id_ros.apps.report.html import page
 
 pytestmark = pytest.mark.slow
 UNITS = {"kg": 1.0, "mm": 1e-3, "kg m\u00b2": 1.0}

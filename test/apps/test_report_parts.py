@@ -8,19 +8,30 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from matplotlib.patches import Rectangle
 from scipy.spatial.transform import Rotation
 from synthetic import identifier, payload, recording
 
-from inertial_id_ros.apps.bag.plot import draw
-from inertial_id_ros.apps.report.curves import WrenchCurves
+from inertial_id_ros.apps.report.charts import (
+    Axes,
+    Curve,
+    Line,
+    chart,
+    project,
+    space_view,
+    thin,
+    ticks,
+)
 from inertial_id_ros.apps.report.diagnosis import Diagnosis, diagnose
-from inertial_id_ros.apps.report.drawing.charts import Axes, Curve, chart, thin, ticks
-from inertial_id_ros.apps.report.drawing.space_view import Line, project, space_view
-from inertial_id_ros.apps.report.held_out import contact_spans, held_out
-from inertial_id_ros.apps.report.information import CANDIDATES, motion_of, sigma_after
-from inertial_id_ros.apps.report.place import sharp_edges
-from inertial_id_ros.apps.report.results import Identification, Snapshot, Trace
+from inertial_id_ros.apps.report.payload_page import CANDIDATES, motion_of, sigma_after
+from inertial_id_ros.apps.report.payload_pictures import payload_picture, sharp_edges
+from inertial_id_ros.apps.report.results import (
+    Identification,
+    Snapshot,
+    Trace,
+    WrenchCurves,
+    contact_spans,
+    held_out,
+)
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
 from inertial_id_ros.findings import Finding
 from inertial_id_ros.geometry.shape import shape_from_settings
@@ -225,7 +236,12 @@ def test_the_plot_shades_contacts_on_every_axis_that_shows_their_time(estimate: 
     stamps = [10_000_000 * k for k in range(500)]
     trace = Trace(0, stamps, [tuple(np.full(6, 1e-3 * k)) for k in range(500)])
     run = Identification(estimate, history, (), 5.0, {}, frozenset(), trace, (), None)
-    for axis in draw(run, "contact").axes:
-        shaded = [patch for patch in axis.patches if isinstance(patch, Rectangle)]
-        assert [(p.get_x(), p.get_x() + p.get_width()) for p in shaded] == [(1.5, 3.0)]
-        assert [text.get_text() for text in axis.texts] == ["contact"]
+    whole = ElementTree.fromstring(payload_picture(run, "contact"))
+    charts = whole.findall("{*}svg")
+    axes = Axes((0.0, 5.0), (0.0, 1.0))
+    first, last = float(axes.x(1.5)), float(axes.x(3.0))
+    assert len(charts) == 6
+    for picture in charts:
+        (shaded,) = picture.findall("{*}rect")
+        left, width = float(shaded.get("x", "")), float(shaded.get("width", ""))
+        assert left == pytest.approx(first, abs=0.6) and width == pytest.approx(last - first, abs=1)

@@ -175,6 +175,7 @@ def test_units_names_and_matrices_of_others_are_converted(poses: Rows, tmp_path:
     (lambda n, r: (n[:-1], r), "has 13 names in its first line and 14 columns below"),
     (lambda n, r: ([str(k) for k in range(14)], r), "has no names in its first line"),
     (lambda n, r: (n, r[:1]), "has 1 rows; it needs at least two"),
+    (lambda n, r: (n, np.hstack([1e3 * r[:, :1], r[:, 1:]])), "set time_unit to ms, us or ns"),
 ])
 def test_a_bad_table_is_refused_in_one_sentence(
         poses: Rows, tmp_path: Path, capsys: pytest.CaptureFixture[str],
@@ -183,6 +184,15 @@ def test_a_bad_table_is_refused_in_one_sentence(
     assert main([str(path), "--quiet"]) == 2
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1
+
+
+def test_a_decimal_comma_is_named(poses: Rows, tmp_path: Path,
+                                  capsys: pytest.CaptureFixture[str]) -> None:
+    names, rows = poses
+    path = csv(tmp_path / "arm.csv", names, rows[:50], ";")
+    path.write_text(path.read_text().replace(".", ","))
+    assert main([str(path), "--quiet"]) == 2
+    assert "writes numbers with a decimal comma" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("text", "said"), [

@@ -10,7 +10,7 @@ pytest.importorskip("rclpy")
 pytest.importorskip("inertial_id_ros.msg")
 from benchmarks.faults.clients import Count, is_possible  # noqa: E402
 from benchmarks.faults.stand_in import LIES, mass_of, message, sampled_at, tell_lie  # noqa: E402
-from inertial_id_ros.ros.client.message_checks import why_unusable  # noqa: E402
+from inertial_id_ros.ros.payload_client import why_unusable  # noqa: E402
 
 
 def test_a_payload_that_is_too_old_is_counted_with_its_excess() -> None:

@@ -48,6 +48,7 @@ def bodies_in(name: str, text: str, link: str) -> list[Body]:
                        partial(read.mujoco_body, name=link)],
         "sdf": [partial(read.sdf_link, name=link)],
         "mjcf": [partial(read.mujoco_body, name=link)],
+        "usd": [partial(read.usd_body, link=link)],
         "yaml": [lambda t: read.yaml_bodies(t)[1], lambda t: read.yaml_bodies(t)[2]],
         "franka_desk": [read.franka_body]}
     return [reader(text) for reader in readers[name]]
@@ -76,6 +77,8 @@ def test_names_with_any_printable_character_come_back(name: str) -> None:
 def test_notes_stand_in_the_document_where_its_format_has_comments(name: str) -> None:
     text = write(name, payload(notes=("not told by the data: izz",))).text
     assert "not told by the data: izz" in text and "wls on 10 samples" in text
+    if name == "usd":
+        assert list(read.usd_custom_data(text, "payload")["notes"]) == ["not told by the data: izz"]
 
 
 def test_a_document_of_desk_says_in_its_answer_what_is_not_known() -> None:

@@ -25,6 +25,7 @@ from synthetic import (
 )
 
 from inertial_id_ros.estimate import Estimate
+from inertial_id_ros.settings.motion import KinematicsSettings
 
 
 def test_repeated_samples_change_nothing() -> None:
@@ -140,12 +141,14 @@ def test_a_gap_in_the_wrench_is_left_out() -> None:
     assert outcome.samples < 6 * 200
 
 
-def test_rows_reach_across_a_gap_only_if_it_is_shorter_than_the_setting() -> None:
+def test_rows_reach_across_a_gap_only_if_it_is_shorter_than_the_longest(
+        monkeypatch: pytest.MonkeyPatch) -> None:
     samples = recording(5.0).select(
         lambda s, m: m != "add_wrench" or not 3 * SECOND < s - START < 3 * SECOND + 100_000_000)
     counts = []
     for longest in (0.05, 0.5):
-        made = identifier(kinematics__max_gap=longest)
+        monkeypatch.setattr(KinematicsSettings, "max_gap", longest)
+        made = identifier()
         samples.feed(made, 0.1)
         outcome = made.solve()
         assert_body(outcome)

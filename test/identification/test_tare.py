@@ -31,7 +31,7 @@ from inertial_id_ros.findings import FindingLog
 from inertial_id_ros.identification.state import Tare
 from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.identification.wrench.sensor_bias import SensorBias
-from inertial_id_ros.settings import Settings
+from inertial_id_ros.settings import Settings, WrenchSettings
 
 NOTHING = PointMasses(np.zeros((1, 3)), np.zeros(1))
 BIAS = np.array([3.0, -2.0, 1.0, 0.2, -0.1, 0.3])
@@ -85,7 +85,7 @@ def _prior_sd(hours: float, **changes: Any) -> np.ndarray:
 
 
 def test_the_prior_of_the_bias_widens_with_the_root_of_the_age() -> None:
-    drift = {"tare__force_drift": 2.0, "tare__torque_drift": 0.1}
+    drift = {"wrench__force_drift": 0.25, "wrench__torque_drift": 0.0125}
     fresh = _prior_sd(0.0, **drift)
     np.testing.assert_allclose(fresh, NOISE)
     for hours in (0.01, 0.25, 1.0):
@@ -108,13 +108,16 @@ def test_an_ideal_sensor_keeps_its_tare_and_others_have_the_drift_and_accuracy_o
 
 
 @pytest.mark.parametrize("drift", [1.0, -1.0])
-def test_a_mass_at_rest_is_not_called_known_after_a_drift_of_one_newton(drift: float) -> None:
+def test_a_mass_at_rest_is_not_called_known_after_a_drift_of_one_newton(
+        drift: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two kilograms, at rest: all that is known of the mass is a tare of ten minutes ago."""
     body = PointMasses(BODY.points, BODY.masses * 2.0 / BODY.masses.sum())
     weight = RESTING.load(np.array([0.0]), body)[0, :3]
     drifted = BIAS.copy()
     drifted[:3] += drift * weight / np.linalg.norm(weight)
-    made = _tared(tare__force_drift=2.0)
+    # of the tare alone, not of the seconds in the window
+    monkeypatch.setattr(WrenchSettings, "drift_of_tare", (2.0, 0.0))
+    made = _tared()
     _rest(body, 600.0, 3.0, drifted).feed(made, 0.1)
     outcome = made.solve()
     assert isinstance(outcome, Estimate) and outcome.verdict[0] == UNOBSERVED

@@ -12,6 +12,8 @@ from live_stream import Live
 from scipy.spatial.transform import Rotation
 from synthetic import (
     BODY,
+    SECOND,
+    START,
     Placement,
     Recording,
     Scene,
@@ -76,6 +78,21 @@ def test_a_wrench_at_the_tcp_is_converted_to_the_flange(tcp: Placement, words: s
     at_flange = tcp.rotation.apply(BODY.report[1:4]) + tcp.translation
     assert outcome.body.mass == pytest.approx(BODY.report[0], rel=0.01)
     np.testing.assert_allclose(outcome.body.com, at_flange, atol=2e-3)
+
+
+@pytest.mark.slow
+def test_a_wrench_at_a_tcp_of_which_no_transform_tells_the_place_is_refused() -> None:
+    made = identifier(wrench__sensor_frame="tool0")
+    samples = recording(SHIFTED, "tool0_controller", 8.0)
+    untold = samples.select(lambda stamp, method: method != "add_transform"
+                            or stamp > START + 4 * SECOND)
+    untold.select(lambda stamp, _: stamp < START + 4 * SECOND).feed(made, 0.1)
+    assert not made.solve().valid
+    assert "no transform tells where that lies in 'tool0'" in texts(made)["sensor_frame_unknown"]
+    untold.select(lambda stamp, _: stamp >= START + 4 * SECOND).feed(made, 0.1)
+    outcome = made.solve()  # once they come, it is as if they had been there from the beginning
+    assert isinstance(outcome, Estimate) and "sensor_frame_unknown" not in texts(made)
+    np.testing.assert_allclose(outcome.body.com, BODY.report[1:4] + SHIFTED.translation, atol=2e-3)
 
 
 @pytest.mark.slow

@@ -6,29 +6,35 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.robot.robots import random_tree
-from inertial_id_ros.errors import InvalidData
-from inertial_id_ros.inertia import is_consistent, phi_from_body, phi_from_points
-from inertial_id_ros.robot.fitting.boxes import Box, box_reference
-from inertial_id_ros.robot.fitting.conic import InfeasibleProblem
-from inertial_id_ros.robot.fitting.constraints import (
-    Constraint,
+from benchmarks.robot.reference.constraints import (
+    Box,
+    box_reference,
     com_box,
     com_ellipsoid,
-    consistent_body,
-    consistent_robot,
     ellipsoid_matrix,
     inside_ellipsoid,
     inside_union,
     mass_bounds,
     mass_sum,
     near_design,
-    nonnegative_terms,
     point_masses,
+    spatial_body,
     spatial_inertia,
+)
+from benchmarks.robot.robots import random_tree
+from inertial_id_ros.errors import InvalidData
+from inertial_id_ros.inertia import is_consistent, phi_from_body, phi_from_points
+from inertial_id_ros.robot.constrained_least_squares import (
+    InfeasibleProblem,
+    constrained_least_squares,
+)
+from inertial_id_ros.robot.constraints import (
+    Constraint,
+    consistent_body,
+    consistent_robot,
+    nonnegative_terms,
     stack_constraints,
 )
-from inertial_id_ros.robot.fitting.least_squares import constrained_least_squares
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.reference_robot import make_reference
@@ -60,7 +66,7 @@ def bodies(rng: np.random.Generator, count: int) -> list[np.ndarray]:
 
 def test_pseudo_inertia_asks_for_all_of_consistency_and_spatial_inertia_for_less(
         rng: np.random.Generator) -> None:
-    full, half = consistent_body(10, HERE), consistent_body(10, HERE, "spatial")
+    full, half = consistent_body(10, HERE), spatial_body(10, HERE)
     verdicts = [(is_consistent(phi), allows(full, phi), allows(half, phi))
                 for phi in bodies(rng, 60)]
     assert all(want == got for want, got, _ in verdicts)
@@ -176,8 +182,6 @@ def test_contradictions_and_nonsense_are_refused() -> None:
         constrained_least_squares(BALL.inverse, BALL.inverse @ BALL.phi, both, BALL)
     with pytest.raises(InvalidData, match="bounded by 2 kg from below"):
         mass_bounds(10, HERE, 2.0, 1.0)
-    with pytest.raises(InvalidData, match="allowed: pseudo, spatial"):
-        consistent_body(10, HERE, "round")
     with pytest.raises(InvalidData, match="must be below"):
         com_box(10, HERE, [0.0, 0.0, 1.0], [1.0, 1.0, 0.0])
     with pytest.raises(InvalidData, match="at least one"):

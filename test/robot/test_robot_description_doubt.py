@@ -9,20 +9,21 @@ import numpy as np
 import pytest
 
 from benchmarks.joint_torque import block, simulate, wide_motion
+from benchmarks.robot.reference.feasibility import fit_feasible
 from benchmarks.robot.robots import random_tree
 from inertial_id_ros.apps.robot.robot_identification import identify_robot, predict
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.inertia import Array, phi_from_body
 from inertial_id_ros.robot.base_parameters import structural_base_parameters
 from inertial_id_ros.robot.compression import Compressed, compress
-from inertial_id_ros.robot.fitting.consistent_fit import fit_feasible
-from inertial_id_ros.robot.fitting.constraints import consistent_robot
-from inertial_id_ros.robot.fitting.described_fit import Described, identify_described
-from inertial_id_ros.robot.fitting.description_doubt import (
+from inertial_id_ros.robot.consistent_fit import (
     FACTORS,
+    Described,
     doubt_description,
+    identify_described,
     term_sizes,
 )
+from inertial_id_ros.robot.constraints import consistent_robot
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import filter_recording

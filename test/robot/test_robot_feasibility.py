@@ -16,25 +16,21 @@ from benchmarks.robot.published import (
     three_links,
     wam_answers,
 )
-from inertial_id_ros.inertia import pseudo_inertia
-from inertial_id_ros.robot.fitting.constraints import (
-    Constraint,
-    consistent_body,
-    mass_sum,
-    stack_constraints,
-)
-from inertial_id_ros.robot.fitting.feasibility import (
+from benchmarks.robot.reference.constraints import BODY_FORMS, mass_sum
+from benchmarks.robot.reference.feasibility import (
     check_certificate,
     check_feasibility,
     correct_to_feasible,
 )
+from inertial_id_ros.inertia import pseudo_inertia
+from inertial_id_ros.robot.constraints import Constraint, stack_constraints
 from inertial_id_ros.robot.reference_robot import make_reference
 
 
 def bodies_of(form: str, epsilon: float = STRICT) -> list[Constraint]:
     """Consistency of the three links."""
     robot = three_links()
-    return [consistent_body(30, where, form, epsilon) for where in robot.bodies]
+    return [BODY_FORMS[form](30, where, epsilon) for where in robot.bodies]
 
 
 def test_the_first_vector_of_table_1_is_feasible() -> None:

@@ -8,29 +8,27 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from benchmarks.robot.reference import cvxpy_statements
+from benchmarks.robot.reference.constraints import (
+    Box,
+    box_reference,
+    com_box,
+    ellipsoid_matrix,
+    inside_union,
+    mass_sum,
+    point_masses,
+    robot_of_form,
+)
+from benchmarks.robot.reference.entropic_fit import identify_entropic
+from benchmarks.robot.reference.feasibility import fit_feasible
+from benchmarks.robot.reference.null_space_prior import NullSpacePrior
 from benchmarks.robot.robots import random_tree
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot.base_parameters import BaseParameters, structural_base_parameters
 from inertial_id_ros.robot.compression import Compressed, compress
-from inertial_id_ros.robot.fitting import cvxpy_statements
-from inertial_id_ros.robot.fitting.boxes import Box, box_reference
-from inertial_id_ros.robot.fitting.consistent_fit import (
-    EVERYWHERE,
-    NULL_SPACE,
-    Prior,
-    fit_feasible,
-    identify,
-)
-from inertial_id_ros.robot.fitting.constraints import (
-    com_box,
-    consistent_robot,
-    ellipsoid_matrix,
-    inside_union,
-    mass_sum,
-    point_masses,
-)
-from inertial_id_ros.robot.fitting.entropic_fit import identify_entropic
+from inertial_id_ros.robot.consistent_fit import Prior, identify
+from inertial_id_ros.robot.constraints import consistent_robot
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel, Rotor
 from inertial_id_ros.robot.reference_robot import Reference, description_reference, make_reference
@@ -74,7 +72,7 @@ def test_feasible_base_parameters_are_the_constrained_optimum(
         rng: np.random.Generator, form: str) -> None:
     c = case(rng)
     bodies = [c.model.body_slice(k) for k in range(4)]
-    constraints = [*consistent_robot(c.model, form), mass_sum(c.model.size, bodies, upper=15.0)]
+    constraints = [*robot_of_form(c.model, form), mass_sum(c.model.size, bodies, upper=15.0)]
     found = fit_feasible(c.data, c.base, constraints, c.design)
     phi = np.zeros(c.model.size)
     phi[c.base.independent] = found.beta
@@ -126,12 +124,12 @@ def test_a_null_space_prior_leaves_the_residual_to_the_data(rng: np.random.Gener
     design = model.nominal
     design[:30] *= np.repeat([1.3, 0.8, 1.1], 10)
     ref = make_reference(design, 3)
-    found = identify(data, base, [], Prior(ref, 1.0, NULL_SPACE, excited=1e6), np.full(3, 0.1))
+    found = identify(data, base, [], NullSpacePrior(ref, 1.0, excited=1e6), np.full(3, 0.1))
     free = fit_feasible(data, base, [], ref, np.full(3, 0.1)).free
     np.testing.assert_allclose(base.matrix @ found.phi, free.beta, atol=1e-7)
     null, _ = np.linalg.qr(ref.inverse @ base.null_space)
     np.testing.assert_allclose(null.T @ ref.inverse @ (found.phi - ref.phi), 0.0, atol=1e-7)
-    pulled = identify(data, base, [], Prior(ref, 1e4, EVERYWHERE), np.full(3, 0.1))
+    pulled = identify(data, base, [], Prior(ref, 1e4), np.full(3, 0.1))
     assert data.relative_error(pulled.phi) > 1.05 * data.relative_error(found.phi)
 
 
@@ -172,7 +170,7 @@ def test_point_masses_with_a_box_prior_are_the_regularised_optimum(
     ref = box_reference(c.model, boxes)
     constraints = [point_masses(c.model.size, c.model.body_slice(k), boxes[k].grid())
                    for k in range(3)]
-    prior = Prior(ref, acts=NULL_SPACE)
+    prior = NullSpacePrior(ref)
     found = identify(c.data, c.base, constraints, prior, np.full(3, NOISE))
     prior_rows, prior_target = prior.rows(c.rows)
     rows, target = np.concatenate([c.rows, prior_rows]), np.append(c.target, prior_target)
@@ -195,7 +193,5 @@ def test_the_entropic_optimum_is_that_of_cvxpy(rng: np.random.Generator, gamma: 
 
 def test_a_prior_that_says_nothing_sensible_is_refused(rng: np.random.Generator) -> None:
     ref = description_reference(RobotModel.from_urdf(random_tree(rng, 1)))
-    with pytest.raises(InvalidData, match="allowed: everywhere, null_space"):
-        Prior(ref, acts="sometimes")
     with pytest.raises(InvalidData, match="weight of the prior is 0"):
         Prior(ref, 0.0)

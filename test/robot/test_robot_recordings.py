@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from benchmarks.robot import recordings
+from benchmarks.robot.reference.known_gains import payload_with_gains
 from benchmarks.robot.robots import random_tree, ur10e, wam
 from inertial_id_ros.errors import InvalidData, NotEnoughData
 from inertial_id_ros.inertia import phi_from_body
-from inertial_id_ros.robot.drive_gains import gains_from_payload, payload_with_gains
+from inertial_id_ros.robot.drive_gains import gains_from_payload
 from inertial_id_ros.robot.joint_terms import NO_TERMS, JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import (

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from benchmarks.robot import friction
-from inertial_id_ros.apps.robot.term_choice import choose_terms
+from inertial_id_ros.apps.robot.term_choice import choose_terms, hold_out
 from inertial_id_ros.errors import InvalidModel
 from inertial_id_ros.robot.base_parameters import structural_base_parameters
-from inertial_id_ros.robot.held_out import hold_out
 from inertial_id_ros.robot.joint_terms import (
     ASYMMETRY,
     CURVES,

@@ -13,7 +13,8 @@ pytest.importorskip("inertial_id_ros.msg")
 from synthetic import NOISE, STILL, PointMasses, Scene, identifier, recording  # noqa: E402
 
 from inertial_id_ros.ros.apply import consequences as module  # noqa: E402
-from inertial_id_ros.ros.apply.consequences import changing_wrench, removal_gate  # noqa: E402
+from inertial_id_ros.ros.apply.consequences import changing_wrench  # noqa: E402
+from inertial_id_ros.ros.apply.gates import removal_gate  # noqa: E402
 from inertial_id_ros.ros.services.saving import CannotSave  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
 from inertial_id_ros.targets.registry import load_target  # noqa: E402
@@ -32,8 +33,11 @@ def test_nothing_is_sent_while_the_topic_with_the_payload_of_the_robot_is_silent
     assert not closed or "nothing is heard on '/states'" in gate.closed
 
 
-def node_with_tare(keep):
-    """What `changing_wrench` needs of a node, whose sensor was tared."""
+SILENT = SimpleNamespace(withhold=lambda reason: None)
+
+
+def estimation_with_tare(keep):
+    """What `changing_wrench` needs of an estimation, whose sensor was tared."""
     made = identifier()
     recording(3.0, Scene(motion=STILL), NOTHING, noise=NOISE,
               rng=np.random.default_rng(1)).feed(made)
@@ -41,8 +45,7 @@ def node_with_tare(keep):
     assert made.state().tare is not None
     return SimpleNamespace(
         identifier=made, state=SimpleNamespace(keep=keep), solve_after_change=lambda: None,
-        worker=SimpleNamespace(post=lambda job: job()),
-        compensation=SimpleNamespace(withhold=lambda reason: None))
+        worker=SimpleNamespace(post=lambda job: job()))
 
 
 @pytest.mark.parametrize("target", ["force_torque_sensor_broadcaster", "universal_robots"])
@@ -50,18 +53,18 @@ def test_what_sets_another_zero_ends_the_tare_which_was_of_the_zero_before(monke
     """Universal Robots zeroes its sensor when it is told a payload."""
     monkeypatch.setattr(module, "_SETTLING", 0.0)
     kept = []
-    node = node_with_tare(kept.append)
-    with changing_wrench(node, "it", load_target(target), Settings()) as forget:
+    estimation = estimation_with_tare(kept.append)
+    with changing_wrench(estimation, SILENT, "it", load_target(target), Settings()) as forget:
         forget()
-    assert node.identifier.state().tare is None and kept[-1].tare is None
+    assert estimation.identifier.state().tare is None and kept[-1].tare is None
 
 
 @pytest.mark.parametrize("target", ["xarm", "admittance_controller"])
 def test_what_does_not_change_the_wrench_leaves_the_tare(target):
-    node = node_with_tare(lambda state: None)
-    with changing_wrench(node, "it", load_target(target), Settings()) as forget:
+    estimation = estimation_with_tare(lambda state: None)
+    with changing_wrench(estimation, SILENT, "it", load_target(target), Settings()) as forget:
         forget()
-    assert node.identifier.state().tare is not None
+    assert estimation.identifier.state().tare is not None
 
 
 def test_a_tare_ends_where_that_cannot_be_written_too(monkeypatch):
@@ -70,8 +73,8 @@ def test_a_tare_ends_where_that_cannot_be_written_too(monkeypatch):
     def fail(state):
         raise CannotSave("the disk is full")
 
-    node = node_with_tare(fail)
+    estimation = estimation_with_tare(fail)
     target = load_target("force_torque_sensor_broadcaster")
-    with changing_wrench(node, "it", target, Settings()) as forget:
+    with changing_wrench(estimation, SILENT, "it", target, Settings()) as forget:
         forget()
-    assert node.identifier.state().tare is None
+    assert estimation.identifier.state().tare is None

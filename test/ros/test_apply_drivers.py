@@ -53,8 +53,7 @@ def defaults(request):
         for process in stage.processes[1:]:
             process.stop()
         del stage.processes[1:]
-        for name, value in (("apply.frame", ""), ("apply.service", ""), ("apply.max_mass", 5.0),
-                            ("apply.timeout", 20.0)):
+        for name, value in (("apply.frame", ""), ("apply.service", ""), ("apply.max_mass", 5.0)):
             use(stage, name, value)
 
 
@@ -150,10 +149,10 @@ def test_a_driver_that_exports_no_inertia_is_sent_none(stage):
 def test_a_driver_that_does_not_take_it_is_named(stage, target, driver, behaviour, words):
     use(stage, "apply.frame", "tool0")
     stand_in = start(stage, target, driver, behaviour)
-    use(stage, "apply.timeout", 2.0 if behaviour != "refuse" else 20.0)
     answer = stage.apply(target, send=True, estimate=SAVED)
     assert not answer.success and words in answer.message, answer.message
     assert words in wait_for_finding(stage, "apply_failed", words)["apply_failed"]
+    assert ("~/apply with undo gives back" in answer.message) == (behaviour == "mistake")
     assert told(stand_in) and newest(stage)["failure"]
     assert newest(stage)["sent"] == (behaviour != "refuse" or driver == "doosan")
 

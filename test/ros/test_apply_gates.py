@@ -24,20 +24,26 @@ from node_client import (  # noqa: E402
 from ros_process import wait_until  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
-from inertial_id_ros.ros.apply.arm_state import doubt_gate, rest_gate  # noqa: E402
-from inertial_id_ros.ros.apply.consequences import consequences, removal_gate  # noqa: E402
-from inertial_id_ros.ros.apply.graph import Graph  # noqa: E402
+from inertial_id_ros.ros.apply.consequences import consequences  # noqa: E402
+from inertial_id_ros.ros.apply.gates import (  # noqa: E402
+    doubt_gate,
+    removal_gate,  # noqa: E402
+    rest_gate,
+)
 from inertial_id_ros.ros.apply.history import (  # noqa: E402
     History,
     NothingToUndo,
     undo_calls,
 )
+from inertial_id_ros.ros.apply.other_nodes import Graph  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
 from inertial_id_ros.srv import Save  # noqa: E402
-from inertial_id_ros.targets.gates import closed_gates  # noqa: E402
-from inertial_id_ros.targets.payload import payload_of_report  # noqa: E402
-from inertial_id_ros.targets.readings import body_reading  # noqa: E402
 from inertial_id_ros.targets.registry import load_target  # noqa: E402
+from inertial_id_ros.targets.target import (
+    body_reading,  # noqa: E402
+    closed_gates,  # noqa: E402
+    payload_of_report,  # noqa: E402
+)
 
 SAVED = "hammer.json"
 REPORT = {"frame_id": "link_eef", "mass": 1.0, "com": [0.0, 0.0, 0.1], "tool_apart": False,
@@ -49,8 +55,7 @@ slow = pytest.mark.slow
 def stage(tmp_path_factory):
     with ApplyStage() as stage:
         folder = stage.folder = tmp_path_factory.mktemp("state")
-        stage.begin(state__directory=str(folder), apply__target="admittance_controller",
-                    apply__interval=1.0)
+        stage.begin(state__directory=str(folder), apply__target="admittance_controller")
         assert stage.client.call(Save, f"{NODE}/save", Save.Request(name=SAVED)).success
         stage.controller = stage.stand_in("stand_in_controllers.py", "admittance_controller")
         wait_until(lambda: stage.apply("", estimate=SAVED).success)
@@ -126,14 +131,14 @@ def test_by_itself_a_payload_is_applied_once_and_never_against_an_undo(stage):
     stage.begin_rest()
     wait_for_valid(stage, 4)
     count = len(told(stage.controller))
-    assert set_parameter(stage, "apply.automatic", True).successful
+    assert set_parameter(stage, "apply.automatic", 1.0).successful
     stage.client.spin_until(lambda: len(told(stage.controller)) > count)
     wait_for_valid(stage, 8)  # several intervals
     assert len(told(stage.controller)) == count + 1
     assert stage.apply("", send=True, undo=True).success
     wait_for_valid(stage, 8)
     assert len(told(stage.controller)) == count + 2
-    assert set_parameter(stage, "apply.automatic", False).successful
+    assert set_parameter(stage, "apply.automatic", 0.0).successful
 
 
 @slow
@@ -155,8 +160,7 @@ def test_only_joints_that_move_the_sensor_must_rest(joints, words):
                 JointState(name=["right_lift"], position=[2.0]),
                 JointState(name=["left_lift"], position=[1.001]),
                 JointState(name=["right_lift"], position=[2.1])]
-    asking = SimpleNamespace(listen=lambda *_: messages)
-    closed = rest_gate(asking, Settings(), joints).closed
+    closed = rest_gate(lambda *_: messages, Settings(), joints).closed
     assert bool(closed) == bool(words) and words in closed
 
 

@@ -85,8 +85,8 @@ def test_the_admittance_controller_takes_newtons_about_the_sensor_and_gives_them
 
 def test_the_gravity_filter_is_found_in_the_chain_and_takes_kilograms(stage, broadcaster):
     answer = stage.apply("gravity_compensation", send=True)
-    assert not answer.success and "apply.node is empty" in answer.message
-    use(stage, "apply.node", "force_torque_sensor_broadcaster")
+    assert not answer.success and "apply.service is empty" in answer.message
+    use(stage, "apply.service", "force_torque_sensor_broadcaster")
     count = len(told(broadcaster))
     answer = stage.apply("gravity_compensation", send=True)
     assert answer.success, answer.message
@@ -107,8 +107,7 @@ def test_the_gravity_filter_is_found_in_the_chain_and_takes_kilograms(stage, bro
      "'force_torque_sensor_broadcaster' names no frame"),
     ("nobody", "there is no node '/nobody' that takes parameters")])
 def test_a_node_that_cannot_take_it_is_named_with_the_parameter(stage, broadcaster, name, words):
-    use(stage, "apply.node", name)
-    use(stage, "apply.timeout", 2.0 if name == "nobody" else 20.0)
+    use(stage, "apply.service", name)
     stand_in = (stage.stand_in("stand_in_controllers.py", name)
                 if name in (READ_ONLY, REFUSES) else broadcaster)
     count = len(told(stand_in))
@@ -123,7 +122,7 @@ def test_the_offsets_take_the_bias_away_as_the_broadcaster_adds_them_before_its_
 
     The last test, since the node forgets its data then.
     """
-    use(stage, "apply.node", "force_torque_sensor_broadcaster")
+    use(stage, "apply.service", "force_torque_sensor_broadcaster")
     bias = wait_for_valid(stage, 1).bias
     answer = stage.apply("force_torque_sensor_broadcaster", send=True)
     assert answer.success, answer.message

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("rclpy")
 from rclpy.task import Future  # noqa: E402
 
-from inertial_id_ros.ros.apply.asking import Asking, NoResponse  # noqa: E402
+from inertial_id_ros.ros.apply.other_nodes import Asking, NoResponse  # noqa: E402
 
 
 class LossyService:

@@ -25,10 +25,11 @@ from std_srvs.srv import Trigger  # noqa: E402
 from inertial_id_ros.apps.bag.black_box.files import read_black_box  # noqa: E402
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.ros.client.contract import DEADLINE  # noqa: E402
+from inertial_id_ros.ros.contract import DEADLINE  # noqa: E402
 from inertial_id_ros.srv import Save, SetShape, SetTool  # noqa: E402
 
 NODE = "/inertial_id_node"
+INPUTS = Save.Request(inputs_only=True)
 
 
 def replayed(box: Path, folder: Path) -> dict:
@@ -152,9 +153,9 @@ def test_estimates_go_on_while_a_black_box_is_written(tmp_path: Path) -> None:
             InertialParameters, f"{NODE}/inertial_parameters",
             lambda m: got.append((time.monotonic(), m)), 10)
         folder, written = tmp_path / "recordings", list[float]()
-        service = stage.client.node.create_client(Trigger, f"{NODE}/save_black_box")
+        service = stage.client.node.create_client(Save, f"{NODE}/save")
         assert service.wait_for_service(10.0)
-        answer = service.call_async(Trigger.Request())
+        answer = service.call_async(INPUTS)
         asked = time.monotonic()
 
         def look(_: int) -> None:
@@ -173,14 +174,14 @@ def test_estimates_go_on_while_a_black_box_is_written(tmp_path: Path) -> None:
 def test_the_service_writes_and_a_command_is_noted(tmp_path: Path) -> None:
     with Stage() as stage:
         stage.start_node(state__directory=str(tmp_path), state__restore=False)
-        early = stage.client.call(Trigger, f"{NODE}/save_black_box")
+        early = stage.client.call(Save, f"{NODE}/save", INPUTS)
         assert not early.success and "no message" in early.message
         robot = Robot(stage.client)
         robot.publish_description()
         robot.play(3.0)
         wait_for_valid(stage)
         assert stage.client.call(Trigger, f"{NODE}/reset").success
-        answer = stage.client.call(Trigger, f"{NODE}/save_black_box")
+        answer = stage.client.call(Save, f"{NODE}/save", INPUTS)
         assert answer.success
         box, = (tmp_path / "recordings").iterdir()  # it was written before the answer came
     assert str(box) in answer.message
@@ -198,7 +199,7 @@ def test_the_service_says_what_failed_and_may_be_asked_again_at_once(tmp_path: P
         robot.play(4.0)
         wait_for_valid(stage)
         recordings.write_text("no folder")
-        failed = stage.client.call(Trigger, f"{NODE}/save_black_box")
+        failed = stage.client.call(Save, f"{NODE}/save", INPUTS)
         assert not failed.success and f"black box {recordings}" in failed.message
         assert "cannot be written" in failed.message
         assert "black_box_failed" in current_findings(stage)
@@ -206,11 +207,11 @@ def test_the_service_says_what_failed_and_may_be_asked_again_at_once(tmp_path: P
         saved = stage.client.call(Save, f"{NODE}/save", Save.Request())
         assert saved.success and f"being written to {recordings}" in saved.message
         wait_for_box(tmp_path)
-        answer = stage.client.call(Trigger, f"{NODE}/save_black_box")
+        answer = stage.client.call(Save, f"{NODE}/save", INPUTS)
         assert answer.success, answer.message
         assert len(list(recordings.glob("[!.]*"))) == 2
         assert "black_box_failed" not in current_findings(stage)
-        again = stage.client.call(Trigger, f"{NODE}/save_black_box")
+        again = stage.client.call(Save, f"{NODE}/save", INPUTS)
         assert not again.success and "such a black box was written" in again.message
 
 

@@ -22,7 +22,7 @@ from ros_process import LATCHED, PATIENCE, Client, own_domain  # noqa: E402
 from inertial_id_ros.client import NoPayload, Payload, PayloadClient  # noqa: E402
 from inertial_id_ros.errors import InvalidData  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.ros.client import payload, payload_client  # noqa: E402
+from inertial_id_ros.ros import payload_client  # noqa: E402
 
 TOPIC = "/inertial_id_node/inertial_parameters"
 DELIVERY, STEP = 0.02, 0.01  # s: that a message may be under way, and of the simulation
@@ -37,7 +37,6 @@ class Bench:
         clock = SimpleNamespace(monotonic=lambda: self.now,
                                 time_ns=lambda: int(5e18 + 1e9 * self.now))
         monkeypatch.setattr(payload_client, "time", clock)
-        monkeypatch.setattr(payload, "time", clock)
         self.node = SimpleNamespace(create_subscription=self._subscribe)
         self.client = PayloadClient(self.node, TOPIC, **options)
 

@@ -29,11 +29,13 @@ from rosgraph_msgs.msg import Clock  # noqa: E402
 from inertial_id_ros.estimate import Estimate, NoEstimate  # noqa: E402
 from inertial_id_ros.findings import FindingLog  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.ros.client.contract import HEARTBEAT, STALE_AFTER  # noqa: E402
-from inertial_id_ros.ros.clocks.arrivals import Arrivals  # noqa: E402
-from inertial_id_ros.ros.clocks.freshness import Freshness  # noqa: E402
-from inertial_id_ros.ros.clocks.ros_clock_watch import RosClockWatch  # noqa: E402
-from inertial_id_ros.ros.clocks.watchdog import Watchdog  # noqa: E402
+from inertial_id_ros.ros.clocks import (
+    Arrivals,  # noqa: E402
+    Freshness,  # noqa: E402
+    RosClockWatch,  # noqa: E402
+    Watchdog,  # noqa: E402
+)
+from inertial_id_ros.ros.contract import HEARTBEAT, STALE_AFTER  # noqa: E402
 
 SECOND = 1_000_000_000
 HOUR = 3600

@@ -17,8 +17,8 @@ from std_srvs.srv import Trigger  # noqa: E402
 
 from inertial_id_ros.io import cdr  # noqa: E402
 from inertial_id_ros.msg import CompensationState  # noqa: E402
-from inertial_id_ros.ros.compensation.tee import Tee  # noqa: E402
-from inertial_id_ros.ros.compensation.wrench_bytes import (  # noqa: E402
+from inertial_id_ros.ros.compensation import (  # noqa: E402
+    Tee,  # noqa: E402
     in_other_frame,
     patched,
     serialized,

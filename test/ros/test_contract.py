@@ -37,15 +37,15 @@ from inertial_id_ros.client import Payload, PayloadClient  # noqa: E402
 from inertial_id_ros.estimate import NoEstimate  # noqa: E402
 from inertial_id_ros.findings import FindingLog  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.ros.client.contract import (  # noqa: E402
+from inertial_id_ros.ros import clocks  # noqa: E402
+from inertial_id_ros.ros.clocks import Freshness  # noqa: E402
+from inertial_id_ros.ros.contract import (  # noqa: E402
     DEADLINE,
     HEARTBEAT,
     LEASE,
     LONGEST_GAP,
     LOOK,
 )
-from inertial_id_ros.ros.clocks import watchdog  # noqa: E402
-from inertial_id_ros.ros.clocks.freshness import Freshness  # noqa: E402
 
 pytestmark = pytest.mark.slow
 BEST_EFFORT = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -116,10 +116,10 @@ def test_no_gap_between_two_messages_is_longer_than_is_promised(monkeypatch, rat
             due[0] += 1.0 / rate
 
     steady = SteadyTime(120.0, estimate)
-    monkeypatch.setattr(watchdog, "time", SimpleNamespace(monotonic=lambda: steady.now))
+    monkeypatch.setattr(clocks, "time", SimpleNamespace(monotonic=lambda: steady.now))
     clock = SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=int(1e9 * steady.now)),
                             ros_time_is_active=False)
-    dog = watchdog.Watchdog(
+    dog = clocks.Watchdog(
         SimpleNamespace(get_clock=lambda: clock), Freshness(0.0), FindingLog(), 3.0, lambda: rate,
         lambda outcome, age: published.append(steady.now))
     dog._stop = steady

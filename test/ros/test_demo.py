@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from ros_process import RosProcess, own_domain, wait_until  # noqa: E402
 
 from inertial_id_ros.inertia import phi_from_points, report_from_phi  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.ros.tools.demo_record import Record, can_exist  # noqa: E402
+from inertial_id_ros.ros.tools.demo_client import Record, can_exist  # noqa: E402
 
 DEMO = (sys.executable, "-m", "inertial_id_ros.ros.tools.demo")
 BODY = np.array([1.0, 0.1, 0.0, 0.2, 0.02, 0.0, 0.0, 0.03, 0.0, 0.04])
@@ -64,17 +65,18 @@ def test_one_estimate_that_cannot_exist_fails_the_demo():
 
 
 def test_the_demo_identifies_the_payload_and_draws_it(tmp_path):
-    plot = tmp_path / "demo.png"
+    plot = tmp_path / "demo.svg"
     demo = RosProcess(own_domain(), *DEMO, "--seconds", "5", "--plot", str(plot))
     status, text = demo.finish()
     assert status == 0, text
     assert text.count("ok ") == 6 and text.count("agrees with the topic") == 2
-    assert plot.read_bytes().startswith(b"\x89PNG") and plot.stat().st_size > 20_000
+    picture = ElementTree.parse(plot).getroot()
+    assert len(picture.findall("{*}svg")) == 4 and len(picture.findall(".//{*}polyline")) >= 20
 
 
 @pytest.mark.parametrize(("words", "said"), [
     (("--seconds", "500"), "--seconds is 500 s; allowed: at least 5"),
-    (("--plot", "/no/such/folder/x.png"), "its folder does not exist"),
+    (("--plot", "/no/such/folder/x.svg"), "its folder does not exist"),
     (("--payload", "elephant"), "payload is 'elephant'"),
     (("--method", "magic"), "estimator.method is 'magic'"),
     (("--frobnicate",), "unrecognized arguments: --frobnicate"),

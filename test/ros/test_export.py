@@ -23,13 +23,14 @@ from node_client import (  # noqa: E402
 )
 from rcl_interfaces.msg import SetParametersResult  # noqa: E402
 from ros_process import LATCHED, PATIENCE, Robot, Stage  # noqa: E402
+from shape_msgs.msg import SolidPrimitive  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
 from inertial_id_ros.apps.robot.export_payload import main  # noqa: E402
 from inertial_id_ros.export.formats import FORMATS  # noqa: E402
 from inertial_id_ros.inertia import Body  # noqa: E402
-from inertial_id_ros.srv import Export, Save  # noqa: E402
+from inertial_id_ros.srv import Export, Save, SetShape  # noqa: E402
 
 SENSOR = "ft_sensor"
 
@@ -115,6 +116,7 @@ READERS = {"urdf": lambda t: read.pinocchio_link(t, "payload"),
            "urdf_robot": lambda t: read.mujoco_body(t, "payload"),
            "sdf": lambda t: read.sdf_link(t, "payload"),
            "mjcf": lambda t: read.mujoco_body(t, "payload"),
+           "usd": lambda t: read.usd_body(t, "payload"),
            "yaml": lambda t: read.yaml_bodies(t)[1], "franka_desk": read.franka_body}
 
 
@@ -233,6 +235,26 @@ def test_a_publisher_that_refuses_or_is_not_alone_is_named(stage):
     assert not answer["last"].success
     other.close()
     stage.publisher.accepts = True
+
+
+def test_a_shape_in_use_comes_along_in_usd_as_a_mesh(stage):
+    """Of a box: eight corners, in the frame of the sensor."""
+    box = SolidPrimitive(type=SolidPrimitive.BOX, dimensions=[0.1, 0.2, 0.3])
+    for primitive in (box, SolidPrimitive()):
+        request = SetShape.Request(primitive=primitive, bounding=True)
+        request.pose.position.z = 0.2
+        assert stage.client.call(SetShape, f"{NODE}/set_shape", request).success
+        answer = export(stage, format="usd")
+        assert answer.success, answer.message
+        layer = read.usd_stage(answer.text)
+        prims = layer.GetDefaultPrim().GetChildren()
+        if primitive is box:
+            points = np.array(prims[0].GetAttribute("points").Get())
+            np.testing.assert_allclose(points.min(axis=0), [-0.05, -0.1, 0.05], atol=1e-6)
+            np.testing.assert_allclose(points.max(axis=0), [0.05, 0.1, 0.35], atol=1e-6)
+            assert "hull of the shape in use (box, which only bounds the object)" in answer.message
+        else:
+            assert prims == []
 
 
 @pytest.mark.slow

@@ -116,7 +116,7 @@ def test_parameters_without_end_are_taken_as_none_and_said_in_the_log():
         play_until_valid(stage, robot)
         names = GetParameters.Request(names=["estimator.rate"] * (MAX_REQUEST_ENTRIES + 1))
         assert stage.client.call(GetParameters, f"{NODE}/get_parameters", names).values == []
-        node.wait_for_text(f"{MAX_REQUEST_ENTRIES + 1} entries or more is taken as empty")
+        node.wait_for_text(f"{MAX_REQUEST_ENTRIES + 1} entries is taken as empty")
         names.names = names.names[:2]
         answer = stage.client.call(GetParameters, f"{NODE}/get_parameters", names)
         assert [value.double_value for value in answer.values] == [4.0, 4.0]

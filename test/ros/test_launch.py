@@ -62,10 +62,10 @@ def test_the_default_file_is_made_from_the_settings_table():
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
 def test_topics_of_a_parameter_file_are_relative_to_the_namespace(path):
-    """But for those of transforms, which all arms share."""
+    """But for that of transforms, which all arms share."""
     given = flatten(yaml.safe_load(path.read_text()))
     topics = {name: value for name, value in given.items() if name.endswith("topic")}
-    shared = {"tf.topic": "/tf", "tf.static_topic": "/tf_static"}
+    shared = {"tf.topic": "/tf"}
     assert topics
     assert {n: v for n, v in topics.items() if v.startswith("/")} == (
         shared if path.stem == "default" else {})

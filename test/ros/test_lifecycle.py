@@ -30,7 +30,7 @@ from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 from inertial_id_ros.findings import FindingLog  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.ros.services.bond import Bond  # noqa: E402
+from inertial_id_ros.ros.services.lifecycle import Bond  # noqa: E402
 
 WAITING = "waiting for a lifecycle manager"
 CONFIGURE, CLEAN_UP = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_CLEANUP
@@ -234,7 +234,7 @@ class NodeWithBond:
 
 
 def test_a_bond_beats_while_the_node_is_active_and_is_broken_on_purpose(monkeypatch):
-    monkeypatch.setattr("inertial_id_ros.ros.services.bond.message_type", lambda name: Sent)
+    monkeypatch.setattr("inertial_id_ros.ros.services.lifecycle.message_type", lambda name: Sent)
     node, log = NodeWithBond(), FindingLog()
     made = Bond(node, 0.1, log)
     for activity in range(2):

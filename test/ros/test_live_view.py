@@ -24,8 +24,8 @@ from zstandard import ZstdDecompressor  # noqa: E402
 
 from inertial_id_ros.errors import InvalidSetting  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.ros.client.payload import NoPayload  # noqa: E402
 from inertial_id_ros.ros.live import live_view, payload_view  # noqa: E402
+from inertial_id_ros.ros.payload_client import NoPayload  # noqa: E402
 
 TOKEN = "a token of the test"
 START = "from inertial_id_ros.cli import live_view; raise SystemExit(live_view())"

@@ -44,7 +44,7 @@ from inertial_id_ros.estimate import (  # noqa: E402
 from inertial_id_ros.inertia import PARAMETER_NAMES, phi_from_body  # noqa: E402
 from inertial_id_ros.msg import InertialParameters, InertialSummary  # noqa: E402
 from inertial_id_ros.ros.conversions import summary_message  # noqa: E402
-from inertial_id_ros.ros.markers import payload_markers  # noqa: E402
+from inertial_id_ros.ros.publishing import payload_markers  # noqa: E402
 from inertial_id_ros.srv import Save, SetShape  # noqa: E402
 
 

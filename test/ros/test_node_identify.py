@@ -1,6 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The identify action as its client sees it."""
 
+import itertools
 import math
 
 import numpy as np
@@ -117,6 +118,10 @@ def test_inertia_is_waited_for_where_it_is_asked(goals):
     width = 2.0 * np.sqrt(m.covariance.reshape(10, 10).diagonal()[4:])
     assert width.max() <= 0.2 * np.trace(tensor_of(m.inertia)) / 3.0 and min(m.verdict) > 0
     assert any("turn faster" in f.missing for f in goals.feedback)
+    waiting = [f for f in goals.feedback if f.missing]
+    assert all(later.elapsed - sooner.elapsed >= 1.0 and (later.summary.text, later.missing)
+               != (sooner.summary.text, sooner.missing)
+               for sooner, later in itertools.pairwise(waiting))
 
 
 def test_at_the_timeout_the_goal_is_aborted_with_what_is_missing(goals):

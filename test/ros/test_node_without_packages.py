@@ -11,12 +11,11 @@ pytest.importorskip("inertial_id_ros.action")
 from node_client import NODE, PARAMETERS, wait_for_valid  # noqa: E402
 from ros_process import Robot, RosProcess, Stage  # noqa: E402
 from shape_msgs.msg import SolidPrimitive  # noqa: E402
-from std_srvs.srv import Trigger  # noqa: E402
 from without_packages import code_without  # noqa: E402
 
 from inertial_id_ros.extras import EXTRAS  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
-from inertial_id_ros.srv import SetShape  # noqa: E402
+from inertial_id_ros.srv import Save, SetShape  # noqa: E402
 
 OPTIONAL = {module for modules in EXTRAS.values() for module in modules} | {"rtree", "embreex"}
 MAIN = "from inertial_id_ros.ros.main import main\nraise SystemExit(main())"
@@ -50,7 +49,7 @@ def test_a_shape_is_refused_with_the_package_that_it_needs(stage):
 
 
 def test_a_black_box_is_not_written_and_the_answer_names_the_package(stage):
-    answer = stage.client.call(Trigger, f"{NODE}/save_black_box")
+    answer = stage.client.call(Save, f"{NODE}/save", Save.Request(inputs_only=True))
     assert not answer.success and 'pip install "inertial-id-ros[bags]"' in answer.message
 
 

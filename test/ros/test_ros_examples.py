@@ -82,7 +82,7 @@ def test_the_torques_of_a_trajectory_are_checked_with_the_payload(tmp_path):
 def test_the_payload_adds_its_weight_times_its_arm():
     import runpy
 
-    from inertial_id_ros.ros.client.payload import Payload
+    from inertial_id_ros.ros.payload_client import Payload
 
     example = runpy.run_path(str(ROOT / "examples" / "check_torques.py"))
     model, truth = pin.buildModelFromXML(load_description().urdf), load_payload("hammer")

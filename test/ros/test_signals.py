@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 STUCK = """
 import os, time
-from inertial_id_ros.ros.signals import leave_in_time, stop_flag
+from inertial_id_ros.ros.program import leave_in_time, stop_flag
 stop = stop_flag()
 leave_in_time(stop, 0.3, lambda: os._exit(7))
 print("ready", flush=True)

@@ -112,7 +112,7 @@ def test_a_reader_may_change_nothing_and_an_operator_all() -> None:
 
 def test_nobody_but_the_node_may_publish_what_it_publishes() -> None:
     own = {name for name in allowed("node", "publish") if name.startswith(NODE)}
-    assert len(own) == 8
+    assert len(own) == 7
     for name in ("reader", "operator"):
         assert not allowed(name, "publish") & (own | {"/wrench", "/joint_states", "/tf"})
         assert not allowed(name, "reply") & allowed("node", "reply")

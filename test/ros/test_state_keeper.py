@@ -31,8 +31,10 @@ from inertial_id_ros.estimate import Estimate  # noqa: E402
 from inertial_id_ros.findings import FindingLog  # noqa: E402
 from inertial_id_ros.identification.state import State, StateFile  # noqa: E402
 from inertial_id_ros.regression.tool import tool_from_estimate  # noqa: E402
-from inertial_id_ros.ros.services.saving import CannotSave  # noqa: E402
-from inertial_id_ros.ros.services.state_keeper import StateKeeper  # noqa: E402
+from inertial_id_ros.ros.services.saving import (
+    CannotSave,  # noqa: E402
+    StateKeeper,  # noqa: E402
+)
 from inertial_id_ros.settings import Settings  # noqa: E402
 
 NOTHING = PointMasses(np.zeros((1, 3)), np.array([1e-9]))

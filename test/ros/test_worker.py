@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from inertial_id_ros.ros.services.call_limit import (
+from inertial_id_ros.ros.services.calls import (
     SPAN,
     TooOften,
     flush_limit,
@@ -58,10 +58,10 @@ def test_jobs_without_end_leave_routines_their_turn():
 def test_shapes_that_are_asked_for_faster_than_they_are_used_are_refused_at_once():
     """Else a client in a loop fills the memory, and whoever asks next waits for minutes."""
     pytest.importorskip("shape_msgs.msg")
-    from inertial_id_ros.ros.requests.requested_shapes import RequestedShapes
+    from inertial_id_ros.ros.requested_shapes import RequestedShapes
 
     worker, used = Worker({}, lambda name, error: None), []
-    shapes = RequestedShapes(SimpleNamespace(worker=worker))
+    shapes = RequestedShapes(None, SimpleNamespace(worker=worker), None)
     asked = [shapes.hand_over(None, used.append) for _ in range(30)]
     refused = [future for future in asked if future.done()]
     assert 0 < len(refused) < 30

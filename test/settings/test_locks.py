@@ -31,7 +31,7 @@ def test_without_locks_nothing_is_locked() -> None:
 
 @pytest.mark.parametrize(("given", "names"), [
     ("tare", {"tare"}), (" tare,reset ", {"tare", "reset"}),
-    ("files", {"export", "save", "save_black_box", "set_tool"}),
+    ("files", {"export", "save", "set_tool"}),
     ("beliefs", {"identify", "set_shape", "set_tool", "tare", "untare", "reset"}),
     ("robot save", {"apply", "save"}),
     ("all", set(LOCKABLE))])
@@ -54,7 +54,7 @@ def test_beliefs_are_all_but_how_the_estimate_is_computed() -> None:
             if spec.runtime and not is_belief(name)}
     assert {"estimator.method", "estimator.rate", "lmi.support", "entropic.gamma"} <= free
     assert not free & {"precompensated.mass", "wrench.force_noise", "estimator.max_mass",
-                       "estimator.estimate_bias", "tare.force_drift"}
+                       "estimator.estimate_bias", "wrench.force_drift"}
     assert is_belief("use_sim_time") and is_belief("gravity.acceleration")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from inertial_id_ros.settings import (
     iter_settings,
     settings_from_mapping,
 )
+from inertial_id_ros.settings.former import FORMER
 from inertial_id_ros.settings.spec import Spec, allowed_range
 
 ALL = list(iter_settings(Settings()))
@@ -77,21 +79,22 @@ def test_a_number_outside_its_range_is_refused_with_name_value_and_range(
         f"allowed: {allowed_range(spec)}") and "\n" not in text
 
 
-# Settings that another one bounds as well.
-BESIDE = {"contact.enter": {"contact.leave": 1.0}, "contact.leave": {"contact.enter": 100.0}}
-
-
 @pytest.mark.parametrize(("name", "value"), INSIDE, ids=_ids(INSIDE))
 def test_the_limits_themselves_are_allowed(name: str, value: float) -> None:
     group, key = name.split(".")
-    changed = Settings().replace({name: value, **BESIDE.get(name, {})})
+    changed = Settings().replace({name: value})
     assert getattr(getattr(changed, group), key) == value
 
 
-def test_a_contact_does_not_end_above_where_it_begins() -> None:
-    with pytest.raises(InvalidSetting, match="contact.leave is 50; allowed: up to contact.enter, "
-                                             "which is 3"):
-        Settings().replace({"contact.enter": 3.0, "contact.leave": 50.0})
+@pytest.mark.parametrize("name", FORMER)
+def test_a_setting_of_an_earlier_version_is_refused_with_what_to_use(name: str) -> None:
+    """What the sentence names in its place is a setting."""
+    known = {known for known, _, _ in iter_settings(Settings())}
+    assert name not in known
+    with pytest.raises(InvalidSetting, match=f"^{name} is no setting any more: ") as caught:
+        Settings().replace({name: 1.0})
+    assert set(re.findall(r"[a-z_]+\.[a-z_]+", FORMER[name])) <= known
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("name", "bad"), NOT_FINITE, ids=_ids(NOT_FINITE))
@@ -154,7 +157,7 @@ def test_an_unknown_group_is_refused_with_the_nearest_and_the_groups(
         name: str, nearest: str) -> None:
     with pytest.raises(InvalidSetting, match=(
             f"unknown setting '{name}'; nearest: {nearest}.*; "
-            "known groups: wrench, tare, load, .*")):
+            "known groups: wrench, load, .*")):
         Settings().replace({name: "/ft"})
 
 

@@ -74,6 +74,21 @@ def wandering(time: float, force: float, torque: float) -> Effect:
     return effect
 
 
+def low_pass(order: int, cutoff: float) -> Effect:
+    """The sensor's own causal low-pass: equal first-order stages, at rest before the recording.
+
+    Args:
+        cutoff: of each stage [Hz].
+    """
+    def effect(y: Array, t: Array, rng: np.random.Generator) -> Array:
+        keep = np.exp(-2.0 * np.pi * cutoff * (t[1] - t[0]))
+        rest, y = y[0], y - y[0]
+        for _ in range(order):
+            y = lfilter([1.0 - keep], [1.0, -keep], y, axis=0)
+        return rest + y
+    return effect
+
+
 def steps(force: float, torque: float) -> Effect:
     """Readings in whole steps [N, N m]."""
     size = np.repeat([force, torque], 3)

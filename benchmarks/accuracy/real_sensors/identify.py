@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from inertial_id_ros.api import Estimate, Identifier, InertialIdError, Settings
-from inertial_id_ros.apps.bag.config import read_settings_file
+from inertial_id_ros.apps.bag.identify_bag import read_settings_file
 from inertial_id_ros.inertia import PARAMETER_NAMES
 
 from ..records import Row

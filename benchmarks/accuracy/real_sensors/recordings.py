@@ -113,7 +113,8 @@ def simulate(source: str | Source, seed: int, draw: Draw | None = None) -> Recor
     q = law(joint_times).q
     q = q + ENCODER_NOISE * noise_rng.normal(size=q.shape)
     payload = _wrongly_told(source, payload, rng)
-    return Recording(source, seed, arm, payload, _stamps(t, source.stamps, rng), readings, bias,
+    stamps = _stamps(t + source.late, source.stamps, rng)
+    return Recording(source, seed, arm, payload, stamps, readings, bias,
                      _stamps(joint_times, source.stamps, rng), q, kind, speed, seconds, exact)
 
 

@@ -18,6 +18,7 @@ from .errors import (
     drift,
     gain,
     hysteresis,
+    low_pass,
     non_linearity,
     steps,
 )
@@ -46,6 +47,7 @@ class Source:
         cable: whether a cable pulls at the payload.
         turned: angle of the sensor against its frame, about a random axis [deg].
         moved: standard deviation of its origin against that of its frame, along each axis [m].
+        late: by how much the stamps of the wrench are late [s].
         stamps: 'exact', or those of the arrival of messages that are delayed ('jitter') or come in
             'bursts'.
         shape_moved, shape_turned, shape_scaled: lowest and highest error of the shape that is told:
@@ -67,6 +69,7 @@ class Source:
     cable: bool = False
     turned: float = 0.0
     moved: float = 0.0
+    late: float = 0.0
     stamps: str = "exact"
     shape_moved: tuple[float, float] = (0.0, 0.0)
     shape_turned: tuple[float, float] = (0.0, 0.0)
@@ -132,6 +135,11 @@ SOURCES = {source.name: source for source in (
     Source("shape-moved", shape_moved=(0.001, 0.03)),
     Source("shape-turned", shape_turned=(0.0, 20.0)),
     Source("shape-scaled", shape_scaled=(0.7, 1.5)),
+    # the sensor's own low-pass, with clocks that agree or differ
+    *(Source(f"filter-{order}-{cutoff:g}" + (f"-late-{late:g}" if late else ""),
+             (low_pass(order, cutoff),), late=late)
+      for order in (1, 2) for cutoff in (0.3, 1.0, 3.0, 10.0, 30.0)
+      for late in (0.0, 0.1, -0.2)),
     # mixtures
     Source("mix-ati", calibration=True, **{**_ATI, "effects": (*_GOOD, drift(0.02, 0.001))}),
     Source("mix-ur", **_UR, calibration=True, compliance=1e-4, config="ur.yaml"),

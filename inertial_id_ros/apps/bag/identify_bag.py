@@ -1,26 +1,40 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Command line: identify the payload of a recorded motion."""
+"""Command line of `identify_bag`, which identifies the payload of a recorded motion. Options go
+before the YAML file of settings.
+"""
 
 from __future__ import annotations
 
+import argparse
+import os
+import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+from ...arguments import Parser, numbers
 from ...cli import NO_ESTIMATE, NOT_IDENTIFIED, OK, exit_status
-from ...errors import printable
+from ...errors import DamagedFile, InvalidSetting, printable
 from ...estimate import UNOBSERVED, Estimate, Outcome
 from ...extras import optional_packages
+from ...io.files import user_path
 from ...regression.tool import tool_from_estimate
+from ...settings import SENSORS, Settings, flatten
 from ..report.diagnosis import Diagnosis, diagnose
 from ..report.frame_trials import Trial, try_frames
 from ..report.results import Identification
-from ..report.wording import summary
-from ..tables.as_recording import as_recording
-from .config import Options, parse_options
+from ..report.units import summary
+from ..tables.as_recording import as_recording, is_table
+from ..tables.motion_table import Columns, columns_from_file
+from ..tables.read_table import is_dataset
+from .black_box.files import BlackBox, read_black_box
 from .offline import identify_recording
 from .output import (
     check_outputs,
+    check_picture,
     print_written,
     report_file,
     result_json,
@@ -28,11 +42,230 @@ from .output import (
     write_text,
     write_tool,
 )
-from .report import print_report
+from .printed_report import print_report
 
 with optional_packages("printing the result"):
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+# Parameters that every ROS node has; they mean nothing without ROS.
+_NODE_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
+_WHOLE = "all"  # value of --window
+_PRIMITIVES = {"box": "three lengths x,y,z", "cylinder": "radius,height", "sphere": "radius"}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What one run of `identify_bag` was asked to do.
+
+    Attributes:
+        asked: names of the settings that were given on the command line.
+        whole: make buffer.window as long as the recording.
+        columns, episode: of a table in place of a recording.
+        recorded_stamps: use the times of recording in place of the header stamps.
+        box: what lies beside the recording, where it is a black box and no settings file is given.
+        report: folder of the HTML report; command: the command line, for that report.
+    """
+
+    recording: Path
+    columns: Columns
+    episode: int
+    settings: Settings
+    asked: frozenset[str]
+    whole: bool
+    recorded_stamps: bool
+    box: BlackBox | None
+    save_tool: Path | None
+    json: Path | None
+    plot: Path | None
+    report: Path | None
+    quiet: bool
+    command: str
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The command line of `identify_bag`."""
+    parser = Parser(
+        prog="identify_bag",
+        description="Identify mass, centre of mass and inertia of a robot's payload from a rosbag2 "
+        "recording (wrench, and joint states with a robot description or TF).",
+        epilog="Exit status: 0 an estimate, 1 none came out, 2 the request cannot be carried out, "
+        "3 an estimate whose data tell neither mass nor centre of mass.")
+    add = parser.add_argument
+    add("recording", metavar="BAG", type=Path, help="rosbag2 folder, .mcap or .db3 file; or a "
+        "table: .csv, .npz, .parquet, or a LeRobot dataset")
+    add("--columns", metavar="FILE", type=Path, help="YAML file with the names of the columns of a "
+        "table (docs/tables.md)")
+    add("--episode", metavar="N", type=int, help="episode of a dataset (default 0)")
+    add("--config", metavar="FILE", help="YAML file of settings (nested, dotted, or a ROS "
+        "parameter file), or the name of one of the package's own, such as ur")
+    add("--method", metavar="NAME", help="estimator (estimator.method)")
+    add("--set", metavar="NAME=VALUE", action="append", default=[], dest="assignments",
+        help="any setting by its dotted name, e.g. estimator.rate=5; may be repeated")
+    add("--wrench-topic", metavar="TOPIC", help="wrench.topic")
+    add("--joint-states-topic", metavar="TOPIC", help="joint_states.topic")
+    add("--source", choices=("wrench", "joint_torque"), help="load.source")
+    add("--robot", metavar="FILE", help="robot file of identify_robot, for --source joint_torque "
+        "(load.robot)")
+    add("--sensor", metavar="NAME", choices=tuple(SENSORS), help="wrench.sensor, whose data sheet "
+        f"gives what is not set otherwise: {', '.join(SENSORS)}")
+    add("--sensor-frame", metavar="FRAME", help="wrench.sensor_frame")
+    add("--gravity-frame", metavar="FRAME", help="gravity.frame, the frame whose z axis points up")
+    add("--convention", metavar="NAME", help="wrench.convention: on_sensor or on_environment")
+    add("--urdf", metavar="FILE", help="robot_description.file")
+    shape = parser.add_mutually_exclusive_group()
+    shape.add_argument("--box", metavar="SX,SY,SZ,CX,CY,CZ",
+                       help="lengths and centre of a box that bounds the object [m, sensor frame]")
+    shape.add_argument("--mesh", metavar="FILE",
+                       help="watertight mesh that the object fills [m, sensor frame]")
+    shape.add_argument("--shape", metavar="SHAPE",
+                       help="box:sx,sy,sz | cylinder:r,h | sphere:r, each with @cx,cy,cz where its "
+                       "centre is not the sensor origin, or a mesh file")
+    add("--window", metavar="SECONDS|all", help="how much of the recording's end is used "
+        "(buffer.window); all: the whole recording")
+    add("--stamps", choices=("header", "recorded"), default="header", help="times of the samples: "
+        "their header stamps, or the times of recording, for drivers that leave the stamps zero")
+    add("--tool", metavar="FILE", help="tool file (tool.file); the object is identified apart from "
+        "this tool")
+    add("--save-tool", metavar="OUT", type=Path, help="write the result to this file as a tool, "
+        "for --tool")
+    add("--json", metavar="OUT", type=Path, help="write the result and its history to this file")
+    add("--plot", metavar="OUT.svg", type=Path, help="draw the estimate over time to this file")
+    add("--report", metavar="DIR", type=Path, help="write a report to this folder: one HTML file "
+        "with the verdict, all numbers and pictures")
+    add("--quiet", action="store_true", help="print nothing but errors")
+    return parser
+
+
+def parse_options(arguments: Sequence[str] | None = None) -> Options:
+    """Options from a command line and the YAML file it names.
+
+    Raises:
+        InvalidSetting: unknown option, unreadable YAML, or a value that is not allowed.
+    """
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    args = make_parser().parse_args(words)
+    box = None if args.config else read_black_box(args.recording)
+    if box is not None:
+        changes = dict(box.settings)
+    else:
+        changes = read_settings_file(config_file(args.config)) if args.config else {}
+    given = _settings_given(args)
+    settings = Settings().replace({**changes, **given})
+    if args.columns and not is_table(args.recording):
+        raise InvalidSetting(f"--columns names those of a table, and {args.recording} is none")
+    if args.episode is not None and not is_dataset(args.recording):
+        raise InvalidSetting(f"--episode is for a dataset, and {args.recording} is none")
+    columns = columns_from_file(user_path(args.columns)) if args.columns else Columns()
+    return Options(recording=args.recording, columns=columns, episode=args.episode or 0,
+                   settings=settings, asked=frozenset(given),
+                   whole=args.window == _WHOLE, recorded_stamps=args.stamps == "recorded", box=box,
+                   save_tool=args.save_tool, json=args.json, plot=args.plot, report=args.report,
+                   quiet=args.quiet, command=shlex.join(["identify_bag", *words]))
+
+
+def config_file(name: str) -> Path:
+    """A settings file by its path, or by its name in the package's folder `config`.
+
+    Raises:
+        InvalidSetting: there is none of that name.
+    """
+    path = user_path(Path(name))
+    folders = [Path(__file__).resolve().parents[3] / "config", *(
+        Path(prefix) / "share" / "inertial_id_ros" / "config"
+        for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix)]
+    if path.exists() or path.suffix or len(path.parts) > 1:
+        return path
+    there = {file.stem: file for folder in reversed(folders) for file in folder.glob("*.yaml")}
+    if name not in there:
+        known = f", or one of: {', '.join(sorted(there))}" if there else ""
+        raise InvalidSetting(f"--config is '{name}'; it must be a YAML file{known}")
+    return there[name]
+
+
+def read_settings_file(path: Path) -> dict[str, Any]:
+    """Dotted settings from a YAML file; what only concerns a ROS node is left out.
+
+    Raises:
+        InvalidSetting: no such file, no YAML, or no mapping.
+    """
+    from ...io.yaml_files import read_yaml
+
+    tree = read_yaml(path, f"settings file {path}")
+    if tree is None:
+        return {}
+    if not isinstance(tree, Mapping):
+        raise InvalidSetting(f"settings file {path} must hold names and values, not "
+                             f"{'a list' if isinstance(tree, list) else repr(tree)[:200]}")
+    return {name: value for name, value in flatten(tree).items()
+            if not name.startswith(_NODE_PARAMETERS)}
+
+
+def _settings_given(args: argparse.Namespace) -> dict[str, Any]:
+    """Dotted settings that the command line gives."""
+    named = {
+        "estimator.method": args.method, "wrench.topic": args.wrench_topic,
+        "joint_states.topic": args.joint_states_topic, "load.source": args.source,
+        "load.robot": args.robot, "wrench.sensor": args.sensor,
+        "wrench.sensor_frame": args.sensor_frame, "gravity.frame": args.gravity_frame,
+        "wrench.convention": args.convention, "robot_description.file": args.urdf,
+        "tool.file": args.tool}
+    given = dict(_parse_assignment(text) for text in args.assignments)
+    given.update({name: value for name, value in named.items() if value is not None})
+    if args.window not in (None, _WHOLE):
+        given["buffer.window"], = numbers(f"--window {args.window}", args.window,
+                                          f"seconds or '{_WHOLE}'", 1)
+    if args.box is not None:
+        given.update(_box_settings(args.box))
+    if args.mesh is not None:
+        given.update(_mesh_settings(args.mesh))
+    if args.shape is not None:
+        given.update(parse_shape(args.shape))
+    return given
+
+
+def _parse_assignment(text: str) -> tuple[str, Any]:
+    """Name and value of one ``--set NAME=VALUE`` (raises InvalidSetting)."""
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise InvalidSetting(f"--set {text}: write NAME=VALUE, e.g. estimator.rate=5")
+    from ...io.yaml_files import parse_yaml
+
+    try:
+        return name, parse_yaml(value) if value else ""
+    except DamagedFile as error:
+        raise InvalidSetting(f"--set {text[:200]}: {error}") from error
+
+
+def parse_shape(text: str) -> dict[str, Any]:
+    """Settings from the short form: a primitive with its sizes, and centre, or a mesh file.
+
+    Raises:
+        InvalidSetting: numbers that cannot be read.
+    """
+    kind, colon, rest = text.partition(":")
+    if not colon or kind not in _PRIMITIVES:
+        return _mesh_settings(text)
+    sizes, _, center = rest.partition("@")
+    return {"shape.type": kind, "shape.bounding": True,
+            "shape.size": numbers(f"--shape {text}", sizes, _PRIMITIVES[kind]),
+            "shape.center": numbers(f"--shape {text}", center, "three numbers after @")
+            if center else (0.0, 0.0, 0.0)}
+
+
+def _box_settings(text: str) -> dict[str, Any]:
+    """Settings of a box that bounds the object, from ``sx,sy,sz,cx,cy,cz`` [m]."""
+    values = numbers(f"--box {text}", text, "six numbers sx,sy,sz,cx,cy,cz")
+    if len(values) != 6:
+        raise InvalidSetting(f"--box has {len(values)} numbers; it needs six: lengths and centre "
+                             "in metres, sx,sy,sz,cx,cy,cz")
+    return {"shape.type": "box", "shape.bounding": True,
+            "shape.size": values[:3], "shape.center": values[3:]}
+
+
+def _mesh_settings(path: str) -> dict[str, Any]:
+    """Settings of a mesh file that the object fills."""
+    return {"shape.type": "mesh", "shape.bounding": False, "shape.mesh": path}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,8 +284,7 @@ def run(options: Options) -> int:
          "--report": options.report and report_file(options.report, options.recording)},
         {"the recording": options.recording})
     if plot_path is not None:
-        from .plot import check_format
-        check_format(plot_path)
+        check_picture(plot_path)
     traced = plot_path is not None or report_path is not None
     result = _identify(options, traced)
     if not (traced or options.quiet or _status(result.outcome) == OK):
@@ -62,8 +294,9 @@ def run(options: Options) -> int:
     if tool_path is not None and isinstance(result.outcome, Estimate):
         write_tool(tool_path, tool_from_estimate(result.outcome, result.tool))
     if plot_path is not None:
-        from .plot import save_plot
-        save_plot(plot_path, result, options.recording.name)
+        from ..report.payload_pictures import payload_picture
+
+        write_text(plot_path, payload_picture(result, options.recording.name))
     if report_path is not None:
         write_text(report_path, _page(result, options))
     _report(result, options, diagnose(result, _try_frames(result, options), None))

@@ -6,20 +6,59 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ...errors import UnknownFrame
+from ...errors import RecordingError, UnknownFrame
 from ...estimate import Estimate
+from ...findings import Finding
 from ...identification.make_identifier import AnyIdentifier, identifier_from_settings
+from ...io.dynamic_joint_state import DynamicJointStates
 from ...settings import Settings, iter_settings
+from ...signals.input_topics import InputTopic
+from ...signals.precompensation import (
+    NOT_ADDED,
+    STATED_BY,
+    describe_not_added,
+    may_be_not_added,
+    stated_mass,
+)
 from ..report.results import Identification
 from .black_box.files import BlackBox
 from .black_box.replay import MarkedRun
-from .reader import Recording
+from .reader import Recording, Topic
 from .run import Run, longest_window
-from .stated_payload import find_stated_payload
 from .topics import Selection, require_motion, select_topics
+
+_FIRST = 20  # messages that are looked at: the first may still hold NaN
+
+
+def find_stated_payload(recording: Recording, settings: Settings) -> tuple[Finding, ...]:
+    """The warning on a payload that a driver states in the recording; empty where none does, or
+    where the settings tell what the driver removes."""
+    if not may_be_not_added(settings):
+        return ()
+    for kind, source in STATED_BY.items():
+        for topic in recording.topics:
+            if topic.type == kind.type and topic.count:
+                mass = _first_mass(recording, topic, kind, settings)
+                if mass > 0.0:
+                    return (Finding(NOT_ADDED, "warning",
+                                    describe_not_added(topic.name, source, mass)),)
+    return ()
+
+
+def _first_mass(recording: Recording, topic: Topic, kind: InputTopic, settings: Settings) -> float:
+    """Mass [kg] that the first messages state; 0 where they state none, or cannot be decoded."""
+    states = DynamicJointStates(settings.dynamic_joint_states)
+    try:
+        masses = (stated_mass(kind, message.content, states)
+                  for message in islice(recording.messages({topic.name: topic.type}), _FIRST))
+        return next((mass for mass in masses if mass > 0.0), 0.0)
+    except RecordingError:  # the type is not defined in the file
+        return 0.0
+
 
 Progress = Callable[[float], AbstractContextManager[Callable[[float], None] | None]]
 

@@ -90,12 +90,20 @@ def select_topics(topics: Sequence[Topic], settings: Settings,
 
 
 def require_motion(selection: Selection, settings: Settings) -> None:
-    """Raise RecordingError where there are joint states, but no robot description that gives them
-    a meaning, nor transforms."""
+    """Raise RecordingError where nothing tells the motion: no joint states with a robot description
+    that gives them a meaning, nor transforms."""
     topics = selection.topics.values()
+    if TRANSFORMS in topics:
+        return
     lacks = _missing_description(topics, settings)
-    if lacks and TRANSFORMS not in topics:
+    if lacks:
         raise RecordingError(f"{lacks}, and no transforms; name a URDF file with --urdf")
+    if JOINT_STATES not in topics and DYNAMIC_JOINT_STATES not in topics:
+        raise RecordingError(
+            f"the recording does not tell the motion: joint states "
+            f"({absolute_name(settings.joint_states.topic)}) or transforms "
+            f"({absolute_name(settings.tf.topic)}) are needed, and neither is in it; record them, "
+            "or name the topics that tell it in joint_states.topic or tf.topic")
 
 
 def _missing_description(chosen: Collection[InputTopic], settings: Settings) -> str:

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from ...inertia import Array
-from ..bag.output import replace_when_complete, write_text
+from ..bag.output import write_text
+from ..report.charts import SERIES, Axes, Curve, chart, limits_around, picture_file
+from ..report.html import Markup
 from .arm import Arm
 from .fourier import FourierMotion
 from .limits import Limits
@@ -53,31 +56,33 @@ def write_trajectory(path: Path, names: Sequence[str], motion: FourierMotion, ra
 
 
 def save_plot(path: Path, arm: Arm, motion: FourierMotion, limits: Limits) -> None:
-    """Positions, velocities and accelerations of the moving joints, and the tool's speed.
-
-    Raises:
-        InvalidSetting: the file cannot be written, or is of a kind that is not known.
-    """
-    from ..bag.plot import Figure, check_format  # costs a second; only where it is needed
-
-    check_format(path)
+    """Positions, velocities and accelerations of the moving joints, and the tool's speed, as SVG
+    (raises InvalidSetting where the file cannot be written)."""
     t = sample_times(motion, 100.0)
     state = motion(t)
-    figure = Figure(figsize=(8.0, 9.0), layout="constrained")
-    axes = figure.subplots(4, 1, sharex=True)
-    units = ("position [rad]", "velocity [rad/s]", "acceleration [rad/s²]")
-    for panel, values, unit in zip(axes, state, units, strict=False):
-        for joint in motion.active:
-            panel.plot(t, values[:, joint], label=arm.joint_names[joint])
-        panel.set_ylabel(unit)
-    axes[0].legend(loc="upper right", fontsize="small")
-    for k, speed in enumerate(arm.frame_motion(*state).point_speeds(limits.tool_points).T):
-        axes[3].plot(t, speed, label=f"tool point {k + 1}")
-    axes[3].axhline(limits.tool_speed, color="black", linestyle="--", linewidth=0.8)
-    axes[3].set_ylabel("tool speed [m/s]")
-    axes[3].set_xlabel("time [s]")
-    with replace_when_complete(path) as temporary:
-        figure.savefig(temporary, dpi=110)
+    joints = list(motion.active)
+    titles = (("Position", "rad"), ("Velocity", "rad/s"), ("Acceleration", "rad/s\u00b2"))
+    charts = [_chart(title, unit, t, values[:, joints], [str(k + 1) for k in joints])
+              for (title, unit), values in zip(titles, state, strict=True)]
+    speeds = arm.frame_motion(*state).point_speeds(limits.tool_points)
+    charts.append(_chart("Speed of the tool points", "m/s", t, speeds,
+                         [str(k + 1) for k in range(speeds.shape[1])], limits.tool_speed))
+    heading = textwrap.wrap("Joints: " + ", ".join(f"{k + 1} {arm.joint_names[k]}"
+                                                   for k in joints), 110)
+    write_text(path, picture_file(heading, charts))
+
+
+def _chart(title: str, unit: str, t: Array, values: Array, names: Sequence[str],
+           limit: float = np.nan) -> Markup:
+    """A chart of curves (n, k), and of a limit that they keep."""
+    curves = [Curve(name, t, column, SERIES[k % len(SERIES)])
+              for k, (name, column) in enumerate(zip(names, values.T, strict=True))]
+    most = values
+    if np.isfinite(limit):
+        curves.append(Curve("limit", t, np.full(len(t), limit), "black", dashed=True))
+        most = np.append(values, limit)
+    return chart(title, unit, curves, Axes((0.0, float(t[-1])), limits_around(values, most)),
+                 f"{title} over time")
 
 
 def _yaml_list(values: Array) -> str:

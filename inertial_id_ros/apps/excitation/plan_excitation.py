@@ -21,7 +21,7 @@ from ...robot.joint_terms import JointTerms
 from ...robot.model import RobotModel
 from ...robot.reference_robot import description_reference
 from ...settings import WrenchSettings
-from ..bag.output import check_outputs
+from ..bag.output import check_outputs, check_picture
 from .arm import Arm
 from .config import INFORMATION_OF_ALL, PAYLOAD, Options, parse_options
 from .criteria import INFORMATION, Criterion, TorqueVariance
@@ -57,8 +57,7 @@ def run(options: Options, begun: float) -> int:
     files = {"--csv": options.csv, "--trajectory": options.trajectory, "--plot": options.plot}
     csv, trajectory, plot = check_outputs(files, {"the robot description": options.urdf})
     if plot is not None:
-        from ..bag.plot import check_format
-        check_format(plot)
+        check_picture(plot)
     planned = make_plan(options, begun)
     arm, found = planned.arm, planned.found
     motion = replace(found.motion, periods=options.periods)

@@ -9,11 +9,10 @@ from typing import NamedTuple
 from ...estimate import IDENTIFIED, UNOBSERVED, Estimate
 from ...findings import Finding
 from ...identification.accuracy_goal import name_motions
-from .drawing.elements import Markup, element
 from .frame_trials import Trial
-from .held_out import FORCE, HeldOut
-from .results import Identification
-from .wording import CONFIDENCE_95, round_to_spread, summary, two_digits
+from .html import Markup, element
+from .results import FORCE, HeldOut, Identification
+from .units import CONFIDENCE_95, round_to_spread, summary, two_digits
 
 GOOD, FAIR, BAD = "good", "fair", "bad"  # tones of the style
 # Share of a recording, and time [s], without an estimate that are worth a word.
@@ -62,11 +61,17 @@ FAULTS = (
     Fault(("sensor_frame_shifted",), "The wrench is given in another frame than the one in use.",
           "Set wrench.sensor_frame to the frame in which the wrench is given, or set the TCP of "
           "the robot to zero."),
+    Fault(("sensor_frame_unknown",), "It is not known where the frame of the wrench lies.",
+          "Publish, or record, the transforms of the robot's driver (/tf), or a fixed transform to "
+          "that frame."),
     Fault(("removed_payload_invalid",), "precompensated.* is no possible payload.",
           "Enter mass, centre of mass and inertia as they are configured on the robot."),
     Fault(("sign_wrong", "mass_negative"), "The wrench has the wrong sign.",
           "Set wrench.convention to the other value; nothing else needs to change."),
     _FRAMES,
+    Fault(("robot_wrong", "robot_wrong_suspected"), "No payload explains the joint torques.",
+          "Give the file of this very robot in load.robot, or run identify_robot again; look "
+          "whether anything touches the arm."),
     Fault(("payload_not_added",), "The robot may already remove a payload from this wrench.",
           "Name that payload in precompensated.*, or remove it on the robot; set "
           "precompensated.source to none for a sensor of its own."),
@@ -94,6 +99,9 @@ FAULTS = (
           "Measure the shape again, in the axes of the sensor and in metres."),
     Fault(("translation_constant",), "",
           "Publish the position of the sensor too: joint states, or transforms with translation."),
+    Fault(("joint_states_still",), "The joint states stand still while the wrench changes.",
+          "Look whether the joint states are frozen, or something touches the arm at rest; record "
+          "again."),
     Fault(("contact",), "Something touches the payload.",
           "Move clear of it; the data of the contact are left out."),
     Fault(("residual_large",), "The wrench does not fit one payload well.",
@@ -180,7 +188,8 @@ def diagnose(result: Identification, trial: Trial | None, found: HeldOut | None)
     late = _late_start(result)
     if late:
         reasons.append(late)
-        mends.append("Record wrench and motion from the beginning to the end.")
+        mends.append("Record wrench and motion from the beginning on, and tilt and turn the "
+                     "sensor soon.")
     return _judge_estimate(outcome, result, fault, found, said, reasons, mends)
 
 

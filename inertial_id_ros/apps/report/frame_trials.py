@@ -17,8 +17,7 @@ import numpy as np
 
 from ...inertia import Array
 from ...kinematics.frame_shift import roll_pitch_yaw
-from .curves import readings_at_poses
-from .results import Trace
+from .results import Trace, readings_at_poses
 
 _LEAST_POSES = 8
 _TURNED = 0.3  # share of the force's spread that turning of the sensor must cause

@@ -8,7 +8,7 @@ from importlib import metadata
 from typing import NamedTuple
 
 from ...settings import Settings, iter_settings
-from .drawing.elements import Markup, element, section, table, verbatim
+from .html import Markup, element, section, table, verbatim
 from .results import Identification
 
 _PACKAGES = ("inertial_id_ros", "numpy", "scipy", "pin")

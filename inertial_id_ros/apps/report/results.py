@@ -1,17 +1,25 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The result of a run over a recording: the estimate over time, and what was measured."""
+"""The result of a run over a recording: the estimate over time, what was measured, and how well the
+estimate predicts what it has not seen.
+
+The compensated wrench of a bin is made with the newest estimate before it, so every number of
+`HeldOut` is of data that its estimate did not hold (Dawid 1984, the prequential principle).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from ...estimate import Outcome
+from ...estimate import Estimate, Outcome
 from ...findings import Finding
 from ...geometry.shape import Shape
-from ...inertia import Array
+from ...inertia import PARAMETERS, Array
+from ...regression.newton_euler import static_regressor
 from ...regression.tool import Tool
+from ...signals.bins import BIN_NS
 
 
 @dataclass(frozen=True)
@@ -75,3 +83,173 @@ class Identification:
     notes: tuple[str, ...]
     tool: Tool | None
     shape: Shape | None = None
+
+
+WRENCH_SECONDS = 12.0  # the wrench is shown for the end of the recording
+_HALF_NS = 20_000_000  # readings this near to a pose are averaged
+
+
+class Curves(NamedTuple):
+    """Estimates over time: time (n,) [s], value (n, 10), sigma (n, 10), last verdict (10,)."""
+
+    time: Array
+    value: Array
+    sigma: Array
+    verdict: tuple[int, ...]
+
+
+class WrenchCurves(NamedTuple):
+    """Wrenches over time: time (k,) [s], measured (k, 6), model (k, 6) [N, N m].
+
+    Attributes:
+        weight_only: whether the model is that of the weight, without accelerations.
+    """
+
+    time: Array
+    measured: Array
+    model: Array
+    weight_only: bool = False
+
+    @property
+    def is_predicted(self) -> bool:
+        """Whether the model says anything."""
+        return bool(np.isfinite(self.model).any())
+
+
+def estimate_curves(result: Identification) -> Curves:
+    """The valid estimates of the history."""
+    valid = [(s.time, s.outcome) for s in result.history if isinstance(s.outcome, Estimate)]
+    return Curves(np.array([time for time, _ in valid]),
+                  np.array([e.report for _, e in valid]).reshape(-1, 10),
+                  np.array([e.sigma for _, e in valid]).reshape(-1, 10),
+                  valid[-1][1].verdict if valid else ())
+
+
+def wrench_curves(trace: Trace) -> WrenchCurves:
+    """Measured wrench in the pipeline's bins, and what the model says of them.
+
+    The pipeline gives the compensated wrench, which is measured minus model; the measured one is
+    averaged over the same bins here. The model is NaN where the pipeline had no estimate.
+    """
+    if not trace.stamps:
+        return WrenchCurves(np.empty(0), np.empty((0, 6)), np.empty((0, 6)))
+    rows = np.array(trace.measured)
+    number, inverse, count = np.unique(np.array(trace.stamps) // BIN_NS, return_inverse=True,
+                                       return_counts=True)
+    sums = np.column_stack([np.bincount(inverse, weights=rows[:, c]) for c in range(6)])
+    measured: Array = sums / count[:, None]
+    model: Array = np.full(measured.shape, np.nan)
+    if trace.compensated:
+        settled = np.concatenate(trace.settled_stamps) // BIN_NS
+        compensated = np.concatenate(trace.compensated)
+        _, here, there = np.intersect1d(number, settled, return_indices=True)
+        model[here] = measured[here] - compensated[there]
+    time = ((number + 0.5) * BIN_NS - trace.origin) * 1e-9
+    return WrenchCurves(time, measured, model)
+
+
+def last_part(curves: WrenchCurves) -> WrenchCurves:
+    """The end of a long recording, in which single motions can be distinguished."""
+    if len(curves.time) == 0:
+        return curves
+    kept = curves.time >= curves.time[-1] - WRENCH_SECONDS
+    return WrenchCurves(curves.time[kept], curves.measured[kept], curves.model[kept],
+                        curves.weight_only)
+
+
+def readings_at_poses(trace: Trace) -> tuple[np.ndarray, Array, Array]:
+    """Stamps (n,) [ns], rotations (n, 3, 3) from sensor to gravity frame, and readings (n, 6)."""
+    stamps = np.array(trace.stamps, dtype=np.int64)
+    at, rotations, readings = [], [], []
+    for stamp, rotation in trace.poses:
+        first, last = np.searchsorted(stamps, (stamp - _HALF_NS, stamp + _HALF_NS))
+        if last > first:
+            at.append(stamp)
+            rotations.append(rotation)
+            readings.append(np.mean(trace.measured[first:last], axis=0))
+    return (np.array(at, dtype=np.int64), np.array(rotations).reshape(-1, 3, 3),
+            np.array(readings).reshape(-1, 6))
+
+
+def weight_curves(result: Identification, sign: float, gravity: float) -> WrenchCurves:
+    """Measured wrench at the poses of a trace, and what the weight of the newest estimate before
+    makes of it: for recordings in which no estimate could compensate.
+
+    Args:
+        sign: of the reading against the wrench on the payload; gravity: [m/s^2].
+    """
+    stamps, rotations, measured = readings_at_poses(result.trace)
+    time = (stamps - result.trace.origin) * 1e-9
+    estimates = [(s.time, s.outcome) for s in result.history if isinstance(s.outcome, Estimate)]
+    tool = np.zeros(PARAMETERS) if result.tool is None else result.tool.phi
+    model = np.full(measured.shape, np.nan)
+    for k, rotation in enumerate(rotations):
+        before = [estimate for made, estimate in estimates if made < time[k] - 1e-3]
+        if before:
+            a = static_regressor(-gravity * rotation[2])
+            model[k] = sign * a @ (before[-1].phi + tool) + before[-1].bias
+    return WrenchCurves(time, measured, model, weight_only=True)
+
+
+_LEAST, _LEAST_POSES = 20, 5  # bins, or poses
+
+
+class HeldOut(NamedTuple):
+    """What is left of the wrench, without and with the estimate.
+
+    Attributes:
+        wrenches: how many wrenches; left_out: how many more, during a contact.
+        without, with_: rms (6,) per channel [N, N m].
+        weight_only: whether the estimate predicts the weight alone.
+    """
+
+    wrenches: int
+    left_out: int
+    without: Array
+    with_: Array
+    weight_only: bool
+
+    def lengths(self, channels: slice) -> tuple[float, float]:
+        """Rms length of the force, or of the torque, without and with the estimate."""
+        return (float(np.linalg.norm(self.without[channels])),
+                float(np.linalg.norm(self.with_[channels])))
+
+
+FORCE, TORQUE = slice(0, 3), slice(3, 6)
+
+
+def contact_spans(history: tuple[Snapshot, ...]) -> list[tuple[float, float]]:
+    """First and last time [s] of the stretches in which a contact lasted."""
+    spans: list[tuple[float, float]] = []
+    before = 0.0
+    for item in history:
+        if any(f.name == "contact" and f.level == "warning" for f in item.findings):
+            if spans and spans[-1][1] == before:
+                spans[-1] = (spans[-1][0], item.time)
+            else:
+                spans.append((before, item.time))
+        before = item.time
+    return spans
+
+
+def held_out(curves: WrenchCurves, bias: Array, history: tuple[Snapshot, ...]) -> HeldOut | None:
+    """What is left of the wrench of a recording; None where too little was predicted.
+
+    Args:
+        bias: (6,) reading without load [N, N m], which is taken from the wrench either way.
+    """
+    predicted = np.isfinite(curves.model[:, 0])
+    touched = np.zeros(len(predicted), dtype=bool)
+    for first, last in contact_spans(history):
+        touched |= (curves.time >= first) & (curves.time <= last)
+    used = predicted & ~touched
+    if used.sum() < (_LEAST_POSES if curves.weight_only else _LEAST):
+        return None
+    measured, model = curves.measured[used], curves.model[used]
+    return HeldOut(int(used.sum()), int((predicted & touched).sum()),
+                   _rms(measured - bias), _rms(measured - model), curves.weight_only)
+
+
+def _rms(values: Array) -> Array:
+    """Root mean square (6,) of rows (n, 6)."""
+    return np.asarray(np.sqrt(np.mean(values**2, axis=0)))

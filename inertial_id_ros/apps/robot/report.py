@@ -9,8 +9,8 @@ import numpy as np
 
 from ...extras import optional_packages
 from ...inertia import report_from_phi, report_jacobian
-from ..bag.report import as_markup
-from ..report.wording import CONFIDENCE_95, round_to_spread
+from ..bag.printed_report import as_markup
+from ..report.units import CONFIDENCE_95, round_to_spread
 from .robot_identification import RobotResult
 
 with optional_packages("printing the result"):

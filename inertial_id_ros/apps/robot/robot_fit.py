@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""From filtered rows to a robot: weights of rows near rest, noise, and the fit itself."""
+"""From filtered rows to a robot: weights near rest, noise, the fit, and what to say of it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...errors import InvalidData
-from ...inertia import Array
+from ...inertia import Array, is_consistent
 from ...robot.base_parameters import structural_base_parameters
-from ...robot.compression import Compressed
-from ...robot.correlated_noise import equivalent_white_noise
-from ...robot.fitting.consistent_fit import Prior
-from ...robot.fitting.constraints import consistent_robot
-from ...robot.fitting.described_fit import Described, identify_described
+from ...robot.compression import Compressed, equivalent_white_noise
+from ...robot.consistent_fit import Described, Prior, identify_described
+from ...robot.constraints import consistent_robot
 from ...robot.model import RobotModel
 from ...robot.recording import FilteredRecording
 from ...robot.reference_robot import Reference, description_reference
 from ...robot.rest_rows import friction_in_doubt, moving_weights, rest_weights
+from ..report.units import CONFIDENCE_95, round_to_spread
 
 SMALLEST = 1e-6  # of a joint's torque: what the model leaves at least
 _LEAST_FREE = 0.1  # part of the rows of a joint that a fit leaves free at least
@@ -155,3 +154,33 @@ def _covariance(data: Compressed, noise: Array, prior: Prior) -> Array:
     information = stacked.T @ stacked
     spread = unit @ np.linalg.pinv(information, hermitian=True) @ unit.T
     return np.asarray(0.5 * (spread + spread.T))
+
+
+def compare_with_description(model: RobotModel, fitted: Described, covariance: Array) -> list[str]:
+    """Where data and description disagree by more than their intervals, and on which bodies.
+
+    Args:
+        covariance: (p, p) of the identified parameters.
+    """
+    notes = []
+    nominal, phi = model.nominal, fitted.identified.phi
+    described = [is_consistent(nominal[model.body_slice(k)]) for k in range(len(model.bodies))]
+    for k in np.flatnonzero(fitted.doubt.contradicted & described):
+        m = model.body_slice(int(k)).start
+        spread = CONFIDENCE_95 * float(np.sqrt(covariance[m, m]))
+        mass = ""
+        if abs(phi[m] - nominal[m]) > spread:
+            mass = (f" (mass {' ± '.join(round_to_spread(phi[m], spread))} kg, described "
+                    f"{nominal[m]:.3g} kg)")
+        notes.append(f"the recording contradicts the description of {model.bodies[k]} by far{mass}:"
+                     " is there a load or gripper that the description lacks?")
+    others = [model.bodies[k] for k in np.flatnonzero(
+        fitted.doubt.differs & ~fitted.doubt.contradicted & described)]
+    if others:
+        notes.append("bodies that differ from the description by more than the intervals of both: "
+                     + ", ".join(others))
+    if fitted.prior.weight < 1.0:
+        notes.append("no robot like the description explains the torques as well as they can be "
+                     "explained, so that it was trusted less; a term of the joints may be missing "
+                     "(--terms), or the description may be of another robot")
+    return notes

@@ -12,8 +12,7 @@ import numpy as np
 from ...errors import InvalidData, InvalidSetting, NotEnoughData
 from ...inertia import Array, Body, body_from_phi
 from ...robot.base_parameters import BaseParameters, structural_base_parameters
-from ...robot.fitting.consistent_fit import Identified
-from ...robot.fitting.description_doubt import Doubt
+from ...robot.consistent_fit import Doubt, Identified
 from ...robot.joint_terms import NO_TERMS, JointTerms
 from ...robot.model import RobotModel
 from ...robot.recording import (
@@ -28,10 +27,9 @@ from ...robot.robot_file import Currents as RobotCurrents
 from ...robot.robot_file import IdentifiedRobot, robot_model
 from ...robot.sensed_base import BaseSensing, wrench_to_root
 from ...robot.tilt_and_delay import Alignment, align_recording
-from .description_notes import compare_with_description
 from .motor_currents import Currents, Drives, find_drives
 from .recording_files import TORQUES, NamedRecording
-from .robot_fit import SMALLEST, RobotFit, fit_robot, fit_unconstrained
+from .robot_fit import SMALLEST, RobotFit, compare_with_description, fit_robot, fit_unconstrained
 from .term_choice import TermChoice, choose_terms
 
 FADINGS = (0.0, 0.003, 0.01, 0.03, 0.1)  # rad/s that `find_coulomb_velocity` tries

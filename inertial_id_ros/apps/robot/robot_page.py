@@ -10,25 +10,170 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import NotEnoughData
-from ...inertia import report_from_phi, report_jacobian
+from ...inertia import Array, pseudo_inertia, report_from_phi, report_jacobian
+from ...robot.joint_terms import DRIVE, OFFSET
+from ...robot.model import BODY_SIZE, BODY_TERMS
+from ...robot.reference_robot import description_reference
+from ..report.charts import Axes, Curve, chart, limits_around, tick_text, ticks
 from ..report.diagnosis import BAD, FAIR, GOOD, Diagnosis, verdict_section
-from ..report.drawing.charts import tick_text, ticks
-from ..report.drawing.elements import Markup, drawing, element, label, section, table
-from ..report.drawing.style import page
+from ..report.html import Markup, drawing, element, label, page, section, table
 from ..report.provenance import Origin, provenance_section
-from ..report.wording import CONFIDENCE_95, percent, round_to_spread
-from .page_curves import friction_curves, torque_curves
-from .page_tables import choice_section, consistency_section, excitation_section
+from ..report.units import CONFIDENCE_95, NAMES, SCALES, UNITS, percent, round_to_spread
 from .report import verdict
 from .robot_identification import RobotResult
+from .term_choice import COST
+
+_EDGE = 1e-3  # margin below which a body is hardly possible
+
+
+def consistency_margins(result: RobotResult) -> Array:
+    """How far each body (bodies,) is from one that cannot exist: the largest t for which its
+    pseudo-inertia less t times that of the described body, scaled to its mass, is none of a body
+    with negative density. 1 as described, 0 at the border."""
+    model = result.model
+    reference = description_reference(model).phi
+    out = np.empty(len(model.bodies))
+    for k in range(len(model.bodies)):
+        where = model.body_slice(k)
+        phi, like = result.identified.phi[where], reference[where]
+        lower = np.linalg.cholesky(pseudo_inertia(like * phi[0] / like[0]))
+        inverse = np.linalg.inv(lower)
+        out[k] = np.linalg.eigvalsh(inverse @ pseudo_inertia(phi) @ inverse.T)[0]
+    return out
+
+
+def consistency_section(result: RobotResult) -> Markup:
+    """Consistency of every body, and how far it is from its limit."""
+    rows = []
+    for name, margin, good in zip(result.model.bodies, consistency_margins(result),
+                                  result.consistent, strict=True):
+        said = "possible" if good and margin > _EDGE else ("at the limit" if good else "impossible")
+        tone = "good" if margin > _EDGE else "fair" if good else "bad"
+        row: list[str | Markup] = [name, f"{margin:.2g}",
+                                   element("td", said, class_=f"text {tone}")]
+        rows.append(row)
+    return section("Consistency", "consistency",
+                   table("Margin of physical consistency", ("body", "margin", ""), rows),
+                   element("p", "1: spread like the described body; 0: the border of what can "
+                           "exist (all mass in a plane: a principal moment is as large as the sum "
+                           "of the others). At the limit, the data ask for a body that cannot be.",
+                           class_="note"))
+
+
+def excitation_section(result: RobotResult) -> Markup:
+    """Which part of what is known about each parameter comes from the motion."""
+    model, share = result.model, result.identified.data_share
+    bodies = [(name, *(_share_cell(value) for value in share[model.body_slice(k)]))
+              for k, name in enumerate(model.bodies)]
+    parts = [table("Bodies, %", ("body", *BODY_TERMS), bodies)]
+    if model.terms.names:
+        joints = [(name, *(_share_cell(share[model.term_index(name, term)])
+                           if model.terms.has(j, term) else "-" for term in model.terms.names))
+                  for j, name in enumerate(model.joint_names)]
+        parts.append(table("Joints, %", ("joint", *model.terms.names), joints))
+    count = int((share[:BODY_SIZE * len(model.bodies)] > _DATA).sum())
+    return section("Excitation", "excitation",
+                   element("p", f"How much of the description's uncertainty the motion took away: "
+                           f"more than half for {count} of {BODY_SIZE * len(model.bodies)} "
+                           "parameters of bodies. 0 %: the number is the description's. No motion "
+                           "tells all of them, as joint torques show combinations only."), *parts)
+
+
+def _share_cell(share: float) -> Markup:
+    """A share as a cell, in the colour of what the data know."""
+    return element("td", f"{100.0 * share:.0f}", class_="good" if share > _DATA else None)
+
+
+def choice_section(result: RobotResult) -> Markup:
+    """What each kind of term of the joints brought, or would bring."""
+    if result.choice is None:
+        return section("Choice of terms", "choice", element("p", "The terms were given."))
+    rows = []
+    for gain in result.choice.gains:
+        row: list[str | Markup] = [
+            gain.title, f"{gain.nats:+.1f}",
+            element("td", ", ".join(gain.joints) or "not chosen", class_="text")]
+        rows.append(row)
+    return section("Choice of terms", "choice",
+                   table("Log-likelihood of held-out motion", ("term", "gain", "joints"), rows),
+                   element("p", "Of terms that were not chosen: what they would bring to the joint "
+                           f"that gains most. More than {COST:g} is asked for, and more than the "
+                           "parts that were held out differ by.", class_="note"))
+
+
+_SECONDS = 12.0  # of torque that are shown, in which single motions can be told apart
+_POINTS = 201  # of a curve of friction
+
+
+def torque_curves(result: RobotResult) -> Markup:
+    """The torque of each joint over time, as measured and as predicted; of motion held back where
+    there is any."""
+    shown = result.validation or result.prediction
+    time = shown.time - shown.time[0]
+    part = time <= _SECONDS
+    figures = []
+    for j, name in enumerate(result.model.output_names):
+        measured = shown.measured[part, j]
+        predicted = measured - shown.left[part, j]
+        said = (f"rms of measured less predicted {shown.error[j]:.3g} N m, "
+                f"{percent(shown.error[j], shown.torque[j])} of the torque")
+        both = np.append(measured, predicted)
+        axes = Axes((0.0, float(time[part][-1])), limits_around(both, both))
+        figures.append(element("figure", chart(name, "N m", [
+            Curve("measured", time[part], measured, "z"),
+            Curve("predicted", time[part], predicted, "black", dashed=True)], axes, said)))
+    seen = ("The robot that predicts had not seen this motion." if result.validation is not None
+            else "No motion was held back: the robot was identified from this one.")
+    return section("Torque, measured and predicted", "torques",
+                   element("p", f"Low-passed, the first {time[part][-1]:.0f} s. {seen}"),
+                   element("div", *figures, class_="charts"))
+
+
+def friction_curves(result: RobotResult) -> Markup:
+    """Friction of each joint over its speed, as far as the recording went, with its interval."""
+    model = result.model
+    brakes = [name for name in model.terms.names if name not in (OFFSET, DRIVE)]
+    if not brakes:
+        return section("Friction", "friction",
+                       element("p", "No friction was asked for: it counts as error."))
+    figures = []
+    for j, name in enumerate(model.joint_names):
+        most = float(result.speeds[j])
+        speed = np.linspace(-most, most, _POINTS)
+        value, sigma = friction_at(result, j, speed)
+        band = CONFIDENCE_95 * sigma
+        said = f"{value[-1]:.3g} \u00b1 {band[-1]:.2g} N m at {most:.3g} rad/s"
+        axes = Axes((-most, most), limits_around(value - band, value + band),
+                    "speed [rad/s]")
+        figures.append(element("figure", chart(name, "N m", [
+            Curve("", speed, value, "z", band)], axes, said)))
+    note = " Friction by load is that without load." if model.terms.load_bodies else ""
+    return section("Friction", "friction",
+                   element("p", "As far as the speeds of the recording went, with 95 % intervals."
+                           + note), element("div", *figures, class_="charts"))
+
+
+def friction_at(result: RobotResult, joint: int, speed: Array) -> tuple[Array, Array]:
+    """Friction (n,) of a joint at speeds (n,), and its standard deviation (n,) [N m]."""
+    model = result.model
+    dq = np.zeros((len(speed), len(model.joint_names)))
+    dq[:, joint] = speed
+    terms = model.terms
+    columns = terms.columns(dq, np.zeros_like(dq), np.zeros_like(dq))[:, joint]
+    used = [k for k, term in enumerate(terms.names)
+            if term not in (OFFSET, DRIVE) and terms.has(joint, term)]
+    at = [model.term_index(joint, terms.names[k]) for k in used]
+    own = columns[:, used]
+    spread = result.robot.covariance[np.ix_(at, at)]
+    return (own @ result.identified.phi[at],
+            np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", own, spread, own), 0.0)))
+
 
 _UNEXPLAINED = 0.5  # share of a joint's torque that a robot leaves of it at most, if it is known
 _DATA = 0.5  # share of the data from which on a number counts as identified
 _BARS = (("measured", "#8b93a1"), ("left", "#b3261e"))
 _ROW, _LEGEND, _WIDEST = 34.0, 22.0, 400.0  # of the picture of bars
-_SHOWN = ((0, "mass", "kg", 1.0), (1, "COM x", "mm", 1e3), (2, "COM y", "mm", 1e3),
-          (3, "COM z", "mm", 1e3), (4, "Ixx", "kg m\u00b2", 1.0), (7, "Iyy", "kg m\u00b2", 1.0),
-          (9, "Izz", "kg m\u00b2", 1.0))
+_SHOWN = (0, 1, 2, 3, 4, 7, 9)  # of a body: all but the products of inertia
 
 
 def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> str:
@@ -136,11 +281,11 @@ def _body_section(result: RobotResult) -> Markup:
         sigma = CONFIDENCE_95 * np.sqrt(np.maximum(np.diag(spread), 0.0))
         values = report_from_phi(phi)
         row: list[str | Markup] = [body]
-        for i, _, _, scale in _SHOWN:
-            text = " \u00b1 ".join(round_to_spread(scale * values[i], scale * sigma[i]))
+        for i in _SHOWN:
+            text = " \u00b1 ".join(round_to_spread(SCALES[i] * values[i], SCALES[i] * sigma[i]))
             row.append(element("td", text, class_=None if share[i] > _DATA else "fair"))
         rows.append(row)
-    heads = ("body", *(f"{name} [{unit}]" for _, name, unit, _ in _SHOWN))
+    heads = ("body", *(f"{NAMES[i]} [{UNITS[i]}]".replace("^2", "\u00b2") for i in _SHOWN))
     return section("Bodies", "bodies", table("Bodies, with 95 % intervals", heads, rows,
                                             "dense"),
                    element("p", "In the frame of each link, inertia about the centre of mass. "

@@ -15,10 +15,8 @@ import numpy as np
 from ...errors import InvalidSetting, RecordingError
 from ...extras import optional_packages
 from ...settings import Settings
-from .columns import Columns
-from .lerobot import is_dataset, read_episode
-from .motion_table import MotionTable, motion_table
-from .read_table import SUFFIXES, read_table
+from .motion_table import Columns, MotionTable, motion_table
+from .read_table import SUFFIXES, is_dataset, read_episode, read_table
 
 _WORLD = "world"  # frame in which the poses of a table are given
 

@@ -55,7 +55,7 @@ class Blend:
         """The wrench (6,) without the load.
 
         Args:
-            inputs: (28,), as `inputs_of` gives them; step: since the last wrench [s].
+            inputs: (49,), as `inputs_of` gives them; step: since the last wrench [s].
         """
         new = self._new.remove(inputs)
         if self._old is None:

@@ -8,11 +8,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ...inertia import Array
+from ...kinematics.causal.features import FeatureLag, MotionNow
 from ...kinematics.causal.joint_filter import JointFilter
 from ...kinematics.causal.pose_filter import PoseFilter
 from ...kinematics.causal.transform_chain import TransformChain
 from ...settings import Settings
-from ...settings.output import CompensationSettings
+from ...settings.node import CompensationSettings
 from ...signals.sample_checks import is_plausible, plausible_limits
 from .blend import Blend
 from .load_in_use import Load, LoadInUse, Mode
@@ -76,6 +78,8 @@ class LiveCompensation:
         self._blend: Blend | None = None
         # Stamp and values of the wrench that was the first of equal ones, and what was left of it.
         self._repeated: tuple[int, tuple[float, ...], list[float]] | None = None
+        self._lag: FeatureLag | None = None  # where the sensor filters
+        self._shown: Array | None = None  # features that the sensor shows at the newest wrench
         self._silence = ""  # why the newest wrench was not published
 
     # ---- from the thread of the identifier -------------------------------------------------------
@@ -156,6 +160,7 @@ class LiveCompensation:
         if stamp_ns <= 0 or -_JUMP_BACK < step <= 0:
             return "the stamps of the wrench are missing, repeated, or go back"
         self._newest = stamp_ns
+        self._follow_sensor(use, motion, stamp_ns)
         if use.mode is Mode.SILENT:
             self._use, self._blend = use, None
             return use.reason
@@ -171,10 +176,25 @@ class LiveCompensation:
         now = motion.motion_at(stamp_ns + self._blend.early_ns)
         if now.features is None:
             return now.reason
-        out = self._blend.remove(inputs_of(wrench, now.features), pause).tolist()
+        shown = None if self._lag is None else self._shown
+        if self._lag is not None and shown is None:
+            return "the low-pass of the sensor has not settled yet"
+        out = self._blend.remove(inputs_of(wrench, now.features, shown), pause).tolist()
         if self._stands_still(stamp_ns, wrench, out):
             return "the wrench is the same to the last bit while the load on the sensor changes"
         return out if math.isfinite(sum(out)) else "the result is not finite"
+
+    def _follow_sensor(self, use: LoadInUse, motion: JointFilter | PoseFilter | None,
+                       stamp_ns: int) -> None:
+        """Filter the motion as the sensor filters its readings, also while nothing is published."""
+        if not use.sensor.order:
+            self._lag = None
+            return
+        if self._lag is None or self._lag.sensor != use.sensor:
+            self._lag = FeatureLag(use.sensor)
+        early_ns = use.early_ns if self._blend is None else self._blend.early_ns
+        now = MotionNow(None) if motion is None else motion.motion_at(stamp_ns + early_ns)
+        self._shown = None if now.features is None else self._lag.follow(stamp_ns, now.features)
 
     def _stands_still(self, stamp_ns: int, wrench: Sequence[float], out: list[float]) -> bool:
         """Whether the wrench has been the same for long, though the load that is removed from it

@@ -11,7 +11,9 @@ import numpy as np
 from ...inertia import PARAMETERS, Array
 from ...kinematics.causal.transform_chain import TransformChain
 from ...kinematics.joint_motion import RobotFrame
+from ...regression.alignment import CLOCK_OFFSET
 from ...regression.row_layout import BIASES, NUISANCE_VALUES
+from ...signals.sensor_filter import NO_FILTER, SensorFilter
 
 
 class Mode(IntEnum):
@@ -61,6 +63,7 @@ class LoadInUse:
         epoch: another number where nothing that was removed before is true any more.
         target: (6, 6) from the wrench in the sensor frame to that in `target_frame`; None: the
             wrench stays in the frame of the topic.
+        sensor: low-pass that the sensor applies to its readings.
         conversion: (6, 6) from the wrench of the topic to that in the sensor frame; None: it is
             given in it.
     """
@@ -79,6 +82,12 @@ class LoadInUse:
     target: Array | None = None
     target_frame: str = ""
     conversion: Array | None = None
+    sensor: SensorFilter = NO_FILTER
+
+    @property
+    def early_ns(self) -> int:
+        """By how much the stamps of the wrench are early [ns]."""
+        return round(float(self.load.alignment[CLOCK_OFFSET.values][0]) * 1e9)
 
     def silenced(self, reason: str) -> LoadInUse:
         """The same, but nothing is published."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...settings.output import CompensationSettings
+from ...settings.node import CompensationSettings
 from .load_in_use import LoadInUse, Mode
 
 

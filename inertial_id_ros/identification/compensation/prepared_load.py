@@ -31,6 +31,7 @@ def _unit_regressors() -> tuple[Array, Array, Array]:
     return regressor(unit, none, none), regressor(none, none, unit), np.array(products)
 
 
+_UP = np.array([0.0, 0.0, 1.0])
 _LINEAR, _ANGULAR, _SQUARES = _unit_regressors()
 
 
@@ -61,29 +62,36 @@ class PreparedLoad:
         self.early_ns = round(float(load.alignment[CLOCK_OFFSET.values][0]) * 1e9)
         up = gravity_turn(load.alignment[GRAVITY_TILT.values]).T[2]
         correction = correct_wrench(identity(BIASES), load.alignment).T
-        matrix = -sign * load_matrix(load.phi, up)
+        driver = np.zeros((BIASES, FEATURES))  # adds what the driver takes out by the motion of now
         if use.removed.any():
-            taken_out = load_matrix(use.removed, np.array([0.0, 0.0, 1.0]), use.weight_only)
-            matrix += sign * correction @ taken_out
+            driver = sign * correction @ load_matrix(use.removed, _UP, use.weight_only)
         taken, target = correction, use.target
         if use.conversion is not None:
             taken = correction @ use.conversion
             target = np.linalg.inv(use.conversion) if target is None else target
         self._matrix = np.concatenate(
-            [taken, matrix, -(correction @ load.bias)[:, None]], axis=1)
+            [taken, driver - sign * load_matrix(load.phi, up), -(correction @ load.bias)[:, None],
+             driver], axis=1)
         if target is not None:
             self._matrix = target @ self._matrix
 
     def remove(self, inputs: Array) -> Array:
-        """The wrench (6,) without the load, from `inputs_of` wrench and motion (28,)."""
+        """The wrench (6,) without the load, from `inputs_of` wrench and motion (49,)."""
         return np.asarray(self._matrix @ inputs)
 
 
-def inputs_of(wrench: Sequence[float], features: Array) -> Array:
-    """What `PreparedLoad.remove` takes (28,): the wrench (6,) of the topic, the features (21,) of
-    the motion at its stamp, and 1."""
-    out = np.empty(BIASES + FEATURES + 1)
-    out[:BIASES], out[BIASES:-1], out[-1] = wrench, features, 1.0
+def inputs_of(wrench: Sequence[float], features: Array, shown: Array | None = None) -> Array:
+    """What `PreparedLoad.remove` takes (49,).
+
+    Args:
+        wrench: (6,) of the topic; features: (21,) of the motion at its stamp.
+        shown: (21,) those that the sensor shows then; None: the same, as it does not filter.
+    """
+    out = np.zeros(BIASES + 2 * FEATURES + 1)
+    out[:BIASES], out[BIASES + FEATURES] = wrench, 1.0
+    if shown is None:
+        out[BIASES:BIASES + FEATURES] = features
+        return out
+    out[BIASES:BIASES + FEATURES] = shown
+    np.subtract(features, shown, out=out[-FEATURES:])
     return out
-
-

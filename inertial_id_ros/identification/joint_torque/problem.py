@@ -27,8 +27,7 @@ from ...regression.problem import Marginal, Problem, eliminate
 from ...regression.row_layout import BIASES
 from ...regression.tool import Tool, covariance_root
 from ...regression.unconstrained_fit import unconstrained_fit, vague_information
-from ...robot.compression import Compressed, compress_rows
-from ...robot.correlated_noise import equivalent_white_noise
+from ...robot.compression import Compressed, compress_rows, equivalent_white_noise
 from ...robot.joint_terms import COULOMB, OFFSET, VISCOUS
 from ...robot.model import RobotModel
 from ...robot.robot_file import IdentifiedRobot, reduced_model

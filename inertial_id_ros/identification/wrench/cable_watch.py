@@ -17,6 +17,7 @@ from ...settings import Settings
 from ...signals.bins import BIN_NS
 from .problem_builder import ProblemBuilder
 
+CABLE = "cable"  # finding
 # Share of the window, and bins, that must be new before a cable is fitted anew, or sought again.
 _RENEWED, _SOUGHT, _FEW = 0.05, 0.25, round(0.5e9 / BIN_NS)
 # For an angle beside a cable: times what is worth to be removed, and standard deviations.
@@ -125,15 +126,15 @@ class CableWatch:
         return any(bool((clear & (angles > _LARGE * state.large))[state.values].any())
                    for state in (SENSOR_ROTATION, GRAVITY_TILT))
 
-    def report(self, log: FindingLog) -> Array:
-        """Name the cable; gives the covariance (10, 10) of phi by what is not known of it."""
-        log.clear("cable")
-        if self._cable is None:
-            return _NOTHING
-        if self._cable.is_certain:
-            log.set("cable", "warning",
+    def phi_covariance(self) -> Array:
+        """Covariance (10, 10) of phi by what is not known of the cable."""
+        return _NOTHING if self._cable is None else self._cable.phi_covariance(self._gravity)
+
+    def report(self, log: FindingLog) -> None:
+        """Name the cable where it is certain."""
+        if self._cable is not None and self._cable.is_certain:
+            log.set(CABLE, "warning",
                     "something pulls at the payload towards one point of the room by about "
                     f"{self._cable.tension:.2g} N, as a cable or a hose does; the estimate is "
                     "without that pull, and the intervals hold what is not known of it; lead it "
                     "along the arm, or fasten it before the sensor")
-        return self._cable.phi_covariance(self._gravity)

@@ -27,7 +27,7 @@ from ...io.sample_blocks import Block
 from ...kinematics.motion import Motion
 from ...kinematics.motion_statistics import MotionStatistics
 from ...regression.regressor_window import Rows, WindowContent, make_regressor_window
-from ...regression.rows import make_bin_columns, unpack_bins
+from ...regression.rows import lag_behind, make_bin_columns, unpack_bins
 from ...regression.tool import Tool
 from ...regression.uncertainty.noise import datasheet_noise
 from ...settings import Settings
@@ -35,6 +35,7 @@ from ...signals import inbox
 from ...signals.bins import BIN_NS, BinColumns, Bins
 from ...signals.precompensation import Removed, RemovedPayload
 from ...signals.ring_buffer import JUMPED
+from ...signals.sensor_filter import Lag
 from ..commands import ADVANCE, RESET, SET_SETTINGS, TARE, UNTARE
 from ..compensated_wrenches import CompensatedWrenches, join_wrenches, no_wrenches
 from ..compensation.load_in_use import Load, LoadInUse
@@ -92,6 +93,7 @@ class Identifier(Pipeline[WindowContent]):
         self._watch = InputWatch(settings.wrench, self._motion, self._log)
         self._latch, self._target = LoadLatch(), TargetFrame()
         self._unsettled: UnsettledBins | None = None
+        self._lag: Lag | None = None
         self._motion_statistics = MotionStatistics()
         self._begin()
         self._handlers = self._make_handlers()
@@ -312,13 +314,15 @@ class Identifier(Pipeline[WindowContent]):
         self._setup.taken_out = removed
         self._motion.report_coverage(motion.valid)
         motion = motion._replace(valid=motion.valid & ~self._stuck.judge(bins, motion))
-        y, columns = make_bin_columns(bins, motion, removed, self._setup.errors,
-                                      self.settings.wrench.sign,
-                                      self.settings.estimator.dynamism_c1)
+        measured, columns = make_bin_columns(bins, motion, removed, self._setup.errors,
+                                             self.settings.wrench.sign,
+                                             self.settings.estimator.dynamism_c1)
+        self._motion_statistics.add(motion)
+        y, columns, motion, self._lag = lag_behind(
+            bins.number, measured, columns, motion, self._setup.errors, self._lag)
         valid = motion.valid
         self._units.add(*unpack_bins(columns[valid]))
         self._vibration.add(bins.number[valid], y[valid])
-        self._motion_statistics.add(motion)
         self._segments.set_acceleration_noise(
             self._motion_statistics.acceleration_covariance(self._segments.detector_kernel))
         self._filter_bins(bins, BinColumns(bins.number, bins.samples, columns).part(valid))
@@ -410,7 +414,8 @@ class Identifier(Pipeline[WindowContent]):
             self._convert_wrenches()
             self._forget_what_crept()
             outcome = self._solve_window()
-            if self._search_setup(outcome) or self._correct_terms(outcome):
+            if (self._search_filter(outcome) or self._search_setup(outcome)
+                    or self._correct_terms(outcome)):
                 self._replay_window()
                 outcome = self._solve_window()
             while _is_new(outcome) and self._setup.errors.remove(
@@ -481,6 +486,18 @@ class Identifier(Pipeline[WindowContent]):
         self._begin_bin, self._flush_reason = 0, None
         return True
 
+    def _search_filter(self, outcome: Outcome) -> bool:
+        """Look for the sensor's own low-pass where the wrench lags behind the motion; says whether
+        one was found, which is then used."""
+        source = self._unsettled and self._unsettled.source
+        if source is None or not self._setup.search_filter(
+                self._noise.settings, self._stream.ring, source, outcome):
+            return False
+        self._disturbances.withdraw()  # events that the lag made
+        self._solver.reset()  # and cables
+        self._begin_bin, self._flush_reason = 0, None
+        return True
+
     def _carried(self, estimate: Estimate | None) -> Array:
         """phi (10,) of all that the sensor carries by an estimate; None: the tool alone."""
         return self._solver.problems.total_payload(
@@ -521,7 +538,7 @@ class Identifier(Pipeline[WindowContent]):
         """The rows of the window with the provisional ones; None without any."""
         provisional = self._unsettled and self._unsettled.provisional_rows(
             self._stream.ring, self._segments, self.settings.wrench.sign,
-            self.settings.estimator.dynamism_c1, self._motion.rotation_only)
+            self.settings.estimator.dynamism_c1, self._motion.rotation_only, self._lag)
         return self._buffer.content(provisional) if self._buffer or provisional else None
 
     def _require_window(self) -> WindowContent:
@@ -557,7 +574,8 @@ class Identifier(Pipeline[WindowContent]):
             statistics.rms_rotation if self._motion.rotation_only else 0.0,
             self._setup.errors.values,
             statistics.acceleration_covariance(self._segments.filter.kernel),
-            0.0 if share is None else share.error_covariance)
+            self._setup.errors.filter_covariance
+            + (0.0 if share is None else share.error_covariance))
 
     # ---- commands ------------------------------------------------------------------------------
 
@@ -636,7 +654,7 @@ class Identifier(Pipeline[WindowContent]):
                 latch.mode, latch.reason, latch.load, self.sensor_frame,
                 bool(settings.wrench.sensor_frame), latch.estimate_ns, removed.phi,
                 removed.weight_only, datasheet_noise(self._noise.settings.wrench), source,
-                latch.epoch, None, frame, self._stream.conversion)
+                latch.epoch, None, frame, self._stream.conversion, self._setup.errors.sensor)
             if frame and frame != self.sensor_frame:
                 pose = self._motion.fixed_pose(self.sensor_frame, frame)
                 if pose is None:
@@ -675,7 +693,7 @@ class Identifier(Pipeline[WindowContent]):
         self._segments.restart()
         self._load_check.restart()
         self._stuck.restart()
-        self._unsettled = None
+        self._unsettled, self._lag = None, None
         self._clear_window()
 
     def _clear_window(self) -> None:

@@ -19,10 +19,11 @@ from typing import NamedTuple
 from ...detection.segments import Segments
 from ...kinematics.motion import MotionSource
 from ...regression.regressor_window import Rows
-from ...regression.rows import RemovedErrors, make_bin_columns
+from ...regression.rows import RemovedErrors, lag_behind, make_bin_columns
 from ...signals.bins import BIN_NS, BinColumns, bin_samples
 from ...signals.precompensation import Removed
 from ...signals.ring_buffer import SampleRing
+from ...signals.sensor_filter import Lag
 
 REORDER_NS = 20_000_000  # a sample may overtake others by this much
 
@@ -44,17 +45,22 @@ class UnsettledBins(NamedTuple):
     errors: RemovedErrors
 
     def provisional_rows(self, wrenches: SampleRing, segments: Segments, sign: float, c1: float,
-                         rotation_only: bool) -> Rows | None:
-        """The rows that these bins give by now, if any, with the waiting ones; changes nothing."""
+                         rotation_only: bool, lag: Lag | None) -> Rows | None:
+        """The rows that these bins give by now, if any, with the waiting ones; changes nothing.
+
+        Args:
+            lag: where the low-pass of the sensor has come to in the bins before.
+        """
         bins = bin_samples(wrenches, self.first, self.end)
         if len(bins.number) == 0:
             return segments.waiting_rows
         early_ns = self.errors.early_ns
         motion = self.source.provisional_motion(bins.stamps + early_ns,
                                                 self.end * BIN_NS + early_ns)
-        _, columns = make_bin_columns(bins, motion, self.removed, self.errors, sign, c1)
-        return segments.preview(BinColumns(bins.number, bins.samples, columns).part(motion.valid),
-                                rotation_only)
+        y, columns = make_bin_columns(bins, motion, self.removed, self.errors, sign, c1)
+        shown = lag_behind(bins.number, y, columns, motion, self.errors, lag)
+        return segments.preview(BinColumns(bins.number, bins.samples, shown.columns).part(
+            shown.motion.valid), rotation_only)
 
 
 def find_unsettled_bins(source: MotionSource, newest_ns: int, removed: Removed,

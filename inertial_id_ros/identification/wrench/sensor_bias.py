@@ -71,7 +71,7 @@ class SensorBias:
             return untared, mean
         measured = _OLD_TARE * untared if self.is_old else _tare_sd(settings.wrench)
         hours = max(now_ns - self.tare.stamp_ns, 0) / 3.6e12
-        drift = np.repeat([settings.tare.force_drift, settings.tare.torque_drift], 3)
+        drift = np.repeat(settings.wrench.drift_of_tare, 3)
         return np.minimum(np.hypot(measured, drift * np.sqrt(hours)), untared), mean
 
 

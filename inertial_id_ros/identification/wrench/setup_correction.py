@@ -10,11 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from ...detection import removed_terms
+from ...detection.consistency_checks import sensor_errors
+from ...detection.filter_search import find_filter
 from ...detection.removed_terms import RemovedTerms, Share
-from ...detection.setup_trials import Setup, SetupSearch, find_setup
+from ...detection.setup_trials import Setup, SetupSearch, find_setup, gather
+from ...estimate import Estimate, Outcome
 from ...findings import FindingLog
 from ...inertia import PARAMETERS, Array
 from ...kinematics.motion import MotionSource
+from ...regression.alignment import CLOCK_OFFSET
 from ...regression.regressor_window import Rows
 from ...regression.rows import RemovedErrors
 from ...regression.uncertainty.noise import datasheet_noise
@@ -22,8 +26,12 @@ from ...settings import Settings
 from ...signals.low_pass import ZeroPhaseFilter
 from ...signals.precompensation import Removed, RemovedPayload
 from ...signals.ring_buffer import SampleRing
+from ...signals.sensor_filter import NO_FILTER, SensorFilter
 from .sensor_bias import prior_bias_sd
 from .wrench_model import WrenchModel
+
+_LAG, _CLEAR = 0.008, 5.0  # s, and standard deviations, of an offset that may be a filter
+_UNEXPLAINED = 1.5  # times the errors of the sensor, of a residual that a filter may have left
 
 
 class SetupCorrection:
@@ -46,13 +54,16 @@ class SetupCorrection:
         self.removed = RemovedPayload(settings)
         self.taken_out = Removed(np.zeros(PARAMETERS))
         self._terms = RemovedTerms(model, low_pass)
+        wrench = settings.wrench
+        self._told = (SensorFilter.of_cutoff(wrench.filter_order, wrench.filter_cutoff)
+                      if wrench.filter_cutoff else NO_FILTER)
         self._findings = findings
         self.restart()
 
     def restart(self) -> None:
         """Forget the errors that were found, but not what the driver removes."""
-        self.errors = RemovedErrors()
-        self._search = SetupSearch()
+        self.errors = RemovedErrors(self._told)
+        self._search, self._filter_search = SetupSearch(), SetupSearch()
 
     def clear_rows(self) -> None:
         """Forget the rows of another payload."""
@@ -94,6 +105,37 @@ class SetupCorrection:
                 and not self._believe(settings, found.removed.weight_only, None)):
             return False
         self.errors.replace_offset(found.early_ns)
+        return True
+
+    def search_filter(self, settings: Settings, ring: SampleRing, source: MotionSource,
+                      outcome: Outcome) -> bool:
+        """Look for a low-pass of the sensor where the wrench lags behind the motion, or nothing
+        explains it; says whether one was found, which is then used.
+
+        Args:
+            settings: with the noise as it was measured; outcome: of the window.
+        """
+        if self._told.order or not settings.alignment.delay_sd:
+            return False
+        lags = bool(self.errors.sensor.order)
+        if isinstance(outcome, Estimate) and not lags:
+            offset, sd = (float(values[CLOCK_OFFSET.values][0])
+                          for values in (outcome.alignment, outcome.alignment_sigma))
+            unexplained = outcome.residual_rms > _UNEXPLAINED * sensor_errors(settings.wrench)
+            lags = abs(offset) > max(_LAG, _CLEAR * sd) or bool(unexplained.any())
+        if not self._filter_search.is_due(ring.newest, not lags and isinstance(outcome, Estimate),
+                                          self._findings.all()):
+            return False
+        signals = gather(ring, source, self.errors.early_ns, settings.wrench.sign)
+        found = signals and find_filter(signals, self.taken_out, self.errors.early_ns,
+                                        datasheet_noise(settings.wrench),
+                                        prior_bias_sd(settings.wrench))
+        if not found:
+            return False
+        self.errors.replace_offset(found.early_ns)
+        self.errors.sensor, self.errors.steady = found.sensor, found.steady
+        self.errors.filter_covariance = found.phi_covariance
+        self._findings.set("wrench_filtered", "info", found.describe())
         return True
 
     def _believe(self, settings: Settings, weight_only: bool, share: Share | None) -> bool:

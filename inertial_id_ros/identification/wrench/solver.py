@@ -36,7 +36,7 @@ from ...settings import Settings
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import ZeroPhaseFilter
 from ..verdict import judge, name_limits
-from .cable_watch import CableWatch
+from .cable_watch import CABLE, CableWatch
 from .empty_tool import answer_for_empty_tool
 from .problem_builder import ProblemBuilder
 from .wrench_model import (
@@ -137,7 +137,8 @@ class Solver:
             window = without
             self.problems.forget_solution()
             problem = self._build(window, acceleration_covariance, removed, log)
-        pulled = self._cables.report(log)
+        log.clear(CABLE)
+        pulled = self._cables.phi_covariance()
         empty = answer_for_empty_tool(problem, self.tool,
                                       self._settings.wrench.gain_error)
         if empty is None:
@@ -159,6 +160,8 @@ class Solver:
         rms = residual_rms(problem, solution.phi, states)
         noise = self._residual_noise(solution.phi, acceleration_covariance)
         is_explained = not check_residual(rms, noise, log)
+        if is_explained:  # else a wrong frame may look like a pull
+            self._cables.report(log)
         check_settings(solution.phi, self._settings, log)
         misfit = common_gain_covariance(  # what is wrong may as well look like a load
             self.problems.total_payload(solution.phi),

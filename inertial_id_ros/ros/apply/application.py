@@ -1,42 +1,70 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""One application of a payload: look, plan, check, send, read back, record."""
+"""The service ~/apply, and applications that nobody has to ask for (apply.automatic): look, plan,
+check, send, read back, record."""
 
 from __future__ import annotations
 
 import time
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from inertial_id_ros.srv import Apply
 
 from ...errors import InertialIdError, printable
+from ...estimate import Estimate
 from ...settings import Settings
-from ...targets.calls import Call, ParameterCall, ServiceCall
-from ...targets.gates import Gate, closed_gates, gates_of_payload
-from ...targets.payload import Payload
-from ...targets.readings import Reading, difference
 from ...targets.registry import load_target
-from ...targets.target import Placement, Plan, Target
+from ...targets.target import (
+    Call,
+    Gate,
+    ParameterCall,
+    Payload,
+    Placement,
+    Plan,
+    Reading,
+    ServiceCall,
+    Target,
+    closed_gates,
+    difference,
+)
 from ..compat import message_type
-from .arm_state import doubt_gate, rest_gate
-from .asking import Asking, NoResponse
-from .automatic import automatic_gate, is_news
+from ..compensation import CompensationTopics
+from ..estimation import Estimation
+from ..services.black_boxes import BlackBoxes
+from ..services.calls import create_late_service, require_unlocked_service
+from ..services.lifecycle import ManagedNode
+from ..worker import Busy, Worker
 from .consequences import (
     Values,
     changing_wrench,
     consequences,
     follows,
-    removal_gate,
     removed_values,
     replace_removed,
 )
 from .evidence import find_evidence, place
-from .graph import Graph, Look
+from .gates import (
+    automatic_gate,
+    doubt_gate,
+    gates_of_payload,
+    is_news,
+    record_gate,
+    removal_gate,
+    rest_gate,
+)
 from .history import History, undo_calls
-from .parameter_clients import ParameterClient
-from .requests import fill, refusal
-
-if TYPE_CHECKING:
-    from ..node import InertialIdNode
+from .other_nodes import (
+    Asking,
+    ExecutorJobs,
+    Graph,
+    Look,
+    NoResponse,
+    ParameterClient,
+    fill,
+    refusal,
+)
 
 _POLL = 0.1  # s between two looks at what the target tells
 
@@ -75,8 +103,10 @@ class Applications:
     """Applies payloads for a node; all methods wait, and none belongs into the executor's thread.
     """
 
-    def __init__(self, node: InertialIdNode, asking: Asking) -> None:
-        self._node, self._asking = node, asking
+    def __init__(self, node: ManagedNode, estimation: Estimation, compensation: CompensationTopics,
+                 black_boxes: BlackBoxes, asking: Asking) -> None:
+        self._node, self._estimation, self._asking = node, estimation, asking
+        self._compensation, self._black_boxes = compensation, black_boxes
         self._graph = Graph(node, asking)
 
     @property
@@ -128,10 +158,10 @@ class Applications:
         target = load_target(name)
         if undo:
             return self._plan_undo(name, target, settings)
-        evidence = find_evidence(self._node, estimate, target.takes_tool)
+        evidence = find_evidence(self._estimation, settings, estimate, target.takes_tool)
         sources = target.sources(settings)
         look = self._graph.look(sources, settings)
-        payload = place(self._node, evidence.payload, target.placement(settings, look.seen))
+        payload = place(self._estimation, evidence.payload, target.placement(settings, look.seen))
         plan = target.plan(payload, settings, look.seen)
         told = target.read(settings, look.seen)
         silent = sources.topic.name if sources.topic and look.seen.message is None else ""
@@ -140,8 +170,8 @@ class Applications:
                  *self._common_gates(target, settings, look)]
         removed = None
         if follows(target, settings):
-            at_sensor = place(self._node, evidence.payload,
-                              Placement(self._node.identifier.sensor_frame))
+            at_sensor = place(self._estimation, evidence.payload,
+                              Placement(self._estimation.identifier.sensor_frame))
             removed = removed_values(at_sensor, plan.left_out)
         return _Step(name, target, settings, look, plan, gates, plan.what or payload.describe(),
                      payload, evidence.record, removed)
@@ -160,9 +190,10 @@ class Applications:
 
     def _common_gates(self, target: Target, settings: Settings, look: Look) -> list[Gate]:
         """Gates that do not depend on the payload; the arm is watched for a moment."""
-        return [*target.ready(settings, look.seen), *look.gates, self.history.gate(),
-                doubt_gate(self._node.all_findings(), self._node.identifier.doubtful_zero()),
-                rest_gate(self._asking, settings, self._node.identifier.joint_names())]
+        identifier = self._estimation.identifier
+        return [*target.ready(settings, look.seen), *look.gates, record_gate(self.history),
+                doubt_gate(self._estimation.all_findings(), identifier.doubtful_zero()),
+                rest_gate(self._asking.listen, settings, identifier.joint_names())]
 
     def _resolved(self, call: Call) -> Call:
         """A call with the full name of its service or node."""
@@ -178,15 +209,17 @@ class Applications:
         Raises:
             NotTaken: the target did not take it, or tells another payload; that is recorded, too.
         """
-        changed, told, failure, removed_before = False, None, "", None
-        with changing_wrench(self._node, step.name, step.target, step.settings) as forget:
+        changed, failure, removed_before = False, "", None
+        told: Reading | None = None
+        with changing_wrench(self._estimation, self._compensation, step.name, step.target,
+                             step.settings) as forget:
             try:
                 for call in calls:
                     self._do(call, step.settings.apply.timeout)
                     changed = True
                     forget()
                 told = self._read_back(step)
-                failure = "" if told is None else difference(step.plan.sent, told)
+                failure = self._difference(step, told)
                 removed = step.removed
                 if removed is not None and not failure:
                     removed_before = self._asking.jobs.run(
@@ -197,7 +230,7 @@ class Applications:
             except InertialIdError as error:
                 failure = str(error)
         self._record(step, calls, told, changed, failure, removed_before)
-        if told is not None and difference(step.plan.sent, told):
+        if self._difference(step, told):
             failure = f"it tells another payload than was sent: {failure}"
             if step.plan.undo:
                 failure += "; ~/apply with undo gives back what it had"
@@ -206,6 +239,13 @@ class Applications:
         confirmed = ("; it tells the same" if told is not None
                      else "; it does not tell what it has taken")
         return f"{step.name} was told {step.what}{confirmed}"
+
+    @staticmethod
+    def _difference(step: _Step, told: Reading | None) -> str:
+        """In what a target tells another payload than was sent; empty where it does not."""
+        if step.plan.sent is None or told is None:
+            return ""
+        return difference(step.plan.sent, told)
 
     def _do(self, call: Call, timeout: float) -> None:
         """Make a call (raises NotTaken, NoAnswer, InvalidData where it has not succeeded)."""
@@ -243,7 +283,7 @@ class Applications:
         undo = [self._resolved(call).to_json() for call in step.plan.undo or ()]
         text = (f"{step.name} was to be told {step.what}, but {failure}" if failure else
                 f"{step.name} was told {step.what}")
-        self._node.black_boxes.note_command(f"apply: {text}")
+        self._black_boxes.note_command(f"apply: {text}")
         self._node.get_logger().info(printable(text))
         self.history.append({
             "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
@@ -259,3 +299,108 @@ def _as_json(reading: Reading | None) -> dict[str, Any] | None:
     """A reading as data."""
     return None if reading is None else {"values": dict(reading.values),
                                          "tolerance": dict(reading.tolerance)}
+
+
+_FAILED = "apply_failed"  # finding
+
+
+class ApplyService:
+    """Applies payloads in a thread of its own, one after the other.
+
+    Attributes:
+        asking: asks other nodes, for any thread but the executor's.
+    """
+
+    def __init__(self, node: ManagedNode, estimation: Estimation, compensation: CompensationTopics,
+                 black_boxes: BlackBoxes) -> None:
+        self._node, self._estimation = node, estimation
+        self._jobs = ExecutorJobs()
+        self.asking = Asking(node, self._jobs)
+        self._applications = Applications(node, estimation, compensation, black_boxes, self.asking)
+        self._thread = Worker({"automatic": self._apply_by_itself}, self._report_failure)
+        self._running: Future[Any] | None = None
+        self._attempted = time.monotonic()
+        create_late_service(node, Apply, "~/apply", self._answer)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self, timeout: float) -> bool:
+        """End the thread; False where it still waits for somebody's answer after a time [s]."""
+        return self._thread.stop(timeout)
+
+    def step(self) -> None:
+        """Do what the thread asks for, and begin an automatic application where one is due; in the
+        executor's thread."""
+        self._jobs.step()
+        settings = self._node.settings.apply
+        now = time.monotonic()
+        if (settings.automatic > 0.0 and self._node.is_active
+                and now - self._attempted >= settings.automatic):
+            self._attempted = now
+            self._thread.request("automatic")
+
+    def _answer(self, request: Apply.Request, response: Apply.Response) -> Future[Any]:
+        """The response, as soon as it is there."""
+        answered: Future[Any] = Future()
+
+        def finish(done: Future[Answer]) -> None:
+            answer = self._answer_of(done)
+            response.success, response.message = answer.success, printable(answer.message)
+            response.calls, response.left_out = answer.calls, answer.left_out
+            answered.set_result(response)
+
+        try:
+            require_unlocked_service(self._node.settings, "apply")
+            self._node.require_active()
+            if self._running is not None and not self._running.done():
+                raise Busy("another application is under way; try again later")
+            self._running = job = self._thread.post(lambda: self._carry_out(
+                request.target, request.estimate, request.send, request.undo))
+        except InertialIdError as error:
+            job = Future()
+            job.set_exception(error)
+        job.add_done_callback(finish)
+        return answered
+
+    def _answer_of(self, done: Future[Answer]) -> Answer:
+        """The answer of an application that is over, whatever became of it."""
+        if done.cancelled():
+            return Answer(message="the node is shutting down")
+        error = done.exception()
+        if error is None:
+            return done.result()
+        if isinstance(error, InertialIdError):
+            return Answer(message=str(error))
+        self._node.get_logger().error(printable(f"apply: {type(error).__name__}: {error}"))
+        return Answer(message=f"internal error: {error}")
+
+    def _carry_out(self, target: str, estimate: str, send: bool, undo: bool,
+                   by_itself: bool = False) -> Answer:
+        """Carry out a request, and keep a finding of what was not sent although it was asked for.
+        """
+        try:
+            answer = self._applications.carry_out(target, estimate, send, undo, by_itself)
+        except InertialIdError as error:
+            if send:
+                self._estimation.findings.set(_FAILED, "warning", str(error))
+            raise
+        if send and answer.success:
+            self._estimation.findings.clear(_FAILED)
+        elif send:
+            self._estimation.findings.set(_FAILED, "warning", answer.message)
+        return answer
+
+    # ---- automatic -----------------------------------------------------------------------------
+
+    def _apply_by_itself(self) -> None:
+        """Apply the newest estimate, where there is one that is not told yet."""
+        outcome = self._estimation.watchdog.outcome
+        if isinstance(outcome, Estimate) and not outcome.stale:
+            self._carry_out("", "", send=True, undo=False, by_itself=True)
+
+    def _report_failure(self, _routine: str, error: Exception) -> None:
+        """Keep what an automatic application raised; errors of the user are findings already."""
+        if not isinstance(error, InertialIdError):
+            self._estimation.findings.set(_FAILED, "error", f"{type(error).__name__}: {error}")

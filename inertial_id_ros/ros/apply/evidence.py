@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ...errors import DamagedFile, InvalidData, NotEnoughData
-from ...estimate import Estimate, Outcome
-from ...targets.payload import Payload, payload_of, payload_of_report
-from ...targets.target import Placement
+from ...estimate import IDENTIFIED, UNOBSERVED, Estimate, Outcome
+from ...identification.verdict import allowed_intervals
+from ...inertia import Array, report_jacobian
+from ...regression.tool import Tool
+from ...settings import Settings
+from ...targets.target import Payload, Placement, payload_of, payload_of_report
+from ..estimation import Estimation
 from ..services.saving import read_saved
-
-if TYPE_CHECKING:
-    from ..node import InertialIdNode
 
 _WAIT = 2.0  # s for the worker
 _FRESH_TIME, _POLL = 2.0, 0.05  # s for a fresh estimate, and between two looks
@@ -26,7 +29,8 @@ class Evidence(NamedTuple):
     record: dict[str, Any]
 
 
-def find_evidence(node: InertialIdNode, name: str, takes_tool: bool) -> Evidence:
+def find_evidence(estimation: Estimation, settings: Settings, name: str,
+                  takes_tool: bool) -> Evidence:
     """The payload of a saved estimate, or, without a name, of the newest one.
 
     Args:
@@ -37,8 +41,8 @@ def find_evidence(node: InertialIdNode, name: str, takes_tool: bool) -> Evidence
         CannotSave: the saved estimate cannot be read; InvalidData: it is without its tool.
     """
     if name:
-        return _saved(node, name, takes_tool)
-    outcome = _newest_outcome(node)
+        return _saved(settings.state.directory, name, takes_tool)
+    outcome = _newest_outcome(estimation)
     if not isinstance(outcome, Estimate):
         raise NotEnoughData(f"there is no estimate: {outcome.reason}")
     if outcome.restored:
@@ -47,23 +51,40 @@ def find_evidence(node: InertialIdNode, name: str, takes_tool: bool) -> Evidence
     if outcome.stale:
         raise NotEnoughData("the estimate is stale"
                             + (f": {outcome.stale_reason}" if outcome.stale_reason else ""))
-    tool = node.identifier.tool if takes_tool and outcome.tool_apart else None
+    tool = estimation.identifier.tool if takes_tool and outcome.tool_apart else None
     record = {**outcome.to_json(), "sigma": outcome.sigma.tolist(),
               "with_tool": tool.describe() if tool is not None else None}
+    if tool is not None and outcome.carries_nothing:
+        return Evidence(payload_of_tool(tool, outcome.bias), record)
     return Evidence(payload_of(outcome, None if tool is None else tool.phi), record)
 
 
-def _newest_outcome(node: InertialIdNode) -> Outcome:
+def payload_of_tool(tool: Tool, bias: Array) -> Payload:
+    """What is told of a tool that carries nothing: of it alone, as far as its file tells it.
+
+    Args:
+        bias: (6,) of the sensor, as in `Payload`.
+    """
+    jacobian = report_jacobian(tool.phi)
+    sd = np.sqrt(np.maximum((jacobian @ tool.covariance @ jacobian.T).diagonal(), 0.0))
+    known = 2.0 * sd <= allowed_intervals(tool.phi, tool.covariance)
+    mass, com, inertia = (IDENTIFIED if known[group].all() else UNOBSERVED
+                          for group in (slice(0, 1), slice(1, 4), slice(4, 10)))
+    return Payload(tool.frame_id, tool.phi, mass, com, inertia, bias)
+
+
+def _newest_outcome(estimation: Estimation) -> Outcome:
     """The newest outcome; one that is stale only because a solver takes long is waited for."""
     end = time.monotonic() + _FRESH_TIME
-    while (not isinstance(node.watchdog.outcome, Estimate) or node.watchdog.outcome.stale) and (
-            time.monotonic() < end):
+    while True:
+        outcome = estimation.watchdog.outcome
+        if time.monotonic() > end or (isinstance(outcome, Estimate) and not outcome.stale):
+            return outcome
         time.sleep(_POLL)
-    return node.watchdog.outcome
 
 
-def _saved(node: InertialIdNode, name: str, takes_tool: bool) -> Evidence:
-    report = read_saved(node.settings.state.directory, name)
+def _saved(directory: str, name: str, takes_tool: bool) -> Evidence:
+    report = read_saved(directory, name)
     try:
         payload, tool_apart = payload_of_report(report)
     except DamagedFile as error:
@@ -74,7 +95,7 @@ def _saved(node: InertialIdNode, name: str, takes_tool: bool) -> Evidence:
     return Evidence(payload, {**report, "saved_as": name})
 
 
-def place(node: InertialIdNode, payload: Payload, placement: Placement) -> Payload:
+def place(estimation: Estimation, payload: Payload, placement: Placement) -> Payload:
     """A payload where a target wants it.
 
     Raises:
@@ -83,8 +104,8 @@ def place(node: InertialIdNode, payload: Payload, placement: Placement) -> Paylo
     frame = placement.frame.lstrip("/")
     if frame in ("", payload.frame_id):
         return payload
-    rotation, translation, moment = node.worker.call(
-        lambda: node.identifier.lookup(frame, payload.frame_id), _WAIT)
+    rotation, translation, moment = estimation.worker.call(
+        lambda: estimation.identifier.lookup(frame, payload.frame_id), _WAIT)
     if moment is not None:
         raise InvalidData(f"frame '{frame}' moves against the sensor; a payload is told in one "
                           "that does not")

@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import InertialIdError, InvalidSetting
+from ...errors import InertialIdError
 from ...io.files import user_path, without_nonfinite
-from ...targets.calls import Call, call_from_json
-from ...targets.gates import Gate
-from ..services.saving import CannotSave, own_name, require_writable
+from ...targets.target import Call, call_from_json
+from ..services.saving import CannotSave, own_name
 
 FILE = "applications.jsonl"
 _LONGEST = 10_000_000  # bytes of a file that is read; it then begins anew
@@ -41,14 +40,6 @@ class History:
                 file.flush()
         except OSError as error:
             raise CannotSave(f"cannot write {self.path}: {error.strerror or error}") from error
-
-    def gate(self) -> Gate:
-        """Whether an application could be recorded: without that, nothing is sent."""
-        try:
-            require_writable(str(self.path.parent))
-        except InvalidSetting as error:
-            return Gate("record", str(error))
-        return Gate("record")
 
     def last(self, target: str) -> dict[str, Any] | None:
         """The last application to a target that changed something, and was not undone since; None:

@@ -23,9 +23,8 @@ from inertial_id_ros.srv import Apply, Export, Save, SetTool
 from ...errors import InvalidData, UnknownFrame
 from ...inertia import Array
 from ...kinematics.transform_tree import Pose, TransformTree
-from ..client.contract import received_qos
-from ..client.payload import NoPayload, Payload
-from ..client.payload_client import PayloadClient
+from ..contract import received_qos
+from ..payload_client import NoPayload, Payload, PayloadClient
 from .payload_view import mass_point, residual_point
 
 _KEPT = 600  # estimates in the plots: five minutes at 2 Hz

@@ -12,10 +12,8 @@ from ...arguments import Parser
 from ...cli import OK, exit_status
 from ...errors import InvalidSetting
 from .. import compat
-from ..settings.arguments import start_ros, without_ros_arguments
-from ..signals import ignore_signals, stop_flag
-from .access import checked_token, make_token
-from .browsers import Browsers
+from ..program import ignore_signals, start_ros, stop_flag, without_ros_arguments
+from .browsers import Browsers, checked_token, make_token
 from .live_node import LiveNode
 
 _NAME = "live_view"

@@ -9,12 +9,11 @@ import numpy as np
 
 from inertial_id_ros.msg import InertialParameters
 
-from ...apps.report.wording import CONFIDENCE_95, NAMES, round_to_spread
+from ...apps.report.units import CONFIDENCE_95, NAMES, round_to_spread
 from ...estimate import UNOBSERVED, VERDICT_WORDS
 from ...geometry.equivalent_box import equivalent_box
 from ...inertia import Array, principal_moments
-from ..client.message_checks import body_of
-from ..client.payload import GROUPS, NoPayload, Payload
+from ..payload_client import GROUPS, NoPayload, Payload, body_of
 
 _COLOURS = {"identified": "#1a7f37", "prior-dominated": "#9a6700", "unobserved": "#6e7781"}
 _SCALES = (1.0, *9 * (1e3,))

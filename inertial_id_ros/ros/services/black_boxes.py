@@ -14,8 +14,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from std_srvs.srv import Trigger
-
 from ...apps.bag.black_box.files import BlackBox, write_black_box
 from ...apps.bag.black_box.marks import describe_command, settings_to_keep
 from ...apps.bag.black_box.recording import LoggedTopic
@@ -28,8 +26,6 @@ from ...identification.wrench.identifier import Identifier
 from ...io.files import user_path
 from ...io.message_log import MARK, MessageLog
 from ...signals.input_topics import InputTopic
-from ..settings.authority import require_unlocked_service
-from .late_answers import create_late_service
 from .saved_reports import SavedReports
 from .saving import check_plain_name, own_name
 
@@ -67,10 +63,9 @@ class BlackBoxes:
         self._saved: dict[str, float] = {}  # steady times of the last ones, by the reason [s]
         self._writing: Future[Path] | None = None
         self._settings = node.settings  # that it started with
-        self._reports = SavedReports(node)
+        self._reports = SavedReports(node.settings.state.directory, node.findings)
         if self._is_on:
             node.identifier.on_command = self._mark_command
-            create_late_service(node, Trigger, "~/save_black_box", self._answer_when_written)
 
     def recorder(self, topic: InputTopic, name: str) -> Callable[[int, bytes], None] | None:
         """A function that keeps a message of a topic: takes the number of samples that came before
@@ -95,9 +90,9 @@ class BlackBoxes:
             if text == ADVANCE and self._log.needs_checkpoint:
                 self._keep_checkpoint()
 
-    def _mark_command(self, name: str, value: Any) -> None:
+    def _mark_command(self, _name: str, _value: Any) -> None:
         """Note that the identifier was told something; in the worker."""
-        self._log.mark(self._node.identifier.taken, describe_command(name, value))
+        self._log.mark(self._node.identifier.taken, describe_command(_name, _value))
 
     def mark_publishers(self, text: str) -> None:
         """Note between the messages what `Inbox.add_publishers` is about to be told."""
@@ -154,25 +149,21 @@ class BlackBoxes:
         """The name of a black box that nobody has named."""
         return own_name(self._node.get_fully_qualified_name(), name)
 
-    def _answer_when_written(self, request: Trigger.Request, response: Trigger.Response
-                             ) -> Future[Trigger.Response]:
-        """The service: says where the black box is, or why there is none."""
-        answered: Future[Trigger.Response] = Future()
+    def save_inputs(self) -> Future[str]:
+        """Begin to write a black box alone; says where it is as soon as it is written, or fails
+        with what prevented that (raises what `save` does)."""
+        said: Future[str] = Future()
 
-        def answer(done: Future[Path]) -> None:
+        def say(done: Future[Path]) -> None:
             error = done.exception()
-            response.success = error is None
-            response.message = str(error or f"the inputs are written to {done.result()}")
-            answered.set_result(response)
+            if error is not None:
+                said.set_exception(InvalidData(str(error)))
+            else:
+                said.set_result(f"the inputs are written to {done.result()}")
 
-        try:
-            require_unlocked_service(self._node.settings, "save_black_box")
-            name = self._own_name(time.strftime("%Y%m%d-%H%M%S"))
-            self._begin(name, "asked for")[1].add_done_callback(answer)
-        except InertialIdError as error:
-            response.message, response.success = str(error), False
-            answered.set_result(response)
-        return answered
+        name = self._own_name(time.strftime("%Y%m%d-%H%M%S"))
+        self._begin(name, "asked for")[1].add_done_callback(say)
+        return said
 
     def save(self, name: str, reason: str, report: str) -> str:
         """Begin to write a black box, and then its report; says in a clause where they will be.

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from inertial_id_ros.srv import Export
 
@@ -13,16 +13,16 @@ from ...export.formats import ROBOT, ExportedPayload, check_format, export
 from ...export.payload import Payload, payload_from_estimate
 from ...export.placement import moves_against
 from ...export.saved_estimate import read_saved_estimate
+from ...export.usd import hull_of_shape
 from ...io.child_process import ChildProcess
 from ...io.files import user_path, write_atomically
 from ...kinematics.robot_description import read_description
-from ..apply.asking import Asking
-from ..apply.parameter_clients import ParameterClient
+from ..apply.other_nodes import Asking, ParameterClient
+from ..estimation import Estimation
+from ..outside_reader import OutsideReader
 from ..publisher_watch import NAMELESS, publishing_nodes
+from .lifecycle import ManagedNode
 from .saving import EXPORTS, check_plain_name, saved_path, write_in_folder
-
-if TYPE_CHECKING:
-    from ..node import InertialIdNode
 
 PARAMETER = "robot_description"
 _WAIT = 2.0  # s that the worker may take
@@ -36,8 +36,10 @@ class CannotPublish(InertialIdError):
 class Exports:
     """Makes documents in the thread of the outside reader, one after the other."""
 
-    def __init__(self, node: InertialIdNode, asking: Asking) -> None:
-        self._node, self._asking = node, asking
+    def __init__(self, node: ManagedNode, estimation: Estimation, reader: OutsideReader,
+                 asking: Asking) -> None:
+        self._node, self._estimation = node, estimation
+        self._reader, self._asking = reader, asking
 
     def begin(self, request: Export.Request, response: Export.Response) -> Future[str]:
         """What is said as soon as the response holds the document; in the executor's thread.
@@ -51,8 +53,14 @@ class Exports:
         if request.publish and request.format != ROBOT:
             raise InvalidSetting(f"format is '{request.format}'; only {ROBOT} can be published")
         publisher = self._description_publisher() if request.publish else ""
-        payload = None if request.estimate else payload_from_estimate(self._node.watchdog.outcome)
-        return self._node.reader.post(
+        payload = (None if request.estimate
+                   else payload_from_estimate(self._estimation.watchdog.outcome))
+        shape = self._estimation.identifier.shape
+        if payload is not None and request.format == "usd" and shape is not None:
+            payload = replace(payload, mesh=hull_of_shape(shape)).with_notes(
+                f"the mesh is the convex hull of the shape in use ({shape.name}"
+                f"{', which only bounds the object' if shape.bounding else ''})")
+        return self._reader.post(
             lambda child: self._carry_out(request, response, payload, publisher, child))
 
     def _carry_out(self, request: Export.Request, response: Export.Response,
@@ -97,8 +105,8 @@ class Exports:
             UnknownFrame: `unknown`, where none do. InvalidModel: the frame moves.
         """
         try:
-            rotation, translation, moment = self._node.worker.call(
-                lambda: self._node.identifier.lookup(parent, payload.parent), _WAIT)
+            rotation, translation, moment = self._estimation.worker.call(
+                lambda: self._estimation.identifier.lookup(parent, payload.parent), _WAIT)
         except UnknownFrame:
             raise unknown from None
         if moment is not None:
@@ -108,7 +116,7 @@ class Exports:
     def _description(self) -> str:
         """The robot description as it came; empty where there is none (raises InertialIdError)."""
         file = self._node.settings.robot_description.file
-        return read_description(user_path(file)) if file else self._node.reader.description
+        return read_description(user_path(file)) if file else self._reader.description
 
     def _description_publisher(self) -> str:
         """The node that publishes the robot description; in the executor's thread.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from std_srvs.srv import Trigger
 
@@ -16,13 +16,16 @@ from inertial_id_ros.srv import Export, GetInertialParameters, Save, SetShape, S
 from ...errors import InertialIdError, InvalidData, NotEnoughData, UnknownFrame, printable
 from ...estimate import Estimate, NoEstimate
 from ...geometry.shape import Shape
+from ...identification.state import State
 from ...inertia import Array
 from ...regression.tool import load_tool, save_tool, tool_from_estimate
 from ..conversions import in_frame, parameters_message
-from ..requests.requested_shapes import RequestedShapes, result_of
-from ..settings.authority import require_unlocked_service
+from ..estimation import Estimation
+from ..requested_shapes import RequestedShapes, result_of
+from .black_boxes import BlackBoxes
+from .calls import create_late_service, require_unlocked_service
 from .exporting import Exports
-from .late_answers import create_late_service
+from .lifecycle import ManagedNode
 from .saved_reports import ENDING
 from .saving import (
     DEFAULT_NAME,
@@ -36,26 +39,28 @@ from .saving import (
     write_in_folder,
 )
 
-if TYPE_CHECKING:
-    from ..node import InertialIdNode
-
+Keep = Callable[[State], None]
 # Services that change the estimate, which the report of a black box names.
 _CHANGING = ("set_shape", "tare", "untare", "set_tool", "reset")
+# Answered by an inactive node, too: with that it is inactive, and with the inputs until then.
+_ALWAYS = ("get_inertial_parameters", "save")
 _WAIT = 2.0  # s; the executor's thread waits for the worker, never the other way round
 
 
 class Services:
     """The services of the node."""
 
-    def __init__(self, node: InertialIdNode, shapes: RequestedShapes, exports: Exports) -> None:
-        self._node, self._shapes = node, shapes
+    def __init__(self, node: ManagedNode, estimation: Estimation, black_boxes: BlackBoxes,
+                 shapes: RequestedShapes, exports: Exports) -> None:
+        self._node, self._estimation = node, estimation
+        self._black_boxes, self._shapes = black_boxes, shapes
         for kind, name, answer in (
                 (GetInertialParameters, "get_inertial_parameters", self._get_parameters),
                 (Trigger, "tare", self._tare), (Trigger, "untare", self._untare),
-                (SetTool, "set_tool", self._set_tool), (Trigger, "reset", self._reset),
-                (Save, "save", self._save)):
+                (SetTool, "set_tool", self._set_tool), (Trigger, "reset", self._reset)):
             node.create_service(kind, f"~/{name}", self._report_errors(name, answer))
         for kind, name, begin in ((SetShape, "set_shape", self._set_shape),
+                                  (Save, "save", self._save),
                                   (Export, "export", exports.begin)):
             create_late_service(node, kind, f"~/{name}", self._answer_later(name, begin))
 
@@ -69,7 +74,7 @@ class Services:
                 response.message = answer(request, response)
                 response.success = True
                 if name in _CHANGING:
-                    self._node.black_boxes.note_command(f"{name}: {response.message}")
+                    self._black_boxes.note_command(f"{name}: {response.message}")
             except InertialIdError as error:
                 response.message, response.success = str(error), False
             except Exception as error:  # a request must not end the node
@@ -82,16 +87,15 @@ class Services:
         return handle
 
     def _require_allowed(self, name: str) -> None:
-        """Raise Locked or NotActive where nobody may ask for that now. Whoever reads is always
-        answered, if only that the node is inactive."""
+        """Raise Locked or NotActive where nobody may ask for that now."""
         require_unlocked_service(self._node.settings, name)
-        if name != "get_inertial_parameters":
+        if name not in _ALWAYS:
             self._node.require_active()
 
     def _get_parameters(self, request: GetInertialParameters.Request,
                         response: GetInertialParameters.Response) -> str:
-        outcome = self._node.watchdog.outcome
-        target = request.target_frame.lstrip("/")
+        watchdog = self._estimation.watchdog
+        outcome, target = watchdog.outcome, request.target_frame.lstrip("/")
         if target and outcome.frame_id and target != outcome.frame_id:
             try:
                 rotation, translation, moment = self._lookup(target, outcome.frame_id)
@@ -104,7 +108,7 @@ class Services:
                 outcome = in_frame(outcome, target, rotation, translation)
                 if moment is not None:  # it is there at that time only
                     outcome = replace(outcome, stamp_ns=moment)
-        response.parameters = parameters_message(outcome, age=self._node.watchdog.age(outcome))
+        response.parameters = parameters_message(outcome, age=watchdog.age(outcome))
         if isinstance(outcome, NoEstimate):
             raise NotEnoughData(outcome.reason)
         return response.parameters.status
@@ -116,8 +120,8 @@ class Services:
             UnknownFrame: there is none; the text names the target.
         """
         try:
-            return self._node.worker.call(
-                lambda: self._node.identifier.lookup(target, source), _WAIT)
+            return self._estimation.worker.call(
+                lambda: self._estimation.identifier.lookup(target, source), _WAIT)
         except UnknownFrame as error:
             text = str(error)
             raise UnknownFrame(text if target in text else f"frame '{target}': {text}") from error
@@ -152,8 +156,8 @@ class Services:
 
     def _use_shape(self, shape: Shape | None) -> str:
         """Use a shape from now on; in the worker. Returns a description of it."""
-        self._node.configuration.use_shape(shape)
-        self._node.solve_after_change()
+        self._estimation.configuration.use_shape(shape)
+        self._estimation.solve_after_change()
         if shape is None:
             return "the shape is forgotten"
         x, y, z = shape.lengths
@@ -161,13 +165,14 @@ class Services:
                 f"{x:.4g} x {y:.4g} x {z:.4g} m along the sensor axes")
 
     def _tare(self, request: Trigger.Request, response: Trigger.Response) -> str:
-        return self._change_state(lambda: self._node.identifier.tare(self._node.state.keep))
+        return self._change_state(self._estimation.identifier.tare)
 
     def _untare(self, request: Trigger.Request, response: Trigger.Response) -> str:
-        return self._change_state(lambda: self._node.identifier.untare(self._node.state.keep))
+        return self._change_state(self._estimation.identifier.untare)
 
-    def _change_state(self, change: Callable[[], str]) -> str:
-        """Have the worker change the state and solve; returns what `change` says.
+    def _change_state(self, change: Callable[[Keep], str]) -> str:
+        """Have the worker change the state and solve; returns what `change` says, which is given
+        what writes the new state before it is used.
 
         Raises:
             CannotSave: the new state could not be written, and is therefore not used.
@@ -175,44 +180,53 @@ class Services:
 
         def change_and_solve() -> str:
             try:
-                text = change()
+                text = change(self._estimation.state.keep)
             except CannotSave as error:
                 raise CannotSave(f"{error}; tool, tare and estimate are as before") from error
-            self._node.solve_after_change()
-            return text + self._node.state.note()
+            self._estimation.solve_after_change()
+            return text + self._estimation.state.note()
 
-        return self._node.worker.call(change_and_solve, _WAIT)
+        return self._estimation.worker.call(change_and_solve, _WAIT)
 
     def _reset(self, request: Trigger.Request, response: Trigger.Response) -> str:
-        self._node.flush_limit.admit()
+        self._estimation.flush_limit.admit()
 
         def reset() -> str:
-            self._node.identifier.reset("the reset service was called")
-            self._node.solve_after_change()
+            self._estimation.identifier.reset("the reset service was called")
+            self._estimation.solve_after_change()
             return "buffer and estimate are forgotten"
 
-        return self._node.worker.call(reset, _WAIT)
+        return self._estimation.worker.call(reset, _WAIT)
 
-    def _save(self, request: Save.Request, response: Save.Response) -> str:
+    def _save(self, request: Save.Request, response: Save.Response) -> Future[str]:
+        """What is said once the estimate, or the inputs alone, are written."""
+        if request.inputs_only:
+            return self._black_boxes.save_inputs()
+        said: Future[str] = Future()
+        said.set_result(self._save_estimate(request, response))
+        return said
+
+    def _save_estimate(self, request: Save.Request, response: Save.Response) -> str:
+        self._node.require_active()
         name = check_plain_name(
             request.name or own_name(self._node.get_fully_qualified_name(), DEFAULT_NAME))
-        outcome = self._node.watchdog.outcome
+        outcome = self._estimation.watchdog.outcome
         if not isinstance(outcome, Estimate):
             raise NotEnoughData(f"nothing to save: {outcome.reason}")
         path = save_json(self._node.settings.state.directory, name, outcome.to_json())
         response.path = str(path)
         try:
-            self._node.worker.call(
-                lambda: self._node.state.keep(self._node.identifier.state()), _WAIT)
+            self._estimation.worker.call(
+                lambda: self._estimation.state.keep(self._estimation.identifier.state()), _WAIT)
         except CannotSave as error:
             raise CannotSave(f"saved to {path}, but the next run will not know the estimate: "
                              f"{error}") from error
-        return f"saved to {path}{self._node.state.note()}; {self._begin_black_box(path)}"
+        return f"saved to {path}{self._estimation.state.note()}; {self._begin_black_box(path)}"
 
     def _begin_black_box(self, path: Path) -> str:
         """Begin to write a black box and a report of a saved estimate; says where, or why not."""
         try:
-            return self._node.black_boxes.save(path.stem, "an estimate was saved",
+            return self._black_boxes.save(path.stem, "an estimate was saved",
                                                path.stem + ENDING)
         except InertialIdError as error:
             return f"its inputs are not written: {error}"
@@ -225,11 +239,11 @@ class Services:
                               "the present estimate)")
         if request.name:
             check_plain_name(request.name)
-        self._node.flush_limit.admit()
-        return self._change_state(lambda: actions[request.action](request.name))
+        self._estimation.flush_limit.admit()
+        return self._change_state(lambda keep: actions[request.action](request.name, keep))
 
-    def _store_tool(self, name: str) -> str:
-        outcome, identifier = self._node.watchdog.outcome, self._node.identifier
+    def _store_tool(self, name: str, keep: Keep) -> str:
+        outcome, identifier = self._estimation.watchdog.outcome, self._estimation.identifier
         if not isinstance(outcome, Estimate) or outcome.restored:
             why = "it is of an earlier run" if isinstance(outcome, Estimate) else outcome.reason
             raise NotEnoughData(f"there is no estimate to store as the tool: {why}")
@@ -242,22 +256,22 @@ class Services:
                                    with_ending(name), lambda path: save_tool(path, tool))
             written = f" in {path}"
         try:
-            identifier.set_tool(tool, self._node.state.keep)
+            identifier.set_tool(tool, keep)
         except CannotSave as error:
             raise CannotSave(f"the tool was stored{written}, but is not in use: {error}"
                              if written else str(error)) from error
         return (f"stored a {tool.describe()}{written}; what is carried beside it is estimated from "
                 "now on")
 
-    def _load_tool(self, name: str) -> str:
+    def _load_tool(self, name: str, keep: Keep) -> str:
         if not name:
             raise InvalidData("name is empty; give the file in state.directory to load")
         tool = load_tool(tool_path(self._node.settings.state.directory, name))
-        self._node.identifier.set_tool(tool, self._node.state.keep)
+        self._estimation.identifier.set_tool(tool, keep)
         return f"loaded a {tool.describe()}; what is carried beside it is estimated from now on"
 
-    def _clear_tool(self, name: str) -> str:
+    def _clear_tool(self, name: str, keep: Keep) -> str:
         if name:
             raise InvalidData(f"name is '{name}'; it must be empty to clear the tool")
-        self._node.identifier.set_tool(None, self._node.state.keep)
+        self._estimation.identifier.set_tool(None, keep)
         return "the tool is forgotten; all that the sensor carries is estimated from now on"

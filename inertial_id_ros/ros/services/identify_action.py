@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 
@@ -24,14 +24,10 @@ from ...estimate import Estimate, NoEstimate, Outcome
 from ...geometry.shape import Shape
 from ...identification.accuracy_goal import AccuracyGoal
 from ..conversions import parameters_message, summary_message
-from ..requests.counted_types import counted_action
-from ..requests.requested_shapes import RequestedShapes
-from ..requests.shape_request import RequestedShape
-from ..settings.authority import require_unlocked_service
-from .call_limit import TooOften, rejection_limit
-
-if TYPE_CHECKING:
-    from ..node import InertialIdNode
+from ..estimation import Estimation
+from ..requested_shapes import RequestedShape, RequestedShapes
+from .calls import TooOften, rejection_limit, require_unlocked_service
+from .lifecycle import ManagedNode
 
 _TIMEOUT, _LONGEST = 60.0, 3600.0  # s
 _PREPARING = 5.0  # s; filling a large mesh with points takes its time
@@ -80,9 +76,9 @@ class IdentifyAction:
         shapes: makes the shape that a message describes.
     """
 
-    def __init__(self, node: InertialIdNode,
+    def __init__(self, node: ManagedNode, estimation: Estimation,
                  shapes: RequestedShapes) -> None:
-        self._node, self._shapes = node, shapes
+        self._node, self._estimation, self._shapes = node, estimation, shapes
         self._checked: _Goal | None = None  # between request and acceptance
         self._run: _Run | None = None
         self._current: _Goal | None = None  # that runs; the worker reads it
@@ -93,7 +89,7 @@ class IdentifyAction:
         self._watching = False  # in the worker
         self._seen: deque[Outcome] = deque(maxlen=1)
         self._server = _Server(
-            node, counted_action(Identify, node.too_long("~/identify")), "~/identify",
+            node, Identify, "~/identify",
             _never_executed, goal_callback=self._on_request, cancel_callback=self._on_cancel,
             handle_accepted_callback=self._on_accepted, result_timeout=_RESULT_KEPT)
 
@@ -115,12 +111,12 @@ class IdentifyAction:
             self._node.get_logger().error(
                 printable(f"identify: {type(error).__name__}: {error}"))
             return GoalResponse.REJECT
-        self._node.findings.clear("goal_rejected")
+        self._estimation.findings.clear("goal_rejected")
         return GoalResponse.ACCEPT
 
     def _reject(self, why: str) -> None:
         """Say why a goal is rejected: the last one in diagnostics, each in the log."""
-        self._node.findings.set("goal_rejected", "warning", why)
+        self._estimation.findings.set("goal_rejected", "warning", why)
         self._rejected_at = time.monotonic()
         with contextlib.suppress(TooOften):
             self._rejections.admit()
@@ -143,10 +139,10 @@ class IdentifyAction:
                               f"{_TIMEOUT:g} s")
         asked, shape = self._shapes.read(request.shape), None
         if asked is not None and asked.small:
-            shape = self._node.worker.call(lambda: self._shapes.make(asked), _PREPARING)
-        self._node.configuration.check(request.method, asked is not None)
+            shape = self._estimation.worker.call(lambda: self._shapes.make(asked), _PREPARING)
+        self._estimation.configuration.check(request.method, asked is not None)
         if not request.keep_data:
-            self._node.flush_limit.admit()
+            self._estimation.flush_limit.admit()
         return _Goal(wanted, request.method, shape, None if shape else asked,
                      bool(request.keep_data), timeout or _TIMEOUT)
 
@@ -158,7 +154,7 @@ class IdentifyAction:
         self._shown, self._fed_back = _NO_ESTIMATE_YET, (-math.inf, "")
         self._current = goal
         self._run = _Run(goal, handle, time.monotonic(), self._hand_over(goal))
-        self._node.findings.set(
+        self._estimation.findings.set(
             "goal", "info", f"a goal of ~/identify runs for at most {goal.timeout:g} s")
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
@@ -168,7 +164,7 @@ class IdentifyAction:
     def _hand_over(self, goal: _Goal) -> Future[None]:
         """Have the worker begin a goal, as soon as its shape is made."""
         if goal.asked is None:
-            return self._node.worker.post(lambda: self._begin(goal, goal.shape))
+            return self._estimation.worker.post(lambda: self._begin(goal, goal.shape))
         return self._shapes.hand_over(goal.asked, lambda shape: self._begin(goal, shape))
 
     # ---- in the worker ---------------------------------------------------------------------------
@@ -179,22 +175,22 @@ class IdentifyAction:
             return
         self._seen.clear()
         self._watching = True
-        self._node.configuration.hold_goal(goal.method, shape)
+        self._estimation.configuration.hold_goal(goal.method, shape)
         if not goal.keep_data:
-            self._node.identifier.reset("a goal of ~/identify began")
-            self._node.publish_if_forgotten()
+            self._estimation.identifier.reset("a goal of ~/identify began")
+            self._estimation.publish_if_forgotten()
 
     def _end(self) -> None:
         """Use the node's own method and shape again."""
         self._watching = False
-        self._node.configuration.release_goal()
+        self._estimation.configuration.release_goal()
 
     # ---- in every round of housekeeping ----------------------------------------------------------
 
     def step(self) -> None:
         """Give feedback on a new outcome, and end the goal where it is due."""
         if time.monotonic() - self._rejected_at > _REJECTION_SHOWN:
-            self._node.findings.clear("goal_rejected")
+            self._estimation.findings.clear("goal_rejected")
         run = self._run
         if run is None:
             return
@@ -249,8 +245,8 @@ class IdentifyAction:
         """
         assert self._run is not None
         handle, self._run, self._current = self._run.handle, None, None
-        self._node.worker.post(self._end)
-        self._node.findings.clear("goal")
+        self._estimation.worker.post(self._end)
+        self._estimation.findings.clear("goal")
         result = Identify.Result(success=state == _SUCCEEDED, message=message,
                                  parameters=parameters_message(self._shown))
 

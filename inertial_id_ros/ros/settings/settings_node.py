@@ -17,9 +17,7 @@ from ...limits import MAX_REQUEST_ENTRIES
 from ...settings import Settings, iter_settings
 from ...settings.spec import unknown_setting
 from ..compat import parameter_overrides
-from ..requests.counted_types import counted_service
-from ..services.call_limit import parameter_limit
-from .authority import describe_changes, require_unlocked_parameters
+from ..services.calls import parameter_limit, require_unlocked_parameters
 from .parameter_files import Section, check_parameter_files
 from .parameters import (
     PAYLOAD,
@@ -63,20 +61,28 @@ class SettingsNode(Node):
         self._declared = True
         self.add_on_set_parameters_callback(self._on_set_parameters)
 
-    def create_service(self, kind: Any, name: str, *args: Any, **options: Any) -> Any:
-        """As `rclpy.node.Node`; of a request that is too long, the sequences are taken as empty."""
-        return super().create_service(counted_service(kind, self.too_long(name)), name, *args,
-                                      **options)
+    def create_service(self, kind: Any, name: str, callback: Callable[[Any, Any], Any],
+                       *args: Any, **options: Any) -> Any:
+        """As `rclpy.node.Node`; a request for too many parameters is answered as an empty one."""
+        if kind.__module__.startswith("rcl_interfaces."):
+            callback = self._bounded(kind, name, callback)
+        return super().create_service(kind, name, callback, *args, **options)
 
-    def too_long(self, name: str) -> Callable[[int], None]:
-        """What says in the log that a request of this service was too long."""
+    def _bounded(self, kind: Any, name: str,
+                 callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        """A callback that gets an empty request, with a line in the log, where one has too many
+        entries: rclpy would spend minutes on them in the executor's thread."""
 
-        def say(count: int) -> None:
-            self.get_logger().warning(
-                f"{printable(name)}: a request with {count} entries or more is taken as empty; at "
-                f"most {MAX_REQUEST_ENTRIES} are allowed", throttle_duration_sec=_BETWEEN_WARNINGS)
+        def answer(request: Any, response: Any) -> Any:
+            count = _count_entries(request)
+            if count > MAX_REQUEST_ENTRIES:
+                self.get_logger().warning(
+                    f"{printable(name)}: a request with {count} entries is taken as empty; at most "
+                    f"{MAX_REQUEST_ENTRIES} are allowed", throttle_duration_sec=_BETWEEN_WARNINGS)
+                request = kind.Request()
+            return callback(request, response)
 
-        return say
+        return answer
 
     @property
     def _uses_sim_time(self) -> bool:
@@ -85,7 +91,7 @@ class SettingsNode(Node):
     def changes_since_start(self) -> str:
         """Which parameters were set while the node runs, in words; empty where none was."""
         settings, sim_time = self._at_start
-        changes = describe_changes(settings, self.settings)
+        changes = _describe_changes(settings, self.settings)
         if self._uses_sim_time != sim_time:
             changes.append(f"use_sim_time is {self._uses_sim_time} ({sim_time} at the start)")
         return f"set while the node runs: {', '.join(changes)}" if changes else ""
@@ -156,3 +162,25 @@ class SettingsNode(Node):
             before, self.settings = self.settings, changed
             self.on_settings(before, changed)
         return SetParametersResult(successful=True)
+
+
+def _describe_changes(start: Settings, now: Settings) -> list[str]:
+    """The settings that are others than at the start, in words."""
+    if now is start:
+        return []
+    before = {name: value for name, value, _ in iter_settings(start)}
+    return [f"{name} is {value} ({before[name]} at the start)"
+            for name, value, _ in iter_settings(now) if value != before[name]]
+
+
+def _count_entries(message: Any) -> int:
+    """Entries of all sequences in a message, and in the messages of these sequences."""
+    count = 0
+    for name in message.get_fields_and_field_types():
+        value = getattr(message, name)
+        if hasattr(value, "get_fields_and_field_types"):
+            count += _count_entries(value)
+        elif not isinstance(value, str) and hasattr(value, "__len__"):
+            count += len(value) + sum(_count_entries(entry) for entry in value
+                                      if hasattr(entry, "get_fields_and_field_types"))
+    return count

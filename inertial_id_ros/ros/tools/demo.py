@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from ...arguments import Parser
 from ...cli import exit_status, inertial_id_demo
 from ...errors import InvalidSetting
-from ..signals import ignore_signals, stop_flag
 
 if TYPE_CHECKING:
     import threading
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from .children import Children
-    from .demo_client import DemoClient
-    from .demo_record import Check
+    from .demo_client import Check, DemoClient
 
 # A sensor as it is: with a bias that nobody tared away.
 _BIAS = "bias:=[2.0, -1.5, 3.0, 0.05, -0.08, 0.03]"
@@ -47,8 +45,8 @@ def make_parser() -> argparse.ArgumentParser:
     add("--seconds", type=float, default=20.0,
         help="time to watch, 5 to 45 s (default: 20)")
     add("--seed", type=int, default=0, help="seed of the sensor noise (default: 0)")
-    add("--plot", type=Path, default=Path("demo.png"), metavar="PNG",
-        help="where to draw the estimate over time (default: demo.png)")
+    add("--plot", type=Path, default=Path("demo.svg"), metavar="SVG",
+        help="where to draw the estimate over time (default: demo.svg)")
     return parser
 
 
@@ -69,6 +67,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _run_demo(options: argparse.Namespace) -> int:
+    from ..program import ignore_signals, stop_flag
     from .children import Children, private_environment
     from .demo_view import Console  # with what is missing, if it is, before anything starts
 
@@ -131,14 +130,14 @@ def _watch(client: DemoClient, children: Children, console: Console, stop: threa
 
 def _report_success(client: DemoClient, console: Console, options: argparse.Namespace) -> int:
     """Print what was reached, draw the plot; returns the exit status."""
-    from .demo_view import plot
+    from .demo_view import picture
 
     checks: list[Check] = client.record.checks()
     if client.record.valid:
         checks += [client.ask_service(), client.ask_parameters()]
         title = f"'{options.payload}' on a simulated cobot, identified by {options.method}"
         try:
-            plot(client.record, title, options.plot)
+            options.plot.write_text(picture(client.record, title), encoding="utf-8")
         except OSError as error:
             raise InvalidSetting(f"--plot is '{options.plot}'; cannot write it: "
                                  f"{error.strerror or error}") from error

@@ -3,16 +3,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import numpy as np
 
+from ...apps.report.charts import (
+    SERIES,
+    Axes,
+    Curve,
+    chart,
+    limits_around,
+    picture_file,
+)
+from ...apps.report.html import Markup
+from ...apps.report.units import NAMES, PANELS
 from ...estimate import VERDICT_WORDS
 from ...extras import optional_packages
 from ...inertia import PARAMETER_NAMES
-from .demo_record import Record
+from .demo_client import Record
 
 with optional_packages("the demo"):
     from rich.console import Console
@@ -90,45 +98,26 @@ def _status(record: Record) -> str:
     return record.messages[-1].status if record.messages else "waiting for the node"
 
 
-def plot(record: Record, title: str, path: Path) -> None:
-    """Estimate with its 95 % band over time, beside the truth (raises OSError)."""
-    from ...apps.bag.plot import Figure  # costs a second
-
-    figure = Figure(figsize=(8.0, 8.0), layout="constrained")
-    axes = figure.subplots(3, 1, sharex=True)
-    _draw_parameters(axes[0], record, "mass [kg]", 1.0, (0,))
-    _draw_parameters(axes[1], record, "centre of mass [mm]", 1e3, (1, 2, 3))
-    _draw_parameters(axes[2], record, "inertia about it [g m²]", 1e3, (4, 5, 6, 7, 8, 9))
-    axes[0].set_title(title + "\nestimate with 95 % band; dashed: truth", fontsize="medium")
-    axes[-1].set_xlabel("time [s]")
-    figure.savefig(path, dpi=130)
+def picture(record: Record, title: str) -> str:
+    """Estimate with its 95 % band over time, beside the truth, as the text of an SVG file."""
+    return picture_file([title, "estimate with 95 % band; dashed: truth"],
+                        [_chart(record, *panel) for panel in PANELS])
 
 
-def _draw_parameters(ax: Any, record: Record, label: str, factor: float,
-                     columns: tuple[int, ...]) -> None:
+def _chart(record: Record, title: str, unit: str, members: tuple[int, ...],
+           factor: float) -> Markup:
     """Curves of some of the ten parameters; those of the centre of mass as deviations."""
-    from ...apps.bag.plot import draw_band
-
-    times, sigmas = record.times(), record.sigmas()[:, columns] * factor
-    truth = np.full(10, np.nan) if record.truth is None else record.truth
-    values, truth = record.values()[:, columns] * factor, truth[list(columns)] * factor
-    if columns == (1, 2, 3) and np.isfinite(truth).all():  # far apart, and known to a hair
-        values, truth, label = values - truth, truth * 0.0, label.replace(" [", " - truth [")
-    for k, column in enumerate(columns):
-        draw_band(ax, times, values[:, k], 2.0 * sigmas[:, k], color=f"C{k}", lw=2.6 - 0.35 * k,
-                  label=PARAMETER_NAMES[column].replace("com.", ""))
-        ax.axhline(truth[k], color=f"C{k}", ls="--", lw=1.0)
-    band = np.stack([values - 2.0 * sigmas, values + 2.0 * sigmas])[:, len(values) // 5:]
-    settled = np.concatenate([band.ravel(), truth])
-    _set_limits(ax, settled[np.isfinite(settled)])
-    ax.set_ylabel(label)
-    ax.grid(alpha=0.3)
-    if len(columns) > 1:
-        ax.legend(ncols=len(columns), loc="upper right", fontsize="small", frameon=False)
-
-
-def _set_limits(ax: Any, values: np.ndarray) -> None:
-    """Limits that show the settled estimate with its band, not the wide one of the beginning."""
-    low, high = float(values.min()), float(values.max())
-    margin = max(0.1 * (high - low), 0.002 * max(abs(low), abs(high)), 1e-6)
-    ax.set_ylim(low - margin, high + margin)
+    times, columns = record.times(), list(members)
+    values, bands = record.values()[:, columns] * factor, 2.0 * record.sigmas()[:, columns] * factor
+    truth = factor * (np.full(10, np.nan) if record.truth is None else record.truth)[columns]
+    if title == "Centre of mass" and np.isfinite(truth).all():  # far apart, and known to a hair
+        values, truth, title = values - truth, truth * 0.0, "Centre of mass less truth"
+    curves = [Curve(NAMES[i], times, values[:, k], SERIES[k], bands[:, k])
+              for k, i in enumerate(members)]
+    curves += [Curve("", times, np.full(len(times), truth[k]), SERIES[k], dashed=True)
+               for k in range(len(members))]
+    band = np.stack([values - bands, values + bands])[:, len(values) // 5:]
+    settled = np.concatenate([band.ravel(), truth])  # not the wide band of the beginning
+    shown = settled[np.isfinite(settled)]
+    return chart(title, unit, curves, Axes((float(times[0]), float(times[-1])),
+                                           limits_around(shown, shown)), f"{title} over time")

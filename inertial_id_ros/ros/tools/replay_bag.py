@@ -30,8 +30,7 @@ from ...cli import exit_status, replay_bag
 from ...errors import InvalidSetting, RecordingError, printable
 from ...extras import optional_packages
 from .. import compat
-from ..settings.arguments import start_ros, without_ros_arguments
-from ..signals import ignore_signals, stop_flag
+from ..program import ignore_signals, start_ros, stop_flag, without_ros_arguments
 
 with optional_packages("playing a recording"):
     from rosbags.interfaces import Qos, QosDurability, QosReliability

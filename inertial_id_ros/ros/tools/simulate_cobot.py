@@ -49,8 +49,7 @@ from ...inertia import Body
 from ...settings.spec import allowed_range, iter_group
 from .. import compat
 from ..conversions import inertia_message, time_message, vector
-from ..settings.arguments import start_ros, without_ros_arguments
-from ..signals import ignore_signals, leave_in_time, stop_flag
+from ..program import ignore_signals, leave_in_time, start_ros, stop_flag, without_ros_arguments
 
 _NAME = "simulate_cobot"
 _DEPTH = 100  # samples kept for a receiver on a machine that is busy for a moment

@@ -1,0 +1,338 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Whether the sensor's own low-pass explains a wrench that lags behind the motion.
+
+A filter delays slow motion as a clock offset does, and flattens fast motion besides. The wrench of
+the last seconds is fitted by least squares with an offset alone, and with filters of one or two
+stages beside an offset; cut-off and offset are sought by Gauss-Newton steps on what the payload and
+the biases leave (variable projection: Golub and Pereyra, SIAM J. Numer. Anal., 1973). Both sides
+get the low-pass of the window's rows first: a fit without it would prefer filters that take noise
+from the accelerations.
+"""
+
+from __future__ import annotations
+
+import math
+from copy import copy
+from operator import attrgetter
+from typing import NamedTuple
+
+import numpy as np
+
+from ..inertia import PARAMETERS, Array
+from ..linalg import triangular_factor
+from ..regression.unconstrained_fit import vague_information
+from ..signals.bins import BIN_NS
+from ..signals.low_pass import make_low_pass
+from ..signals.precompensation import Removed
+from ..signals.sensor_filter import SensorFilter
+from .setup_trials import FARTHEST, Signals
+
+_SMOOTHING = 0.4  # s, length of the low-pass on both sides
+_STEP = 5  # bins between two rows of a fit
+_FEWEST = 30  # rows
+_SHORT_HOLE = 4  # bins without a wrench, over which it is interpolated
+_COVERED = 0.7  # of the usual number of wrenches that a row stands for
+_BEGINNING = 50  # bins that are left out where there are more: what the filter held then is unknown
+_INDEPENDENT = 0.25  # of the rows: the others repeat what the low-pass has made alike
+_LAGS = (-8.0, 0.0, 8.0)  # bins
+_STARTS = (0.01, 0.03, 0.08, 0.2, 0.5)  # s, time constants of one stage
+_ORDERS = (1, 2)
+_SHORTEST, _LONGEST = 0.008, 0.9  # s, time constants that are believed
+_FARTHEST, _OFFSET_SD = 60, 5.0  # bins; offsets beside a filter, and what is usual of them
+# What a filter must leave at most of the mean square that the best offset leaves: hysteresis of one
+# percent of full scale may look like a filter that leaves half.
+_BETTER = 0.4
+_CLEAN = 1.5  # times the noise that the low-pass leaves
+_CLEAR = 16.0  # twice the logarithm of the odds
+_AS_GOOD = 2.0  # times what settled rows leave, with those from the beginning on
+_STEPS = 20  # of Gauss and Newton
+_SMALL = 0.02  # of a standard deviation: steps end here
+
+
+class FoundFilter(NamedTuple):
+    """The filter that explains the wrench.
+
+    Attributes:
+        sensor: the filter; early_ns: by how much the stamps of the wrench are early beside it [ns].
+        log_sd: standard deviation of the logarithm of its time constant.
+        phi_covariance: (10, 10) of phi by what is not known of the filter.
+        steady: whether the filter had settled on the first reading when the data begin.
+    """
+
+    sensor: SensorFilter
+    early_ns: int
+    log_sd: float
+    phi_covariance: Array
+    steady: bool
+
+    def describe(self) -> str:
+        """What it does, in one sentence."""
+        order = {1: "first", 2: "second"}[self.sensor.order]
+        return (f"the wrench lags behind the motion as a low-pass of {order} order at "
+                f"{self.sensor.cutoff:.2g} Hz (± {200.0 * self.log_sd:.2g} %) makes it: the "
+                "sensor's own filter, which is taken into account (wrench.filter_cutoff sets it)")
+
+
+class _Fit(NamedTuple):
+    """A fit with a filter and an offset.
+
+    Attributes:
+        order: of the filter.
+        at: (2,) logarithm of its time constant, and the offset [bins] that delays slow motion as
+            much as the filter and the offset beside it do.
+        residual: (m,) whitened; phi: (10,).
+        covariance: (2, 2) of `at`, and slope: (10, 2) of phi by it; zeros before it has converged.
+    """
+
+    order: int
+    at: Array
+    residual: Array
+    phi: Array
+    covariance: Array = np.zeros((2, 2))
+    slope: Array = np.zeros((PARAMETERS, 2))
+
+    @property
+    def left(self) -> float:
+        """Mean square of the residual."""
+        return float(self.residual @ self.residual) / len(self.residual)
+
+    @property
+    def sensor(self) -> SensorFilter:
+        """The filter."""
+        return SensorFilter(self.order, math.exp(self.at[0]))
+
+    @property
+    def shift(self) -> float:
+        """Offset beside the filter [bins]."""
+        return float(self.at[1]) + self.order * math.exp(self.at[0]) * 1e9 / BIN_NS
+
+    @property
+    def settling(self) -> int:
+        """Bins until the filter has forgotten how it began."""
+        return self.sensor.settling
+
+    @property
+    def cost(self) -> float:
+        """Minus twice its log likelihood, with the prior of the offset, but for a constant."""
+        prior = (self.shift / _OFFSET_SD) ** 2 if self.order else 0.0
+        return _INDEPENDENT * len(self.residual) * math.log(max(self.left, 1e-300)) + prior
+
+
+_left = attrgetter("left")
+
+
+def find_filter(signals: Signals, removed: Removed, early_ns: int, noise: Array,
+                bias_sd: Array) -> FoundFilter | None:
+    """The filter that explains the wrench far better than any clock offset; None: none does.
+
+    Args:
+        signals: wrench and motion of the last seconds, with the offset of the stamps in use taken
+            into account.
+        removed: payload that the driver takes out; early_ns: the offset in use [ns].
+        noise, bias_sd: (6,) of a sample, and of the biases before any data [N, N m].
+    """
+    problem = _Problem(signals, removed, noise, bias_sd)
+    if problem.rows < _FEWEST:
+        return None
+    late = problem.part_from(_BEGINNING)
+    problem = late if late.rows >= _FEWEST else problem
+    offset, filtered = _search(problem, problem.coarse_offset())
+    if not _is_better(filtered, offset, problem):
+        return None
+    whole = min(filtered, key=_left)
+    steady = True  # as if what the filter held at the first bin had lasted
+    settled = problem.part_from(whole.settling)
+    if settled.rows >= _FEWEST:
+        offset, filtered = _search(settled, offset)
+        if not _is_better(filtered, offset, settled):
+            return None
+        steady = whole.left < _AS_GOOD * min(filtered, key=_left).left
+    best = min(filtered, key=attrgetter("cost"))
+    if not _SHORTEST < best.sensor.time_constant < _LONGEST or abs(best.shift) > _FARTHEST:
+        return None
+    other = next(fit for fit in filtered if fit is not best)
+    likelihood = math.exp(0.5 * (best.cost - other.cost))
+    change = other.phi - best.phi
+    covariance = (best.slope @ best.covariance @ best.slope.T
+                  + likelihood / (1.0 + likelihood) ** 2 * np.outer(change, change))
+    return FoundFilter(best.sensor, early_ns + round(best.shift * BIN_NS),
+                       math.sqrt(best.covariance[0, 0]), covariance, steady)
+
+
+def _search(problem: _Problem, near: _Fit) -> tuple[_Fit, list[_Fit]]:
+    """The best offset alone, and the best filter of each order, sought near an offset."""
+    offset = problem.converge(problem.fit(0, near.at))
+    filtered = []
+    for order in _ORDERS:
+        starts = (problem.fit(order, np.array([math.log(time / order), offset.at[1] + lag]))
+                  for time in _STARTS for lag in _LAGS)
+        filtered.append(problem.converge(min(starts, key=_left)))
+    return offset, filtered
+
+
+def _is_better(filtered: list[_Fit], offset: _Fit, problem: _Problem) -> bool:
+    """Whether one of the filters leaves far less than the best offset does, or nothing but noise
+    where the offset leaves more."""
+    best = min(filtered, key=_left)
+    if best.left < _BETTER * offset.left:
+        return True
+    return best.left < _CLEAN * problem.floor and offset.cost - best.cost > _CLEAR
+
+
+class _Problem:
+    """The rows of the fits, without filter and offset.
+
+    Args: as for `find_filter`.
+
+    Attributes:
+        rows: their number; floor: mean square of white noise in them.
+    """
+
+    def __init__(self, signals: Signals, removed: Removed, noise: Array, bias_sd: Array) -> None:
+        self._noise = noise
+        self._prior = np.zeros((PARAMETERS + 6, PARAMETERS + 7))
+        self._prior[:PARAMETERS, :PARAMETERS] = np.sqrt(vague_information(1.0))
+        self._prior[PARAMETERS:, PARAMETERS:-1] = np.diag(1.0 / bias_sd)
+        run = _last_run(signals.moving)
+        a = signals.a[run].reshape(-1, 6 * PARAMETERS)
+        driver = (signals.weight if removed.weight_only else signals.a)[run] @ removed.phi
+        number = np.flatnonzero(signals.known) + FARTHEST - run.start  # among the bins of the run
+        inside = (number >= 0) & (number < len(a))
+        number, wrench = number[inside], signals.wrench[signals.known][inside]
+        self._set_rows(a, number, wrench + driver[number], signals.samples)
+
+    def _set_rows(self, a: Array, number: np.ndarray, y: Array, samples: float) -> None:
+        """Smooth and thin out both sides.
+
+        Args:
+            a: regressors (m, 60) of bins; number: (n,) of those with wrenches y (n, 6).
+            samples: in a bin with a wrench.
+        """
+        kernel = make_low_pass(_SMOOTHING, 1).kernel
+        kernel = kernel / kernel.sum()
+        reach = len(kernel) // 2
+        self._a, self._number, self._y = a, number, y
+        self._weights: Array | None = None
+        self._middles, self.rows = number[:0], 0
+        if len(number) < 2:
+            return
+        middles = np.arange(number[0] + reach, number[-1] - reach + 1, _STEP)
+        if np.diff(number).max() <= _SHORT_HOLE:  # smoothing, filter and offset commute
+            every = np.arange(number[0], number[-1] + 1)
+            whole = np.stack([np.interp(every, number, column) for column in y.T], axis=1)
+            self._y = _smooth(whole, kernel)[middles - number[0]]
+            self._a, self._number = _smooth(a, kernel), middles
+            self.floor = float(kernel @ kernel) / samples
+        else:
+            away = number - middles[:, None]
+            weights = np.where(np.abs(away) <= reach, kernel[np.clip(away, -reach, reach) + reach],
+                               0.0)
+            usual = float(np.median((weights > 0.0).sum(axis=1)))
+            kept = (weights > 0.0).sum(axis=1) > max(_COVERED * usual, 1.0)
+            middles, weights = middles[kept], weights[kept]
+            weights /= weights.sum(axis=1, keepdims=True)
+            self._weights, self._y = weights, weights @ y
+            self.floor = float(np.square(weights).sum(axis=1).mean()) / samples if kept.any() else 0
+        self._middles, self.rows = middles, len(middles)
+
+    def part_from(self, first: int) -> _Problem:
+        """The problem with the rows from that bin of the motion on."""
+        part, kept = copy(self), self._middles >= first
+        part._middles, part._y = self._middles[kept], self._y[kept]
+        if self._weights is None:
+            part._number = self._number[kept]
+        else:
+            part._weights = self._weights[kept]
+        part.rows = len(part._middles)
+        return part
+
+    def fit(self, order: int, at: Array) -> _Fit:
+        """The fit with a filter and an offset `at` (2,), see `_Fit`."""
+        a, shift = self._a, float(at[1])
+        if order:
+            sensor = SensorFilter(order, math.exp(at[0]))
+            shift += order * sensor.time_constant * 1e9 / BIN_NS
+            a = sensor.run(a, np.broadcast_to(a[0], (order, a.shape[1])), a[0])[-1]
+        shown = _between(a, self._number + shift)
+        if self._weights is not None:
+            shown = self._weights @ shown
+        rows = np.empty((self.rows, 6, PARAMETERS + 7))
+        rows[..., :PARAMETERS] = shown.reshape(-1, 6, PARAMETERS)
+        rows[..., PARAMETERS:-1], rows[..., -1] = np.eye(6), self._y
+        rows /= self._noise[:, None]
+        flat = rows.reshape(-1, rows.shape[2])
+        upper = triangular_factor(np.concatenate([flat, self._prior]))
+        solution = np.linalg.lstsq(upper[:-1, :-1], upper[:-1, -1], rcond=None)[0]
+        residual = flat[:, -1] - flat[:, :-1] @ solution
+        return _Fit(order, at, residual, solution[:PARAMETERS])
+
+    def coarse_offset(self) -> _Fit:
+        """The best of a few offsets without a filter."""
+        return min((self.fit(0, np.array([0.0, lag])) for lag in range(-100, 41, 10)), key=_left)
+
+    def converge(self, fit: _Fit) -> _Fit:
+        """The best fit that Gauss-Newton steps reach from this one, with its covariance."""
+        free = slice(0 if fit.order else 1, 2)
+        fit = self.fit(fit.order, fit.at)
+        damping = 1e-3
+        for _ in range(_STEPS):
+            slopes, slope = self._slopes(fit, free)
+            information = slopes.T @ slopes
+            step = np.zeros(2)
+            step[free] = -np.linalg.solve(
+                information * (np.eye(len(information)) * damping + 1.0), slopes.T @ fit.residual)
+            step[0] = np.clip(step[0], -0.7, 0.7)
+            step[1] = np.clip(step[1], -15.0, 15.0)
+            new = self.fit(fit.order, fit.at + step)
+            if new.left > fit.left:
+                damping = min(10.0 * damping, 1e3)
+                continue
+            damping = max(0.1 * damping, 1e-6)
+            small = float(step[free] @ information @ step[free]) < _SMALL**2 * fit.left
+            fit = new
+            if small:
+                break
+        slopes, slope = self._slopes(fit, free)
+        covariance: Array = np.zeros((2, 2))
+        covariance[free, free] = np.linalg.inv(slopes.T @ slopes) * fit.left / _INDEPENDENT
+        whole = np.zeros((PARAMETERS, 2))
+        whole[:, free] = slope
+        return fit._replace(covariance=covariance, slope=whole)
+
+    def _slopes(self, fit: _Fit, free: slice) -> tuple[Array, Array]:
+        """Slopes of residual (m, f) and phi (10, f) by the free ones of `fit.at`."""
+        residuals, phis = [], []
+        for k in range(free.start, free.stop):
+            step = np.zeros(2)
+            step[k] = (0.01, 0.1)[k]
+            moved = self.fit(fit.order, fit.at + step)
+            residuals.append((moved.residual - fit.residual) / step[k])
+            phis.append((moved.phi - fit.phi) / step[k])
+        return np.stack(residuals, axis=1), np.stack(phis, axis=1)
+
+
+def _last_run(flags: np.ndarray) -> slice:
+    """The last run of true flags (n,)."""
+    true = np.flatnonzero(flags)
+    if not len(true):
+        return slice(0, 0)
+    after = np.flatnonzero(np.diff(true) > 1)
+    return slice(int(true[after[-1] + 1] if len(after) else true[0]), int(true[-1]) + 1)
+
+
+def _smooth(values: Array, kernel: Array) -> Array:
+    """Means (n, k) of values (n, k) under a kernel; the first and the last one stand for those
+    beyond them."""
+    reach = len(kernel) // 2
+    padded = np.pad(values, ((reach, reach), (0, 0)), mode="edge")
+    return np.stack([np.convolve(column, kernel, mode="valid") for column in padded.T], axis=1)
+
+
+def _between(values: Array, at: Array) -> Array:
+    """Values (n, k) of bins at places (m,) between them, by cubics through four bins."""
+    low = np.floor(at).astype(int)
+    u = (at - low)[:, None]
+    weights = (-u * (u - 1) * (u - 2) / 6, (u + 1) * (u - 1) * (u - 2) / 2,
+               -(u + 1) * u * (u - 2) / 2, (u + 1) * u * (u - 1) / 6)
+    return np.asarray(sum(w * values[np.clip(low + k, 0, len(values) - 1)]
+                          for k, w in zip((-1, 0, 1, 2), weights, strict=True)))

@@ -1,0 +1,307 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Identification of a robot from compressed joint torques, over all robots that can exist.
+
+`identify` finds the parameters of every body and joint; a prior says what joint torques cannot tell
+(Wensing et al. 2017, eq. 25).
+
+A body is expected to be as described, with a standard deviation of 100 % of itself. A gripper that
+the description lacks is many times the described wrist, and such a prior would pull on what the
+data know. Each body therefore has a factor on its standard deviation, and the factors are those
+under which the data are most likely (evidence; Tipping 2001, one factor for the ten parameters of
+a body): with ``b = A d + e``, ``d ~ N(0, S)`` and ``e ~ N(0, 1)``,
+
+    log p(b) = -1/2 (log det C + b' C^-1 b) + const,   C = 1 + A S A'.
+
+Where the data know nothing, or agree with the description, the factor stays 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import chi2
+
+from ..errors import InvalidData
+from ..inertia import Array, is_consistent
+from .base_parameters import (
+    BaseParameters,
+    estimate_output_noise,
+)
+from .compression import Compressed
+from .constrained_least_squares import Optimum, constrained_least_squares
+from .constraints import Constraint
+from .model import BODY_SIZE
+from .reference_robot import Reference
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is known of the robot before the data.
+
+    Attributes:
+        reference: the expected robot; its bodies are also the scale.
+        weight: inverse variance, in units of the reference: 1 trusts it to 100 % of itself.
+        spread: (p,) factors on the units of the reference; None: 1.
+    """
+
+    reference: Reference
+    weight: float = 1.0
+    spread: Array | None = None
+
+    def __post_init__(self) -> None:
+        if not self.weight > 0.0:
+            raise InvalidData(f"weight of the prior is {self.weight:g}; it must be positive")
+
+    @property
+    def scale(self) -> Reference:
+        """A robot of the size that the prior allows, for units: bodies are their reference times
+        their spread."""
+        ref = self.reference
+        if self.spread is None:
+            return ref
+        return Reference(ref.phi * self.spread, ref.unit * self.spread,
+                         ref.inverse / self.spread[:, None])
+
+    def rows(self, matrix: Array) -> tuple[Array, Array]:
+        """Rows (r, p) and target (r,) of the prior beside whitened data rows."""
+        rows = np.sqrt(self.weight) * self.scale.inverse
+        return rows, rows @ self.reference.phi
+
+
+@dataclass(frozen=True)
+class Identified:
+    """An identified robot and how well it is known.
+
+    Attributes:
+        phi: (p,) parameters of all bodies and joints.
+        sigma: (p,) their standard deviations, from data and prior, constraints not counted.
+        data_share: (p,) part of each that the data know and the prior need not: 0 to 1.
+        rms: (k,) root mean square residual of each output [N m].
+        relative_residual: ``|omega - W phi| / |omega|``.
+        noise: (k,) standard deviation of each output that weighted the data [N m].
+        gap: see `FeasibleBase`.
+    """
+
+    phi: Array
+    sigma: Array
+    data_share: Array
+    rms: Array
+    relative_residual: float
+    noise: Array
+    gap: float
+
+    def consistent(self, bodies: int) -> np.ndarray:
+        """Whether each of the bodies is fully physically consistent (bodies,)."""
+        parts = self.phi[:BODY_SIZE * bodies].reshape(bodies, BODY_SIZE)
+        return np.array([is_consistent(part) for part in parts])
+
+
+def identify(data: Compressed, base: BaseParameters, constraints: Sequence[Constraint],
+             prior: Prior, noise: Array | None = None) -> Identified:
+    """The robot that fits data and prior best, within the constraints.
+
+    Args:
+        noise: (k,) of each output [N m]; None: from the residual of least squares.
+
+    Raises:
+        NotEnoughData: no noise is given and least squares cannot find it.
+        InfeasibleProblem, SolverFailure: see `constrained_least_squares`.
+    """
+    sd = estimate_output_noise(data, base) if noise is None else np.asarray(noise, dtype=float)
+    factor = data.stack(sd)
+    rows, target = factor[:, :-1], factor[:, -1]
+    prior_rows, prior_target = prior.rows(rows)
+    found = constrained_least_squares(np.concatenate([rows, prior_rows]),
+                                      np.append(target, prior_target), constraints, prior.scale)
+    return summarise(data, found, rows, prior_rows, prior, sd)
+
+
+def summarise(data: Compressed, found: Optimum, rows: Array, prior_rows: Array, prior: Prior,
+              noise: Array) -> Identified:
+    """Standard deviations, shares of the data and residuals of a solution phi.
+
+    Args:
+        rows, prior_rows: whitened, of the data and of the prior.
+    """
+    unit = prior.scale.unit
+    information = (rows @ unit).T @ (rows @ unit) + (prior_rows @ unit).T @ (prior_rows @ unit)
+    spread = unit @ np.linalg.pinv(information, hermitian=True) @ unit.T
+    before = unit @ unit.T / prior.weight
+    share = 1.0 - np.clip(np.diag(spread) / np.diag(before), 0.0, 1.0)
+    return Identified(found.phi, np.sqrt(np.maximum(np.diag(spread), 0.0)), share,
+                      data.rms(found.phi), data.relative_error(found.phi), noise, found.gap)
+
+
+FACTORS = 2.0 ** np.arange(13)  # that are tried
+_DOUBT_COST = 1.0  # nats by which a factor other than 1 must be better
+_LEAST_GAIN = 0.1  # nats below which the search ends
+_RARE = 1e-4  # chance at which a body as described would be called another one
+_KNOWN = 0.99  # part of the variance that is left, up to which the data say something
+_EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """What the data say about a description.
+
+    Attributes:
+        factors: (bodies,) standard deviation of each body, in units of itself; 1: not in doubt.
+        differs: (bodies,) whether no robot in which this body is exactly as described explains the
+            data, the others within their standard deviations.
+    """
+
+    factors: Array
+    differs: np.ndarray
+
+    @property
+    def contradicted(self) -> np.ndarray:
+        """Whether each body (bodies,) is beyond 100 % of its description."""
+        return self.differs & (self.factors > 1.0)
+
+
+def term_sizes(data: Compressed, first: int) -> Array:
+    """Standard deviations (terms,) of joint terms before any data: each may make up all of the
+    torque of its joint. For joints that do not move: 1 in SI units.
+
+    Args:
+        first: index of the first joint term in phi.
+    """
+    lengths = np.linalg.norm(data.factors[:, :, first:], axis=1)
+    columns, torque = lengths[:, :-1], lengths[:, -1]
+    joint = columns.argmax(axis=0)
+    own = columns[joint, np.arange(columns.shape[1])]
+    moves = own > 1e-3 * np.sqrt(data.counts[joint])
+    return np.maximum(torque[joint] / np.where(moves, own, np.inf), 1.0)
+
+
+def doubt_description(rows: Array, target: Array, reference: Reference, spread: Array, bodies: int
+                      ) -> Doubt:
+    """The factors of the bodies by the evidence of whitened rows (r, p), target (r,), r >= p.
+
+    One factor after another is set to the value of `FACTORS` that raises the evidence most.
+
+    Args:
+        spread: (p,) standard deviations in units of the reference, without factors.
+    """
+    scaled = rows @ reference.unit * spread
+    rest = target - rows @ reference.phi
+    factors = np.ones(bodies)
+    for _ in range(4 * bodies):
+        known = _posteriors(scaled, rest, factors)
+        steps = [_best_factor(body, factor) for body, factor in zip(known, factors, strict=True)]
+        k = int(np.argmax([gain for gain, _ in steps]))
+        if steps[k][0] < _LEAST_GAIN:
+            break
+        factors[k] = steps[k][1]
+    return Doubt(factors, np.array([_contradicts(body) for body in known]))
+
+
+class _Posterior(NamedTuple):
+    """What data and prior know of one body, in units of its standard deviation before.
+
+    Attributes:
+        values: (10,) eigenvalues of its covariance: 1 where the data know nothing.
+        squares: (10,) squared differences from the description along the eigenvectors.
+    """
+
+    values: Array
+    squares: Array
+
+
+def _posteriors(scaled: Array, rest: Array, factors: Array) -> list[_Posterior]:
+    """What is known of each body after rows (r, p), rest (r,), in units before the factors."""
+    sizes = np.ones(scaled.shape[1])
+    sizes[:BODY_SIZE * len(factors)] = np.repeat(factors, BODY_SIZE)
+    left, s, right = np.linalg.svd(scaled * sizes, full_matrices=False)
+    mean = right.T @ (s / (1.0 + s**2) * (left.T @ rest))
+    out = []
+    for k in range(len(factors)):
+        where = slice(BODY_SIZE * k, BODY_SIZE * (k + 1))
+        axes = right[:, where] / np.sqrt(1.0 + s**2)[:, None]
+        values, vectors = np.linalg.eigh(axes.T @ axes)
+        out.append(_Posterior(np.clip(values, _EPS, 1.0), (vectors.T @ mean[where])**2))
+    return out
+
+
+def _best_factor(body: _Posterior, now: float) -> tuple[float, float]:
+    """Gain of evidence by the best other factor [nats], and that factor.
+
+    With the ratio r of variances, ``C + (r - 1) B B'`` has the determinant and the quadratic form
+    of C but for ``q = r - (r - 1) values`` along each eigenvector.
+    """
+    ratio = (FACTORS / now)[:, None]**2
+    inner = ratio + (1.0 - ratio) * body.values
+    gains = 0.5 * np.sum((ratio - 1.0) * body.squares / inner - np.log(inner), axis=1)
+    gains -= _DOUBT_COST * ((FACTORS > 1.0).astype(float) - float(now > 1.0))
+    gains[FACTORS == now] = 0.0
+    best = int(np.argmax(gains))
+    return float(gains[best]), float(FACTORS[best])
+
+
+def _contradicts(body: _Posterior) -> bool:
+    """Whether the data contradict a body exactly as described: chi-squared test of its estimate
+    without the prior on it."""
+    known = body.values < _KNOWN
+    if not known.any():
+        return False
+    left = body.values[known]
+    statistic = np.sum(body.squares[known] / (left * (1.0 - left)))
+    return bool(statistic > chi2.isf(_RARE, int(known.sum())))
+
+
+# The pull of the description may cost this part of what the true robot would cost on average:
+# one squared standard deviation for each base parameter. Of simulated arms it costs 0.1 to 0.4.
+MOST_PULL = 0.5
+_EASE, _NONE = 0.1, 1e-6  # of the weight, from try to try; of a prior that does not pull
+
+
+@dataclass(frozen=True)
+class Described:
+    """An identified robot and what became of its description.
+
+    Attributes:
+        identified: the robot; prior: that it was found with; doubt: the description's bodies.
+    """
+
+    identified: Identified
+    prior: Prior
+    doubt: Doubt
+
+
+def identify_described(data: Compressed, base: BaseParameters, constraints: Sequence[Constraint],
+                       reference: Reference, bodies: int, noise: Array, weight: float = 1.0
+                       ) -> Described:
+    """Identify, with a prior that trusts each body of the description as far as the data do.
+
+    Where the model lacks something that moves the robot (friction that it does not know), even that
+    prior may pull. It is made weaker until the fit is nearly the best possible one.
+
+    Args:
+        bodies: that phi begins with; noise: (k,) of each output [N m].
+        weight: inverse variance of a body that the data do not contradict, in units of itself.
+
+    Raises:
+        InfeasibleProblem, SolverFailure: see `constrained_least_squares`.
+    """
+    first = BODY_SIZE * bodies
+    spread = np.ones(data.size)
+    spread[first:] = term_sizes(data, first) / np.diag(reference.unit)[first:]
+    spread[:first] /= np.sqrt(weight)
+    factor = data.stack(noise)
+    doubt = doubt_description(factor[:, :-1], factor[:, -1], reference, spread, bodies)
+    spread[:first] *= np.repeat(doubt.factors, BODY_SIZE)
+    prior = Prior(reference, spread=spread)
+    found = identify(data, base, constraints, prior, noise)
+
+    def squares(robot: Identified) -> float:
+        return float(np.sum(data.squares(robot.phi) / noise**2))
+
+    limit = squares(identify(data, base, constraints, replace(prior, weight=_NONE), noise))
+    limit += MOST_PULL * base.count
+    while squares(found) > limit and prior.weight > _NONE:
+        prior = replace(prior, weight=_EASE * prior.weight)
+        found = identify(data, base, constraints, prior, noise)
+    return Described(found, prior, doubt)

@@ -1,0 +1,225 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What ~/apply refuses: every condition that does not depend on the kind of the target.
+
+A condition that is not met says so in one sentence, and nothing is sent. In order: the payload is
+known and within limits, what the driver removes is known, nothing puts the estimate in doubt, the
+arm rests; and the conditions of an application that nobody has asked for. Targets add their own
+(`Target.ready`, `Plan.gates`), and `Graph.look` whether their services are there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...doubts import Doubt, first_doubt
+from ...errors import InvalidSetting
+from ...estimate import UNOBSERVED
+from ...findings import Finding
+from ...identification.verdict import COM_LENGTH, COM_SHARE, MASS_SHARE
+from ...io.dynamic_joint_state import DynamicJointStates
+from ...settings import Settings
+from ...targets.target import Gate, Payload, Reading, Target
+from ..services.saving import require_writable
+from .history import History, is_undo
+
+# Messages of a topic by its type and name, until they are enough or a time [s] is over.
+Listen = Callable[[str, str, float, Callable[[list[Any]], bool]], list[Any]]
+_LEAST = 1e-3  # kg; less is no payload
+_SHARE = 0.01  # by which two masses that are meant to be the same may differ
+_REST_TIME = 0.3  # s for which the joints are watched
+_SILENCE = 1.5  # s without joint states, after which it is not known whether they move
+
+
+def gates_of_payload(payload: Payload, settings: Settings, needs_limits: bool) -> list[Gate]:
+    """Whether what is sent is known well enough, and inside of the limits of the robot.
+
+    Args:
+        payload: in the frame of the target.
+        needs_limits: whether the mass that the robot may carry must be known.
+    """
+    limits = settings.apply
+    most, name = limits.max_mass, "apply.max_mass"
+    if most == 0.0:
+        most, name = settings.load.rated_payload, "load.rated_payload"
+    origin = payload.origin or payload.frame_id
+    distance = float(np.linalg.norm(payload.com))
+    return [
+        _known("mass", payload.mass_verdict is UNOBSERVED),
+        _known("centre of mass", payload.com_verdict is UNOBSERVED),
+        Gate("max_mass", "the mass that the robot may carry is not known; set apply.max_mass"
+             if most == 0.0 and needs_limits
+             else _above("the mass", payload.mass, most, name, "kg")),
+        Gate("max_com", "" if distance <= limits.max_com else
+             f"the centre of mass is {distance:.4g} m from '{origin}', farther than "
+             f"{limits.max_com:g} m: a frame or a unit is wrong")]
+
+
+def _known(what: str, is_unobserved: bool) -> Gate:
+    """The gate of a quantity that must be known."""
+    return Gate(what, f"the {what} is unobserved: the motion so far does not tell it"
+                if is_unobserved else "")
+
+
+def _above(what: str, value: float, most: float, name: str, unit: str) -> str:
+    """A sentence where a value is above a limit that is not 0, else empty."""
+    if most == 0.0 or value <= most:
+        return ""
+    return f"{what} is {value:.4g} {unit}; {name} allows {most:g} {unit}"
+
+
+def removal_gate(name: str, target: Target, settings: Settings, told: Reading | None, silent: str,
+                 history: History) -> Gate:
+    """Whether the estimate is of all that hangs on the arm: a driver that has a payload already
+    removes it from its wrench, and what is left of it must not replace the whole.
+
+    Args:
+        told: what the target has now, as far as it tells.
+        silent: name of the topic on which it should tell that; empty: it speaks, or there is none.
+    """
+    removed = settings.precompensated
+    if not removes_from_wrench(target, settings) or removed.source != "settings":
+        return Gate("removed_payload")
+    if silent:
+        return Gate("removed_payload",
+                    f"nothing is heard on '{silent}' (or its type is not installed here), so that "
+                    "it is not known which payload the driver removes from its wrench; set "
+                    "apply.topic, or precompensated.source 'none' for a sensor of its own")
+    last = history.last(name)
+    if told is not None:
+        mass, says = float(told.values["mass"]), "tells"
+    elif last is not None:
+        mass, says = float(last.get("mass") or 0.0), "was told"
+    else:  # only the settings say it
+        return Gate("removed_payload")
+    if abs(mass - removed.mass) <= max(_LEAST, _SHARE * mass):
+        return Gate("removed_payload")
+    return Gate("removed_payload",
+                f"the robot {says} a payload of {mass:.3f} kg, which its driver removes from its "
+                f"wrench, and precompensated.mass is {removed.mass:.3f} kg, so that the estimate "
+                "is not of the whole; set precompensated.source to read it back, or .mass, .com "
+                "and .inertia, or source 'none' for a sensor of its own")
+
+
+def record_gate(history: History) -> Gate:
+    """Whether an application could be recorded: without that, nothing is sent."""
+    try:
+        require_writable(str(history.path.parent))
+    except InvalidSetting as error:
+        return Gate("record", str(error))
+    return Gate("record")
+
+
+def doubt_gate(findings: Iterable[Finding], doubtful_zero: str) -> Gate:
+    """Whether no finding puts the payload, its frame or what is measured now in doubt; a saved
+    estimate was measured with the same set-up.
+
+    Args:
+        doubtful_zero: what of the reading may be contact, though estimates hold it for a bias, in
+            one sentence; empty: nothing.
+    """
+    found = first_doubt(findings, Doubt.MASS | Doubt.COM | Doubt.FRAME | Doubt.PRESENT)
+    return Gate("doubt", doubtful_zero if found is None else found.text)
+
+
+def rest_gate(listen: Listen, settings: Settings, joints: Collection[str]) -> Gate:
+    """Whether the arm is at rest, by what its joints say from now on.
+
+    Args:
+        joints: that move the sensor, as a topic may carry those of other arms; empty: all.
+    """
+    dynamic = settings.dynamic_joint_states
+    topic = dynamic.topic or settings.joint_states.topic
+    kind = "control_msgs/msg/DynamicJointState" if dynamic.topic else "sensor_msgs/msg/JointState"
+    states = DynamicJointStates(dynamic)
+    begin: list[float] = []
+
+    def enough(messages: Sequence[Any]) -> bool:
+        if messages and not begin:
+            begin.append(time.monotonic())
+        if not begin or time.monotonic() - begin[0] < _REST_TIME or len(messages) < 3:
+            return False
+        heard = Counter(name for m in messages for name in split(m)[0])
+        return all(heard[name] > 1 for name in joints)
+
+    def split(message: Any) -> tuple[Sequence[str], Sequence[float]]:
+        if dynamic.topic:
+            return states.split(message.joint_names, message.interface_values)[1:3]
+        return message.name, message.position
+
+    messages = listen(kind, topic, _SILENCE, enough)
+    if len(messages) < 3:
+        return Gate("rest", f"'{topic}' is silent, so that it is not known whether the arm is at "
+                    "rest")
+    names, positions = zip(*map(split, messages), strict=True)
+    return Gate("rest", _describe_motion(names, positions, joints, settings.apply.rest_speed))
+
+
+def _describe_motion(names: Sequence[Sequence[str]], positions: Sequence[Sequence[float]],
+                     joints: Collection[str], speed: float) -> str:
+    """Which of these joints moves, in words; empty where all are at rest.
+
+    Args:
+        names, positions: of each message [rad or m]; topics that several nodes share may carry
+            joints in turn.
+    """
+    ranges: dict[str, list[float]] = {}
+    for message_names, values in zip(names, positions, strict=True):
+        for name, value in zip(message_names, values, strict=False):
+            if not joints or name in joints:
+                ranges.setdefault(name, []).append(value)
+    if not ranges:
+        return "no joint that moves the sensor is among the joint states"
+    missing = [name for name in sorted(joints) if len(ranges.get(name, ())) < 2]
+    if missing:
+        return (f"joint '{missing[0]}' is not among the joint states, so that it is not known "
+                "whether the arm is at rest")
+    for name, values in ranges.items():
+        moved = float(np.ptp(values)) / _REST_TIME
+        if not moved <= speed:
+            return (f"the arm moves: joint '{name}' by {moved:.3g} per second; at rest it "
+                    f"does by {speed:g} at most")
+    return ""
+
+
+def is_news(payload: Payload | None, last: Mapping[str, Any] | None) -> bool:
+    """Whether a payload differs from what its target was told last by more than a verdict allows.
+
+    Args:
+        last: the newest entry of the history about the target. Where it is an undo, somebody did
+            not want the payload: nothing is news then.
+    """
+    if payload is None or last is None:
+        return payload is not None
+    if is_undo(last) or last.get("mass") is None:
+        return not is_undo(last)
+    mass, com = float(last["mass"]), np.asarray(last["com"], dtype=float)
+    moved = float(np.linalg.norm(np.asarray(payload.com) - com))
+    return (abs(payload.mass - mass) > MASS_SHARE * mass
+            or moved > max(COM_LENGTH, COM_SHARE * float(np.linalg.norm(com))))
+
+
+def automatic_gate(target: Target, settings: Settings) -> Gate:
+    """Whether the next estimate would be of the whole payload again."""
+    closed = removes_from_wrench(target, settings) and settings.precompensated.source == "settings"
+    return Gate("automatic", "apply.automatic needs precompensated.source to read back what the "
+                "driver removes; it is 'settings'" if closed else "")
+
+
+def changes_wrench(target: Target, settings: Settings) -> bool:
+    """Whether the wrench that the node receives changes with what the target is told: a driver of
+    which the settings say that it removes a payload will remove the new one, too."""
+    removed = settings.precompensated
+    if target.needs_limits and removed.source == "none":  # the sensor is not the driver's
+        return False
+    return target.changes_wrench or (target.needs_limits and removed.mass > 0.0)
+
+
+def removes_from_wrench(target: Target, settings: Settings) -> bool:
+    """Whether the target is a driver that removes the payload from the wrench that the node
+    receives."""
+    return target.needs_limits and changes_wrench(target, settings)

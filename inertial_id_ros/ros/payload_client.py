@@ -1,0 +1,357 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The client of consumers: the payload while it can be relied on, else why not."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, NamedTuple
+
+import numpy as np
+from rclpy.node import Node
+
+from inertial_id_ros.msg import InertialParameters
+
+from ..errors import InvalidData
+from ..estimate import UNOBSERVED, VERDICT_WORDS, ParameterVerdict
+from ..inertia import Array, Body, is_consistent, phi_from_body, tensor_from_six
+from ..io.messages import stamp_ns
+from .compat import with_message_info
+from .contract import TOPIC, received_qos
+
+GROUPS = {"mass": slice(0, 1), "com": slice(1, 4), "inertia": slice(4, 10)}
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """A payload that is physically possible, and was young enough when it was handed out.
+
+    Attributes:
+        mass: [kg]; com: centre of mass (3,) [m]; inertia: about it (3, 3) [kg m^2], all in the axes
+            and about the origin of `frame_id`.
+        covariance: (10, 10), SI units, of mass, com and the inertia's xx, xy, xz, yy, yz, zz.
+        verdict: for each of these ten (10,); what is UNOBSERVED must not be used.
+        tool_apart: whether a stored tool is no part of it.
+        stamp_ns: stamp of the newest sample used [ns]; sequence: number of the message.
+        arrived: steady time at which that sample arrived at the latest [s]; expires: steady time
+            from which on the payload is too old.
+    """
+
+    mass: float
+    com: Array
+    inertia: Array
+    covariance: Array
+    verdict: tuple[ParameterVerdict, ...]
+    frame_id: str
+    tool_apart: bool
+    stamp_ns: int
+    sequence: int
+    arrived: float
+    expires: float
+
+    @property
+    def age(self) -> float:
+        """Time since the newest sample used arrived, now and at most [s]."""
+        return time.monotonic() - self.arrived
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether it is too old by now; ask the client for another one."""
+        return time.monotonic() > self.expires
+
+    @property
+    def sigma(self) -> Array:
+        """Standard deviations (10,) in the order of the covariance."""
+        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+
+    def is_known(self, group: str) -> bool:
+        """Whether all of "mass", "com" or "inertia" may be used."""
+        return UNOBSERVED not in self.verdict[GROUPS[group]]
+
+
+@dataclass(frozen=True)
+class NoPayload:
+    """There is no payload that may be used; false in a condition.
+
+    Attributes:
+        reason: why, in one sentence.
+    """
+
+    reason: str
+
+    def __bool__(self) -> bool:
+        return False
+
+
+_ROUNDING = 1e-6  # share of the largest variance by which a covariance may miss its definition
+
+
+def body_of(message: InertialParameters) -> Body:
+    """The body of a message, in its frame."""
+    i = message.inertia
+    return Body(i.m, np.array([i.com.x, i.com.y, i.com.z]),
+                tensor_from_six([i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz]))
+
+
+def why_unusable(message: InertialParameters, require: str) -> str:
+    """Why a message must not be used, in words; empty where it may be.
+
+    Args:
+        require: which of "mass", "com" and "inertia" must be known; each includes those before.
+    """
+    if not message.valid:
+        return f"the node has no estimate: {message.status}"
+    if message.stale:
+        return f"the node holds an old estimate: {message.status}"
+    if not (math.isfinite(message.age) and message.age >= 0.0):
+        return f"the message has no age ({message.age:g} s)"
+    if message.sequence == 0:
+        return "the message has no sequence number"
+    if not message.header.frame_id:
+        return "the message names no frame"
+    return _why_impossible(message) or _why_unknown(message, require)
+
+
+def _why_impossible(message: InertialParameters) -> str:
+    """Why no rigid body has the numbers of a message; empty where one may."""
+    body = body_of(message)
+    covariance = np.array(message.covariance, dtype=float).reshape(10, 10)
+    if not all(np.isfinite(part).all() for part in (*body, covariance)):
+        return "the message holds numbers that are not finite"
+    if body.mass <= 0.0:
+        return f"the message has a mass of {body.mass:g} kg"
+    if not is_consistent(phi_from_body(*body)):
+        return "no rigid body has the inertia of the message"
+    if not _is_covariance(covariance):
+        return "the covariance of the message is none"
+    return ""
+
+
+def _is_covariance(matrix: Array) -> bool:
+    """Whether a matrix is symmetric and positive semidefinite, scaled to unit variances."""
+    variance = np.diag(matrix)
+    if (variance < 0.0).any():
+        return False
+    scale = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
+    scaled = matrix / scale / scale[:, None]
+    return bool(np.allclose(scaled, scaled.T, atol=_ROUNDING)
+                and np.linalg.eigvalsh(0.5 * (scaled + scaled.T))[0] >= -10.0 * _ROUNDING)
+
+
+def _why_unknown(message: InertialParameters, require: str) -> str:
+    """Which of the quantities that are needed the data do not tell; empty where they tell all."""
+    verdict = list(message.verdict)
+    if not all(0 <= v < len(VERDICT_WORDS) for v in verdict):
+        return "the message holds verdicts that do not exist"
+    names = list(GROUPS)
+    for name in names[:names.index(require) + 1]:
+        if UNOBSERVED in verdict[GROUPS[name]]:
+            return f"the motion so far does not tell the {name}"
+    return ""
+
+
+class Order(Enum):
+    """How a message stands to the one before it."""
+
+    FIRST = auto()  # there was none
+    NEXT = auto()  # newer, perhaps after some that were lost
+    REPEATED = auto()  # the same message again
+    CONFLICTING = auto()  # the same number with another content: most likely of another publisher
+    RESTARTED = auto()  # the number has gone back: of another run, or of another publisher
+
+
+_BREAKS = (Order.CONFLICTING, Order.RESTARTED)
+
+
+class SequenceWatch:
+    """Follows the numbers and contents of messages.
+
+    The node gives each message a number of its own, its heartbeats too. So the numbers of two
+    publishers go back again and again, or repeat with other contents where they run in step. One
+    such break alone may be a publisher that was started again; a number that stands is one break,
+    however often it is repeated.
+
+    The number of publishers on the topic decides nothing: one that was killed is counted for
+    another 20 s, and one that is inactive says nothing.
+
+    Attributes:
+        lost: messages that were left out; restarts: how often the number has gone back.
+        broken: steady times of the last two breaks, the older one first [s].
+    """
+
+    def __init__(self) -> None:
+        self._last: InertialParameters | None = None
+        self._conflicting: int | None = None  # the last number that was given to two contents
+        self.lost = self.restarts = 0
+        self.broken: deque[float] = deque([-math.inf] * 2, maxlen=2)
+
+    def follow(self, message: InertialParameters, now: float) -> Order:
+        """Take the next message; says how it stands to the one before.
+
+        Args:
+            now: steady time [s].
+        """
+        last, self._last = self._last, message
+        order = Order.FIRST if last is None else self._order(last, message)
+        is_known = order is Order.CONFLICTING and message.sequence == self._conflicting
+        if order in _BREAKS and not is_known:
+            self.broken.append(now)
+        if order is Order.CONFLICTING:
+            self._conflicting = message.sequence
+        return order
+
+    def _order(self, before: InertialParameters, message: InertialParameters) -> Order:
+        """How a message stands to the one before it; counts what is lost, and restarts."""
+        number, last = message.sequence, before.sequence
+        if number == last:
+            return Order.REPEATED if _say_the_same(before, message) else Order.CONFLICTING
+        if number < last:
+            self.restarts += 1
+            return Order.RESTARTED
+        self.lost += number - last - 1
+        return Order.NEXT
+
+
+def _say_the_same(one: Any, other: Any) -> bool:
+    """Whether two messages are the same, as one that is delivered twice; NaN equals NaN.
+
+    Their serialized bytes would not tell: those that only align the fields are left as they are.
+    """
+    return all(_equal(getattr(one, name), getattr(other, name))
+               for name in one.get_fields_and_field_types())
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Whether two values of a field are the same."""
+    if hasattr(one, "get_fields_and_field_types"):
+        return _say_the_same(one, other)
+    if isinstance(one, float | np.ndarray):
+        return np.array_equal(one, other, equal_nan=True)
+    return bool(one == other)
+
+
+_TWO_BREAKS = 10.0  # s within which a second break means that two programs publish
+
+
+class _Received(NamedTuple):
+    """A message, and the steady time at which its newest sample arrived at the latest [s], where
+    that is known."""
+
+    message: InertialParameters
+    arrived: float | None
+
+
+class PayloadClient:
+    """Subscribes to the payload of a node, and judges what comes by the steady clock alone.
+
+    How long a message waited for the executor is told by the middleware in times of the system
+    clock, which may be set meanwhile; that it did not come before the message before was taken,
+    is certain but for the time that it is under way. So its age counts from the earlier of the two:
+    a message after a silence, and the first one, are used only when another follows, which takes a
+    period of estimator.rate, or .85 s.
+
+    `newest` may be called from any thread. The node's executor must run.
+
+    Args:
+        node: of the program. topic: of the node that identifies.
+        max_age: bound on the time since the newest sample used has arrived [s]; at 2 Hz, ages
+            reach a second and a half.
+        frame_id: in which the numbers must be given; empty: that of the first message.
+        require: "mass", "com" or "inertia", which must be known; each includes those before.
+
+    Raises:
+        InvalidData: max_age is not positive, or require is none of these.
+    """
+
+    def __init__(self, node: Node, topic: str = TOPIC, max_age: float = 2.0, frame_id: str = "",
+                 require: str = "mass") -> None:
+        if not max_age > 0.0:
+            raise InvalidData(f"max_age is {max_age:g} s; it must be above 0")
+        if require not in GROUPS:
+            raise InvalidData(f"require is '{require}'; allowed: {', '.join(GROUPS)}")
+        self.topic, self.max_age, self.require = topic, max_age, require
+        self._frame_id = frame_id.lstrip("/")
+        self._sequence = SequenceWatch()
+        self._received: _Received | None = None
+        self._last_taken = -math.inf  # steady time [s]
+        self._node = node
+        self._subscription = node.create_subscription(
+            InertialParameters, topic, with_message_info(self._take), received_qos())
+
+    @property
+    def lost(self) -> int:
+        """Messages that did not arrive, or were replaced by newer ones before they were taken."""
+        return self._sequence.lost
+
+    @property
+    def restarts(self) -> int:
+        """How often the numbers of the messages have gone back."""
+        return self._sequence.restarts
+
+    def close(self) -> None:
+        """Subscribe no more."""
+        self._node.destroy_subscription(self._subscription)
+
+    def _take(self, message: InertialParameters, info: Mapping[str, int]) -> None:
+        """Keep a message; it is judged when somebody asks.
+
+        Args:
+            info: of the middleware: when it arrived, by the system clock [ns].
+        """
+        received = info.get("received_timestamp", 0)
+        waited = max(0.0, 1e-9 * (time.time_ns() - received)) if received > 0 else 0.0
+        order = self._sequence.follow(message, time.monotonic())
+        if order is Order.REPEATED:  # it says nothing new, nor that the node lives
+            return
+        arrived = None
+        if order is Order.NEXT:
+            arrived = min(self._last_taken, time.monotonic() - waited) - message.age
+            last = self._received
+            if (last is not None and last.arrived is not None
+                    and last.message.header.stamp == message.header.stamp):
+                arrived = min(arrived, last.arrived)  # the same sample gets no younger
+        self._received, self._last_taken = _Received(message, arrived), time.monotonic()
+
+    def newest(self) -> Payload | NoPayload:
+        """The newest payload, if it may be used now, or the reason why there is none.
+
+        The newest message alone decides: what came before may be of another payload.
+        """
+        received = self._received
+        if received is None:
+            return NoPayload(f"no message has arrived on '{self.topic}'")
+        message, arrived = received
+        if time.monotonic() - self._sequence.broken[0] < _TWO_BREAKS:
+            return NoPayload(f"the numbers of the messages on '{self.topic}' go back or repeat "
+                             "again and again: more than one program publishes there")
+        reason = why_unusable(message, self.require)
+        if reason:
+            return NoPayload(reason)
+        frame = message.header.frame_id.lstrip("/")
+        if self._frame_id and frame != self._frame_id:
+            return NoPayload(f"the numbers are given in '{frame}', and not in '{self._frame_id}'")
+        if arrived is None:
+            return NoPayload("the first message of a run has arrived, and how long it waited is "
+                             "not known before the next")
+        self._frame_id = frame
+        return self._hand_out(message, arrived)
+
+    def _hand_out(self, message: InertialParameters, arrived: float) -> Payload | NoPayload:
+        """The payload of a message that may be used, if it is not too old.
+
+        Args:
+            arrived: steady time at which its newest sample arrived at the latest [s].
+        """
+        body, age = body_of(message), time.monotonic() - arrived
+        if age > self.max_age:
+            return NoPayload(f"the newest sample used is {age:.2f} s old; max_age is "
+                             f"{self.max_age:g} s")
+        return Payload(
+            body.mass, body.com, body.inertia_com, message.covariance.reshape(10, 10).copy(),
+            tuple(ParameterVerdict(v) for v in message.verdict), message.header.frame_id,
+            message.tool_apart, stamp_ns(message.header.stamp), message.sequence, arrived,
+            arrived + self.max_age)
