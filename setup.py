@@ -48,6 +48,7 @@ setup(
         "console_scripts": [
             "export_payload = inertial_id_ros.cli:export_payload",
             "identify_bag = inertial_id_ros.cli:identify_bag",
+            "identify_payload = inertial_id_ros.cli:identify_payload",
             "identify_robot = inertial_id_ros.cli:identify_robot",
             "inertial_id_demo = inertial_id_ros.cli:inertial_id_demo",
             "inertial_id_node = inertial_id_ros.cli:inertial_id_node",

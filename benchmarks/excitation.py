@@ -152,7 +152,8 @@ def payload_objective(arm: Arm) -> PayloadInformation:
 
 def optimised(arm: Arm, duration: float, harmonics: int, effort: SearchEffort) -> Motion:
     """The planner's motion of the last three joints."""
-    limits = Limits(tool_speed=SPEED, tool_points=((0.0, 0.0, float(TOOL_POINT[2])),))
+    limits = Limits(tool_speed=SPEED, tool_points=((0.0, 0.0, float(TOOL_POINT[2])),),
+                    link_speed=np.inf)  # as those of the sinusoids
     excess = Excess(arm, limits, START_POSE)
     return plan_motion(Basis(duration, harmonics), START_POSE, WRIST, payload_objective(arm),
                        excess, RATE, effort).motion

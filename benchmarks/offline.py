@@ -108,7 +108,7 @@ def _split(words: list[str]) -> dict[str, float]:
     from inertial_id_ros.apps.bag.identify_bag import parse_options
     from inertial_id_ros.apps.bag.offline import identify
     from inertial_id_ros.apps.bag.printed_report import print_report
-    from inertial_id_ros.apps.bag.reader import Recording
+    from inertial_id_ros.apps.bag.reader import BagReader
     from inertial_id_ros.apps.bag.topics import select_topics
     from inertial_id_ros.apps.report.diagnosis import diagnose
     from inertial_id_ros.identification.make_identifier import identifier_from_settings
@@ -116,7 +116,7 @@ def _split(words: list[str]) -> dict[str, float]:
     clock, spent = time.process_time, dict.fromkeys(PARTS[1:], 0.0)
     began = clock()
     options = parse_options(words)
-    with Recording(options.recording) as recording, open(os.devnull, "w") as nowhere:
+    with BagReader(options.recording) as recording, open(os.devnull, "w") as nowhere:
         selection = select_topics(recording.topics, options.settings, options.asked)
         pipeline = identifier_from_settings(options.settings)
         opened = clock()

@@ -21,8 +21,7 @@ from numpy.typing import ArrayLike
 from .errors import InertialIdError, InvalidData, InvalidModel, InvalidSetting, NotEnoughData
 from .estimate import Estimate, NoEstimate, ParameterVerdict
 from .export.formats import ExportedPayload, export
-from .export.payload import DEFAULT_LINK, payload_from_estimate
-from .export.saved_estimate import read_saved_estimate
+from .export.payload import DEFAULT_LINK, payload_from_estimate, read_saved_estimate
 from .export.usd import mesh_of_file
 from .findings import Finding
 from .identification import accelerations
@@ -44,9 +43,8 @@ from .robot.robot_file import save_robot
 from .settings import Settings, settings_from_mapping
 
 if TYPE_CHECKING:
-    from .apps.robot.motor_currents import Currents
     from .apps.robot.recording_files import NamedRecording
-    from .apps.robot.robot_identification import RobotResult
+    from .apps.robot.robot_identification import Currents, RobotResult
 
 __all__ = [
     "PARAMETER_NAMES",
@@ -390,7 +388,7 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
 def _currents(urdf: str, names: Sequence[str], gains: ArrayLike | None,
               loaded: NamedRecording | None, mass: float | None, hanging: bool) -> Currents | None:
     """What is said about motor currents; None where efforts are torques (raises InvalidSetting)."""
-    from .apps.robot.motor_currents import Currents
+    from .apps.robot.robot_identification import Currents
     from .robot.robot_file import robot_model
 
     if (loaded is None) != (mass is None):

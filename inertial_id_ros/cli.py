@@ -21,6 +21,7 @@ from .errors import InertialIdError, MissingPackage, NotEnoughData, printable
 STARTED = time.monotonic()  # when the program was started: the libraries load after this [s]
 # Exit statuses; NOT_IDENTIFIED: an estimate whose data tell neither mass nor centre of mass.
 OK, NO_ESTIMATE, USER_ERROR, NOT_IDENTIFIED, INTERRUPTED = 0, 1, 2, 3, 130
+CHECK_FAILED, NOT_APPLIED = 4, 5  # of identify_payload
 # Where the package on PyPI has another name than the module.
 _PIP_NAMES = {"pinocchio": "pin", "yaml": "PyYAML"}
 _ROS_ENDINGS = ("_msgs", "_interfaces", "_srvs")
@@ -30,13 +31,19 @@ _ROS_MODULES = ("rclpy", "rpyutils", "tf_transformations", "ament_index_python")
 
 def export_payload() -> int:
     """Write a saved estimate for planners and simulators; returns the exit status."""
-    return _run_tool("inertial_id_ros.apps.robot.export_payload")
+    return _run_tool("inertial_id_ros.apps.export_payload")
 
 
 def identify_bag() -> int:
     """Identify the payload of a recording; returns the exit status."""
     compute_in_one_thread()
     return _run_tool("inertial_id_ros.apps.bag.identify_bag")
+
+
+def identify_payload() -> int:
+    """Lead from an unknown load to a robot that knows it; returns the exit status."""
+    compute_in_one_thread()
+    return _run_node("inertial_id_ros.ros.guide.identify_payload")
 
 
 def identify_robot() -> int:

@@ -73,13 +73,18 @@ OPTIONAL = {*(module for modules in EXTRAS.values() for module in modules), "exa
             "msgspec", "pxr", "websockets", "zstandard"}
 
 
+def is_installed(module: str) -> bool:
+    """Whether a top-level module can be imported."""
+    return importlib.util.find_spec(module) is not None
+
+
 def missing_package(text: str) -> str:
     """The optional package that is not installed, by the text of an error; empty: another error."""
     named = re.findall(r"needs the Python package '([\w-]+)'|No module named '(\w+)", text)
     for name in {name for pair in named for name in pair if name}:
         modules = [m for held in EXTRAS.values() for m, package in held.items() if package == name]
         module = modules[0] if modules else name
-        if module in OPTIONAL and importlib.util.find_spec(module) is None:
+        if module in OPTIONAL and not is_installed(module):
             return name
     return ""
 

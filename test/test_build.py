@@ -8,7 +8,7 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from xml.etree import ElementTree
@@ -24,8 +24,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "inertial_id_ros"
 COMMAND = "inertial_id_ros.cli"
 EXECUTABLES = {
-    "export_payload": "inertial_id_ros.apps.robot.export_payload",
+    "export_payload": "inertial_id_ros.apps.export_payload",
     "identify_bag": "inertial_id_ros.apps.bag.identify_bag",
+    "identify_payload": "inertial_id_ros.ros.guide.identify_payload",
     "identify_robot": "inertial_id_ros.apps.robot.identify_robot",
     "inertial_id_demo": "inertial_id_ros.ros.tools.demo",
     "inertial_id_node": "inertial_id_ros.ros.main",
@@ -340,6 +341,11 @@ def test_rosdep_installs_all_that_the_core_requires():
 MODULES = {"pin": "pinocchio", "backports-zstd": "backports", "pyyaml": "yaml", "usd-core": "pxr"}
 
 
+def names_of(files: Iterable[Path]) -> set[str]:
+    """What the modules of files, and the folders that hold them, are imported as."""
+    return {name for file in files for name in (file.stem, file.parent.name)}
+
+
 def third_party_imports(*folders: str) -> set[str]:
     """Top-level modules that the Python files of folders import: neither standard nor local."""
     files = [file for folder in folders for file in (ROOT / folder).rglob("*.py")]
@@ -349,7 +355,7 @@ def third_party_imports(*folders: str) -> set[str]:
             found |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             found.add(str(node.module).partition(".")[0])
-    local = {"inertial_id_ros", "benchmarks", *(file.stem for file in files)}
+    local = {"inertial_id_ros", "benchmarks", *names_of(files)}
     return found - local - sys.stdlib_module_names - {"compression"}  # standard from 3.14 on
 
 
@@ -375,8 +381,8 @@ def test_every_import_is_declared(folder: str, files: list[str]):
     if folder == "docs":
         declared |= {"mpl_toolkits", "PIL"}  # matplotlib brings and needs them
     # Benchmarks use some of the helpers of tests, and tests the baselines of the benchmarks.
-    helpers = {name for room in ("test", "benchmarks/baselines")
-               for file in (ROOT / room).rglob("*.py") for name in (file.stem, file.parent.name)}
+    helpers = names_of(file for room in ("test", "benchmarks/baselines")
+                       for file in (ROOT / room).rglob("*.py"))
     assert third_party_imports(folder) - declared - helpers == set()
 
 
@@ -395,7 +401,7 @@ def test_every_declared_ros_package_is_used():
     interfaces = {package for file in files
                   for package in re.findall(r"^(\w+)/\w+", file.read_text(), re.M)}
     unused = ros_packages() - third_party_imports("inertial_id_ros", "launch") - interfaces
-    assert unused == {"action_msgs"}  # which every action needs
+    assert unused == {"control_msgs"}  # looked for by name, as not every ROS 2 has it
 
 
 # The stand-in for tf_transformations

@@ -11,6 +11,8 @@ from pathlib import Path
 import yaml
 from conftest import ROOT
 
+from inertial_id_ros.settings import Settings, iter_settings
+
 PACKAGE = ROOT / "inertial_id_ros"
 OTHERS = re.compile(  # of drivers
     r"ros2 launch (?!inertial_id_ros)\w+ \S+|\w*bringup\.launch\.py|\[[^]]*\]\(http[^)]*\)")
@@ -95,6 +97,17 @@ def test_every_test_that_a_page_names_exists() -> None:
     named = {name for page in (ROOT / "docs").glob("*.md")
              for name in re.findall(r"`(test_\w+)`", page.read_text())}
     assert named and named - there == set()
+
+
+def test_every_setting_that_a_page_names_exists() -> None:
+    """By its whole name; a page may shorten those that follow."""
+    names = {name for name, _, _ in iter_settings(Settings())}
+    groups = {name.partition(".")[0] for name in names}
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "benchmarks" / "README.md"]
+    said = {(page.name, name) for page in pages
+            for name in re.findall(r"`([a-z_]+\.[a-z_]+)(?![\w.*])", page.read_text())
+            if name.partition(".")[0] in groups}
+    assert len(said) > 50 and [pair for pair in sorted(said) if pair[1] not in names] == []
 
 
 def test_every_promise_of_the_contract_names_its_test() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
+import conftest
 import pytest
 from conftest import ROOT
 from without_packages import run_without
@@ -66,10 +67,10 @@ def test_without_all_of_them_the_library_identifies_a_payload() -> None:
 
 
 FEATURES = [
-    ("rosbags", "bags", "from inertial_id_ros.apps.bag.reader import Recording\n"
-     "Recording({bag!r})"),
-    ("apsw", "bags", "from inertial_id_ros.apps.bag.reader import Recording\nRecording({bag!r})"),
-    ("lz4", "bags", "from inertial_id_ros.apps.bag.reader import Recording\nRecording({bag!r})"),
+    ("rosbags", "bags", "from inertial_id_ros.apps.bag.reader import BagReader\n"
+     "BagReader({bag!r})"),
+    ("apsw", "bags", "from inertial_id_ros.apps.bag.reader import BagReader\nBagReader({bag!r})"),
+    ("lz4", "bags", "from inertial_id_ros.apps.bag.reader import BagReader\nBagReader({bag!r})"),
     ("rosbags", "bags", "import inertial_id_ros.apps.bag.black_box.recording as r\n"
      "r.write_recording(__import__('pathlib').Path({bag!r}), [], [])"),
     ("rich", "bags", "import inertial_id_ros.apps.bag.identify_bag"),
@@ -134,3 +135,16 @@ def test_the_error_is_one_of_the_package_and_no_import_error() -> None:
 def test_the_page_on_installing_names_every_extra() -> None:
     text = (ROOT / "docs" / "install.md").read_text()
     assert [extra for extra in EXTRAS if f"`{extra}`" not in text] == []
+
+
+@pytest.mark.parametrize(("text", "package"), [
+    ("No module named 'mujoco'", "mujoco"), ("No module named 'pxr.Usd'", "pxr"),
+    ("drawing needs the Python package 'backports-zstd', which is missing", "backports-zstd"),
+    ("No module named 'numpy'", ""), ("No module named 'inertial_id_ros.foo'", ""), ("1 == 2", "")])
+def test_a_test_is_skipped_only_for_an_optional_package_that_is_not_installed(
+        monkeypatch: pytest.MonkeyPatch, text: str, package: str) -> None:
+    there: dict[str, bool] = {}
+    monkeypatch.setattr(conftest, "is_installed", lambda module: there.get("all", False))
+    assert conftest.missing_package(text) == package
+    there["all"] = True
+    assert conftest.missing_package(text) == ""

@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 from inertial_id_ros import limits
-from inertial_id_ros.export.ranges import DEVIATIONS
+from inertial_id_ros.export.payload import DEVIATIONS
 from inertial_id_ros.identification.verdict import (
     COM_LENGTH,
     COM_SHARE,
@@ -67,7 +67,8 @@ STATED: list[tuple[str, Callable[[], str]]] = [
     ("estimators", lambda: f"wrong by {millimetres(DEFAULT['shape.position_sd'])}, "
                            f"{DEFAULT['shape.rotation_sd']:g}° and "
                            f"{percent(DEFAULT['shape.scale_sd'])} of its size"),
-    ("joint_torques", lambda: f"`load.friction_drift` ({percent(DEFAULT['load.friction_drift'])})"),
+    ("joint_torques",
+     lambda: f"{percent(Settings().load.friction_drift)} of the friction are added"),
     ("contract", lambda: f"is at its default of {DEFAULT['estimator.rate']:g} Hz"),
     ("export", lambda: {2.0: "two standard deviations to either side"}[DEVIATIONS]),
 ]
@@ -81,7 +82,7 @@ def test_a_page_states_the_number_of_the_code(page: str, text: Callable[[], str]
 
 def test_the_contract_states_the_times_that_the_node_keeps() -> None:
     pytest.importorskip("rclpy")
-    from inertial_id_ros.ros.client.contract import (
+    from inertial_id_ros.ros.contract import (
         DEADLINE,
         HEARTBEAT,
         LEASE,

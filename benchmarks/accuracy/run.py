@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Runs the benchmark and writes its tables and plots."""
+"""Runs the benchmark and writes its tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inertial_id_ros.errors import InertialIdError
 from inertial_id_ros.estimators import estimator_names
 from inertial_id_ros.settings import Settings
 
-from . import plots, tables
+from . import tables
 from .families import objects
 from .records import Records, read
 from .scenarios import NEVER_WORSE, SCENARIOS, Scenario
@@ -57,7 +57,6 @@ def main(arguments: list[str] | None = None) -> int:
     rows = read(records.path)
     if rows:
         tables.write(rows, chosen, folder)
-        plots.write(rows, chosen, folder)
         print(f"wrote {folder / 'summary.md'}")
     return 0 if finished else 130
 

@@ -3,8 +3,8 @@
 
     python -m benchmarks.robot [table ...]
 
-Tables: published, panda, ur10e, descriptions, friction, random, humanoid, planning, peers, cost,
-speed; without arguments all of them. Recordings are looked for in the folder that INERTIAL_ID_DATA
+Tables: published, panda, ur10e, descriptions, friction, random, humanoid, planning, peers, cost;
+without arguments all of them. Recordings are looked for in the folder that INERTIAL_ID_DATA
 names.
 """
 
@@ -28,7 +28,6 @@ from benchmarks.robot import (
     planning,
     published,
     recordings,
-    speeds,
 )
 
 DATA = Path(os.environ.get("INERTIAL_ID_DATA",
@@ -56,7 +55,6 @@ TABLES: dict[str, tuple[str, Callable[[], list[str]]]] = {
     "planning": ("Planned motions of whole arms", planning.table),
     "peers": ("Beside mujoco.sysid and figaroh", from_recording(peers.table)),
     "cost": ("Cost of long recordings and many joints", costs.table),
-    "speed": ("Solve times on one core", speeds.table),
 }
 
 

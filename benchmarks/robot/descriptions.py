@@ -33,11 +33,10 @@ from inertial_id_ros.apps.robot.robot_identification import identify_robot, pred
 from inertial_id_ros.inertia import Array, body_from_phi, phi_from_body
 from inertial_id_ros.robot.base_parameters import structural_base_parameters
 from inertial_id_ros.robot.consistent_fit import identify
-from inertial_id_ros.robot.constraints import consistent_robot
+from inertial_id_ros.robot.constraints import consistent_robot, description_reference
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import LOW_PASS, JointRecording, filter_recording
-from inertial_id_ros.robot.reference_robot import description_reference
 
 ROBOTS = ("UR10e", "Panda", "WAM", "tree of 8")
 LOADS = ("none", "1 kg", "4 kg")

@@ -32,8 +32,7 @@ from benchmarks.robot.recordings import PAYLOAD, TRAINING, load_ur10e
 from inertial_id_ros.apps.robot.recording_files import NamedRecording
 from inertial_id_ros.apps.robot.robot_fit import fit_unconstrained
 from inertial_id_ros.apps.robot.robot_identification import identify_described_robot, predict
-from inertial_id_ros.export.robot_simulators import robot_mjcf
-from inertial_id_ros.export.robot_tree import robot_tree
+from inertial_id_ros.export.robot_simulators import robot_mjcf, robot_tree
 from inertial_id_ros.inertia import (
     Array,
     body_from_phi,

@@ -20,10 +20,14 @@ from benchmarks.robot.reference.feasibility import (
 from benchmarks.robot.robots import WAM_A, WAM_ALPHA, WAM_D, arm_bodies, standard_dh, urdf
 from inertial_id_ros.inertia import phi_from_body, transform_matrix
 from inertial_id_ros.robot.base_parameters import BaseParameters, find_base_parameters
-from inertial_id_ros.robot.constraints import Constraint
+from inertial_id_ros.robot.constraints import (
+    Constraint,
+    Reference,
+    description_reference,
+    make_reference,
+)
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import BODY_SIZE, RobotModel
-from inertial_id_ros.robot.reference_robot import Reference, description_reference, make_reference
 
 _BODY = ("m", "lx", "ly", "lz", "Lxx", "Lxy", "Lxz", "Lyy", "Lyz", "Lzz")
 
@@ -148,7 +152,7 @@ def wam_answers(positions: int = 500) -> WamAnswers:
     arm = wam()
     base, beta = legible(arm.base)
     design = description_reference(arm.model)
-    limits = [Constraint(c.matrix @ arm.to_model, c.offset, c.auxiliary, c.cones, c.text)
+    limits = [Constraint(c.matrix @ arm.to_model, c.offset, c.cones, c.text)
               for c in robot_of_form(arm.model, "spatial")]
     scale = Reference(np.linalg.solve(arm.to_model, design.phi),
                       np.linalg.solve(arm.to_model, design.unit), design.inverse @ arm.to_model)

@@ -9,19 +9,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.robot.reference.entropic_fit import identify_entropic
 from benchmarks.robot.reference.feasibility import check_feasibility, fit_feasible
 from benchmarks.robot.reference.known_gains import payload_with_gains
 from benchmarks.robot.reference.null_space_prior import NullSpacePrior
 from benchmarks.robot.robots import panda, ur10e
 from inertial_id_ros.robot.base_parameters import estimate_output_noise, structural_base_parameters
 from inertial_id_ros.robot.consistent_fit import Prior, identify, identify_described
-from inertial_id_ros.robot.constraints import consistent_body, consistent_robot
+from inertial_id_ros.robot.constraints import (
+    consistent_body,
+    consistent_robot,
+    description_reference,
+)
 from inertial_id_ros.robot.drive_gains import Gains, gains_from_payload
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import FilteredRecording, JointRecording, filter_recording
-from inertial_id_ros.robot.reference_robot import description_reference
 from inertial_id_ros.robot.tilt_and_delay import Alignment, align_recording
 
 TRAINING = 0.7
@@ -57,7 +59,7 @@ class TorqueErrors(NamedTuple):
     consistent: bool
 
 
-def panda_errors(torques: Torques, low_pass: float, entropic: bool = True) -> TorqueErrors:
+def panda_errors(torques: Torques, low_pass: float) -> TorqueErrors:
     """Every method trained on the first part and tested on the rest, one filter on both."""
     model = torques.model
     data, rest = (filter_recording(model, part, torques.alignment.delay, low_pass=low_pass
@@ -82,8 +84,6 @@ def panda_errors(torques: Torques, low_pass: float, entropic: bool = True) -> To
               "prior everywhere": identify(data, base, limits, Prior(scale)),
               "prior by body": identify_described(data, base, limits, scale, len(model.bodies),
                                                   noise).identified}
-    if entropic:
-        robots["entropic prior"] = identify_entropic(data, base, model, scale, 1.0)
     for name, robot in robots.items():
         errors[name] = rest.relative_error(robot.phi)
     # The tests without the margin that the estimates kept.

@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 
 from ..errors import printable
 from ..inertia import Body
-from .payload import Payload
+from .payload import PayloadOnLink
 
 TENSOR_ENTRIES = tuple((f"i{'xyz'[i]}{'xyz'[j]}", i, j) for i in range(3) for j in range(i, 3))
 
@@ -34,7 +34,7 @@ def comment(text: str) -> str:
     return f"<!-- {re.sub('-(?=-)', '- ', printable(text))} -->"
 
 
-def comments(payload: Payload) -> list[str]:
+def comments(payload: PayloadOnLink) -> list[str]:
     """Comments that say where a payload comes from, and what to know about it."""
     return [comment(f"Payload in '{payload.parent}' by inertial_id_ros: {payload.source}"),
             *(comment(note) for note in payload.notes)]

@@ -1,31 +1,41 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What is exported: a body on a link, and what the reader of the document must know about it."""
+"""What is exported: a body on a link, what the reader of the document must know about it, and how
+far the true payload may be from it; of an estimate, or of one that was saved.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InvalidData, InvalidSetting, NotEnoughData
+from ..errors import DamagedFile, InvalidData, InvalidSetting, NotEnoughData
 from ..estimate import (
     PRIOR_DOMINATED,
     UNOBSERVED,
+    VERDICT_WORDS,
     Estimate,
     NoEstimate,
     ParameterVerdict,
 )
 from ..inertia import (
     PARAMETER_NAMES,
+    PARAMETERS,
     Array,
     Body,
     is_consistent,
     move_body,
     phi_from_body,
+    principal_moments,
+    report_jacobian,
+    six_from_tensor,
     transform_matrix,
 )
+from ..io import fields
+from ..io.files import read_report
 from ..limits import MAX_NAME
 
 DEFAULT_LINK = "payload"
@@ -39,7 +49,7 @@ class Mesh(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Payload:
+class PayloadOnLink:
     """A payload that may be exported.
 
     Attributes:
@@ -77,7 +87,7 @@ class Payload:
         """Name of the joint that fixes it to its parent."""
         return f"{self.link}_joint"
 
-    def on(self, parent: str, rotation: Array, translation: Array) -> Payload:
+    def on(self, parent: str, rotation: Array, translation: Array) -> PayloadOnLink:
         """The same body on another link, where ``x_new = rotation x + translation``."""
         covariance, mesh = self.covariance, self.mesh
         if covariance is not None:
@@ -88,12 +98,13 @@ class Payload:
         return replace(self, parent=parent, covariance=covariance, mesh=mesh,
                        body=move_body(self.body, rotation, translation))
 
-    def with_notes(self, *notes: str) -> Payload:
+    def with_notes(self, *notes: str) -> PayloadOnLink:
         """The same with more notes."""
         return replace(self, notes=(*self.notes, *notes))
 
 
-def payload_from_estimate(outcome: Estimate | NoEstimate, link: str = DEFAULT_LINK) -> Payload:
+def payload_from_estimate(outcome: Estimate | NoEstimate,
+                          link: str = DEFAULT_LINK) -> PayloadOnLink:
     """The payload of an estimate, on the frame of the sensor.
 
     Raises:
@@ -114,7 +125,7 @@ def payload_from_estimate(outcome: Estimate | NoEstimate, link: str = DEFAULT_LI
 
 
 def make_payload(frame: str, body: Body, covariance: Array, verdict: Sequence[ParameterVerdict],
-                 link: str, source: str, held: Sequence[str], tool_apart: bool) -> Payload:
+                 link: str, source: str, held: Sequence[str], tool_apart: bool) -> PayloadOnLink:
     """A payload whose mass and centre of mass the data tell.
 
     Args:
@@ -133,7 +144,7 @@ def make_payload(frame: str, body: Body, covariance: Array, verdict: Sequence[Pa
     notes = [*held, *_notes_on_verdict(verdict, frame)]
     if tool_apart:
         notes.append("it is the object alone, without the tool that was set apart")
-    return Payload(link, frame, body, source, tuple(notes), tool_apart, covariance)
+    return PayloadOnLink(link, frame, body, source, tuple(notes), tool_apart, covariance)
 
 
 def _notes_on_verdict(verdict: Sequence[ParameterVerdict], frame: str) -> list[str]:
@@ -156,3 +167,131 @@ def require_name(what: str, name: str) -> None:
     if not name or not name.isprintable() or len(name) > MAX_NAME:
         raise InvalidSetting(f"{what} is {name[:100]!r}; it must have 1 to {MAX_NAME} printable "
                              "characters")
+
+
+DEVIATIONS = 2.0  # standard deviations to either side: 95 %
+DRAW = ("each number may be drawn from its range; draw again where one of the moments exceeds the "
+        "sum of the others, which no body has")
+
+
+class Ranges(NamedTuple):
+    """Ranges of two standard deviations, low and high end in the first dimension.
+
+    Attributes:
+        mass: (2,) [kg]. com: (2, 3) [m], along the axes of the payload's parent.
+        moments: (2, 3) [kg m^2] about the principal axes of the estimate, about which they are
+            ascending. None of mass and moments goes below zero.
+        covariance: (10, 10) of the parameters in the order of `PARAMETER_NAMES`.
+    """
+
+    mass: Array
+    com: Array
+    moments: Array
+    covariance: Array
+
+
+def ranges_of(payload: PayloadOnLink) -> Ranges | None:
+    """The ranges of a payload; None where its covariance is not known."""
+    if payload.covariance is None:
+        return None
+    body = payload.body
+    jacobian = report_jacobian(phi_from_body(*body))
+    covariance = jacobian @ payload.covariance @ jacobian.T
+    moments, axes = principal_moments(body.inertia_com)
+    # a' I a of each axis a, by the six entries of I: those beside the diagonal count twice.
+    rows = six_from_tensor(np.einsum("ik,jk->kij", axes, axes)) * [1.0, 2.0, 2.0, 1.0, 2.0, 1.0]
+    about_axes = rows @ covariance[4:, 4:] @ rows.T
+    spread = DEVIATIONS * np.sqrt(np.maximum(np.diag(covariance)[:4], 0.0))
+    width = DEVIATIONS * np.sqrt(np.maximum(np.diag(about_axes), 0.0))
+    return Ranges(np.maximum([body.mass - spread[0], body.mass + spread[0]], 0.0),
+                  np.stack([body.com - spread[1:], body.com + spread[1:]]),
+                  np.maximum([moments - width, moments + width], 0.0), covariance)
+
+
+def read_saved_estimate(path: Path, link: str = DEFAULT_LINK) -> PayloadOnLink:
+    """The payload of a saved estimate, on the frame of the sensor.
+
+    Raises:
+        InvalidSetting: the file cannot be read. InvalidData: it holds no estimate.
+        NotEnoughData: it says why there was none, or its data do not tell mass or centre of mass.
+    """
+    try:
+        tree = read_report(path)
+    except OSError as error:
+        raise InvalidSetting(f"saved estimate {path} cannot be read: {error.strerror}") from error
+    except DamagedFile as error:
+        raise InvalidData(f"saved estimate {path} cannot be used: {error}") from error
+    try:
+        return _payload_from_tree(tree, link)
+    except InvalidData as error:
+        raise InvalidData(f"saved estimate {path} cannot be used: {error}") from None
+
+
+def _payload_from_tree(tree: dict[str, Any], link: str) -> PayloadOnLink:
+    """The payload of the tree of a report.
+
+    Raises:
+        InvalidData: it is no such report. NotEnoughData: as `read_saved_estimate`.
+    """
+    if not isinstance(tree.get("valid"), bool):
+        raise InvalidData("it holds no estimate")
+    if not tree["valid"]:
+        said = tree.get("diagnostics")
+        why = said[0] if isinstance(said, list) and said else "no reason is given"
+        raise NotEnoughData(f"there was no estimate to save: {why}")
+    body = Body(float(_numbers(tree, "mass", ())), _numbers(tree, "com", (3,)),
+                _symmetric(tree, "inertia_com"))
+    held = ["it is of an earlier run and was not confirmed"] if tree.get("restored") is True else []
+    if tree.get("stale") is True and not held:
+        held.append(f"it was stale when it was saved: {tree.get('stale_reason') or 'no new data'}")
+    return make_payload(str(tree.get("frame_id", "")), body, _covariance(tree, body),
+                        _verdict(tree), link, _source(tree), held, tree.get("tool_apart") is True)
+
+
+def _covariance(tree: dict[str, Any], body: Body) -> Array:
+    """Covariance (10, 10) of phi, from that of the parameters in the file (raises InvalidData)."""
+    try:
+        covariance = fields.covariance(tree, "covariance", PARAMETERS)
+    except DamagedFile as error:
+        raise InvalidData(str(error)) from error
+    if not body.mass > 0.0:
+        raise InvalidData("the estimate has parameters that no rigid body has")
+    back = np.linalg.inv(report_jacobian(phi_from_body(*body)))
+    return np.asarray(back @ covariance @ back.T)
+
+
+def _numbers(tree: dict[str, Any], name: str, shape: tuple[int, ...]) -> Array:
+    """Finite numbers of a shape (raises InvalidData)."""
+    try:
+        numbers = np.asarray(tree.get(name), dtype=float)
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    if numbers.shape != shape or not np.isfinite(numbers).all():
+        raise InvalidData(f"its '{name}' has not {int(np.prod(shape))} finite numbers")
+    return numbers
+
+
+def _symmetric(tree: dict[str, Any], name: str) -> Array:
+    """A symmetric tensor (3, 3) (raises InvalidData)."""
+    tensor = _numbers(tree, name, (3, 3))
+    if not np.abs(tensor - tensor.T).max() <= 1e-9 * np.abs(tensor).max():
+        raise InvalidData(f"its '{name}' is not symmetric")
+    return 0.5 * (tensor + tensor.T)
+
+
+def _verdict(tree: dict[str, Any]) -> tuple[ParameterVerdict, ...]:
+    """The verdict on each parameter (raises InvalidData)."""
+    words = tree.get("verdict")
+    if (not isinstance(words, list) or len(words) != PARAMETERS
+            or not all(word in VERDICT_WORDS for word in words)):
+        raise InvalidData(f"its 'verdict' has not {PARAMETERS} words out of "
+                          + ", ".join(VERDICT_WORDS))
+    return tuple(ParameterVerdict(VERDICT_WORDS.index(word)) for word in words)
+
+
+def _source(tree: dict[str, Any]) -> str:
+    """Where the estimate comes from (raises InvalidData)."""
+    samples, stamp = tree.get("samples"), tree.get("stamp_ns")
+    if type(samples) is not int or type(stamp) is not int:
+        raise InvalidData("its 'samples' and 'stamp_ns' are no whole numbers")
+    return describe_source(str(tree.get("method")), samples, stamp)

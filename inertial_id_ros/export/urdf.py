@@ -8,12 +8,12 @@ from xml.parsers import expat
 from ..errors import InvalidModel
 from ..limits import MAX_URDF_BYTES
 from .markup import attribute, comment, comments, indented, urdf_inertial
-from .payload import Payload
+from .payload import PayloadOnLink
 
 _BEGIN, _END = "inertial_id_ros payload begins", "inertial_id_ros payload ends"
 
 
-def payload_urdf(payload: Payload) -> str:
+def payload_urdf(payload: PayloadOnLink) -> str:
     """A description of the parent without mass, and of the payload fixed to it."""
     parent = attribute(payload.parent)
     return "\n".join([
@@ -22,7 +22,7 @@ def payload_urdf(payload: Payload) -> str:
                    f"<link name={parent}/>", *_link_and_joint(payload)]), "</robot>", ""])
 
 
-def add_payload(urdf: str, payload: Payload) -> str:
+def add_payload(urdf: str, payload: PayloadOnLink) -> str:
     """A robot description with the payload as a link fixed to its parent.
 
     All else stays as it is, byte for byte.
@@ -61,7 +61,7 @@ def without_payloads(urdf: str, link: str = "") -> str:
     return "".join([*kept, urdf[done:]])
 
 
-def _link_and_joint(payload: Payload) -> list[str]:
+def _link_and_joint(payload: PayloadOnLink) -> list[str]:
     """The lines of the payload's link and of the joint that fixes it."""
     return [*comments(payload), f"<link name={attribute(payload.link)}>",
             *indented(urdf_inertial(payload.body)), "</link>",

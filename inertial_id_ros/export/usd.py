@@ -22,8 +22,7 @@ from ..geometry.mesh import load_mesh
 from ..geometry.shape import Shape
 from ..inertia import PARAMETER_NAMES, Array, principal_moments
 from .markup import indented, number
-from .payload import Mesh, Payload
-from .ranges import DRAW, ranges_of
+from .payload import DRAW, Mesh, PayloadOnLink, ranges_of
 
 CUSTOM_DATA = "inertial_id_ros"  # name of the dictionary among the custom data of the prim
 _NEARLY_ZERO = 1e-5  # kg m^2: moments whose root of squares is smaller count as not stated
@@ -48,7 +47,7 @@ def hull_of_shape(shape: Shape) -> Mesh:
     return Mesh(shape.surface[used], numbers.reshape(faces.shape))
 
 
-def notes_for_usd(payload: Payload) -> tuple[str, ...]:
+def notes_for_usd(payload: PayloadOnLink) -> tuple[str, ...]:
     """What only a user of USD must know, one sentence each."""
     size = float(np.linalg.norm(principal_moments(payload.body.inertia_com)[0]))
     if size >= _NEARLY_ZERO:
@@ -57,7 +56,7 @@ def notes_for_usd(payload: Payload) -> tuple[str, ...]:
             f"takes less than {_NEARLY_ZERO:g} kg m^2 for none, and gets a small sphere instead",)
 
 
-def payload_usd(payload: Payload) -> str:
+def payload_usd(payload: PayloadOnLink) -> str:
     """A layer (.usda) whose default prim is the payload, a rigid body in the parent's frame."""
     moments, axes = principal_moments(payload.body.inertia_com)
     x, y, z, w = pin.Quaternion(axes).coeffs()
@@ -79,7 +78,7 @@ def payload_usd(payload: Payload) -> str:
         *(indented(_mesh(payload.mesh), 2) if payload.mesh else ()), "}", ""])
 
 
-def _custom_data(payload: Payload) -> list[str]:
+def _custom_data(payload: PayloadOnLink) -> list[str]:
     """Entries of the dictionary: the numbers in double precision, what to know, the ranges."""
     body, ranges = payload.body, ranges_of(payload)
     lines = [f"string source = {_text(payload.source)}", f"string parent = {_text(payload.parent)}",

@@ -14,8 +14,10 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import NamedTuple
 
@@ -132,3 +134,27 @@ def _limit(processor: int, memory: int) -> None:
     except OSError:  # not Linux: no limit that counts libraries apart
         return
     resource.setrlimit(resource.RLIMIT_AS, (taken + memory, taken + memory))
+
+
+_LONGEST = 20_000  # bytes that are kept
+_lock = threading.Lock()  # there is one standard error
+
+
+@contextmanager
+def capture_stderr() -> Iterator[list[str]]:
+    """Capture what the process prints on standard error in a block, as lines, when it ends."""
+    lines: list[str] = []
+    with _lock, tempfile.TemporaryFile() as file:
+        try:
+            before = os.dup(2)
+        except OSError:  # a daemon may have closed it
+            yield lines
+            return
+        os.dup2(file.fileno(), 2)
+        try:
+            yield lines
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
+            file.seek(0)
+            lines += file.read(_LONGEST).decode(errors="replace").splitlines()

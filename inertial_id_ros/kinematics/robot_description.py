@@ -18,8 +18,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import DamagedFile, InvalidModel, InvalidSetting
-from ..io.capture_stderr import capture_stderr
-from ..io.child_process import ChildProcess
+from ..io.child_process import ChildProcess, capture_stderr
 from ..io.files import read_text
 from ..limits import (
     MAX_URDF_ATTRIBUTES,

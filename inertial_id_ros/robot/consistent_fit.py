@@ -31,10 +31,9 @@ from .base_parameters import (
     estimate_output_noise,
 )
 from .compression import Compressed
-from .constrained_least_squares import Optimum, constrained_least_squares
-from .constraints import Constraint
+from .constrained_least_squares import RobotOptimum, constrained_least_squares
+from .constraints import Constraint, Reference
 from .model import BODY_SIZE
-from .reference_robot import Reference
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,7 @@ def identify(data: Compressed, base: BaseParameters, constraints: Sequence[Const
     return summarise(data, found, rows, prior_rows, prior, sd)
 
 
-def summarise(data: Compressed, found: Optimum, rows: Array, prior_rows: Array, prior: Prior,
+def summarise(data: Compressed, found: RobotOptimum, rows: Array, prior_rows: Array, prior: Prior,
               noise: Array) -> Identified:
     """Standard deviations, shares of the data and residuals of a solution phi.
 
@@ -144,7 +143,7 @@ _EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
-class Doubt:
+class DescriptionDoubt:
     """What the data say about a description.
 
     Attributes:
@@ -178,7 +177,7 @@ def term_sizes(data: Compressed, first: int) -> Array:
 
 
 def doubt_description(rows: Array, target: Array, reference: Reference, spread: Array, bodies: int
-                      ) -> Doubt:
+                      ) -> DescriptionDoubt:
     """The factors of the bodies by the evidence of whitened rows (r, p), target (r,), r >= p.
 
     One factor after another is set to the value of `FACTORS` that raises the evidence most.
@@ -196,7 +195,7 @@ def doubt_description(rows: Array, target: Array, reference: Reference, spread: 
         if steps[k][0] < _LEAST_GAIN:
             break
         factors[k] = steps[k][1]
-    return Doubt(factors, np.array([_contradicts(body) for body in known]))
+    return DescriptionDoubt(factors, np.array([_contradicts(body) for body in known]))
 
 
 class _Posterior(NamedTuple):
@@ -268,7 +267,7 @@ class Described:
 
     identified: Identified
     prior: Prior
-    doubt: Doubt
+    doubt: DescriptionDoubt
 
 
 def identify_described(data: Compressed, base: BaseParameters, constraints: Sequence[Constraint],

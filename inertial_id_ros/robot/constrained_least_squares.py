@@ -23,14 +23,12 @@ from ..errors import InvalidData
 from ..estimators.solvers.triangle_vector import smat, svec
 from ..extras import optional_packages
 from ..inertia import Array
-from .constraints import Cone, Constraint, Kind, Stacked, stack_constraints
-from .reference_robot import Reference
+from .constraints import Cone, Constraint, Kind, Reference, Stacked, stack_constraints
 
 with optional_packages("identifying a robot"):
     import clarabel
 
-_CONES = {Kind.ZERO: clarabel.ZeroConeT, Kind.LINEAR: clarabel.NonnegativeConeT,
-          Kind.SECOND_ORDER: clarabel.SecondOrderConeT,
+_CONES = {Kind.LINEAR: clarabel.NonnegativeConeT,
           Kind.SEMIDEFINITE: clarabel.PSDTriangleConeT}
 # The objective is the excess over the unconstrained optimum: far below what any digit of the data
 # supports.
@@ -126,19 +124,15 @@ class Scaled:
     """Constraints in scaled coordinates ``phi = unit u``.
 
     Attributes:
-        matrix: (rows, p) on u; auxiliary: (rows, a) on scaled variables of the constraints.
-        offset: (rows,).
+        matrix: (rows, p) on u; offset: (rows,).
         interior: (rows,) a point inside every cone: 1 at the reference.
-        unit: (p, p); own_unit: (a,).
-        back: maps multipliers of the scaled rows to those of the rows as given.
+        unit: (p, p).
     """
 
     matrix: Array
-    auxiliary: Array
     offset: Array
     interior: Array
     unit: Array
-    own_unit: Array
     cones: tuple[Cone, ...]
     _to_scaled: tuple[Array, ...]
 
@@ -155,44 +149,28 @@ class Scaled:
 def scale_constraints(stacked: Stacked, unit: Array, reference: Array) -> Scaled:
     """The constraints in coordinates ``phi = unit u``, cones scaled by a reference robot (p,)."""
     at_reference = stacked.offset + stacked.matrix @ reference
-    # Auxiliary variables are bodies too: of the size of the reference.
-    own_unit = np.ones(stacked.auxiliary.shape[1])
-    maps = []
-    for rows, cone in zip(stacked.slices, stacked.cones, strict=True):
-        scaled_rows = np.hstack([stacked.matrix[rows] @ unit, stacked.auxiliary[rows]])
-        maps.append(_row_scale(cone, at_reference[rows], scaled_rows))
+    maps = [_row_scale(cone, at_reference[rows], stacked.matrix[rows] @ unit)
+            for rows, cone in zip(stacked.slices, stacked.cones, strict=True)]
     blocks = list(zip(stacked.slices, maps, strict=True))
     matrix = np.concatenate([np.zeros((0, len(unit))),
                              *(m @ stacked.matrix[rows] @ unit for rows, m in blocks)])
-    auxiliary = np.concatenate([np.zeros((0, len(own_unit))),
-                                *(m @ stacked.auxiliary[rows] for rows, m in blocks)])
-    if auxiliary.shape[1]:
-        own_unit = 1.0 / np.linalg.norm(auxiliary, axis=0)
     offset = np.concatenate([np.zeros(0), *(m @ stacked.offset[rows] for rows, m in blocks)])
     interior = np.concatenate([np.zeros(0), *(_interior_point(cone) for cone in stacked.cones)])
-    return Scaled(matrix, auxiliary * own_unit, offset, interior, unit, own_unit, stacked.cones,
-                  tuple(maps))
+    return Scaled(matrix, offset, interior, unit, stacked.cones, tuple(maps))
 
 
 def _interior_point(cone: Cone) -> Array:
     """A point well inside a cone (rows,)."""
-    if cone.kind is Kind.ZERO:
-        return np.zeros(cone.side)
     if cone.kind is Kind.LINEAR:
         return np.ones(cone.side)
-    if cone.kind is Kind.SECOND_ORDER:
-        return np.eye(cone.side)[0]
     return svec(np.eye(cone.side))
 
 
 def _row_scale(cone: Cone, at_reference: Array, rows: Array) -> Array:
     """Matrix that maps the rows of one cone to scaled rows in the same cone."""
-    if cone.kind in (Kind.ZERO, Kind.LINEAR):
+    if cone.kind is Kind.LINEAR:
         size = np.maximum(np.abs(at_reference), np.linalg.norm(rows, axis=1))
         return np.diag(1.0 / np.where(size > 0.0, size, 1.0))
-    if cone.kind is Kind.SECOND_ORDER:
-        size = max(abs(float(at_reference[0])), float(np.linalg.norm(rows)))
-        return np.eye(cone.side) / size
     middle = smat(at_reference)
     try:
         root = np.linalg.inv(np.linalg.cholesky(middle))
@@ -211,26 +189,24 @@ _ATTEMPTS = 4
 
 
 @dataclass(frozen=True)
-class Optimum:
+class RobotOptimum:
     """Parameters of least residual within the constraints.
 
     Attributes:
         phi: (p,); directions that neither data nor constraints bind are arbitrary.
-        auxiliary: (a,) variables of the constraints' own.
         excess: sum of squares above the unconstrained optimum.
         gap: how far above the true optimum that may be, the solver's errors included.
         active: whether the constraints bind.
     """
 
     phi: Array
-    auxiliary: Array
     excess: float
     gap: float
     active: bool
 
 
 def constrained_least_squares(matrix: Array, target: Array, constraints: Sequence[Constraint],
-                              ref: Reference) -> Optimum:
+                              ref: Reference) -> RobotOptimum:
     """The robot nearest to the data.
 
     Args:
@@ -242,10 +218,9 @@ def constrained_least_squares(matrix: Array, target: Array, constraints: Sequenc
     """
     stacked = stack_constraints(constraints, len(ref.phi))
     singular = _SingularCoordinates(matrix, target, ref)
-    if stacked.auxiliary.shape[1] == 0:
-        free = ref.unit @ singular.free
-        if stacked.margins(free).min(initial=np.inf) > 0.0:
-            return Optimum(free, np.zeros(0), 0.0, 0.0, False)
+    free = ref.unit @ singular.free
+    if stacked.margins(free).min(initial=np.inf) > 0.0:
+        return RobotOptimum(free, 0.0, 0.0, False)
     return _solve_rescaled(singular, stacked, scale_constraints(stacked, ref.unit, ref.phi))
 
 
@@ -285,22 +260,21 @@ class _SingularCoordinates:
         return float(d @ (self.weights * d) + 2.0 * self.linear @ d) + self.constant
 
 
-def _solve_rescaled(singular: _SingularCoordinates, stacked: Stacked, scaled: Scaled) -> Optimum:
+def _solve_rescaled(singular: _SingularCoordinates, stacked: Stacked,
+                    scaled: Scaled) -> RobotOptimum:
     """The optimum, with steps scaled again until the gap is small beside the excess."""
-    size, own = len(singular.sigma), scaled.auxiliary.shape[1]
     across = scaled.matrix @ singular.axes / singular.step
     offset = scaled.offset + scaled.matrix @ singular.center
     unit, failures = 1.0, 0
-    best: Optimum | None = None
+    best: RobotOptimum | None = None
     nearest = np.inf
     for _ in range(2 * _ATTEMPTS):
         # Known coordinates in units of the excess; those without Hessian stay as they are.
         units = 1.0 / np.sqrt(singular.weights / unit**2 + 1.0 - singular.weights)
-        weights = np.concatenate([singular.weights * (units / unit)**2, np.zeros(own)])
-        linear = np.concatenate([singular.linear * units / unit**2, np.zeros(own)])
-        columns = np.concatenate([across * units, scaled.auxiliary], axis=1)
+        weights = singular.weights * (units / unit)**2
+        linear = singular.linear * units / unit**2
         try:
-            found = minimise(weights, linear, offset, columns, scaled.cones)
+            found = minimise(weights, linear, offset, across * units, scaled.cones)
         except SolverFailure:
             if best is not None:
                 break
@@ -310,14 +284,14 @@ def _solve_rescaled(singular: _SingularCoordinates, stacked: Stacked, scaled: Sc
             if failures == _ATTEMPTS:
                 raise
             continue
-        d = units * found.x[:size]
+        d = units * found.x
         excess = singular.excess(d)
         gap = excess - singular.constant - 2.0 * unit**2 * found.lower_bound
         if abs(gap) < nearest:
             u = singular.center + singular.axes @ (d / singular.step)
             nearest = abs(gap)
-            best = Optimum(scaled.unit @ u, scaled.own_unit * found.x[size:], excess,
-                           nearest + 2.0 * unit**2 * found.slack, True)
+            best = RobotOptimum(scaled.unit @ u, excess,
+                                nearest + 2.0 * unit**2 * found.slack, True)
         if abs(gap) <= max(ACCEPTED_GAP * excess, SMALLEST_GAP):
             break
         unit = max(float(np.sqrt(max(excess, 0.0))), SMALLEST_UNIT)

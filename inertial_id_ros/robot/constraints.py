@@ -1,11 +1,18 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What the parameters of a robot can be, as cones: ``offset + matrix phi + auxiliary s in K``.
+"""What the parameters of a robot can be, as cones: ``offset + matrix phi in K``.
+
+A reference robot is the scale of every problem and, where asked, its prior.
 
 A `Constraint` is one condition that is convex in phi: consistency of a body (Wensing et al. 2017,
 Theorem 3), friction and drives without negative terms (Sousa and Cortesao 2014, eq. 28). The other
 conditions of these papers are in `benchmarks/robot/reference`, where the fits are compared with
 them. `size` is the number p of the robot's parameters, and `where` the slice of the ten that are
 the body's (`RobotModel.body_slice`).
+
+In coordinates u with ``phi = unit u`` the bodies of the reference are unit matrices
+(`estimators.reference_body`, one body after the other, in units of its mass) and joint terms are in
+units of `term_size`. A standard deviation of 1 in u means: a body like the reference, to 100 % of
+it, whatever axes and units.
 """
 
 from __future__ import annotations
@@ -17,22 +24,75 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors import InvalidData
+from ..estimators.reference_body import body_coordinates
 from ..estimators.solvers.triangle_vector import smat, svec
-from ..inertia import Array, pseudo_inertia
+from ..inertia import Array, is_consistent, phi_from_body, pseudo_inertia
 from .joint_terms import COULOMB, DRIVE, VISCOUS
 from .model import BODY_SIZE, RobotModel
-from .reference_robot import Reference, description_reference
+
+DEFAULT_MASS = 1.0  # kg, of a body the description says nothing about
+DEFAULT_RADIUS = 0.05  # m, root mean square along each axis
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Parameters of a consistent robot of about the right size.
+
+    Attributes:
+        phi: (p,).
+        unit: (p, p), ``phi = unit u``; block diagonal.
+        inverse: its inverse.
+    """
+
+    phi: Array
+    unit: Array
+    inverse: Array
+
+
+def make_reference(phi: ArrayLike, bodies: int, term_size: float = 1.0) -> Reference:
+    """The reference of given parameters (p,): `bodies` times ten, then joint terms.
+
+    Args:
+        term_size: size of friction, offset and drive inertia [N m, N m s/rad, kg m^2].
+
+    Raises:
+        InvalidData: a body is not consistent.
+    """
+    p = np.array(phi, dtype=float)
+    unit = term_size * np.eye(len(p))
+    inverse = np.eye(len(p)) / term_size
+    for k in range(bodies):
+        where = slice(BODY_SIZE * k, BODY_SIZE * (k + 1))
+        if not is_consistent(p[where]):
+            raise InvalidData(f"body {k + 1} of the reference robot is not consistent: "
+                              f"{p[where].tolist()}")
+        mass = p[where][0]
+        body = body_coordinates(p[where] / mass)
+        unit[where, where] = mass * body.to_phi
+        inverse[where, where] = body.from_phi / mass
+    return Reference(p, unit, inverse)
+
+
+def description_reference(model: RobotModel, term_size: float = 1.0) -> Reference:
+    """The bodies of the description; a ball of 1 kg at the joint where it has no consistent one."""
+    ball = phi_from_body(DEFAULT_MASS, np.zeros(3),
+                         2.0 * DEFAULT_MASS * DEFAULT_RADIUS**2 * np.eye(3))
+    phi = model.nominal
+    for k in range(len(model.bodies)):
+        if not is_consistent(phi[model.body_slice(k)]):
+            phi[model.body_slice(k)] = ball
+    return make_reference(phi, len(model.bodies), term_size)
+
 
 # Margin of consistency, relative to a reference body: above the solver's tolerance, below any data.
 MARGIN = 1e-6
 
 
 class Kind(Enum):
-    """Kinds of cones: x = 0; x >= 0; x0 >= |x1...|; a matrix >= 0 as its triangle vector."""
+    """Kinds of cones: x >= 0; a matrix >= 0 as its triangle vector."""
 
-    ZERO = "zero"
     LINEAR = "linear"
-    SECOND_ORDER = "second order"
     SEMIDEFINITE = "semidefinite"
 
 
@@ -58,14 +118,12 @@ class Constraint:
     Attributes:
         matrix: (rows, p) on phi.
         offset: (rows,).
-        auxiliary: (rows, a) on variables of the constraint's own.
         cones: they cover the rows, in order.
         text: what it says, for messages.
     """
 
     matrix: Array
     offset: Array
-    auxiliary: Array
     cones: tuple[Cone, ...]
     text: str
 
@@ -108,7 +166,7 @@ def nonnegative_terms(model: RobotModel) -> list[Constraint]:
     if not signed:
         return []
     return [linear_constraint(np.eye(model.size)[signed], np.zeros(len(signed)),
-                    "friction and drive inertia not negative")]
+                              "friction and drive inertia not negative")]
 
 
 def consistent_robot(model: RobotModel, like: Reference | None = None) -> list[Constraint]:
@@ -126,14 +184,13 @@ def consistent_robot(model: RobotModel, like: Reference | None = None) -> list[C
 
 @dataclass(frozen=True)
 class Stacked:
-    """All constraints in one: ``offset + matrix phi + auxiliary s`` in the product of cones.
+    """All constraints in one: ``offset + matrix phi`` in the product of cones.
 
     Attributes as in `Constraint`.
     """
 
     matrix: Array
     offset: Array
-    auxiliary: Array
     cones: tuple[Cone, ...]
 
     @property
@@ -143,40 +200,27 @@ class Stacked:
         return [slice(int(end) - cone.rows, int(end))
                 for end, cone in zip(ends, self.cones, strict=True)]
 
-    def margins(self, phi: Array, s: Array | None = None) -> Array:
+    def margins(self, phi: Array) -> Array:
         """How far inside (>= 0) or outside (< 0) each cone the parameters are (cones,).
 
-        Minus the largest entry, smallest entry, ``x0 - |x1...|``, or smallest eigenvalue; in the
-        units of the constraint.
+        Smallest entry or eigenvalue, in the units of the constraint.
         """
-        own = np.zeros(self.auxiliary.shape[1]) if s is None else s
-        values = self.offset + self.matrix @ phi + self.auxiliary @ own
+        values = self.offset + self.matrix @ phi
         return np.array([depth_in_cone(values[rows], cone)
                          for rows, cone in zip(self.slices, self.cones, strict=True)])
 
 
 def depth_in_cone(values: Array, cone: Cone) -> float:
     """How far inside (>= 0) or outside (< 0) a cone its rows are, in their units."""
-    if cone.kind is Kind.ZERO:
-        return -float(np.abs(values).max())
     if cone.kind is Kind.LINEAR:
         return float(values.min())
-    if cone.kind is Kind.SECOND_ORDER:
-        return float(values[0] - np.linalg.norm(values[1:]))
     return float(np.linalg.eigvalsh(smat(values))[0])
 
 
 def stack_constraints(constraints: Sequence[Constraint], size: int) -> Stacked:
-    """Constraints one below the other, each with its own auxiliary variables."""
-    width = sum(c.auxiliary.shape[1] for c in constraints)
-    rows = sum(len(c.offset) for c in constraints)
-    auxiliary = np.zeros((rows, width))
-    row = column = 0
-    for c in constraints:
-        auxiliary[row:row + len(c.offset), column:column + c.auxiliary.shape[1]] = c.auxiliary
-        row, column = row + len(c.offset), column + c.auxiliary.shape[1]
+    """Constraints one below the other, on parameters (size,)."""
     return Stacked(np.concatenate([np.zeros((0, size)), *(c.matrix for c in constraints)]),
-                   np.concatenate([np.zeros(0), *(c.offset for c in constraints)]), auxiliary,
+                   np.concatenate([np.zeros(0), *(c.offset for c in constraints)]),
                    tuple(cone for c in constraints for cone in c.cones))
 
 
@@ -185,11 +229,10 @@ def body_constraint(size: int, where: slice, rows: Array, cones: Sequence[Cone],
     """A constraint whose rows (r, 10) act on the parameters of one body."""
     matrix = np.zeros((len(rows), size))
     matrix[:, where] = rows
-    return Constraint(matrix, np.zeros(len(rows)) if offset is None else offset,
-                      np.zeros((len(rows), 0)), tuple(cones), text)
+    return Constraint(matrix, np.zeros(len(rows)) if offset is None else offset, tuple(cones),
+                      text)
 
 
 def linear_constraint(rows: Array, offset: Array, text: str) -> Constraint:
     """The constraint ``offset + rows phi >= 0``."""
-    return Constraint(rows, offset, np.zeros((len(rows), 0)),
-                      (Cone(Kind.LINEAR, len(rows)),), text)
+    return Constraint(rows, offset, (Cone(Kind.LINEAR, len(rows)),), text)

@@ -206,7 +206,7 @@ class TwoRecordings:
         unknown = np.delete(self.rows, self.columns_of_payload, axis=1)
         system = np.concatenate([self.spread_by_joint(self.current), -unknown], axis=1)
         solved = self.solve(system, mass * self.rows[:, self.columns_of_payload],
-                               np.ones(self.count))
+                            np.ones(self.count))
         gain = solved[:self.count]
         if not np.all(gain > 0.0):
             raise NotEnoughData("the recordings do not determine the gain of every joint "
@@ -219,5 +219,5 @@ class TwoRecordings:
         scale = 1.0 / gain[self.joint]
         known = self.current - scale * mass * self.rows[:, start]
         solved = self.solve(np.delete(self.rows, start, axis=1) * scale[:, None], known,
-                               weights)
+                            weights)
         return np.insert(solved, start, mass)

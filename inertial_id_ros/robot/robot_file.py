@@ -24,7 +24,7 @@ _KIND, _VERSION = "inertial_id_ros robot", 1
 
 
 @dataclass(frozen=True)
-class Currents:
+class RobotCurrents:
     """How the motor currents that a robot sends as efforts become torques.
 
     Attributes:
@@ -64,7 +64,7 @@ class IdentifiedRobot:
     phi: Array
     covariance: Array
     noise: Array
-    currents: Currents | None = None
+    currents: RobotCurrents | None = None
 
     def model(self, urdf: str) -> RobotModel:
         """The regressor that phi belongs to, from the same robot's description.
@@ -184,14 +184,15 @@ def load_robot(path: str | Path) -> IdentifiedRobot:
     return robot
 
 
-def _read_currents(tree: dict[str, Any] | None) -> Currents | None:
+def _read_currents(tree: dict[str, Any] | None) -> RobotCurrents | None:
     """Gains of a file; older files have none."""
     if tree is None:
         return None
-    return Currents(*(np.array(tree[key], dtype=float) for key in ("gain", "spread", "follow")))
+    return RobotCurrents(*(np.array(tree[key], dtype=float)
+                           for key in ("gain", "spread", "follow")))
 
 
-def _fit_currents(currents: Currents, p: int, n: int) -> bool:
+def _fit_currents(currents: RobotCurrents, p: int, n: int) -> bool:
     """Whether gains are those of n joints and p parameters."""
     shapes = currents.gain.shape, currents.spread.shape, currents.follow.shape
     return (shapes == ((n,), (n, n), (p, n)) and bool((currents.gain > 0.0).all())

@@ -82,7 +82,7 @@ class Freshness:
             self._settled_ns, self._progress = settled_ns, now
         self._arrived, self._processed = arrived, now
 
-    def take(self, outcome: Outcome) -> None:
+    def note_shown(self, outcome: Outcome) -> None:
         """Remember when the newest sample of an estimate arrived."""
         if not isinstance(outcome, Estimate) or outcome.restored:
             self._shown = None
@@ -142,7 +142,7 @@ class RosClockWatch:
         self._jumped = -_SHOWN  # steady time of the last jump
         self.stands_still = False
 
-    def look(self, steady: float, ros: float, simulated: bool) -> None:
+    def note(self, steady: float, ros: float, simulated: bool) -> None:
         """Note what the clock says.
 
         Args:
@@ -284,10 +284,10 @@ class Watchdog:
         """Time since the newest sample of an estimate arrived [s]; NaN where there is none."""
         return self._freshness.age(outcome, time.monotonic())
 
-    def take(self, outcome: Outcome) -> Outcome:
+    def show(self, outcome: Outcome) -> Outcome:
         """Show a new outcome; returns it as it is shown."""
         with self._lock:
-            self._freshness.take(outcome)
+            self._freshness.note_shown(outcome)
             now = time.monotonic()
             self._show(self._judge(outcome, now), now)
             return self.outcome
@@ -311,7 +311,7 @@ class Watchdog:
         before = time.monotonic()
         ros = self._clock.now().nanoseconds
         if time.monotonic() - before < _AT_ONCE:
-            self._ros_clock.look(before, 1e-9 * ros, self._clock.ros_time_is_active)
+            self._ros_clock.note(before, 1e-9 * ros, self._clock.ros_time_is_active)
 
     def _judge(self, outcome: Outcome, now: float) -> Outcome:
         """The outcome, marked as stale with the reason where it is no longer fresh."""

@@ -104,6 +104,14 @@ def message_type(name: str, required_by: str = "") -> Any:
                              f"({' '.join(str(error).split())})") from error
 
 
+def find_type(name: str) -> Any:
+    """The Python class of a type, or None where its package is not installed."""
+    try:
+        return message_type(name)
+    except (ImportError, AttributeError):
+        return None
+
+
 def exit_process(status: int) -> None:
     """End the process at once, even while other threads run."""
     sys.stdout.flush()

@@ -80,7 +80,7 @@ class LiveTopic:
         self._joint_state: cdr.Decoder[cdr.JointState] = cdr.Decoder(cdr.joint_state.learn)
         self._transforms: cdr.Decoder[list[cdr.Edge]] = cdr.Decoder(cdr.transforms.learn)
 
-    def look(self) -> None:
+    def follow_subscribers(self) -> None:
         """Begin or stop with the subscribers."""
         wanted = self._publisher.get_subscription_count() > 0
         if wanted and not self._live.is_on:
@@ -88,7 +88,7 @@ class LiveTopic:
         elif not wanted and self._live.is_on:
             self._live.end()
 
-    def take_wrench(self, data: bytes) -> None:
+    def compensate_message(self, data: bytes) -> None:
         """Compensate and publish a serialised geometry_msgs/WrenchStamped."""
         if not self._live.is_on:
             return
@@ -102,7 +102,7 @@ class LiveTopic:
             self._publisher.publish(in_other_frame(data, frame.encode(), out) if frame
                                     else patched(data, out))
 
-    def take_joint_state(self, data: bytes) -> None:
+    def add_joint_state_message(self, data: bytes) -> None:
         """Take a serialised sensor_msgs/JointState in."""
         if not self._live.is_on:
             return
@@ -113,7 +113,7 @@ class LiveTopic:
         if len(names) <= MAX_JOINTS:
             self._live.add_joint_state(stamp_ns, names, positions)
 
-    def take_transforms(self, data: bytes) -> None:
+    def add_transforms_message(self, data: bytes) -> None:
         """Take a serialised tf2_msgs/TFMessage in, where the motion comes from there."""
         if not (self._live.is_on and self._live.uses_transforms):
             return
@@ -223,8 +223,8 @@ class CompensationTopics:
         self._when_old = settings.compensation.when_old
         self._lock, self._withheld = threading.Lock(), ""
         self.taps: dict[InputTopic, Callable[[bytes], Any]] = {
-            WRENCH: self.live.take_wrench, JOINT_STATES: self.live.take_joint_state,
-            TRANSFORMS: self.live.take_transforms}
+            WRENCH: self.live.compensate_message, JOINT_STATES: self.live.add_joint_state_message,
+            TRANSFORMS: self.live.add_transforms_message}
 
     @property
     def rounds(self) -> int:
@@ -232,10 +232,10 @@ class CompensationTopics:
         soon where the compensated wrench is used, else in half as many, at half the cost."""
         return 2 if self._live.is_on else 4
 
-    def use(self, use: LoadInUse) -> None:
+    def remove(self, load: LoadInUse) -> None:
         """Remove this load from now on, unless all is withheld; from any thread."""
         with self._lock:
-            self._live.use(use.silenced(self._withheld) if self._withheld else use)
+            self._live.use(load.silenced(self._withheld) if self._withheld else load)
 
     def withhold(self, reason: str) -> None:
         """Publish nothing from now on for this reason, whatever load is given, as the wrench is
@@ -250,10 +250,10 @@ class CompensationTopics:
         self._live.configure(settings.compensation)
         self._when_old = settings.compensation.when_old
 
-    def look(self) -> None:
+    def follow_subscribers(self) -> None:
         """Begin or stop with the subscribers, show what is removed, and report it; in the
         executor's thread."""
-        self.live.look()
+        self.live.follow_subscribers()
         status = self._live.status()
         self._state.show(status)
         if status.mode is Mode.SILENT and self._live.is_on:

@@ -21,6 +21,7 @@ _LOADS = {"wrench": "wrench", "dynamic_joint_states": "dynamic joint state",
           "joint_states": "joint state"}
 _LEVELS = {"info": DiagnosticStatus.OK, "warning": DiagnosticStatus.WARN,
            "error": DiagnosticStatus.ERROR}
+WARNED = "warnings"  # key whose value names the findings that are more than information
 _LOG_PERIOD = 10.0  # s between log lines of one finding
 _LOGGED_EACH_TIME = {"goal_rejected"}  # where they arise: each client wants its own reason
 
@@ -101,6 +102,9 @@ def _status(name: str, findings: list[Finding], otherwise: str,
     if worst is not None and worst.level != "info":
         status.level, status.message = _LEVELS[worst.level], worst.text
     pairs = {**values, **{f.name: f.text for f in findings}}
+    warned = [f.name for f in findings if f.level != "info"]
+    if warned:
+        pairs[WARNED] = ", ".join(warned)
     status.values = [KeyValue(key=key, value=value) for key, value in pairs.items()]
     return status
 

@@ -26,7 +26,7 @@ from .clocks import Freshness, SolveTimer, Watchdog
 from .compensation import CompensationTopics
 from .conversions import refuse_unphysical
 from .diagnostics import FindingLogger, NodeCounters, PayloadLogger, TopicRate, statuses
-from .estimation import Estimation
+from .estimation import Configuration, Estimation, described_shape
 from .inputs import Inputs
 from .outside_reader import OutsideReader
 from .payload_watch import PayloadWatch
@@ -39,8 +39,7 @@ from .services.handlers import Services
 from .services.identify_action import IdentifyAction
 from .services.lifecycle import Bond, ManagedNode
 from .services.saving import StateKeeper
-from .settings.configuration import Configuration, described_shape
-from .settings.parameter_files import Section
+from .settings.parameters import Section
 from .worker import Busy, Worker
 
 NAME = "inertial_id_node"
@@ -98,7 +97,7 @@ class InertialIdNode(ManagedNode):
         self._logger_of_payloads = PayloadLogger(self.get_logger())
         self.black_boxes = BlackBoxes(self, self.identifier.state())
         self._payload_watch = PayloadWatch(self, self.findings)
-        self.reader = OutsideReader(self._take_description, self._report_failure)
+        self.reader = OutsideReader(self._keep_description, self._report_failure)
         estimation = Estimation(
             self.identifier, self.worker, self.configuration, self.watchdog, self.state,
             self.findings, self.all_findings, self.flush_limit, self.solve_after_change,
@@ -120,7 +119,7 @@ class InertialIdNode(ManagedNode):
     def activate(self) -> None:
         """Listen and estimate."""
         self._started = time.monotonic()
-        self._inputs = Inputs(self, self.settings, self.identifier, self.reader.take_description,
+        self._inputs = Inputs(self, self.settings, self.identifier, self.reader.read_description,
                               self.black_boxes, self.compensation)
         self._timer = SolveTimer(self, self.settings.estimator.rate, self._request_solve)
         self.watchdog.start()
@@ -149,7 +148,7 @@ class InertialIdNode(ManagedNode):
         self.identifier.reset("the node was deactivated")
         self.compensation.end("the node is inactive")
         shown = self.watchdog.outcome
-        self.watchdog.take(NoEstimate(shown.stamp_ns, shown.frame_id, "the node is inactive"))
+        self.watchdog.show(NoEstimate(shown.stamp_ns, shown.frame_id, "the node is inactive"))
 
     def clean_up(self) -> None:
         """End the threads (raises Busy where one cannot end in time)."""
@@ -193,7 +192,7 @@ class InertialIdNode(ManagedNode):
                 and self.worker.request("configure")):
             self._configured = time.monotonic()
 
-    def _take_description(self, read: str | InertialIdError) -> None:
+    def _keep_description(self, read: str | InertialIdError) -> None:
         """Have the worker use a description that was read; in the reader's thread."""
         self._description = read
         self.worker.request("describe")
@@ -203,11 +202,11 @@ class InertialIdNode(ManagedNode):
         self._request_configuration()
         if self._description is not None:
             self.worker.request("describe")
-        self.reader.look()
+        self.reader.resume()
         self._rounds += 1
         if self.is_active:
             self._inputs.look_at_publishers()
-            self.compensation.look()
+            self.compensation.follow_subscribers()
         if self.is_active and self._rounds % self.compensation.rounds == 0:
             self.worker.request("advance")
         self._identify.step()
@@ -228,7 +227,7 @@ class InertialIdNode(ManagedNode):
     def _request_report(self) -> None:
         self._report_due = True
         if self.is_active:
-            self._payload_watch.look(self.settings)
+            self._payload_watch.check(self.settings)
 
     def _report(self) -> None:
         """Publish diagnostics."""
@@ -261,7 +260,7 @@ class InertialIdNode(ManagedNode):
             self.black_boxes.mark(self.identifier.taken, ADVANCE)
         self._freshness.note(self.identifier.newest_ns, self.identifier.settled_ns, arrived,
                              time.monotonic())
-        self.compensation.use(self.identifier.load_in_use())
+        self.compensation.remove(self.identifier.load_in_use())
         self._pipeline_findings = self.identifier.findings()
 
     def publish_if_forgotten(self) -> None:
@@ -284,7 +283,7 @@ class InertialIdNode(ManagedNode):
     def solve_now(self) -> Outcome:
         """Solve with the samples so far, and publish; in the worker."""
         outcome = withdraw_doubted(refuse_unphysical(self.identifier.solve()), self.findings.all())
-        self.compensation.use(self.identifier.load_in_use())
+        self.compensation.remove(self.identifier.load_in_use())
         self.black_boxes.mark(self.identifier.taken, SOLVE)
         self._pipeline_findings = self.identifier.findings()
         self._publish_outcome(outcome)
@@ -307,7 +306,7 @@ class InertialIdNode(ManagedNode):
                               f"no estimate: {outcome.reason}{self._inputs.hint}")
         if isinstance(outcome, Estimate) != isinstance(self.watchdog.outcome, Estimate):
             self._report_due = True
-        self._identify.take_outcome(self.watchdog.take(outcome))
+        self._identify.keep_outcome(self.watchdog.show(outcome))
 
     def _publish(self, outcome: Outcome, age: float) -> None:
         """Publish an outcome of some age [s], and have housekeeping write its parameters."""
@@ -354,8 +353,9 @@ class InertialIdNode(ManagedNode):
     # ---- findings --------------------------------------------------------------------------------
 
     def all_findings(self) -> tuple[Finding, ...]:
-        """Findings of the node and of the pipeline."""
-        return (*self.findings.all(), *self._pipeline_findings)
+        """Findings of the node and of the pipeline, but for one about what only recordings keep."""
+        return (*self.findings.all(),
+                *(f for f in self._pipeline_findings if f.name != "smoothed_compensation_silent"))
 
     def _set_or_clear(self, name: str, level: str, text: str) -> None:
         """Record a finding of the node where there is a text, and remove it where there is none."""

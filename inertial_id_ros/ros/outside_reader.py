@@ -51,12 +51,12 @@ class OutsideReader:
         self.child.stop()
         return self._thread.stop(timeout)
 
-    def take_description(self, urdf: str) -> None:
+    def read_description(self, urdf: str) -> None:
         """Read this description in place of those that still wait; in the executor's thread."""
         self._newest = urdf
         self._thread.request("read a description")
 
-    def look(self) -> None:
+    def resume(self) -> None:
         """Begin with a description that came while another was read; forget what is done."""
         self._waiting = [future for future in self._waiting if not future.done()]
         if self._newest is not None:
@@ -68,7 +68,7 @@ class OutsideReader:
 
     def post(self, read: Callable[[ChildProcess], T]) -> Future[T]:
         """Have the thread read something; in the executor's thread (raises Busy)."""
-        self.look()
+        self.resume()
         if len(self._waiting) >= _MOST_WAITING:
             raise Busy(f"{_MOST_WAITING} requests wait to be read already; try again later")
         future = self._thread.post(lambda: read(self.child))

@@ -38,7 +38,7 @@ class PayloadWatch:
         self._seen = 0
         self._stated: tuple[str, str, float] | None = None  # topic, source, mass [kg]
 
-    def look(self, settings: Settings) -> None:
+    def check(self, settings: Settings) -> None:
         """Look for such a topic, or at what it has said; called now and then in the executor."""
         if self._stated is not None and may_be_not_added(settings):
             self._findings.set(NOT_ADDED, "warning", describe_not_added(*self._stated))

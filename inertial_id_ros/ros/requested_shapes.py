@@ -39,7 +39,7 @@ _PORTION, _PAUSE = 2000, 0.002  # messages, s
 Lookup = Callable[[str], Array]  # homogeneous (4, 4) from the named frame to the sensor frame
 
 
-class Placement(NamedTuple):
+class ShapePlacement(NamedTuple):
     """Where a shape was asked for.
 
     Attributes:
@@ -76,7 +76,7 @@ class RequestedShape(NamedTuple):
 
     small: bool
     fill: Callable[[ChildProcess], Shape]
-    placement: Placement
+    placement: ShapePlacement
 
 
 def read_request(request: SetShape.Request, roots: tuple[Path, ...] = (),
@@ -109,7 +109,7 @@ def read_request(request: SetShape.Request, roots: tuple[Path, ...] = (),
                                "request; give fewer, or a mesh_resource")
     return RequestedShape(size <= SMALL and given[0] != "mesh_resource",
                           _filling(given[0], request, roots, folders),
-                          Placement(pose_matrix(request.pose), request.frame_id,
+                          ShapePlacement(pose_matrix(request.pose), request.frame_id,
                                     bool(request.bounding)))
 
 

@@ -7,7 +7,16 @@ import posixpath
 from typing import Any
 
 from ..settings import Settings
-from .target import Payload, Placement, Plan, Seen, ServiceCall, Sources, Target, unmeasured
+from .target import (
+    Seen,
+    ServiceCall,
+    Sources,
+    Target,
+    TargetFrame,
+    TargetPayload,
+    TargetPlan,
+    unmeasured,
+)
 
 DOBOT, DOBOT_TYPE = "dobot_bringup_ros2/srv/SetPayload", "dobot_msgs_v4/srv/SetPayload"
 
@@ -23,14 +32,14 @@ class Dobot(Target):
     def sources(self, settings: Settings) -> Sources:
         return Sources({settings.apply.service or DOBOT: (DOBOT_TYPE,)})
 
-    def placement(self, settings: Settings, seen: Seen) -> Placement:
-        return Placement(settings.apply.frame or "Link6")
+    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
+        return TargetFrame(settings.apply.frame or "Link6")
 
-    def plan(self, payload: Payload, settings: Settings, seen: Seen) -> Plan:
+    def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         request = {"load": payload.mass, **dict(zip("xyz", payload.com_mm, strict=True))}
         service = settings.apply.service or DOBOT
-        return Plan((ServiceCall(service, DOBOT_TYPE, request, ("res", 0)),),
-                    left_out=("the inertia: SetPayload takes none",))
+        return TargetPlan((ServiceCall(service, DOBOT_TYPE, request, ("res", 0)),),
+                          left_out=("the inertia: SetPayload takes none",))
 
 
 DOOSAN = "dsr01/dsr_controller2/tool/config_create_tool"
@@ -56,15 +65,15 @@ class Doosan(Target):
                         _tool(settings, "set_current_tool"): (_TYPES["set_current_tool"],)},
                        query=_call_tool(settings, "get_current_tool", {}))
 
-    def placement(self, settings: Settings, seen: Seen) -> Placement:
-        return Placement(settings.apply.frame or "link_6")
+    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
+        return TargetFrame(settings.apply.frame or "link_6")
 
-    def plan(self, payload: Payload, settings: Settings, seen: Seen) -> Plan:
+    def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         before = "" if seen.answer is None else str(seen.answer.info)
         name = settings.apply.tool_name
         name = f"{name}_2" if name == before else name
         choose = _call_tool(settings, "set_current_tool", {"name": name})
-        return Plan(
+        return TargetPlan(
             (_call_tool(settings, "config_delete_tool", {"name": name}, may_fail=True),
              _call_tool(settings, "config_create_tool",
                         {"name": name, "weight": payload.mass, "cog": payload.com_mm,
@@ -107,10 +116,10 @@ class Fanuc(Target):
     def sources(self, settings: Settings) -> Sources:
         return Sources({settings.apply.service or FANUC: (FANUC_COMP, FANUC_VALUE)})
 
-    def placement(self, settings: Settings, seen: Seen) -> Placement:
-        return Placement(settings.apply.frame or "fanuc_flange")
+    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
+        return TargetFrame(settings.apply.frame or "fanuc_flange")
 
-    def plan(self, payload: Payload, settings: Settings, seen: Seen) -> Plan:
+    def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         service = settings.apply.service or FANUC
         by_name = FANUC_VALUE if posixpath.basename(service) == "set_payload_value" else FANUC_COMP
         kind = seen.types.get(service, by_name)
@@ -128,8 +137,8 @@ class Fanuc(Target):
             left_out = ["the inertia: it is unobserved"]
         elif not payload.inertia_is_known:
             notes += (unmeasured("moments of inertia"),)
-        return Plan((ServiceCall(service, kind, request, ("result", 0)),),
-                    left_out=tuple(left_out), notes=notes)
+        return TargetPlan((ServiceCall(service, kind, request, ("result", 0)),),
+                          left_out=tuple(left_out), notes=notes)
 
 
 def _fanuc_notes(kind: str) -> tuple[str, ...]:
@@ -156,13 +165,13 @@ class XArm(Target):
     def sources(self, settings: Settings) -> Sources:
         return Sources({settings.apply.service or XARM: (XARM_TYPE,)})
 
-    def placement(self, settings: Settings, seen: Seen) -> Placement:
-        return Placement(settings.apply.frame or "link_eef")
+    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
+        return TargetFrame(settings.apply.frame or "link_eef")
 
-    def plan(self, payload: Payload, settings: Settings, seen: Seen) -> Plan:
+    def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         request = {"weight": payload.mass, "center_of_gravity": payload.com_mm}
         service = settings.apply.service or XARM
-        return Plan(
+        return TargetPlan(
             (ServiceCall(service, XARM_TYPE, request, ("ret", 0), "message"),),
             left_out=("the inertia: set_tcp_load takes none",),
             notes=("the controller forgets it when it restarts, unless its configuration is saved",)

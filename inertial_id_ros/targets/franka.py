@@ -16,21 +16,21 @@ from ..inertia import Array, six_from_tensor, tensor_from_six
 from ..settings import Settings
 from .target import (
     Gate,
-    Payload,
-    Placement,
-    Plan,
     Reading,
     Seen,
     ServiceCall,
     Sources,
+    StateTopic,
     Target,
-    Topic,
+    TargetFrame,
+    TargetPayload,
+    TargetPlan,
     body_reading,
     unmeasured,
 )
 
 SERVICE, TYPE = "service_server/set_load", "franka_msgs/srv/SetLoad"
-STATE = Topic("franka_robot_state_broadcaster/robot_state", "franka_msgs/msg/FrankaRobotState")
+STATE = StateTopic("franka_robot_state_broadcaster/robot_state", "franka_msgs/msg/FrankaRobotState")
 _ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _IDLE = 1  # of FrankaRobotState.robot_mode
 
@@ -46,18 +46,19 @@ class Franka(Target):
         return Sources({settings.apply.service or SERVICE: (TYPE,)},
                        STATE._replace(name=settings.apply.topic or STATE.name))
 
-    def placement(self, settings: Settings, seen: Seen) -> Placement:
-        return Placement(settings.apply.frame or "fr3_link8")
+    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
+        return TargetFrame(settings.apply.frame or "fr3_link8")
 
-    def plan(self, payload: Payload, settings: Settings, seen: Seen) -> Plan:
+    def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         told = self.read(settings, seen)
         undo = None if told is None else (_call(
             settings, seen, payload.frame_id, told.values["mass"], told.values["com"],
             tensor_from_six(told.values["inertia"])),)
         notes = () if payload.inertia_is_known else (unmeasured("inertia"),)
-        return Plan((_call(settings, seen, payload.frame_id, payload.mass, payload.com,
-                           payload.inertia),),
-                    body_reading(payload.mass, payload.com, payload.inertia), undo, notes=notes)
+        return TargetPlan((_call(settings, seen, payload.frame_id, payload.mass, payload.com,
+                                 payload.inertia),),
+                          body_reading(payload.mass, payload.com, payload.inertia), undo,
+                          notes=notes)
 
     def ready(self, settings: Settings, seen: Seen) -> tuple[Gate, ...]:
         return (_idle(settings, seen),)

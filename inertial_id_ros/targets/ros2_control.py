@@ -18,13 +18,13 @@ from ..settings import Settings
 from .target import (
     Gate,
     ParameterCall,
-    Payload,
-    Placement,
-    Plan,
     Reading,
     Seen,
     Sources,
     Target,
+    TargetFrame,
+    TargetPayload,
+    TargetPlan,
     parameter_reading,
 )
 
@@ -49,10 +49,10 @@ class BroadcasterOffsets(Target):
     def sources(self, settings: Settings) -> Sources:
         return Sources(node=_broadcaster(settings), parameters=("offset", "multiplier"))
 
-    def placement(self, settings: Settings, seen: Seen) -> Placement:
-        return Placement("")
+    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
+        return TargetFrame("")
 
-    def plan(self, payload: Payload, settings: Settings, seen: Seen) -> Plan:
+    def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         node = _broadcaster(settings)
         if payload.bias is None:
             raise InvalidData("a saved estimate does not tell the bias that the sensor has now; "
@@ -83,12 +83,12 @@ class GravityFilter(Target):
     def sources(self, settings: Settings) -> Sources:
         return Sources(node=_broadcaster(settings), parameters=(_FILTERS,))
 
-    def placement(self, settings: Settings, seen: Seen) -> Placement:
+    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
         node = _broadcaster(settings)
         name = f"{_find_filter(node, seen)}sensor_frame"
-        return Placement(settings.apply.frame or _frame(node, seen, name), axes_only=True)
+        return TargetFrame(settings.apply.frame or _frame(node, seen, name), axes_only=True)
 
-    def plan(self, payload: Payload, settings: Settings, seen: Seen) -> Plan:
+    def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         node = _broadcaster(settings)
         prefix = _find_filter(node, seen)
         values = {prefix + _MASS: payload.mass, prefix + _COM: payload.com}
@@ -114,11 +114,11 @@ class AdmittanceController(Target):
     def sources(self, settings: Settings) -> Sources:
         return Sources(node=self._node(settings), parameters=("gravity_compensation", _LIVE))
 
-    def placement(self, settings: Settings, seen: Seen) -> Placement:
-        return Placement(settings.apply.frame or _frame(self._node(settings), seen, _FRAME),
-                         axes_only=True)
+    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
+        return TargetFrame(settings.apply.frame or _frame(self._node(settings), seen, _FRAME),
+                           axes_only=True)
 
-    def plan(self, payload: Payload, settings: Settings, seen: Seen) -> Plan:
+    def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         values = {_POSITION: payload.com, _FORCE: payload.mass * settings.gravity.acceleration}
         live = seen.parameters.get(_LIVE) is not False
         notes = () if live else (f"{_LIVE} is false: it takes effect when the controller is "
@@ -170,7 +170,7 @@ def _in_words(vector: Iterable[float]) -> str:
 
 
 def _plan(node: str, values: dict[str, Any], seen: Seen, left_out: tuple[str, ...],
-          notes: tuple[str, ...] = ()) -> Plan:
+          notes: tuple[str, ...] = ()) -> TargetPlan:
     """The plan that sets these parameters (raises InvalidData where one cannot be set)."""
     for name in values:
         if name not in seen.parameters:
@@ -179,8 +179,8 @@ def _plan(node: str, values: dict[str, Any], seen: Seen, left_out: tuple[str, ..
             raise InvalidData(f"parameter '{name}' of node '{node}' is read-only")
     before = {name: seen.parameters[name] for name in values}
     undo = None if None in before.values() else (ParameterCall(node, before),)
-    return Plan((ParameterCall(node, values),), parameter_reading(values), undo, left_out,
-                notes=notes)
+    return TargetPlan((ParameterCall(node, values),), parameter_reading(values), undo, left_out,
+                      notes=notes)
 
 
 def _number(node: str, seen: Seen, name: str, default: float) -> float:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..errors import DamagedFile, InertialIdError
+from ..errors import DamagedFile
 from ..estimate import UNOBSERVED, VERDICT_WORDS, Estimate, ParameterVerdict
 from ..inertia import (
     Array,
@@ -168,7 +168,7 @@ def _words(numbers: list[float]) -> str:
 
 
 @dataclass(frozen=True)
-class Payload:
+class TargetPayload:
     """A payload as it is told.
 
     Attributes:
@@ -214,12 +214,12 @@ class Payload:
         """Whether no entry of the inertia is UNOBSERVED."""
         return self.inertia_verdict is not UNOBSERVED
 
-    def placed(self, frame_id: str, rotation: Array, translation: Array) -> Payload:
+    def placed(self, frame_id: str, rotation: Array, translation: Array) -> TargetPayload:
         """The same payload in another frame, where ``x_new = rotation x + translation``."""
         return replace(self, frame_id=frame_id,
                        phi=transform_phi(self.phi, rotation, translation))
 
-    def turned(self, frame_id: str, rotation: Array) -> Payload:
+    def turned(self, frame_id: str, rotation: Array) -> TargetPayload:
         """The same payload about the same origin, along the axes of another frame."""
         return replace(self.placed(frame_id, rotation, np.zeros(3)),
                        origin=self.origin or self.frame_id)
@@ -232,7 +232,7 @@ class Payload:
         return f"{self.mass:.3f} kg at [{com}] mm {where}"
 
 
-def payload_of(estimate: Estimate, tool: Array | None = None) -> Payload:
+def payload_of(estimate: Estimate, tool: Array | None = None) -> TargetPayload:
     """What is told of an estimate, in its own frame.
 
     Args:
@@ -240,11 +240,11 @@ def payload_of(estimate: Estimate, tool: Array | None = None) -> Payload:
             estimate as it is.
     """
     verdict = estimate.verdict
-    return Payload(estimate.frame_id, estimate.phi if tool is None else estimate.phi + tool,
-                   verdict[0], min(verdict[1:4]), min(verdict[4:]), estimate.bias)
+    return TargetPayload(estimate.frame_id, estimate.phi if tool is None else estimate.phi + tool,
+                         verdict[0], min(verdict[1:4]), min(verdict[4:]), estimate.bias)
 
 
-def payload_of_report(content: dict[str, Any]) -> tuple[Payload, bool]:
+def payload_of_report(content: dict[str, Any]) -> tuple[TargetPayload, bool]:
     """What is told of a saved estimate, in its frame, and whether it is without a tool that was
     stored then.
 
@@ -262,12 +262,8 @@ def payload_of_report(content: dict[str, Any]) -> tuple[Payload, bool]:
                         fields.numbers(content, "inertia_com", 3, 3))
     if not is_consistent(phi):
         raise DamagedFile("no body has its mass and inertia")
-    return Payload(fields.text(content, "frame_id"), phi, verdict[0], min(verdict[1:4]),
-                   min(verdict[4:]), None), bool(content.get("tool_apart"))
-
-
-class GateClosed(InertialIdError):
-    """Nothing is sent, since a gate is closed."""
+    return TargetPayload(fields.text(content, "frame_id"), phi, verdict[0], min(verdict[1:4]),
+                         min(verdict[4:]), None), bool(content.get("tool_apart"))
 
 
 class Gate(NamedTuple):
@@ -282,7 +278,7 @@ def closed_gates(gates: Iterable[Gate]) -> list[str]:
     return [gate.closed for gate in gates if gate.closed]
 
 
-class Topic(NamedTuple):
+class StateTopic(NamedTuple):
     """A topic of which one message is read: name, type such as ``std_msgs/msg/String``."""
 
     name: str
@@ -303,7 +299,7 @@ class Sources:
     """
 
     services: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    topic: Topic | None = None
+    topic: StateTopic | None = None
     query: ServiceCall | None = None
     node: str = ""
     parameters: tuple[str, ...] = ()
@@ -331,7 +327,7 @@ class Seen:
     read_only: frozenset[str] = frozenset()
 
 
-class Placement(NamedTuple):
+class TargetFrame(NamedTuple):
     """Where a target wants the payload: in a frame, or about the origin of the sensor along the
     axes of a frame."""
 
@@ -340,7 +336,7 @@ class Placement(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class TargetPlan:
     """What a target would be told.
 
     Attributes:
@@ -386,10 +382,10 @@ class Target(Protocol):
     def sources(self, settings: Settings) -> Sources:
         """What it must see (raises InvalidSetting)."""
 
-    def placement(self, settings: Settings, seen: Seen) -> Placement:
+    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
         """Where it wants the payload (raises InertialIdError)."""
 
-    def plan(self, payload: Payload, settings: Settings, seen: Seen) -> Plan:
+    def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         """What it would be told of a payload in its frame (raises InertialIdError)."""
 
     def ready(self, settings: Settings, seen: Seen) -> tuple[Gate, ...]:

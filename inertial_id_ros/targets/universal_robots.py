@@ -19,15 +19,15 @@ from ..io.dynamic_joint_state import DynamicJointStates
 from ..settings import Settings
 from .target import (
     Gate,
-    Payload,
-    Placement,
-    Plan,
     Reading,
     Seen,
     ServiceCall,
     Sources,
+    StateTopic,
     Target,
-    Topic,
+    TargetFrame,
+    TargetPayload,
+    TargetPlan,
     body_reading,
 )
 
@@ -47,12 +47,12 @@ class UniversalRobots(Target):
     def sources(self, settings: Settings) -> Sources:
         topic = settings.apply.topic or settings.dynamic_joint_states.topic or STATES
         return Sources({settings.apply.service or SERVICE: (TYPE,)},
-                       Topic(topic, "control_msgs/msg/DynamicJointState"))
+                       StateTopic(topic, "control_msgs/msg/DynamicJointState"))
 
-    def placement(self, settings: Settings, seen: Seen) -> Placement:
-        return Placement(settings.apply.frame or "tool0")
+    def placement(self, settings: Settings, seen: Seen) -> TargetFrame:
+        return TargetFrame(settings.apply.frame or "tool0")
 
-    def plan(self, payload: Payload, settings: Settings, seen: Seen) -> Plan:
+    def plan(self, payload: TargetPayload, settings: Settings, seen: Seen) -> TargetPlan:
         told = self.read(settings, seen)
         inertia, left_out = _inertia_to_send(payload, _names(settings, seen), told)
         undo = None
@@ -63,9 +63,9 @@ class UniversalRobots(Target):
         largest = 0.0 if inertia is None else float(np.abs(inertia).max())
         too_large = Gate("largest_inertia", f"an entry of the inertia is {largest:.4g} kg m^2; the "
                          f"robot takes up to {_LARGEST:g}" if largest > _LARGEST else "")
-        return Plan((_call(settings, seen, payload.mass, payload.com, inertia),),
-                    body_reading(payload.mass, payload.com, inertia), undo, left_out,
-                    (too_large,))
+        return TargetPlan((_call(settings, seen, payload.mass, payload.com, inertia),),
+                          body_reading(payload.mass, payload.com, inertia), undo, left_out,
+                          (too_large,))
 
     def read(self, settings: Settings, seen: Seen) -> Reading | None:
         if seen.message is None:
@@ -93,7 +93,7 @@ def _exports_inertia(settings: Settings, message: Any) -> bool:
                                        strict=False))
 
 
-def _inertia_to_send(payload: Payload, fields: set[str],
+def _inertia_to_send(payload: TargetPayload, fields: set[str],
                      told: Reading | None) -> tuple[Array | None, tuple[str, ...]]:
     """The inertia that is sent, or None and why it is left out."""
     if not {"ixx", "payload"} & fields:

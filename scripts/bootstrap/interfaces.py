@@ -11,7 +11,7 @@ from pathlib import Path
 from layout import ROOT, VENV, VENV_PYTHON, clean_environment, run
 from ros_environment import RosEnvironment
 
-STAND_INS = ("tf2_msgs", "tf_transformations")
+STAND_INS = ("tf2_msgs", "tf_transformations", "control_msgs", "ur_msgs")
 
 
 def executables() -> list[Path]:

@@ -9,7 +9,7 @@ import bags
 import numpy as np
 import pytest
 
-from inertial_id_ros.apps.bag.reader import Recording, Topic
+from inertial_id_ros.apps.bag.reader import BagReader, RecordedTopic
 from inertial_id_ros.apps.bag.topics import select_topics
 from inertial_id_ros.errors import RecordingError
 from inertial_id_ros.settings import Settings
@@ -32,7 +32,7 @@ def bag(request, tmp_path_factory):
 
 
 def read(path, types):
-    with Recording(path) as recording:
+    with BagReader(path) as recording:
         return list(recording.messages(types))
 
 
@@ -57,21 +57,21 @@ def test_a_bare_storage_file_reads_like_its_folder(bag):
 def test_a_folder_without_metadata_reads_its_only_file_and_says_so(bag, tmp_path):
     shutil.copytree(bag, tmp_path / "bag")
     (tmp_path / "bag" / "metadata.yaml").unlink()
-    with Recording(tmp_path / "bag") as recording:
+    with BagReader(tmp_path / "bag") as recording:
         assert len(list(recording.raw({"/wrench"}))) == 200
         assert "no metadata.yaml" in recording.notes[0]
 
 
 def test_topics_duration_and_start_are_those_written(bag):
-    with Recording(bag) as recording:
-        assert Topic("/lab", "lab_msgs/msg/Reading", 5) in recording.topics
-        assert Topic("/wrench", bags.WRENCH, 200) in recording.topics
+    with BagReader(bag) as recording:
+        assert RecordedTopic("/lab", "lab_msgs/msg/Reading", 5) in recording.topics
+        assert RecordedTopic("/wrench", bags.WRENCH, 200) in recording.topics
         assert recording.start == bags.START
         assert recording.duration == pytest.approx(0.995, abs=1e-6)
 
 
 def test_latched_topics_are_known_by_their_offered_quality_of_service(bag):
-    with Recording(bag) as recording:
+    with BagReader(bag) as recording:
         assert recording.offered_qos("/robot_description")[0].durability.name == "TRANSIENT_LOCAL"
         assert recording.offered_qos("/wrench")[0].durability.name == "VOLATILE"
 
@@ -137,14 +137,14 @@ def test_what_is_no_recording_is_named(tmp_path, name, text):
     if name == "metadata_broken":
         (path / "metadata.yaml").write_text("a: [1, 2")
     with pytest.raises(RecordingError, match=text):
-        Recording(path)
+        BagReader(path)
 
 
 # ---- choice of topics ---------------------------------------------------------------------------
 
 def select(topics, asked=(), **changes):
     settings = Settings().replace({k.replace("__", "."): v for k, v in changes.items()})
-    return select_topics([Topic(*t, 5) for t in topics], settings, frozenset(asked))
+    return select_topics([RecordedTopic(*t, 5) for t in topics], settings, frozenset(asked))
 
 
 def test_the_topic_of_the_settings_is_found_with_and_without_leading_slash():
@@ -180,7 +180,7 @@ def test_a_recording_without_a_clear_wrench_topic_is_refused(topics, text):
 
 def test_a_wrench_topic_without_messages_is_refused():
     with pytest.raises(RecordingError, match="holds no messages"):
-        select_topics([Topic("/wrench", bags.WRENCH, 0)], Settings())
+        select_topics([RecordedTopic("/wrench", bags.WRENCH, 0)], Settings())
 
 
 def test_robot_description_and_tf_are_found_in_a_namespace():
@@ -216,7 +216,7 @@ def test_a_message_above_the_limit_is_refused(bag, monkeypatch):
 def test_files_above_the_limits_are_refused_before_they_are_read(bag, limit, words, monkeypatch):
     monkeypatch.setattr(f"inertial_id_ros.apps.bag.reader.{limit}", 100)
     with pytest.raises(RecordingError, match=words):
-        Recording(bag)
+        BagReader(bag)
 
 
 def test_a_chunk_that_would_unpack_to_too_much_is_refused(tmp_path, monkeypatch):
@@ -225,7 +225,7 @@ def test_a_chunk_that_would_unpack_to_too_much_is_refused(tmp_path, monkeypatch)
     monkeypatch.setattr("inertial_id_ros.apps.bag.reader.MAX_CHUNK_BYTES", 100)
     for name in (path, bags.storage_file(path)):
         with pytest.raises(RecordingError, match=r"a chunk has \d+ bytes; at most 100 are"):
-            Recording(name)
+            BagReader(name)
 
 
 @pytest.mark.parametrize(("old", "new"), [
@@ -239,20 +239,20 @@ def test_metadata_of_the_wrong_type_or_with_aliases_is_refused(tmp_path, old, ne
     text = file.read_text()
     assert old in text
     file.write_text(text.replace(old, new))
-    with pytest.raises(RecordingError, match="cannot be read: "), Recording(path) as recording:
+    with pytest.raises(RecordingError, match="cannot be read: "), BagReader(path) as recording:
         recording.topics, recording.duration, recording.start  # noqa: B018
 
 
 def test_a_named_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "x.mcap")
     with pytest.raises(RecordingError, match="neither a folder nor a regular file"):
-        Recording(tmp_path / "x.mcap")
+        BagReader(tmp_path / "x.mcap")
     with pytest.raises(RecordingError, match="no regular file"):
-        Recording(tmp_path)
+        BagReader(tmp_path)
 
 
 def test_one_topic_is_not_taken_for_two_things() -> None:
-    topics = [Topic("/x", bags.WRENCH, 10), Topic("/x", bags.TF, 10)]
+    topics = [RecordedTopic("/x", bags.WRENCH, 10), RecordedTopic("/x", bags.TF, 10)]
     settings = Settings().replace({"wrench.topic": "/x", "tf.topic": "/x"})
     with pytest.raises(RecordingError, match="/x is chosen for two things"):
         select_topics(topics, settings)
@@ -265,7 +265,7 @@ def test_a_folder_of_others_is_one_sentence(tmp_path, monkeypatch):
 
     monkeypatch.setattr("pathlib.Path.exists", refused)
     with pytest.raises(RecordingError, match="cannot be read: .*Permission denied"):
-        Recording(tmp_path / "x.mcap")
+        BagReader(tmp_path / "x.mcap")
 
 
 ENDLESS = ("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS "
@@ -280,7 +280,7 @@ def test_a_view_in_place_of_a_table_is_not_run(tmp_path, view, folder):
         connection.executescript(f"DROP TABLE schema; CREATE VIEW schema AS {view}")
     connection.close()
     with pytest.raises(RecordingError, match="cannot be read: .*(not authorized|prohibited)"):
-        Recording(path if folder else bags.storage_file(path))
+        BagReader(path if folder else bags.storage_file(path))
 
 
 @pytest.mark.slow

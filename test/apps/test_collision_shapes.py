@@ -15,8 +15,8 @@ from inertial_id_ros.apps.excitation.limits import Excess, Limits
 from inertial_id_ros.apps.excitation.objective import RobotInformation
 from inertial_id_ros.apps.excitation.optimise import SearchEffort, dense_times, plan_motion
 from inertial_id_ros.errors import InvalidData, InvalidModel
+from inertial_id_ros.robot.constraints import description_reference
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.reference_robot import description_reference
 
 ROBOT = """<robot name="r">
 <link name="base"><collision><origin xyz="0 0 0"/><geometry>
@@ -108,7 +108,7 @@ def plan(arm: Arm, limits: Limits, effort: SearchEffort):  # noqa: ANN201
 
 @pytest.mark.slow
 def test_a_plan_stays_below_a_wall_that_another_crosses(place: Path) -> None:
-    limits = Limits(tool_speed=2.0)
+    limits = Limits(tool_speed=2.0, link_speed=2.0)
     effort = SearchEffort(starts=1, iterations=60)
     wall = np.array([[-2.0, -2.0, 0.62], [2.0, 2.0, 0.8]])
     heights = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -28,9 +29,9 @@ from inertial_id_ros.apps.simulation.motion import START_POSE, TOOL_POINT
 from inertial_id_ros.errors import InvalidData, InvalidSetting, UnknownFrame
 from inertial_id_ros.inertia import phi_from_body
 from inertial_id_ros.robot.base_parameters import structural_base_parameters
+from inertial_id_ros.robot.constraints import description_reference
 from inertial_id_ros.robot.joint_terms import NO_TERMS, JointTerms
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.reference_robot import description_reference
 
 WRIST = np.array([3, 4, 5])
 LIMITS = Limits(tool_points=((0.0, 0.0, float(TOOL_POINT[2])),))
@@ -260,6 +261,37 @@ def test_a_budget_that_runs_out_is_kept(arm: Arm, budget: float, monkeypatch: py
     assert excess.worst(*found.motion(np.linspace(0.0, 4.0, 3000)))[0] <= 0.0
 
 
+def link_peaks(motion: FourierMotion) -> tuple[float, float]:
+    """Largest speed [m/s] and least height [m] of the origins of all moving links, by MuJoCo."""
+    spec = mujoco.MjSpec.from_string(load_description().urdf)
+    spec.compiler.fusestatic = False
+    model = spec.compile()
+    data, velocity, speeds, heights = mujoco.MjData(model), np.zeros(6), [], []
+    for q, dq, _ in zip(*motion(np.arange(0.0, DURATION, 0.01)), strict=True):
+        data.qpos[:], data.qvel[:] = q, dq
+        mujoco.mj_forward(model, data)
+        for body in range(2, model.nbody):
+            mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, body, velocity, 0)
+            speeds.append(np.linalg.norm(velocity[3:]))
+            heights.append(data.xpos[body, 2])
+    return float(np.max(speeds)), float(np.min(heights))
+
+
+@pytest.mark.slow
+def test_no_link_of_a_motion_of_all_joints_is_too_fast_or_too_low(arm: Arm):
+    """By MuJoCo: though the tool is slow, the elbow may be fast."""
+    joints, low = np.arange(6), 0.02
+    found = {}
+    for speed, floor in ((np.inf, -np.inf), (0.25, low)):
+        limits = Limits(link_speed=speed, floor=floor)
+        plan = plan_motion(Basis(DURATION, 3), START_POSE, joints, payload_objective(arm),
+                           Excess(arm, limits, START_POSE, joints), RATE,
+                           SearchEffort(starts=1, iterations=30))
+        found[speed] = link_peaks(plan.motion)
+    assert found[np.inf][0] > 0.25
+    assert 0.1 < found[0.25][0] <= 0.25 and found[0.25][1] >= low
+
+
 def test_a_budget_too_short_for_any_motion_is_an_error(arm: Arm):
     with pytest.raises(InvalidSetting, match="allow more"):
         plan_motion(Basis(4.0, 2), START_POSE, WRIST, payload_objective(arm),
@@ -268,14 +300,14 @@ def test_a_budget_too_short_for_any_motion_is_an_error(arm: Arm):
 
 def test_a_start_pose_beyond_the_limits_is_named(arm: Arm):
     low = Limits(floor=2.0)
-    with pytest.raises(InvalidData, match="height of tool point 1"):
+    with pytest.raises(InvalidData, match="height of upper_arm_link"):
         plan_motion(Basis(4.0, 2), START_POSE, WRIST, payload_objective(arm),
                     Excess(arm, low, START_POSE), RATE)
 
 
 @pytest.mark.parametrize("bad", [
-    {"tool_speed": 0.0}, {"acceleration": -1.0}, {"torque_share": 1.5}, {"clearance": -0.1},
-    {"tool_points": ((0.0, 0.0, np.nan),)}])
+    {"tool_speed": 0.0}, {"link_speed": 0.0}, {"acceleration": -1.0}, {"torque_share": 1.5},
+    {"clearance": -0.1}, {"tool_points": ((0.0, 0.0, np.nan),)}])
 def test_limits_that_cannot_be_are_refused(bad: dict):
     with pytest.raises(InvalidSetting):
         Limits(**bad)
@@ -283,7 +315,7 @@ def test_limits_that_cannot_be_are_refused(bad: dict):
 
 def test_excess_counts_from_the_limit(arm: Arm):
     """Joint 4 alone at half its allowed speed, in a pose where nothing else moves fast."""
-    limits = Limits(tool_speed=10.0)
+    limits = Limits(tool_speed=10.0, link_speed=10.0)
     excess = Excess(arm, limits, START_POSE)
     dq = np.zeros((1, 6))
     dq[0, 3] = 0.5 * 0.8 * arm.speed[3]

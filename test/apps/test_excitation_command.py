@@ -72,7 +72,7 @@ def test_plot_is_a_picture(folder: Path):
     (["--frame", "ft_sensor", "--payload-box", "1,2"], "six numbers"),
     (["--frame", "base_link"], "no joint of the robot description moves"),
     (["--frame", "ft_sensor", "--csv", "/nowhere/a.csv"], "does not exist"),
-    (["--frame", "ft_sensor", START, "--floor", "2"], "height of tool point 1"),
+    (["--frame", "ft_sensor", START, "--floor", "2"], "height of wrist_3_link"),
     (["--frame", "ft_sensor", "--criterion", "torque"], "add --for robot"),
     (["--frame", "ft_sensor", "--for", "robot", "--noise", "1,2"], "--noise has 2 numbers"),
     (["--frame", "ft_sensor", "--keep-out", "1,1,0,0,0,0"], "lengths must be positive"),

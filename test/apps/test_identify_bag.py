@@ -16,7 +16,7 @@ import pytest
 from inertial_id_ros.apps.bag.identify_bag import main
 from inertial_id_ros.apps.bag.offline import identify
 from inertial_id_ros.apps.bag.output import replace_when_complete, write_json
-from inertial_id_ros.apps.bag.reader import Recording
+from inertial_id_ros.apps.bag.reader import BagReader
 from inertial_id_ros.apps.bag.run import ADVANCE_PERIOD
 from inertial_id_ros.apps.bag.topics import select_topics
 from inertial_id_ros.apps.report.units import NAMES
@@ -82,7 +82,7 @@ class Recorder:
 def recorded_run(path, **changes):
     settings = Settings().replace({k.replace("__", "."): v for k, v in changes.items()})
     pipeline = Recorder()
-    with Recording(path) as recording:
+    with BagReader(path) as recording:
         result = identify(recording, select_topics(recording.topics, settings), pipeline, settings)
     return pipeline, result
 
@@ -179,7 +179,7 @@ def test_the_history_is_what_the_same_pipeline_gives_when_driven_by_hand(folder,
     history = strict_json(tmp_path / "o.json")["history"]
     pipeline = Identifier(Settings())
     pipeline.add_static_transform("map", "base", (0, 0, 0), (0, 0, 0, 1))
-    with Recording(folder / "tf") as recording:
+    with BagReader(folder / "tf") as recording:
         ticks = [bags.START + round(e["t"] * 1e9) for e in history if e["t"] < 3.01]
         for topic, time, m in recording.messages({"/wrench": bags.WRENCH, "/tf": bags.TF}):
             if time >= ticks[0]:
@@ -256,7 +256,7 @@ def test_the_plot_draws_every_parameter_and_channel(folder, tmp_path, capsys):
 def test_the_plotted_model_follows_the_measured_wrench(folder):
     from inertial_id_ros.apps.report.results import wrench_curves
     settings = Settings()
-    with Recording(folder / "joint") as recording:
+    with BagReader(folder / "joint") as recording:
         result = identify(recording, select_topics(recording.topics, settings),
                           Identifier(settings), settings, keep_trace=True)
     curves = wrench_curves(result.trace)

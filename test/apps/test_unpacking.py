@@ -22,7 +22,7 @@ from benchmarks.mutations.containers import (
     write,
 )
 from inertial_id_ros.apps.bag import reader, unpacking
-from inertial_id_ros.apps.bag.reader import Recording
+from inertial_id_ros.apps.bag.reader import BagReader
 from inertial_id_ros.errors import RecordingError
 
 TEXT = "std_msgs/msg/String"
@@ -31,10 +31,10 @@ MESSAGES = [Raw("/a", TEXT, 10 + k, b"\0\1\0\0" + (5).to_bytes(4, "little") + b"
 
 _READ = """
 import sys
-from inertial_id_ros.apps.bag.reader import Recording
+from inertial_id_ros.apps.bag.reader import BagReader
 from inertial_id_ros.errors import RecordingError
 try:
-    with Recording(sys.argv[1]) as recording:
+    with BagReader(sys.argv[1]) as recording:
         list(recording.raw({"/a"}))
 except RecordingError as error:
     print(error)
@@ -44,7 +44,7 @@ print(next(s.split()[1] for s in open('/proc/self/status') if s.startswith('VmHW
 
 
 def contents(path: Path) -> list[str]:
-    with Recording(path) as recording:
+    with BagReader(path) as recording:
         return [m.content.data for m in recording.messages({"/a": TEXT})]
 
 
@@ -119,9 +119,9 @@ import apsw
 from rosbags.rosbag2 import Reader, reader, storage_mcap
 before = (dict(storage_mcap.DECOMPRESSORS), reader.zstd, dict(Reader.STORAGE_PLUGINS),
           dict(reader.DirectoryReader.STORAGE_PLUGINS), list(apsw.connection_hooks))
-from inertial_id_ros.apps.bag.reader import Recording
+from inertial_id_ros.apps.bag.reader import BagReader
 for path in sys.argv[1:]:
-    with Recording(path) as recording:
+    with BagReader(path) as recording:
         assert len(list(recording.raw({"/a"}))) == 450
 assert before == (storage_mcap.DECOMPRESSORS, reader.zstd, Reader.STORAGE_PLUGINS,
                   reader.DirectoryReader.STORAGE_PLUGINS, apsw.connection_hooks)

@@ -1,12 +1,12 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The robot benchmark on small cases: free robots, and solve times beside cvxpy."""
+"""The robot benchmark on small cases: free robots."""
 
 from __future__ import annotations
 
 import pytest
 
 from benchmarks.robot import __main__ as command_line
-from benchmarks.robot import humanoid, speeds
+from benchmarks.robot import humanoid
 
 pytestmark = pytest.mark.slow
 
@@ -16,19 +16,7 @@ def test_a_free_robot_is_identified_from_its_base_rows(seed: int) -> None:
     """Links that exist cost less than 5 % of force residual (Ayusawa and Nakamura 2010: 40 %)."""
     found = humanoid.run(seed, joints=12, samples=400)
     assert found.links == 13
-    for method, answer in found.answers.items():
-        assert answer.consistent == found.links, method
-        assert 1.0 <= answer.residual < 1.05, method
-
-
-def test_the_compressed_leg_is_solved_faster_than_all_rows_and_as_well() -> None:
-    answer = speeds.measure(speeds.leg(2000), repeats=3)
-    assert abs(answer.difference) < 1e-6
-    assert answer.cvxpy > 4.0 * answer.solved
-
-
-def test_the_compressed_arm_is_solved_as_well_as_all_rows() -> None:
-    assert abs(speeds.measure(speeds.arm(300), repeats=1).difference) < 1e-6
+    assert found.consistent == found.links and 1.0 <= found.residual < 1.05
 
 
 def test_tables_that_do_not_exist_are_named(monkeypatch: pytest.MonkeyPatch,

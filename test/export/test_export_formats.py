@@ -16,7 +16,7 @@ import pytest
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.errors import InertialIdError, InvalidModel, InvalidSetting, UnknownFrame
 from inertial_id_ros.export.formats import FORMATS, ExportedPayload, export
-from inertial_id_ros.export.payload import Payload
+from inertial_id_ros.export.payload import PayloadOnLink
 from inertial_id_ros.export.urdf import without_payloads
 from inertial_id_ros.inertia import Body
 from inertial_id_ros.io.child_process import ChildProcess
@@ -29,11 +29,11 @@ URDF = load_description().urdf
 
 
 def payload(body: Body = BODY, link: str = "payload", parent: str = "tool0",
-            notes: tuple[str, ...] = ()) -> Payload:
-    return Payload(link, parent, body, "wls on 10 samples", notes)
+            notes: tuple[str, ...] = ()) -> PayloadOnLink:
+    return PayloadOnLink(link, parent, body, "wls on 10 samples", notes)
 
 
-def write(name: str, what: Payload, urdf: str = URDF, parent: str = "") -> ExportedPayload:
+def write(name: str, what: PayloadOnLink, urdf: str = URDF, parent: str = "") -> ExportedPayload:
     if name == "franka_desk":  # never the sensor's frame by itself
         parent = parent or what.parent
     return export(what, name, parent, urdf, ChildProcess())
@@ -229,7 +229,7 @@ def test_names_that_are_taken_are_refused() -> None:
 def test_masses_that_would_count_twice_are_noted() -> None:
     assert any("finger 0.2 kg" in note and "count twice" in note
                for note in write("urdf_robot", payload(parent="hand"), RICH).notes)
-    apart = Payload("payload", "hand", BODY, "", (), tool_apart=True)
+    apart = PayloadOnLink("payload", "hand", BODY, "", (), tool_apart=True)
     assert write("urdf_robot", apart, RICH).notes == ()
     assert write("urdf_robot", payload(parent="finger"), RICH).notes == ()
 

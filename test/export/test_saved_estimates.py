@@ -16,7 +16,7 @@ import pytest
 from conftest import ROOT
 
 from inertial_id_ros import api
-from inertial_id_ros.apps.robot.export_payload import main
+from inertial_id_ros.apps.export_payload import main
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.cli import NO_ESTIMATE, OK, USER_ERROR
 from inertial_id_ros.errors import InertialIdError, InvalidData, InvalidSetting, NotEnoughData
@@ -28,8 +28,11 @@ from inertial_id_ros.estimate import (
     NoEstimate,
 )
 from inertial_id_ros.export.formats import FORMATS
-from inertial_id_ros.export.payload import Payload, payload_from_estimate
-from inertial_id_ros.export.saved_estimate import read_saved_estimate
+from inertial_id_ros.export.payload import (
+    PayloadOnLink,
+    payload_from_estimate,
+    read_saved_estimate,
+)
 from inertial_id_ros.inertia import Body, phi_from_body
 
 BODY = Body(0.8, np.array([0.02, -0.01, 0.07]),
@@ -53,7 +56,7 @@ def saved(folder: Path, outcome: Estimate | NoEstimate, **changes: Any) -> Path:
     return path
 
 
-def both(folder: Path, outcome: Estimate | NoEstimate) -> tuple[Payload, Payload]:
+def both(folder: Path, outcome: Estimate | NoEstimate) -> tuple[PayloadOnLink, PayloadOnLink]:
     return payload_from_estimate(outcome), read_saved_estimate(saved(folder, outcome))
 
 

@@ -18,7 +18,7 @@ from test_export_formats import BODY, URDF, payload, with_turned_sensor, write
 from test_saved_estimates import estimate, saved
 
 from inertial_id_ros import api
-from inertial_id_ros.apps.robot.export_payload import main
+from inertial_id_ros.apps.export_payload import main
 from inertial_id_ros.cli import OK
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.export.payload import payload_from_estimate

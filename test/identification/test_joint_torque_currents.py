@@ -12,9 +12,8 @@ import pytest
 from torque_arm import FRAME, NAMES, URDF, joint_states, loaded
 
 from benchmarks.joint_torque import SimulatedTorques, block, simulate, wide_motion
-from inertial_id_ros.apps.robot.motor_currents import Currents
 from inertial_id_ros.apps.robot.recording_files import NamedRecording
-from inertial_id_ros.apps.robot.robot_identification import identify_described_robot
+from inertial_id_ros.apps.robot.robot_identification import Currents, identify_described_robot
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.estimate import Estimate, NoEstimate
 from inertial_id_ros.identification.joint_torque.identifier import TorqueIdentifier

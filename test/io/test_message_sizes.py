@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from inertial_id_ros.apps.bag.offline import identify
-from inertial_id_ros.apps.bag.reader import Recording
+from inertial_id_ros.apps.bag.reader import BagReader
 from inertial_id_ros.apps.bag.topics import select_topics
 from inertial_id_ros.apps.report.results import Identification
 from inertial_id_ros.identification.wrench.identifier import Identifier
@@ -24,7 +24,7 @@ DURATION = 2.0
 
 def result(path: Path, streams: list[bags.Stream]) -> Identification:
     settings = Settings()
-    with Recording(bags.write_bag(path, streams)) as recording:
+    with BagReader(bags.write_bag(path, streams)) as recording:
         return identify(recording, select_topics(recording.topics, settings),
                         Identifier(settings), settings)
 

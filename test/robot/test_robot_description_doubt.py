@@ -23,11 +23,10 @@ from inertial_id_ros.robot.consistent_fit import (
     identify_described,
     term_sizes,
 )
-from inertial_id_ros.robot.constraints import consistent_robot
+from inertial_id_ros.robot.constraints import Reference, consistent_robot, description_reference
 from inertial_id_ros.robot.joint_terms import JointTerms
 from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.recording import filter_recording
-from inertial_id_ros.robot.reference_robot import Reference, description_reference
 from inertial_id_ros.robot.robot_file import robot_model
 
 NOISE = 0.5

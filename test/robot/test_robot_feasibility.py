@@ -23,8 +23,7 @@ from benchmarks.robot.reference.feasibility import (
     correct_to_feasible,
 )
 from inertial_id_ros.inertia import pseudo_inertia
-from inertial_id_ros.robot.constraints import Constraint, stack_constraints
-from inertial_id_ros.robot.reference_robot import make_reference
+from inertial_id_ros.robot.constraints import Constraint, make_reference, stack_constraints
 
 
 def bodies_of(form: str, epsilon: float = STRICT) -> list[Constraint]:

@@ -222,7 +222,7 @@ def test_recordings_that_cannot_be_used_are_refused(rng: np.random.Generator) ->
 
 def test_the_torques_of_a_real_panda_are_predicted_by_links_that_exist(data_folder: Path) -> None:
     torques = recordings.load_panda(data_folder)
-    result = recordings.panda_errors(torques, 0.2, entropic=False)
+    result = recordings.panda_errors(torques, 0.2)
     free = result.errors[recordings.LEAST_SQUARES]
     assert result.consistent
     for method in ("FBPE-OLS", "FBPE, weighted", "null-space prior"):

@@ -27,7 +27,8 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from inertial_id_ros.ros.apply.consequences import consequences  # noqa: E402
 from inertial_id_ros.ros.apply.gates import (  # noqa: E402
     doubt_gate,
-    removal_gate,  # noqa: E402
+    record_gate,
+    removal_gate,
     rest_gate,
 )
 from inertial_id_ros.ros.apply.history import (  # noqa: E402
@@ -176,16 +177,16 @@ def test_a_type_that_is_not_installed_is_named_with_its_package(monkeypatch):
         resolve_service_name=lambda name: f"/{name}",
         get_service_names_and_types=lambda: [("/xarm/set_tcp_load", ["xarm_msgs/srv/SetTcpLoad"])])
     target = load_target("xarm")
-    look = Graph(node, None).look(target.sources(Settings()), Settings())
-    (closed,) = closed_gates(look.gates)
+    survey = Graph(node, None).survey(target.sources(Settings()), Settings())
+    (closed,) = closed_gates(survey.gates)
     assert "xarm_msgs/srv/SetTcpLoad is not installed where this node runs" in closed
-    assert target.plan(payload_of_report(REPORT)[0], Settings(), look.seen).calls
+    assert target.plan(payload_of_report(REPORT)[0], Settings(), survey.seen).calls
 
 
 def test_nothing_is_sent_that_could_not_be_recorded(tmp_path):
     (tmp_path / "file").write_text("")
-    assert "is no folder" in History(str(tmp_path / "file"), "/node").gate().closed
-    assert not History(str(tmp_path / "new"), "/node").gate().closed
+    assert "is no folder" in record_gate(History(str(tmp_path / "file"), "/node")).closed
+    assert not record_gate(History(str(tmp_path / "new"), "/node")).closed
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
 
 

@@ -80,7 +80,7 @@ class Looks:
         """Names and texts of the findings after so many seconds more."""
         for _ in range(round(seconds / 0.05)):
             self.time += 0.05
-            self.watch.look(500.0 + self.time, clock(self.time), self.simulated)
+            self.watch.note(500.0 + self.time, clock(self.time), self.simulated)
         return {f.name: f.text for f in self.findings.all()}
 
 
@@ -128,7 +128,7 @@ def an_estimate(stamp_ns: int) -> Estimate:
 def test_an_estimate_is_stale_when_no_data_come_and_the_reason_says_which():
     freshness, estimate = Freshness(0.0), an_estimate(2 * SECOND)
     freshness.note(2 * SECOND, 2 * SECOND, arrived=10.0, now=10.1)
-    freshness.take(estimate)
+    freshness.note_shown(estimate)
     assert freshness.age(estimate, 10.4) == pytest.approx(0.4)
     assert freshness.why_stale(estimate, 2.0, 10.5) == ""
     freshness.note(3 * SECOND, 3 * SECOND, arrived=11.0, now=11.0)
@@ -160,7 +160,7 @@ def test_the_watchdog_publishes_a_forgotten_estimate_as_stale_and_goes_on():
     try:
         begun = time.monotonic()
         freshness.note(2 * SECOND, 2 * SECOND, begun, begun)
-        dog.take(an_estimate(2 * SECOND))
+        dog.show(an_estimate(2 * SECOND))
         assert not published[-1][1].stale
         wait_until(lambda: len(published) >= 4, 10.0)
     finally:

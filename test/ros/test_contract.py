@@ -111,7 +111,7 @@ def test_no_gap_between_two_messages_is_longer_than_is_promised(monkeypatch, rat
     def estimate(begin, end):
         if begin <= due[0] < end:
             steady.now = due[0]
-            dog.take(NoEstimate(0, "", "none"))
+            dog.show(NoEstimate(0, "", "none"))
             steady.now = begin
             due[0] += 1.0 / rate
 

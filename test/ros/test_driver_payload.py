@@ -117,16 +117,16 @@ def test_a_load_that_nobody_asked_to_add_is_named_until_somebody_does(franka_msg
     findings, node = FindingLog(), Graph([
         ("/tf", ["tf2_msgs/msg/TFMessage"]), (TOPIC, ["franka_msgs/msg/FrankaRobotState"])])
     watch, settings = PayloadWatch(node, findings), identifier().settings
-    watch.look(settings)
+    watch.check(settings)
     assert list(node.callbacks) == [TOPIC] and not findings.all()
     node.callbacks[TOPIC](robot_state(LOAD, TRUE))
-    watch.look(settings)
+    watch.check(settings)
     (found,) = findings.all()
     assert found.level == "warning" and "0.600 kg is configured" in found.text
     assert f"precompensated.source=franka and precompensated.topic={TOPIC}" in found.text
     assert not node.callbacks  # it has said all
     for said in ({"precompensated__mass": 0.6}, {"precompensated__source": "none"}):
-        watch.look(identifier(**said).settings)
+        watch.check(identifier(**said).settings)
         assert not findings.all()
 
 
@@ -134,7 +134,7 @@ def test_a_driver_that_states_no_load_is_left_alone(franka_msgs):
     findings, node = FindingLog(), Graph([(TOPIC, ["franka_msgs/msg/FrankaRobotState"])])
     watch, settings = PayloadWatch(node, findings), identifier().settings
     for _ in range(3):
-        watch.look(settings)
+        watch.check(settings)
         for _ in range(20):
             for take in list(node.callbacks.values()):
                 take(SimpleNamespace(inertia_load=InertiaStamped()))
@@ -144,5 +144,5 @@ def test_a_driver_that_states_no_load_is_left_alone(franka_msgs):
 def test_topics_of_types_that_are_not_installed_do_no_harm(monkeypatch):
     monkeypatch.setitem(sys.modules, "franka_msgs", None)
     node = Graph([(TOPIC, ["franka_msgs/msg/FrankaRobotState"])])
-    PayloadWatch(node, FindingLog()).look(identifier().settings)
+    PayloadWatch(node, FindingLog()).check(identifier().settings)
     assert not node.callbacks

@@ -27,7 +27,7 @@ from shape_msgs.msg import SolidPrimitive  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
-from inertial_id_ros.apps.robot.export_payload import main  # noqa: E402
+from inertial_id_ros.apps.export_payload import main  # noqa: E402
 from inertial_id_ros.export.formats import FORMATS  # noqa: E402
 from inertial_id_ros.inertia import Body  # noqa: E402
 from inertial_id_ros.srv import Export, Save, SetShape  # noqa: E402

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from inertial_id_ros.errors import InvalidSetting
-from inertial_id_ros.ros.settings.parameter_files import (
+pytest.importorskip("rclpy")
+from inertial_id_ros.errors import InvalidSetting  # noqa: E402
+from inertial_id_ros.ros.settings.parameters import (  # noqa: E402
     Section,
     check_parameter_files,
     read_parameter_files,
@@ -87,6 +88,16 @@ def test_an_unknown_name_for_every_node_is_told_unless_it_is_misspelt():
         "parameter file 'a.yaml' sets 'camera.exposure' for /**; this node has no such setting"]
     with pytest.raises(InvalidSetting, match="'a.yaml': unknown setting 'wrench.topci'"):
         check_parameter_files(NODE, ["wrench.topci"], [file])
+
+
+def test_a_setting_of_an_earlier_version_is_refused_wherever_it_stands():
+    """Also for every node, and where its group is gone."""
+    for node in (NODE, "/**"):
+        file = [Section("a.yaml", node, frozenset({"tare.force_drift"}))]
+        with pytest.raises(InvalidSetting, match="a.yaml.*tare.force_drift is no setting any more"):
+            check_parameter_files(NODE, ["tare.force_drift"], [file])
+    with pytest.raises(InvalidSetting, match="follows from wrench.force_drift"):
+        check_parameter_files(NODE, ["tare.force_drift"], None)
 
 
 def test_parameters_of_every_ros_node_and_our_settings_are_no_matter():

@@ -20,7 +20,7 @@ from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 
-from inertial_id_ros.apps.bag.reader import Recording  # noqa: E402
+from inertial_id_ros.apps.bag.reader import BagReader  # noqa: E402
 from inertial_id_ros.ros.tools.replay_bag import Player, replay_qos  # noqa: E402
 
 DOMAIN = own_domain()
@@ -114,7 +114,7 @@ class Log:
 @pytest.mark.parametrize("rate", [4.0, 1000.0])  # on time, and hopelessly behind
 def test_the_clock_never_runs_ahead_of_the_next_message(bag, rate):
     entries = []
-    with Recording(bag) as recording:
+    with BagReader(bag) as recording:
         player = Player(recording, {"/wrench": Log(entries, "wrench")}, Log(entries, "clock"), rate,
                         threading.Event())
         assert player.play()

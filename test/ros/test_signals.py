@@ -7,6 +7,9 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
+pytest.importorskip("rclpy")
 ROOT = Path(__file__).resolve().parents[2]
 STUCK = """
 import os, time

@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The thread that owns the identifier, and how often it may be told to forget: no ROS is needed."""
+"""The thread that owns the identifier, and how often it may be told to forget."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from inertial_id_ros.ros.services.calls import (
+pytest.importorskip("rclpy")
+from inertial_id_ros.ros.services.calls import (  # noqa: E402
     SPAN,
     TooOften,
     flush_limit,
     parameter_limit,
     rejection_limit,
 )
-from inertial_id_ros.ros.worker import Busy, Worker
+from inertial_id_ros.ros.worker import Busy, Worker  # noqa: E402
 
 
 def running(routines) -> Worker:

@@ -7,10 +7,11 @@ import numpy as np
 
 from inertial_id_ros.estimate import IDENTIFIED
 from inertial_id_ros.inertia import phi_from_body
-from inertial_id_ros.targets.target import Payload
+from inertial_id_ros.targets.target import TargetPayload
 
-PAYLOAD = Payload("sensor", phi_from_body(1.4, np.array([0.0, 0.0, 0.1078]), 0.01 * np.eye(3)),
-                  IDENTIFIED, IDENTIFIED, IDENTIFIED, None)
+PAYLOAD = TargetPayload("sensor",
+                        phi_from_body(1.4, np.array([0.0, 0.0, 0.1078]), 0.01 * np.eye(3)),
+                        IDENTIFIED, IDENTIFIED, IDENTIFIED, None)
 
 
 def test_a_payload_that_is_only_turned_names_both_frames() -> None:

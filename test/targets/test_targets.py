@@ -20,9 +20,9 @@ from inertial_id_ros.settings import Settings
 from inertial_id_ros.targets.registry import OWN, load_target, target_names
 from inertial_id_ros.targets.target import (
     ParameterCall,
-    Payload,
     Seen,
     ServiceCall,
+    TargetPayload,
     body_reading,
     call_from_json,
     closed_gates,
@@ -37,7 +37,8 @@ SETTINGS = Settings().replace({"apply.max_mass": 3.0})
 
 
 def payload(inertia=IDENTIFIED, **changes):
-    made = Payload("tool0", phi_from_body(MASS, COM, TENSOR), IDENTIFIED, IDENTIFIED, inertia, BIAS)
+    made = TargetPayload("tool0", phi_from_body(MASS, COM, TENSOR), IDENTIFIED, IDENTIFIED,
+                         inertia, BIAS)
     return replace(made, **changes)
 
 

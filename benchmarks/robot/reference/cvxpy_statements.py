@@ -10,29 +10,19 @@ import cvxpy as cp
 import numpy as np
 
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.robot.constraints import Constraint, Kind
-from inertial_id_ros.robot.reference_robot import Reference
+from inertial_id_ros.robot.constraints import Constraint, Kind, Reference
 
 
 def cone_constraints(constraints: Sequence[Constraint], phi: cp.Expression) -> list[cp.Constraint]:
-    """The constraints on an expression phi (p,), with variables of their own."""
+    """The constraints on an expression phi (p,)."""
     out: list[cp.Constraint] = []
     for constraint in constraints:
         value = constraint.offset + constraint.matrix @ phi
-        if constraint.auxiliary.shape[1]:
-            value = value + constraint.auxiliary @ cp.Variable(constraint.auxiliary.shape[1])
         row = 0
         for cone in constraint.cones:
             part = value[row:row + cone.rows]
             row += cone.rows
-            if cone.kind is Kind.ZERO:
-                out.append(part == 0)
-            elif cone.kind is Kind.LINEAR:
-                out.append(part >= 0)
-            elif cone.kind is Kind.SECOND_ORDER:
-                out.append(cp.norm(part[1:]) <= part[0])
-            else:
-                out.append(_matrix(part, cone.side) >> 0)
+            out.append(part >= 0 if cone.kind is Kind.LINEAR else _matrix(part, cone.side) >> 0)
     return out
 
 
@@ -51,19 +41,6 @@ def least_squares(rows: Array, target: Array, constraints: Sequence[Constraint],
         problem.solve(solver="CLARABEL")
     phi = ref.unit @ np.asarray(u.value)
     return phi, float(np.sum((rows @ phi - target)**2))
-
-
-def entropic(rows: Array, target: Array, ref: Reference, bodies: Sequence[slice],
-             terms: Sequence[int], gamma: float) -> Array:
-    """Minimiser (p,) of the squares plus ``gamma (tr Z - log det Z)`` of every body and term."""
-    u = cp.Variable(len(ref.phi))
-    divergence: list[cp.Expression] = [u[k] - cp.log(u[k]) for k in terms]
-    for where in bodies:
-        block = _matrix(u[where], 4)
-        divergence.append(cp.trace(block) - cp.log_det(block))
-    squares = cp.sum_squares((rows @ ref.unit) @ u - target)
-    cp.Problem(cp.Minimize(squares + gamma * sum(divergence))).solve(solver="CLARABEL")
-    return ref.unit @ np.asarray(u.value)
 
 
 def _matrix(vector: cp.Expression, side: int) -> cp.Expression:

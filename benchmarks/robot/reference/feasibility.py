@@ -27,11 +27,11 @@ from inertial_id_ros.robot.constraints import (
     Cone,
     Constraint,
     Kind,
+    Reference,
     Stacked,
     depth_in_cone,
     stack_constraints,
 )
-from inertial_id_ros.robot.reference_robot import Reference
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,7 @@ def check_feasibility(base: BaseParameters, beta: Array, constraints: Sequence[C
     scaled = scale_constraints(stacked, ref.unit, ref.phi)
     start, null = _start_and_null_space(base, beta, ref)
     offset = scaled.offset + scaled.matrix @ start
-    columns = np.concatenate([scaled.matrix @ null, scaled.auxiliary, -scaled.interior[:, None]],
-                             axis=1)
+    columns = np.concatenate([scaled.matrix @ null, -scaled.interior[:, None]], axis=1)
     linear = np.zeros(columns.shape[1])
     linear[-1] = -1.0
     columns = np.concatenate([columns, linear[None]])  # one more row: t <= 1
@@ -98,8 +97,8 @@ def check_feasibility(base: BaseParameters, beta: Array, constraints: Sequence[C
     z = found.z[:-1]
     values = scaled.offset + scaled.matrix @ start
     leak = float(np.abs(z @ columns[:-1, :-1]).max(initial=0.0))
-    inside = min(depth_in_cone(z[rows], cone) for rows, cone
-                 in zip(stacked.slices, stacked.cones, strict=True) if cone.kind is not Kind.ZERO)
+    inside = min(depth_in_cone(z[rows], cone)
+                 for rows, cone in zip(stacked.slices, stacked.cones, strict=True))
     certificate = Certificate(scaled.multipliers(z), float(z @ values), leak, inside)
     return Feasibility(False, margin, witness, certificate)
 

@@ -55,7 +55,7 @@ _PRIMITIVES = {"box": "three lengths x,y,z", "cylinder": "radius,height", "spher
 
 
 @dataclass(frozen=True)
-class Options:
+class BagOptions:
     """What one run of `identify_bag` was asked to do.
 
     Attributes:
@@ -137,7 +137,7 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def parse_options(arguments: Sequence[str] | None = None) -> Options:
+def parse_options(arguments: Sequence[str] | None = None) -> BagOptions:
     """Options from a command line and the YAML file it names.
 
     Raises:
@@ -157,11 +157,12 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
     if args.episode is not None and not is_dataset(args.recording):
         raise InvalidSetting(f"--episode is for a dataset, and {args.recording} is none")
     columns = columns_from_file(user_path(args.columns)) if args.columns else Columns()
-    return Options(recording=args.recording, columns=columns, episode=args.episode or 0,
-                   settings=settings, asked=frozenset(given),
-                   whole=args.window == _WHOLE, recorded_stamps=args.stamps == "recorded", box=box,
-                   save_tool=args.save_tool, json=args.json, plot=args.plot, report=args.report,
-                   quiet=args.quiet, command=shlex.join(["identify_bag", *words]))
+    return BagOptions(recording=args.recording, columns=columns, episode=args.episode or 0,
+                      settings=settings, asked=frozenset(given),
+                      whole=args.window == _WHOLE, recorded_stamps=args.stamps == "recorded",
+                      box=box, save_tool=args.save_tool, json=args.json, plot=args.plot,
+                      report=args.report, quiet=args.quiet,
+                      command=shlex.join(["identify_bag", *words]))
 
 
 def config_file(name: str) -> Path:
@@ -273,7 +274,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return exit_status(lambda: run(parse_options(arguments)))
 
 
-def run(options: Options) -> int:
+def run(options: BagOptions) -> int:
     """Identify, report, write files; returns the exit status.
 
     Raises:
@@ -314,7 +315,7 @@ def _status(outcome: Outcome) -> int:
     return NOT_IDENTIFIED if nothing else OK
 
 
-def _identify(options: Options, traced: bool) -> Identification:
+def _identify(options: BagOptions, traced: bool) -> Identification:
     """Identify the payload of the recording; traced: keep readings and poses."""
     with as_recording(options.recording, options.columns, options.settings,
                       options.episode) as recording:
@@ -324,22 +325,22 @@ def _identify(options: Options, traced: bool) -> Identification:
             traced, options.whole, options.recorded_stamps, options.box)
 
 
-def _page(result: Identification, options: Options) -> str:
+def _page(result: Identification, options: BagOptions) -> str:
     """The HTML report."""
     from ..report.payload_page import payload_page
-    from ..report.provenance import Origin
+    from ..report.provenance import ReportOrigin
 
-    origin = Origin(options.recording.name, str(options.recording), options.command)
+    origin = ReportOrigin(options.recording.name, str(options.recording), options.command)
     return payload_page(result, options.settings, origin)
 
 
-def _try_frames(result: Identification, options: Options) -> Trial | None:
+def _try_frames(result: Identification, options: BagOptions) -> Trial | None:
     """Other frames that explain the force better, where the recording was traced."""
     return try_frames(result.trace, options.settings.wrench.sign, result.outcome.frame_id,
                       options.settings.gravity.frame)
 
 
-def _report(result: Identification, options: Options, found: Diagnosis) -> None:
+def _report(result: Identification, options: BagOptions, found: Diagnosis) -> None:
     if not options.quiet:
         print_report(Console(), result, str(options.recording), found, result.notes)
     elif not isinstance(result.outcome, Estimate):

@@ -14,7 +14,7 @@ from ...io.cdr import DECODERS
 from ...io.sample_blocks import Block
 from ...limits import MAX_JOINTS, MAX_TRANSFORMS
 from ...signals.input_topics import JOINT_STATES, TRANSFORMS, WRENCH
-from .reader import Message, RawMessage, Recording
+from .reader import BagReader, Message, RawMessage
 from .topics import Selection
 
 _MOST_MESSAGES = 2000  # fewer than any ring of the pipeline holds
@@ -77,7 +77,7 @@ class MessageBatch:
             block.joint_states is not None and len(block.joint_states.names) > MAX_JOINTS))
         return None if too_many else block
 
-    def decode(self, recording: Recording, message: RawMessage, kind: str) -> Message:
+    def decode(self, recording: BagReader, message: RawMessage, kind: str) -> Message:
         """The message of serialised data of that type (raises RecordingError)."""
         decoded = recording.decode(message, kind, DECODERS)
         if not self._recorded_stamps:

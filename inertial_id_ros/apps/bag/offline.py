@@ -27,14 +27,14 @@ from ...signals.precompensation import (
 from ..report.results import Identification
 from .black_box.files import BlackBox
 from .black_box.replay import MarkedRun
-from .reader import Recording, Topic
-from .run import Run, longest_window
+from .reader import BagReader, RecordedTopic
+from .run import OfflineRun, longest_window
 from .topics import Selection, require_motion, select_topics
 
 _FIRST = 20  # messages that are looked at: the first may still hold NaN
 
 
-def find_stated_payload(recording: Recording, settings: Settings) -> tuple[Finding, ...]:
+def find_stated_payload(recording: BagReader, settings: Settings) -> tuple[Finding, ...]:
     """The warning on a payload that a driver states in the recording; empty where none does, or
     where the settings tell what the driver removes."""
     if not may_be_not_added(settings):
@@ -49,7 +49,8 @@ def find_stated_payload(recording: Recording, settings: Settings) -> tuple[Findi
     return ()
 
 
-def _first_mass(recording: Recording, topic: Topic, kind: InputTopic, settings: Settings) -> float:
+def _first_mass(recording: BagReader, topic: RecordedTopic, kind: InputTopic,
+                settings: Settings) -> float:
     """Mass [kg] that the first messages state; 0 where they state none, or cannot be decoded."""
     states = DynamicJointStates(settings.dynamic_joint_states)
     try:
@@ -86,7 +87,7 @@ def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = f
     """
     changed = bool(asked) or whole or recorded_stamps
     follows = box is not None and box.can_be_followed(changed)
-    with Recording(path) as recording:
+    with BagReader(path) as recording:
         if whole:
             settings = settings.replace({"buffer.window": longest_window(recording.duration)})
         selection = select_topics(recording.topics, settings, asked)
@@ -123,7 +124,7 @@ def _check_frames(result: Identification, settings: Settings) -> None:
                                f"in the robot description; known frames: {known}")
 
 
-def identify(recording: Recording, selection: Selection, pipeline: AnyIdentifier,
+def identify(recording: BagReader, selection: Selection, pipeline: AnyIdentifier,
              settings: Settings, on_progress: Callable[[float], None] | None = None,
              keep_trace: bool = False, recorded_stamps: bool = False,
              followed: BlackBox | None = None, given: Mapping[str, Any] | None = None,
@@ -144,7 +145,8 @@ def identify(recording: Recording, selection: Selection, pipeline: AnyIdentifier
         InvalidModel: the robot description cannot be used.
     """
     of_run = recording, selection, pipeline, settings, keep_trace, recorded_stamps
-    run = Run(*of_run) if followed is None else MarkedRun(*of_run, box=followed, given=given or {})
+    run = (OfflineRun(*of_run) if followed is None
+           else MarkedRun(*of_run, box=followed, given=given or {}))
     run.preload()
     for message in recording.raw_of(run.types):
         run.push(message)

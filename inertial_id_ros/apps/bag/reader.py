@@ -39,7 +39,7 @@ _SQLITE_MAGIC = b"SQLite format 3\0"
 
 
 @dataclass(frozen=True)
-class Topic:
+class RecordedTopic:
     """One topic of a recording."""
 
     name: str
@@ -63,7 +63,7 @@ class Message(NamedTuple):
     content: Any
 
 
-class Recording:
+class BagReader:
     """A rosbag2 recording opened for reading; use as a context manager.
 
     Args:
@@ -157,7 +157,7 @@ class Recording:
         self.notes.append(f"{path} has no metadata.yaml; reading {files[0].name} alone")
         return files[0]
 
-    def __enter__(self) -> Recording:
+    def __enter__(self) -> BagReader:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
@@ -170,12 +170,12 @@ class Recording:
             self._reader.close()
 
     @property
-    def topics(self) -> tuple[Topic, ...]:
+    def topics(self) -> tuple[RecordedTopic, ...]:
         """All topics, sorted by name; a topic recorded with two types appears twice."""
         counts: dict[tuple[str, str], int] = {}
         for c in self._reader.connections:
             counts[c.topic, c.msgtype] = counts.get((c.topic, c.msgtype), 0) + c.msgcount
-        return tuple(Topic(name, kind, n) for (name, kind), n in sorted(counts.items()))
+        return tuple(RecordedTopic(name, kind, n) for (name, kind), n in sorted(counts.items()))
 
     @property
     def start(self) -> int:

@@ -37,7 +37,7 @@ from ...signals.input_topics import (
 from ...signals.message_adapter import MessageAdapter
 from ..report.results import Identification, Snapshot, Trace
 from .message_batch import MessageBatch
-from .reader import Message, RawMessage, Recording
+from .reader import BagReader, Message, RawMessage
 from .topics import Selection
 
 ADVANCE_PERIOD = 1.0  # s of recorded time between two calls of advance; no influence on results
@@ -46,10 +46,10 @@ _UNUSED = 1.0  # s of a recording; more than that is worth a note
 _LONGEST_SILENCE = 10.0  # s of a gap without messages through which the timers keep ticking
 
 
-class Run:
+class OfflineRun:
     """State of one pass over a recording."""
 
-    def __init__(self, recording: Recording, selection: Selection, pipeline: AnyIdentifier,
+    def __init__(self, recording: BagReader, selection: Selection, pipeline: AnyIdentifier,
                  settings: Settings, keep_trace: bool, recorded_stamps: bool) -> None:
         self._recording = recording
         self._selection = selection

@@ -23,7 +23,7 @@ from ...signals.input_topics import (
     InputTopic,
     input_topics,
 )
-from .reader import Topic
+from .reader import RecordedTopic
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Selection:
         return {name: topic.type for name, topic in self.topics.items() if topic.latched}
 
 
-def select_topics(topics: Sequence[Topic], settings: Settings,
+def select_topics(topics: Sequence[RecordedTopic], settings: Settings,
                   asked: frozenset[str] = frozenset()) -> Selection:
     """The topics to use: those of the settings, or the only one of its type.
 
@@ -116,7 +116,7 @@ def _missing_description(chosen: Collection[InputTopic], settings: Settings) -> 
             f"({absolute_name(settings.robot_description.topic)})")
 
 
-def _is_program_missing(topics: Sequence[Topic], wanted: InputTopic, settings: Settings,
+def _is_program_missing(topics: Sequence[RecordedTopic], wanted: InputTopic, settings: Settings,
                         asked: frozenset[str]) -> bool:
     """Whether this is the program topic, the recording lacks it, and the user did not ask for it
     for this very recording: the configuration of a driver names it for all of them."""
@@ -132,7 +132,7 @@ def _missing_program(name: str) -> Finding:
                    "found from the wrench alone (precompensated.program_topic; empty: none)")
 
 
-def _choose_topic(topics: Sequence[Topic], wanted: InputTopic, settings: Settings,
+def _choose_topic(topics: Sequence[RecordedTopic], wanted: InputTopic, settings: Settings,
                   asked: frozenset[str], notes: list[str]) -> str:
     """Name of the topic to use; empty where there is none."""
     name = wanted.name(settings)
@@ -146,7 +146,7 @@ def _choose_topic(topics: Sequence[Topic], wanted: InputTopic, settings: Setting
     return _find_in_any_namespace(topics, wanted, name, notes)
 
 
-def _require_topic(topics: Sequence[Topic], wanted: InputTopic, name: str) -> str:
+def _require_topic(topics: Sequence[RecordedTopic], wanted: InputTopic, name: str) -> str:
     """The name of a topic that must be in the recording; empty where none is wanted.
 
     Raises:
@@ -158,7 +158,8 @@ def _require_topic(topics: Sequence[Topic], wanted: InputTopic, name: str) -> st
     return found
 
 
-def _choose_wrench(topics: Sequence[Topic], wanted: str, asked: bool, notes: list[str]) -> str:
+def _choose_wrench(topics: Sequence[RecordedTopic], wanted: str, asked: bool,
+                   notes: list[str]) -> str:
     """Name of the wrench topic: the wanted one or, unless the user asked for it, the only one.
 
     Raises:
@@ -182,7 +183,7 @@ def _choose_wrench(topics: Sequence[Topic], wanted: str, asked: bool, notes: lis
     return name
 
 
-def _choose_joint_states(topics: Sequence[Topic], wanted: str, asked: bool,
+def _choose_joint_states(topics: Sequence[RecordedTopic], wanted: str, asked: bool,
                          notes: list[str]) -> str:
     """Name of the joint state topic: the wanted one or, unless the user asked for it, the only one;
     empty where there is none, or several.
@@ -204,7 +205,7 @@ def _choose_joint_states(topics: Sequence[Topic], wanted: str, asked: bool,
     return candidates[0]
 
 
-def _find_in_any_namespace(topics: Sequence[Topic], wanted: InputTopic, name: str,
+def _find_in_any_namespace(topics: Sequence[RecordedTopic], wanted: InputTopic, name: str,
                            notes: list[str]) -> str:
     """The name of a topic, or of the only one of its type that differs by its namespace alone;
     empty where there is none."""
@@ -221,7 +222,7 @@ def _find_in_any_namespace(topics: Sequence[Topic], wanted: InputTopic, name: st
     return ""
 
 
-def _find_by_name(topics: Sequence[Topic], wanted: InputTopic, name: str) -> str:
+def _find_by_name(topics: Sequence[RecordedTopic], wanted: InputTopic, name: str) -> str:
     """The absolute name of a topic in the recording; empty if it is not there.
 
     Raises:
@@ -238,13 +239,14 @@ def _find_by_name(topics: Sequence[Topic], wanted: InputTopic, name: str) -> str
     return ""
 
 
-def _missing_topic(topics: Sequence[Topic], wanted: InputTopic, name: str) -> RecordingError:
+def _missing_topic(topics: Sequence[RecordedTopic], wanted: InputTopic,
+                   name: str) -> RecordingError:
     """The error of a topic that the recording lacks, with the name that may be meant."""
     return RecordingError(f"{wanted.content} topic {absolute_name(name)} is not in the recording; "
                           f"{_suggest_topic(topics, name, names_of_type(topics, wanted.type))}")
 
 
-def names_of_type(topics: Sequence[Topic], kind: str) -> list[str]:
+def names_of_type(topics: Sequence[RecordedTopic], kind: str) -> list[str]:
     """Names of the topics of a type."""
     return [t.name for t in topics if t.type == kind]
 
@@ -254,7 +256,7 @@ def absolute_name(name: str) -> str:
     return "/" + name.lstrip("/")
 
 
-def _suggest_topic(topics: Sequence[Topic], wanted: str, candidates: Sequence[str]) -> str:
+def _suggest_topic(topics: Sequence[RecordedTopic], wanted: str, candidates: Sequence[str]) -> str:
     """What a person may have meant by a topic that is not there, or what there is."""
     if candidates:
         near = difflib.get_close_matches(absolute_name(wanted), candidates, n=1, cutoff=0.0)
@@ -262,7 +264,7 @@ def _suggest_topic(topics: Sequence[Topic], wanted: str, candidates: Sequence[st
     return f"it holds {describe_topics(topics)}"
 
 
-def describe_topics(topics: Sequence[Topic], limit: int = 20) -> str:
+def describe_topics(topics: Sequence[RecordedTopic], limit: int = 20) -> str:
     """Names and types of topics on one line, or that there are none."""
     if not topics:
         return "no topics at all"

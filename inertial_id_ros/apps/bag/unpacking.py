@@ -1,20 +1,16 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What a recording may do while it is read: how far it unpacks, and what its database runs.
+"""Compressed parts of a recording, unpacked no further than they may be.
 
 rosbags unpacks all there is and compares with the declared size afterwards: a few kilobytes can
 stand for more than any memory or disk holds. `BoundedReader` reads with the functions of this
 module instead. rosbags has no public place for them: it looks its own up among the globals of two
 of its modules, so these are loaded a second time, for this reader alone.
-
-In an SQLite file, a view in place of a table is a program that the file brings along, and may never
-end. Tables are read as they are; a value is at most a message long.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec, module_from_spec
 from types import TracebackType
@@ -22,10 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ...extras import optional_packages
 from ...limits import MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, MAX_UNPACKED_BYTES
-
-with optional_packages("reading a recording"):
-    import apsw
-    from rosbags.rosbag2.storage_sqlite3 import Sqlite3Reader
+from .databases import TableReader
 
 with optional_packages("reading a recording"):
     from lz4.frame import LZ4FrameDecompressor
@@ -33,38 +26,6 @@ with optional_packages("reading a recording"):
         from compression import zstd
     else:
         from backports import zstd
-
-class TableReader(Sqlite3Reader):
-    """Reads an SQLite file through connections that are restricted to its tables."""
-
-    def open(self) -> None:
-        """Open the file (raises ReaderError, and errors of apsw)."""
-        with _restricted_connections():
-            super().open()
-
-
-@contextmanager
-def _restricted_connections() -> Iterator[None]:
-    """Restrict the connections that are made meanwhile: the reader makes two of its own."""
-    apsw.connection_hooks.append(_restrict)
-    try:
-        yield
-    finally:
-        apsw.connection_hooks.remove(_restrict)
-
-
-def _restrict(connection: apsw.Connection) -> None:
-    """Limit the length of values on a connection, and what its statements may do."""
-    connection.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_MESSAGE_BYTES)
-    connection.authorizer = _allow_only_tables
-
-
-def _allow_only_tables(operation: int, first: str | None, second: str | None, database: str | None,
-                       view: str | None) -> int:
-    """SQLite's authorizer: it refuses what a view or a trigger reads, and recursion."""
-    refused = view is not None or operation == apsw.SQLITE_RECURSIVE
-    return apsw.SQLITE_DENY if refused else apsw.SQLITE_OK
-
 
 _FRAMES: dict[str, Callable[[], Any]] = {
     "lz4": LZ4FrameDecompressor, "zstd": zstd.ZstdDecompressor}

@@ -13,15 +13,16 @@ from numpy.typing import ArrayLike
 
 from ...errors import InvalidModel, InvalidSetting, InvalidShape, UnknownFrame
 from ...inertia import Array, phi_to_pinocchio
-from ...io.capture_stderr import capture_stderr
+from ...io.child_process import capture_stderr
 from ...kinematics.robot_description import parse_urdf
 from ...robot.model import check_joints, configuration_columns
 from .collision_meshes import copy_meshes
-from .collision_shapes import CollisionShapes, PlacedBox
+from .collision_shapes import CollisionShapes, PlacedBox, carried_shapes
+from .link_motion import LinkMotion
+from .obstacles import Obstacle, box_obstacle
 
 FOLDERS_OPTION = "--mesh-folders"  # of `plan_excitation`
 _POSES = 200  # random ones, over the whole range of the joints
-_ROOT = 0  # frame of the root of a description
 
 
 class CarriedLoad(NamedTuple):
@@ -63,11 +64,13 @@ class Arm:
         packages: folders in which ``package://`` meshes are looked for.
         gravity: (3,) [m/s^2] in axes of the description's root.
         folders: that ``file://`` meshes may lie in.
-        keep_out: boxes, corners (2, 3) [m] in axes of the root, that no moving link may touch.
+        keep_out: boxes, corners (2, 3) [m] in axes of the root, and obstacles, that no moving link
+            may touch.
 
     Attributes:
         joint_names: of all joints that move; lower, upper: limits of position [rad or m], not
         finite where there is none; speed, effort: limits, infinite where there is none.
+        links: speeds and heights of the links that move, and of the payload's box.
         unchecked: why collisions are not checked between links; empty if they are.
 
     Raises:
@@ -77,7 +80,8 @@ class Arm:
 
     def __init__(self, urdf: str, frame: str, carried: CarriedLoad | None = None,
                  packages: Sequence[Path] = (), gravity: ArrayLike = (0.0, 0.0, -9.81),
-                 folders: Sequence[Path] = (), keep_out: Sequence[Array] = ()) -> None:
+                 folders: Sequence[Path] = (), keep_out: Sequence[Array] = (),
+                 obstacles: Sequence[Obstacle] = ()) -> None:
         carried = CarriedLoad() if carried is None else carried
         model = parse_urdf(urdf, dynamics=True)
         joints = list(model.joints)[1:]
@@ -106,10 +110,12 @@ class Arm:
         self._links, self.unchecked = self._read_links(packages, folders)
         self._carried_boxes = ([] if carried.box is None
                                else [PlacedBox("payload", carried.box, self._index)])
-        self._kept_out = [PlacedBox(f"keep-out box {k + 1}", corners, _ROOT)
-                          for k, corners in enumerate(keep_out)]
-        if self._kept_out and self.unchecked:
-            raise InvalidModel(f"{self.unchecked}: the robot cannot be kept out of boxes")
+        self.links = LinkMotion(model, carried_shapes(model, self._links, self._carried_boxes))
+        self._obstacles = [*(box_obstacle(f"keep-out box {k + 1}", corners)
+                             for k, corners in enumerate(keep_out)), *obstacles]
+        if self._obstacles and self.unchecked:
+            raise InvalidModel(f"{self.unchecked}: the robot cannot be kept out of "
+                               + ("boxes" if keep_out else "obstacles"))
 
     @property
     def chain(self) -> tuple[str, ...]:
@@ -141,6 +147,17 @@ class Arm:
         a, v, omega, alpha, upwards = out.transpose(1, 0, 2)
         return FrameMotion(a, v, omega, alpha, upwards, height)
 
+    def frame_poses(self, q: Array) -> list[tuple[Array, Array]]:
+        """Position (3,) [m] and quaternion (4,), x, y, z, w, of that frame in the description's
+        root, for poses (n, joints)."""
+        out = []
+        for configuration in self._configuration(q):
+            pin.forwardKinematics(self._model, self._data, configuration)
+            pose = pin.updateFramePlacement(self._model, self._data, self._index)
+            out.append((np.array(pose.translation), np.array(pin.Quaternion(
+                pose.rotation).coeffs())))
+        return out
+
     def torque(self, q: Array, dq: Array, ddq: Array) -> Array:
         """Torques (n, joints) [N m or N] of the description's bodies, without friction."""
         configuration = self._configuration(q)
@@ -159,7 +176,7 @@ class Arm:
         high = np.where(np.isfinite(self.upper), self.upper, np.pi)
         count = len(low)
         return CollisionShapes(
-            self._model, self._circular, self._links, self._carried_boxes, self._kept_out,
+            self._model, self._circular, self._links, self._carried_boxes, self._obstacles,
             clearance, np.zeros(count) if start is None else start,
             np.random.default_rng(0).uniform(low, high, (_POSES, count)),
             range(count) if active is None else active)

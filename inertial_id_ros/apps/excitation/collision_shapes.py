@@ -19,8 +19,10 @@ import pinocchio as pin
 from ...inertia import Array
 from ...robot.model import configuration_columns
 from .hulls import hulls
+from .obstacles import Obstacle
 
 _OFTEN = 0.02  # of all poses: hulls that meet this much more often than meshes are too large
+_ROOT = 0  # joint and frame of the root of a description
 _SLICED, _ITSELF = 1, 2  # what stands for a shape, in place of its hull
 
 
@@ -38,8 +40,8 @@ class CollisionShapes:
 
     Args:
         model: of the robot; circular: (joints,) which of its joints turn without end.
-        links: collision shapes of its links; carried: boxes on links; kept_out: boxes that stand
-            where they are, which every link that moves must keep out of.
+        links: collision shapes of its links; carried: boxes on links; obstacles: what stands where
+            it is, which every link that moves must keep out of.
         clearance: least distance [m].
         start: (joints,) pose at which the motion starts; poses: (n, joints) over the whole range.
             Links that meet in each of these are neighbours drawn too large, and not compared.
@@ -48,15 +50,14 @@ class CollisionShapes:
     """
 
     def __init__(self, model: pin.Model, circular: Array, links: pin.GeometryModel,
-                 carried: Sequence[PlacedBox], kept_out: Sequence[PlacedBox], clearance: float,
+                 carried: Sequence[PlacedBox], obstacles: Sequence[Obstacle], clearance: float,
                  start: Array, poses: Array, moving: Iterable[int]) -> None:
         self._model, self._data, self._circular = model, model.createData(), circular
-        self._exact = pin.GeometryModel(links)
-        for box in carried:
-            self._exact.addGeometryObject(_box_shape(model, box))
+        self._exact = carried_shapes(model, links, carried)
         own = self._exact.ngeoms
-        for box in kept_out:
-            self._exact.addGeometryObject(_box_shape(model, box))
+        for obstacle in obstacles:
+            self._exact.addGeometryObject(pin.GeometryObject(
+                obstacle.name, _ROOT, _ROOT, pin.SE3(obstacle.pose), obstacle.solid()))
         self._add_pairs(own, _moved_by(model, moving))
         self._remove_always_touching(own, poses)
         self._exact_data = _data_with_margin(self._exact, clearance)
@@ -143,6 +144,15 @@ class CollisionShapes:
         """Which pairs (n, pairs) of stand-ins are nearer than the clearance."""
         return np.logical_or.reduceat(
             self._meeting(simple, _data_with_margin(simple, clearance), poses), first, axis=1)
+
+
+def carried_shapes(model: pin.Model, links: pin.GeometryModel, carried: Sequence[PlacedBox]
+                   ) -> pin.GeometryModel:
+    """The shapes of links, with the boxes that they carry."""
+    out = pin.GeometryModel(links)
+    for box in carried:
+        out.addGeometryObject(_box_shape(model, box))
+    return out
 
 
 def _moved_by(model: pin.Model, moving: Iterable[int]) -> list[frozenset[int]]:

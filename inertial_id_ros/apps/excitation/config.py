@@ -99,6 +99,9 @@ def make_parser() -> argparse.ArgumentParser:
     limits = parser.add_argument_group("limits (position, speed and effort: those of the URDF)")
     more = limits.add_argument
     _option(more, "--tool-speed", COBOT_TOOL_SPEED, "speed of every tool point", "m/s")
+    more("--link-speed", type=float, metavar="X",
+         help="speed of every point of every link and of the payload's box [m/s] (default: that of "
+         "--tool-speed)")
     more("--tool-point", metavar="X,Y,Z", action="append", default=[],
          help="point in the frame whose speed is limited [m]; may be repeated (default: the "
          "frame's origin, or the corners of the payload's box)")
@@ -107,7 +110,8 @@ def make_parser() -> argparse.ArgumentParser:
     _option(more, "--torque-share", 0.8, "part of the URDF's joint efforts that may be used", "")
     _option(more, "--range", np.inf, "largest distance of a joint from the start pose", "rad")
     _option(more, "--clearance", 0.01, "least distance between links", "m")
-    _option(more, "--floor", -np.inf, "least height of the tool points above the URDF's root", "m")
+    _option(more, "--floor", -np.inf, "least height of the tool points and of every moving link "
+            "above the URDF's root", "m")
     more("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
          help="lengths and centre [m], in axes of the URDF's root, of a box (table, wall) that no "
          "moving link may touch; may be repeated")
@@ -167,7 +171,8 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
         numbers(f"--gravity {args.gravity}", args.gravity, "three numbers", 3),
         tuple(user_path(name) for name in args.mesh_folders.split(":") if name), args.duration,
         args.harmonics, args.periods,
-        Limits(args.tool_speed, _tool_points(args.tool_point, box), args.acceleration,
+        Limits(args.tool_speed, _tool_points(args.tool_point, box),
+               args.tool_speed if args.link_speed is None else args.link_speed, args.acceleration,
                args.speed_share, args.torque_share, args.range, args.clearance, args.floor),
         expected, CarriedLoad(expected if args.goal == PAYLOAD else None, box),
         tuple(_box("--keep-out", text) for text in args.keep_out), _noise(args),

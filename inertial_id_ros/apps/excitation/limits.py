@@ -23,11 +23,13 @@ class Limits:
     Attributes:
         tool_speed: of every tool point [m/s].
         tool_points: (k, 3) in the frame [m]; points: as tuples.
+        link_speed: of every point of every link and of the payload's box [m/s].
         acceleration: of every joint [rad/s^2 or m/s^2].
         speed_share, torque_share: part of the description's limits of speed and effort.
         range: (2,) largest distance of a joint below and above the start [rad or m].
         clearance: least distance of links [m].
-        floor: least height of the tool points above the root of the description [m].
+        floor: least height of the tool points, and of every link that rises and falls, above the
+            root of the description [m].
 
     Raises:
         InvalidSetting: a number out of range.
@@ -35,6 +37,7 @@ class Limits:
 
     tool_speed: float = COBOT_TOOL_SPEED
     tool_points: tuple[tuple[float, float, float], ...] = ((0.0, 0.0, 0.0),)
+    link_speed: float = COBOT_TOOL_SPEED
     acceleration: float = 5.0
     speed_share: float = 0.8
     torque_share: float = 0.8
@@ -43,7 +46,8 @@ class Limits:
     floor: float = -np.inf
 
     def __post_init__(self) -> None:
-        for name, unit in (("tool_speed", "m/s"), ("acceleration", "rad/s^2"), ("range", "rad")):
+        for name, unit in (("tool_speed", "m/s"), ("link_speed", "m/s"),
+                           ("acceleration", "rad/s^2"), ("range", "rad")):
             if not getattr(self, name) > 0.0:
                 raise InvalidSetting(f"{name} is {getattr(self, name):g} {unit}; it must be above "
                                      "zero")
@@ -76,6 +80,10 @@ class Excess:
         moves[:] = active is None
         moves[[] if active is None else list(active)] = True
         self._bounded = [np.flatnonzero(moves & np.isfinite(x)) for x in (self._lower, self._upper)]
+        self._links = arm.links.moved_by(moves) if np.isfinite(
+            (limits.link_speed, limits.floor)).any() else np.empty(0, dtype=int)
+        self._rising = (self._links[arm.links.rises[self._links]] if np.isfinite(limits.floor)
+                        else np.empty(0, dtype=int))
         self._fast = np.flatnonzero(np.isfinite(arm.speed))
         self._strong = np.flatnonzero(np.isfinite(arm.effort))
         names, points = np.array(arm.joint_names), range(len(limits.tool_points))
@@ -87,6 +95,8 @@ class Excess:
             *(f"torque of {name}" for name in names[self._strong]),
             *(f"speed of tool point {k + 1}" for k in points),
             *(f"height of tool point {k + 1}" for k in points if np.isfinite(limits.floor)),
+            *(f"speed of {arm.links.names[k]}" for k in self._links),
+            *(f"height of {arm.links.names[k]}" for k in self._rising),
             *(f"distance of {a} and {b}" for a, b in self._shapes.pairs))
 
     def distance_rows(self, q: Array) -> Array:
@@ -112,6 +122,11 @@ class Excess:
         parts.append(motion.point_speeds(points) / limits.tool_speed - 1.0)
         if np.isfinite(limits.floor):
             parts.append((limits.floor - motion.height[:, None] - motion.up @ points.T) / _LENGTH)
+        if len(self._links):
+            links = arm.links.links_at(q, dq)
+            parts.append(links.speed[:, self._links] / limits.link_speed - 1.0)
+            if len(self._rising):
+                parts.append((limits.floor - links.height[:, self._rising]) / _LENGTH)
         parts.append(self.distance_rows(q) if distances is None else distances)
         return np.concatenate(parts, axis=1)
 

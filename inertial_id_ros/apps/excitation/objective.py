@@ -14,9 +14,9 @@ import numpy as np
 from ...inertia import Array
 from ...regression.newton_euler import regressor
 from ...robot.base_parameters import structural_base_parameters
+from ...robot.constraints import Reference
 from ...robot.model import RobotModel
-from ...robot.reference_robot import Reference
-from ...robot.rest_rows import rest_weights
+from ...robot.recording import rest_weights
 from .arm import Arm
 
 BIASES = 6
@@ -57,7 +57,7 @@ class RobotInformation:
     """The base parameters of a whole robot, from joint torques.
 
     Samples at which a joint rests, creeps or turns back count less, as in the identification
-    (`robot.rest_rows`): friction may act either way there.
+    (`robot.recording`): friction may act either way there.
 
     Args:
         scale: covariance of the robot's parameters before any data.

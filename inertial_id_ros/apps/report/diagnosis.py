@@ -118,7 +118,7 @@ WIDENED = Fault(("residual_raised",), "More is left of the wrench than the senso
                 "Look for a cable or hose that pulls, for light contact, and whether wrench.sensor "
                 "names the sensor.")
 _LOOK_UP = "docs/troubleshooting.md says of each finding what to do; its sentence is above."
-_FRAME_MENDS = {
+FRAME_MENDS = {
     "sensor": "Name the frame whose axes are those of the sensor in wrench.sensor_frame; if there "
               "is none, add one to the robot description, fixed to this frame with that rpy.",
     "gravity": "Name a frame whose z axis points up in gravity.frame, or give the mounting of the "
@@ -170,7 +170,7 @@ def diagnose(result: Identification, trial: Trial | None, found: HeldOut | None)
     said, mend = (fault.said, fault.mend) if fault else ("", "")
     reasons = [sentence(finding.text)] if finding else []
     if fault is _FRAMES and trial is not None:
-        said, mend = _FRAMES_SAID[trial.kind], _FRAME_MENDS[trial.kind]
+        said, mend = _FRAMES_SAID[trial.kind], FRAME_MENDS[trial.kind]
         reasons = [f"{sentence(trial.text)[:-1]}: {two_digits(trial.after)} N are left then, where "
                    f"the declared frames leave {two_digits(trial.before)} N."]
     if finding and fault and fault.names[0] in ("payload_changed", "estimate_lost"):

@@ -58,6 +58,18 @@ def try_frames(trace: Trace, sign: float, sensor: str, gravity: str) -> Trial | 
     before = _fit_along(force, up)[0]
     if before < _UNEXPLAINED * spread or np.ptp(up, axis=0).max() < _TURNED:
         return None
+    return explain_force(force, rotations, before, sensor, gravity)
+
+
+def explain_force(force: Array, rotations: Array, before: float, sensor: str, gravity: str
+                  ) -> Trial | None:
+    """The other frames that explain a force (n, 3) [N] far better; None where none do.
+
+    Args:
+        rotations: (n, 3, 3) from the sensor to the gravity frame; before: what the declared frames
+            leave [N]; sensor, gravity: names of frames.
+    """
+    up = rotations[:, 2]
     trials = [*_try_sensors(force, up, before, sensor),
               *_try_gravity(force, rotations, before, gravity),
               *_try_transposed(force, rotations, before, sensor)]

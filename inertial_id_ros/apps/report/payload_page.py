@@ -22,7 +22,7 @@ from .diagnosis import GOOD, diagnose, verdict_section
 from .frame_trials import try_frames
 from .html import Markup, element, page, section, table
 from .payload_pictures import estimate_section, place_section, time_axis_section, wrench_section
-from .provenance import Origin, provenance_section, setup_section
+from .provenance import ReportOrigin, provenance_section, setup_section
 from .results import FORCE, TORQUE, HeldOut, Identification, held_out, weight_curves, wrench_curves
 from .units import (
     CHANNELS,
@@ -250,7 +250,7 @@ def finding_section(findings: tuple[Finding, ...], sentences: tuple[str, ...]) -
                    element("p", "Nothing to report."))
 
 
-def payload_page(result: Identification, settings: Settings, origin: Origin) -> str:
+def payload_page(result: Identification, settings: Settings, origin: ReportOrigin) -> str:
     """The report of a run, as HTML in one file."""
     outcome = result.outcome
     trial = try_frames(result.trace, settings.wrench.sign, outcome.frame_id,

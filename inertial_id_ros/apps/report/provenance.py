@@ -19,7 +19,7 @@ _SETUP = (("wrench.topic", "topic of the wrench"), ("wrench.sensor_frame", "sens
           ("tool.file", "tool"), ("estimator.method", "method"), ("buffer.window", "window [s]"))
 
 
-class Origin(NamedTuple):
+class ReportOrigin(NamedTuple):
     """What a report is made of.
 
     Attributes:
@@ -49,7 +49,7 @@ def setup_section(result: Identification, settings: Settings) -> Markup:
     return section("Set-up", "setup", *parts)
 
 
-def provenance_section(origin: Origin, settings: Settings | None = None) -> Markup:
+def provenance_section(origin: ReportOrigin, settings: Settings | None = None) -> Markup:
     """Command, versions, and all settings, where there are any."""
     rows = [(name, version(name)) for name in _PACKAGES]
     rows.append(("Python", f"{platform.python_version()} on {platform.machine()}"))

@@ -21,10 +21,9 @@ from ...robot.recording import LOW_PASS
 from ...robot.robot_file import save_robot
 from ...robot.sensed_base import BaseSensing
 from ..bag.output import check_outputs, print_written, report_file, write_json, write_text
-from .motor_currents import Currents
 from .recording_files import BagTopics, read_recording
 from .report import print_report, result_json
-from .robot_identification import RobotResult, identify_described_robot
+from .robot_identification import Currents, RobotResult, identify_described_robot
 from .urdf_output import described_mjcf, described_sdf, set_inertias
 
 with optional_packages("printing the result"):

@@ -23,7 +23,7 @@ from ...limits import MAX_JOINTS, MAX_TABLE_BYTES
 from ...robot.recording import JointRecording
 from ...robot.sensed_base import BaseSensing, base_coordinates
 from ...signals.input_topics import JOINT_STATES, ROBOT_DESCRIPTION, TRANSFORMS, WRENCH
-from ..bag.reader import Recording
+from ..bag.reader import BagReader
 from ..bag.topics import absolute_name, describe_topics, names_of_type
 
 _TIMES = ("time", "t")
@@ -279,7 +279,7 @@ def _coordinates(pose: Array) -> Array:
 def _read_bag(path: Path, topics: BagTopics, sensing: BaseSensing) -> NamedRecording:
     """Joint states of a bag, what is measured of the base, and the robot description if it holds
     one."""
-    with Recording(path) as recording:
+    with BagReader(path) as recording:
         topic = topics.joint_states
         name = _choose_topic(recording, topic, (JOINT_STATES.type,), "joint states",
                              "--joint-states-topic")
@@ -339,7 +339,7 @@ def _read_bag(path: Path, topics: BagTopics, sensing: BaseSensing) -> NamedRecor
         _pose_at(poses, stamps) if base else None, _wrench_at(loads, stamps) if wrench else None)
 
 
-def _choose_topic(recording: Recording, wanted: str, types: tuple[str, ...], what: str,
+def _choose_topic(recording: BagReader, wanted: str, types: tuple[str, ...], what: str,
                   option: str) -> str:
     """Name of a topic of one of these types: the wanted one, or the only one (raises
     RecordingError)."""

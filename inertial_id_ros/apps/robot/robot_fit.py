@@ -12,11 +12,9 @@ from ...inertia import Array, is_consistent
 from ...robot.base_parameters import structural_base_parameters
 from ...robot.compression import Compressed, equivalent_white_noise
 from ...robot.consistent_fit import Described, Prior, identify_described
-from ...robot.constraints import consistent_robot
+from ...robot.constraints import Reference, consistent_robot, description_reference
 from ...robot.model import RobotModel
-from ...robot.recording import FilteredRecording
-from ...robot.reference_robot import Reference, description_reference
-from ...robot.rest_rows import friction_in_doubt, moving_weights, rest_weights
+from ...robot.recording import FilteredRecording, friction_in_doubt, moving_weights, rest_weights
 from ..report.units import CONFIDENCE_95, round_to_spread
 
 SMALLEST = 1e-6  # of a joint's torque: what the model leaves at least

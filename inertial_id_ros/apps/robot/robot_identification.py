@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""From a recording of joint torques, or of the wrench on the base, to an identified robot."""
+"""From a recording of joint torques, motor currents or the wrench on the base to a robot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import numpy as np
 from ...errors import InvalidData, InvalidSetting, NotEnoughData
 from ...inertia import Array, Body, body_from_phi
 from ...robot.base_parameters import BaseParameters, structural_base_parameters
-from ...robot.consistent_fit import Doubt, Identified
+from ...robot.consistent_fit import DescriptionDoubt, Identified
+from ...robot.drive_gains import gains_from_payload
 from ...robot.joint_terms import NO_TERMS, JointTerms
 from ...robot.model import RobotModel
 from ...robot.recording import (
@@ -23,14 +24,81 @@ from ...robot.recording import (
     JointRecording,
     filter_recording,
 )
-from ...robot.robot_file import Currents as RobotCurrents
-from ...robot.robot_file import IdentifiedRobot, robot_model
+from ...robot.robot_file import IdentifiedRobot, RobotCurrents, robot_model
 from ...robot.sensed_base import BaseSensing, wrench_to_root
 from ...robot.tilt_and_delay import Alignment, align_recording
-from .motor_currents import Currents, Drives, find_drives
 from .recording_files import TORQUES, NamedRecording
 from .robot_fit import SMALLEST, RobotFit, compare_with_description, fit_robot, fit_unconstrained
 from .term_choice import TermChoice, choose_terms
+
+
+@dataclass(frozen=True)
+class Currents:
+    """What is known about the drives of a robot.
+
+    Attributes:
+        gains: (joints,) [N m/A]; empty: found from the pair.
+        loaded: recording with a payload on the last link, of this mass [kg].
+        hanging: the payload hangs from a cord or hook, and is not fixed.
+    """
+
+    gains: tuple[float, ...] = ()
+    loaded: NamedRecording | None = None
+    mass: float = 0.0
+    hanging: bool = False
+
+
+@dataclass(frozen=True)
+class Drives:
+    """Gains of a robot's drives.
+
+    Attributes:
+        gain: (joints,) [N m/A]; covariance: (joints, joints) of them, zero where they were given.
+    """
+
+    gain: Array
+    covariance: Array
+
+    @property
+    def spread(self) -> Array:
+        """Covariance (joints, joints) of the relative errors of the gains."""
+        return np.asarray(self.covariance / np.outer(self.gain, self.gain))
+
+    def torques(self, recording: JointRecording) -> JointRecording:
+        """A recording of currents as one of torques."""
+        return JointRecording(recording.stamps, recording.q, recording.effort * self.gain)
+
+
+def find_drives(currents: Currents, model: RobotModel, unloaded: JointRecording, low_pass: float
+                ) -> Drives:
+    """Gains of all drives.
+
+    Args:
+        model: of the robot without payload; unloaded: its currents.
+
+    Raises:
+        InvalidSetting: a number of gains that is not the number of joints, or one not positive.
+        NotEnoughData: the pair does not determine the gains.
+    """
+    count = len(model.joint_names)
+    if currents.loaded is None:
+        gain = np.asarray(currents.gains, dtype=float)
+        if gain.shape != (count,) or not (np.isfinite(gain).all() and (gain > 0.0).all()):
+            raise InvalidSetting(f"gains are {', '.join(f'{g:g}' for g in currents.gains)} N m/A; "
+                                 f"{count} positive numbers are needed, for "
+                                 + ", ".join(model.joint_names))
+        return Drives(gain, np.zeros((count, count)))
+    with_drives = model.with_terms(JointTerms(drive_inertia=True))
+    pair = [filter_recording(with_drives, recording, 0.0, WINDOW, low_pass)
+            for recording in (unloaded, currents.loaded.of_joints(model.joint_names))]
+    try:
+        found = gains_from_payload(with_drives, pair[0], pair[1], currents.mass,
+                                   currents.hanging)
+    except NotEnoughData as error:
+        raise NotEnoughData(f"motor currents: {error}; do both recordings move all joints, and "
+                            "does only one hold the payload?") from error
+    return Drives(found.gain, found.covariance)
+
 
 FADINGS = (0.0, 0.003, 0.01, 0.03, 0.1)  # rad/s that `find_coulomb_velocity` tries
 _CLEAR = 3.0  # standard deviations from which tilt and delay are believed
@@ -81,7 +149,7 @@ class RobotResult:
     robot: IdentifiedRobot
     identified: Identified
     consistent: np.ndarray
-    doubt: Doubt
+    doubt: DescriptionDoubt
     base: BaseParameters
     beta: Array
     beta_sigma: Array

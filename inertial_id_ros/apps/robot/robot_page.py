@@ -11,13 +11,13 @@ import numpy as np
 
 from ...errors import NotEnoughData
 from ...inertia import Array, pseudo_inertia, report_from_phi, report_jacobian
+from ...robot.constraints import description_reference
 from ...robot.joint_terms import DRIVE, OFFSET
 from ...robot.model import BODY_SIZE, BODY_TERMS
-from ...robot.reference_robot import description_reference
 from ..report.charts import Axes, Curve, chart, limits_around, tick_text, ticks
 from ..report.diagnosis import BAD, FAIR, GOOD, Diagnosis, verdict_section
 from ..report.html import Markup, drawing, element, label, page, section, table
-from ..report.provenance import Origin, provenance_section
+from ..report.provenance import ReportOrigin, provenance_section
 from ..report.units import CONFIDENCE_95, NAMES, SCALES, UNITS, percent, round_to_spread
 from .report import verdict
 from .robot_identification import RobotResult
@@ -183,7 +183,7 @@ def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> st
         words: of the command line.
     """
     title = f"Robot report: {recording.resolve().name}"
-    origin = Origin(title, str(recording), shlex.join(["identify_robot", *words]))
+    origin = ReportOrigin(title, str(recording), shlex.join(["identify_robot", *words]))
     return page(title, element("h1", title), verdict_section(diagnose_robot(result)),
                 _torque_section(result), torque_curves(result), _body_section(result),
                 consistency_section(result), _term_section(result), friction_curves(result),
@@ -287,7 +287,7 @@ def _body_section(result: RobotResult) -> Markup:
         rows.append(row)
     heads = ("body", *(f"{NAMES[i]} [{UNITS[i]}]".replace("^2", "\u00b2") for i in _SHOWN))
     return section("Bodies", "bodies", table("Bodies, with 95 % intervals", heads, rows,
-                                            "dense"),
+                                             "dense"),
                    element("p", "In the frame of each link, inertia about the centre of mass. "
                            "Amber: what the description says, not the data. Joint torques tell "
                            "combinations of parameters only.", class_="note"))

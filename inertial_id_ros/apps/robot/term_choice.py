@@ -21,6 +21,7 @@ import numpy as np
 
 from ...inertia import Array
 from ...robot.consistent_fit import doubt_description, term_sizes
+from ...robot.constraints import description_reference
 from ...robot.joint_terms import (
     ASYMMETRY,
     COULOMB,
@@ -37,14 +38,13 @@ from ...robot.joint_terms import (
 )
 from ...robot.model import BODY_SIZE, RobotModel
 from ...robot.recording import BIN, WINDOW, JointRecording, filter_columns, filter_recording
-from ...robot.reference_robot import description_reference
 from .robot_fit import FreeFit, fit_unconstrained
 
 _RIDGE = 1e-9  # of candidates' squares: columns that say the same share what they explain
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutRows:
     """Normal matrices of whitened rows, part by part.
 
     Attributes:
@@ -63,9 +63,9 @@ class HeldOut:
         """Number of joints."""
         return int(self.train.shape[1])
 
-    def __add__(self, other: HeldOut) -> HeldOut:
+    def __add__(self, other: HeldOutRows) -> HeldOutRows:
         """Both rows together."""
-        return HeldOut(self.train + other.train, self.test + other.test, self.bodies)
+        return HeldOutRows(self.train + other.train, self.test + other.test, self.bodies)
 
     def joint(self, j: int, used: Sequence[Sequence[int]]) -> JointScores:
         """The candidates of joint j, where the others use these (joints, ...) of theirs."""
@@ -90,7 +90,7 @@ class _Corners:
     def __init__(self) -> None:
         self._kept: dict[int, tuple[tuple[int, ...], tuple[Array, Array]]] = {}
 
-    def corners(self, held: HeldOut, k: int, used: Sequence[int]) -> tuple[Array, Array]:
+    def corners(self, held: HeldOutRows, k: int, used: Sequence[int]) -> tuple[Array, Array]:
         """Of joint k, with these of its candidates (used,): normal matrices (parts, bodies + 1,
         bodies + 1) of the rows that predict each part, and of the rows of that part."""
         known = self._kept.get(k)
@@ -117,7 +117,7 @@ class JointScores:
     """One joint's candidates, everything else eliminated.
 
     Attributes:
-        train, test: (parts, candidates + 1, candidates + 1) as in `HeldOut`, the torque last.
+        train, test: (parts, candidates + 1, candidates + 1) as in `HeldOutRows`, the torque last.
     """
 
     train: Array
@@ -162,7 +162,7 @@ def _eliminate_terms(normal: Array, bodies: int, used: Sequence[int]) -> Array:
 
 
 def hold_out(regressor: Array, candidates: Array, torque: Array, part: np.ndarray,
-             test: np.ndarray, parts: int) -> HeldOut:
+             test: np.ndarray, parts: int) -> HeldOutRows:
     """Normal matrices of whitened rows.
 
     Args:
@@ -181,7 +181,7 @@ def hold_out(regressor: Array, candidates: Array, torque: Array, part: np.ndarra
             inside[k, j] = own.T @ own
             counted = rows[(part == k) & test]
             tested[k, j] = counted.T @ counted
-    return HeldOut(inside.sum(axis=0) - inside, tested, regressor.shape[2])
+    return HeldOutRows(inside.sum(axis=0) - inside, tested, regressor.shape[2])
 
 
 COST = 3.0  # nats that a term must bring
@@ -256,7 +256,7 @@ def choose_terms(model: RobotModel, recording: JointRecording, low_pass: float,
     """
     candidates = _candidates(model.terms)
     held, loads = _prepare(model, recording, low_pass, delay, candidates)
-    without, with_drives = (_Search(held, candidates, drives) for drives in (False, True))
+    without, with_drives = (_TermSearch(held, candidates, drives) for drives in (False, True))
     drive_gain = without.total - with_drives.total
     chosen = with_drives if drive_gain > COST else without
     curves = tuple(FrictionCurve(kind, speeds) for kind in CURVES
@@ -281,7 +281,7 @@ def _candidates(terms: JointTerms) -> list[_Candidate]:
 
 
 def _prepare(model: RobotModel, recording: JointRecording, low_pass: float, delay: float,
-             candidates: list[_Candidate]) -> tuple[HeldOut, Array]:
+             candidates: list[_Candidate]) -> tuple[HeldOutRows, Array]:
     """Whitened rows by part, and the bodies (10 bodies,) that load the joints."""
     joints, bodies = len(model.joint_names), BODY_SIZE * len(model.bodies)
     rich = model.with_terms(replace(
@@ -337,7 +337,7 @@ def _body_units(model: RobotModel, free: FreeFit) -> Array:
     return scale.unit[:bodies, :bodies] * np.repeat(doubt.factors, BODY_SIZE)
 
 
-class _Search:
+class _TermSearch:
     """Each joint's terms, improved one joint after another.
 
     Args:
@@ -347,7 +347,7 @@ class _Search:
         used: columns of each joint; total: minus the log-likelihood of all held-out parts.
     """
 
-    def __init__(self, held: HeldOut, candidates: list[_Candidate], drives: bool) -> None:
+    def __init__(self, held: HeldOutRows, candidates: list[_Candidate], drives: bool) -> None:
         self._held, self._candidates = held, candidates
         first = [k for k, c in enumerate(candidates)
                  if c.kind not in CURVES and (drives or c.kind != DRIVE)]

@@ -12,8 +12,7 @@ import pinocchio as pin
 
 from ...errors import InvalidModel
 from ...export.markup import number, urdf_inertial
-from ...export.robot_simulators import robot_mjcf, robot_sdf
-from ...export.robot_tree import robot_tree
+from ...export.robot_simulators import robot_mjcf, robot_sdf, robot_tree
 from ...inertia import Array, body_from_phi, is_consistent, phi_from_pinocchio, transform_phi
 from ...kinematics.robot_description import parse_urdf
 from ...robot.joint_terms import COULOMB, DRIVE, VISCOUS

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ...errors import InvalidSetting
-from ...inertia import Array
+from ...inertia import PARAMETERS, Array, phi_from_body
+from ...regression.newton_euler import regressor
 from .description import (
     WORLD_FRAME,
     ArmDescription,
@@ -21,9 +22,11 @@ from .engine import ArmEngine
 from .motion import Motion, make_motion
 from .payload import Payload, load_payload
 from .sensor import Encoders, NoiseStream, WristSensor
-from .settings import CobotSettings
+from .settings import COMMANDED, CobotSettings
+from .trajectory import CommandedMotion
 
 GRAVITY = np.array([0.0, 0.0, -9.81])  # in the world [m/s^2]
+STATED_POINT = 0.05  # m, height of a payload of which the mass alone is stated
 _BLOCK = 5000  # samples computed at a time by run()
 
 
@@ -89,6 +92,11 @@ class SimulatedCobot:
         payload: carried instead of the one that the settings name.
         motion: followed instead of the one that the settings name.
 
+    Attributes:
+        commanded: the motion that trajectories are given to, where the settings say so.
+        stated_phi: (10,) of the payload that the driver knows and subtracts from the wrench, about
+            the sensor; may be replaced at any time.
+
     Raises:
         InvalidSetting, InvalidShape: the payload or a setting is not allowed.
     """
@@ -98,7 +106,9 @@ class SimulatedCobot:
         self.settings = settings = CobotSettings() if settings is None else settings
         self.description: ArmDescription = load_description(settings.prefix)
         self.payload = load_payload(settings.payload) if payload is None else payload
-        self.motion = make_motion(self.description, settings) if motion is None else motion
+        self.commanded = CommandedMotion(settings.pose) if settings.motion == COMMANDED else None
+        self.motion: Motion = motion or self.commanded or make_motion(self.description, settings)
+        self.stated_phi = point_phi(settings.stated_mass)
         self._declared = _tilt(settings.tilt)
         self._world_base = (_tilt(settings.tilt_error) * self._declared).as_matrix()
         self.engine = ArmEngine(
@@ -160,11 +170,14 @@ class SimulatedCobot:
         t = (start + np.arange(count)) / self.settings.rate
         truth = self._truth(t)
         offset = self.settings.clock_offset
-        wrench = self._truth(t - offset).wrench if offset else truth.wrench
+        felt = self._truth(t - offset) if offset else truth
+        wrench = felt.wrench
+        if self.stated_phi.any():
+            wrench = wrench - regressor(felt.a_g, felt.omega, felt.alpha) @ self.stated_phi
         noise = self._noise.rows(start, count)
         q, dq = self._encoders.read(truth.q, truth.dq, noise)
         effort = truth.effort + self.settings.effort_noise * self._effort_noise.rows(start, count)
-        return Recording(t, q, dq, self._sensor.read(wrench, noise), effort, truth)
+        return Recording(t, q, dq, self._sensor.read(wrench, noise, start), effort, truth)
 
     def _truth(self, t: Array) -> Truth:
         """What happens at times t (n,) [s], without noise."""
@@ -175,6 +188,12 @@ class SimulatedCobot:
             q=q, dq=dq, ddq=ddq, position=at.position @ self._world_base.T, rotation=rotation,
             omega=at.omega, alpha=at.alpha, acceleration=at.a_g + GRAVITY @ rotation, a_g=at.a_g,
             wrench=at.wrench, effort=at.effort)
+
+
+def point_phi(mass: float) -> Array:
+    """phi (10,) of a point of a mass [kg] on the sensor's axis, all zero for none."""
+    return (phi_from_body(mass, [0.0, 0.0, STATED_POINT], np.zeros((3, 3))) if mass > 0.0
+            else np.zeros(PARAMETERS))
 
 
 def concatenate(blocks: list[Recording]) -> Recording:

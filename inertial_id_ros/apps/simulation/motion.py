@@ -162,7 +162,7 @@ def stop_and_go(arm: ArmDescription, speed: float, rest: float = 1.0, ramp: floa
 
 
 def make_motion(arm: ArmDescription, settings: CobotSettings) -> Motion:
-    """The motion that the settings name."""
+    """The motion that the settings name, but for a commanded one."""
     s = settings
     if s.motion == "sinusoid":
         return sinusoid(arm, s.speed, s.ramp)

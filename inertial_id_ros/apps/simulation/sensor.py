@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What the sensors of the cobot make of the truth: noise, bias, misalignment, sign."""
+"""What the sensors of the cobot make of the truth: noise, bias, errors, misalignment, sign."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ...inertia import Array
-from .settings import CobotSettings
+from ...settings.sensors import SENSORS
+from .settings import NO_ERRORS, CobotSettings
 
+_USUAL_RANGE = (130.0, 10.0)  # N, N m, of a sensor whose range is not known
 # Columns of a row of unit noise: wrench (6), joint positions (6), joint velocities (6).
 _WRENCH, _POSITION, _VELOCITY = slice(0, 6), slice(6, 12), slice(12, 18)
 
@@ -45,31 +47,88 @@ class NoiseStream:
         return self._blocks[k]
 
 
+class WanderingZero:
+    """An Ornstein-Uhlenbeck process in each channel: the same for a seed, however it is read.
+
+    Drawn at 10 Hz, straight lines between.
+
+    Args:
+        sd: (6,) standard deviations [N, N m]; rate: of the samples [Hz].
+    """
+
+    _TIME, _STEP = 5.0, 0.1  # s, of its correlation, and between two draws
+
+    def __init__(self, seed: int, sd: Array, rate: float) -> None:
+        self._rng = np.random.default_rng(np.random.SeedSequence([seed, 3]))
+        self._sd, self._rate = sd, rate
+        self._knots = self._rng.standard_normal((1, len(sd)))
+
+    def rows(self, start: int, count: int) -> Array:
+        """Rows (count, 6) from sample number ``start`` on [N, N m]."""
+        at = (start + np.arange(count)) / (self._rate * self._STEP)
+        self._draw_until(int(at[-1]) + 2)
+        k = at.astype(int)
+        part = (at - k)[:, None]
+        return np.asarray(self._sd * ((1.0 - part) * self._knots[k] + part * self._knots[k + 1]))
+
+    def _draw_until(self, count: int) -> None:
+        """Have that many draws; those before stay as they are."""
+        missing = count - len(self._knots)
+        if missing <= 0:
+            return
+        keep = np.exp(-self._STEP / self._TIME)
+        more = np.empty((missing, len(self._sd)))
+        last = self._knots[-1]
+        for k, new in enumerate(self._rng.standard_normal(more.shape)):
+            last = more[k] = keep * last + np.sqrt(1.0 - keep**2) * new
+        self._knots = np.vstack([self._knots, more])
+
+
 class WristSensor:
     """Turns true wrenches into published readings.
 
     The sensor's axes are turned by ``sensor_rotation_error`` against the declared frame, about the
     same origin. With R that rotation and ``w`` the wrench of the sensor on the payload in the
     declared frame, the reading is ``bias + noise - R' w`` (convention on_sensor), or its opposite
-    (on_environment). At rest and on_sensor that is the bias and the payload's weight.
+    (on_environment). At rest and on_sensor that is the bias and the payload's weight. With a sensor
+    named in the settings, every channel has an error of its gain, reads a share of the others, and
+    its zero wanders, each as its data sheet says of one standard deviation.
     """
 
     def __init__(self, settings: CobotSettings) -> None:
         self._bias = np.array(settings.bias)
         self._deviation = np.repeat(settings.noise, 3)
+        self._matrix = np.eye(6)
+        self._zero: WanderingZero | None = None
+        if settings.sensor != NO_ERRORS:
+            self._add_errors(settings)
         self._to_sensor = Rotation.from_rotvec(
             settings.sensor_rotation_error, degrees=True).inv().as_matrix()
         self._sign = 1.0 if settings.convention == "on_sensor" else -1.0
 
-    def read(self, wrench: Array, noise: Array) -> Array:
+    def read(self, wrench: Array, noise: Array, start: int) -> Array:
         """Readings (n, 6) [N, N m].
 
         Args:
             wrench: (n, 6) of the sensor on the payload, declared sensor frame.
-            noise: (n, 18) unit noise of ``NoiseStream``.
+            noise: (n, 18) unit noise of ``NoiseStream``; start: number of the first sample.
         """
-        turned = (wrench.reshape(-1, 2, 3) @ self._to_sensor.T).reshape(-1, 6)
-        return self._sign * (self._bias - turned + self._deviation * noise[:, _WRENCH])
+        turned = (wrench.reshape(-1, 2, 3) @ self._to_sensor.T).reshape(-1, 6) @ self._matrix.T
+        read = self._bias - turned + self._deviation * noise[:, _WRENCH]
+        if self._zero is not None:
+            read += self._zero.rows(start, len(wrench))
+        return np.asarray(self._sign * read)
+
+    def _add_errors(self, settings: CobotSettings) -> None:
+        """Have the errors of the sensor that the settings name."""
+        sheet = SENSORS[settings.sensor]
+        self._deviation = np.repeat(sheet.noise, 3)
+        self._zero = WanderingZero(settings.seed, np.repeat(sheet.accuracy, 3), settings.rate)
+        ranges = np.repeat(sheet.range if all(sheet.range) else _USUAL_RANGE, 3)
+        sd = sheet.cross_talk * ranges[:, None] / ranges
+        sd[np.diag_indices(6)] = sheet.gain_error
+        rng = np.random.default_rng(np.random.SeedSequence([settings.seed, 4]))
+        self._matrix = np.eye(6) + sd * rng.standard_normal((6, 6))
 
 
 class Encoders:

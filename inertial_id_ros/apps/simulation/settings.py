@@ -11,10 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...settings.sensors import SENSORS
 from ...settings.spec import Vector, check, coerce, iter_group, setting, unknown_setting
 
 CONVENTIONS = ("on_sensor", "on_environment")
-MOTIONS = ("sinusoid", "point_to_point", "stop_and_go")
+COMMANDED = "commanded"
+MOTIONS = ("sinusoid", "point_to_point", "stop_and_go", COMMANDED)
+NO_ERRORS = "none"
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,18 @@ class CobotSettings:
     """
 
     payload: str = setting("drill", "Named payload, or a YAML file with its parts.")
-    motion: str = setting("sinusoid", "How the arm moves.", choices=MOTIONS)
+    motion: str = setting(
+        "sinusoid", "How the arm moves; commanded: it rests in its pose, and offers what a driver "
+        "does (FollowJointTrajectory, set_payload).", choices=MOTIONS)
+    pose: Vector = setting(
+        (0.0, -1.5708, 1.0472, -1.5708, -1.5708, 0.0), "Where a commanded arm rests at first.",
+        unit="rad", low=-6.3, high=6.3, lengths=(6,))
+    stop_force: float = setting(
+        50.0, "Force of a push at which a commanded arm makes a protective stop; 0: never.",
+        unit="N", low=0.0)
+    stated_mass: float = setting(
+        0.0, "Mass of the payload that a commanded arm's driver knows at first, a point 0.05 m "
+        "before the sensor; the driver subtracts it from the wrench.", unit="kg", low=0.0)
     speed: float = setting(
         1.0, "Angular speed of the tool: mean of the sinusoids, peak of point-to-point moves.",
         unit="rad/s", above=0.0, high=4.0)
@@ -49,6 +63,10 @@ class CobotSettings:
     noise: Vector = setting(
         (0.1, 0.005), "Standard deviations of the white noise of one force [N] and one torque "
         "[N m] sample.", low=0.0, lengths=(2,))
+    sensor: str = setting(
+        NO_ERRORS, "Sensor with the errors of whose data sheet the wrench is read: gains, "
+        "cross-talk, a zero that wanders, and its noise in place of `noise`; none: only what the "
+        "other settings say.", choices=(NO_ERRORS, *SENSORS))
     bias: Vector = setting(
         (0.0,) * 6, "Reading of the unloaded sensor in the on_sensor sign: three forces [N], "
         "three torques [N m].", lengths=(6,))

@@ -20,12 +20,12 @@ from ...targets.target import (
     Call,
     Gate,
     ParameterCall,
-    Payload,
-    Placement,
-    Plan,
     Reading,
     ServiceCall,
     Target,
+    TargetFrame,
+    TargetPayload,
+    TargetPlan,
     closed_gates,
     difference,
 )
@@ -59,9 +59,9 @@ from .other_nodes import (
     Asking,
     ExecutorJobs,
     Graph,
-    Look,
     NoResponse,
     ParameterClient,
+    Survey,
     fill,
     refusal,
 )
@@ -84,17 +84,17 @@ class NotTaken(InertialIdError):
 
 
 @dataclass(frozen=True)
-class _Step:
+class _Planned:
     """A planned application: what is told, in words, and all that it was planned from."""
 
     name: str
     target: Target
     settings: Settings
-    look: Look
-    plan: Plan
+    survey: Survey
+    plan: TargetPlan
     gates: list[Gate]
     what: str
-    payload: Payload | None
+    payload: TargetPayload | None
     record: dict[str, Any]
     removed: Values | None  # what precompensated.* are to become; None: they stay
 
@@ -133,7 +133,7 @@ class Applications:
             step.gates.append(automatic_gate(step.target, step.settings))
         calls = tuple(self._resolved(call) for call in step.plan.calls)
         answer = Answer(left_out=list(step.plan.left_out))
-        if not closed_gates(gate for gate in step.gates if gate not in step.look.gates):
+        if not closed_gates(gate for gate in step.gates if gate not in step.survey.gates):
             # Where only the way to the target is missing the lines can be run elsewhere.
             answer.calls = [line for call in calls for line in call.commands]
         closed = closed_gates(step.gates)
@@ -152,7 +152,7 @@ class Applications:
 
     # ---- planning ------------------------------------------------------------------------------
 
-    def _plan(self, name: str, estimate: str, undo: bool) -> _Step:
+    def _plan(self, name: str, estimate: str, undo: bool) -> _Planned:
         settings = self._node.settings
         name = name or settings.apply.target
         target = load_target(name)
@@ -160,38 +160,38 @@ class Applications:
             return self._plan_undo(name, target, settings)
         evidence = find_evidence(self._estimation, settings, estimate, target.takes_tool)
         sources = target.sources(settings)
-        look = self._graph.look(sources, settings)
-        payload = place(self._estimation, evidence.payload, target.placement(settings, look.seen))
-        plan = target.plan(payload, settings, look.seen)
-        told = target.read(settings, look.seen)
-        silent = sources.topic.name if sources.topic and look.seen.message is None else ""
+        survey = self._graph.survey(sources, settings)
+        payload = place(self._estimation, evidence.payload, target.placement(settings, survey.seen))
+        plan = target.plan(payload, settings, survey.seen)
+        told = target.read(settings, survey.seen)
+        silent = sources.topic.name if sources.topic and survey.seen.message is None else ""
         gates = [*gates_of_payload(payload, settings, target.needs_limits), *plan.gates,
                  removal_gate(name, target, settings, told, silent, self.history),
-                 *self._common_gates(target, settings, look)]
+                 *self._common_gates(target, settings, survey)]
         removed = None
         if follows(target, settings):
             at_sensor = place(self._estimation, evidence.payload,
-                              Placement(self._estimation.identifier.sensor_frame))
+                              TargetFrame(self._estimation.identifier.sensor_frame))
             removed = removed_values(at_sensor, plan.left_out)
-        return _Step(name, target, settings, look, plan, gates, plan.what or payload.describe(),
-                     payload, evidence.record, removed)
+        return _Planned(name, target, settings, survey, plan, gates,
+                        plan.what or payload.describe(), payload, evidence.record, removed)
 
-    def _plan_undo(self, name: str, target: Target, settings: Settings) -> _Step:
+    def _plan_undo(self, name: str, target: Target, settings: Settings) -> _Planned:
         entry = self.history.last(name)
         calls = undo_calls(entry, name)
         assert entry is not None
-        look = self._graph.look(target.sources(settings), settings)
+        survey = self._graph.survey(target.sources(settings), settings)
         sent = entry.get("before")
-        plan = Plan(calls, Reading(sent["values"], sent["tolerance"]) if sent else None)
-        return _Step(name, target, settings, look, plan,
-                     self._common_gates(target, settings, look),
-                     f"what it had before the application of {entry.get('time')}", None,
-                     {"undo_of": entry.get("time")}, entry.get("removed_before"))
+        plan = TargetPlan(calls, Reading(sent["values"], sent["tolerance"]) if sent else None)
+        return _Planned(name, target, settings, survey, plan,
+                        self._common_gates(target, settings, survey),
+                        f"what it had before the application of {entry.get('time')}", None,
+                        {"undo_of": entry.get("time")}, entry.get("removed_before"))
 
-    def _common_gates(self, target: Target, settings: Settings, look: Look) -> list[Gate]:
+    def _common_gates(self, target: Target, settings: Settings, survey: Survey) -> list[Gate]:
         """Gates that do not depend on the payload; the arm is watched for a moment."""
         identifier = self._estimation.identifier
-        return [*target.ready(settings, look.seen), *look.gates, record_gate(self.history),
+        return [*target.ready(settings, survey.seen), *survey.gates, record_gate(self.history),
                 doubt_gate(self._estimation.all_findings(), identifier.doubtful_zero()),
                 rest_gate(self._asking.listen, settings, identifier.joint_names())]
 
@@ -203,7 +203,7 @@ class Applications:
 
     # ---- sending -------------------------------------------------------------------------------
 
-    def _send(self, step: _Step, calls: tuple[Call, ...]) -> str:
+    def _send(self, step: _Planned, calls: tuple[Call, ...]) -> str:
         """Make the calls, read back, and record; says what was done.
 
         Raises:
@@ -241,7 +241,7 @@ class Applications:
         return f"{step.name} was told {step.what}{confirmed}"
 
     @staticmethod
-    def _difference(step: _Step, told: Reading | None) -> str:
+    def _difference(step: _Planned, told: Reading | None) -> str:
         """In what a target tells another payload than was sent; empty where it does not."""
         if step.plan.sent is None or told is None:
             return ""
@@ -259,7 +259,7 @@ class Applications:
         if reason and not call.may_fail:
             raise NotTaken(f"service '{call.service}' refuses: {reason}")
 
-    def _read_back(self, step: _Step) -> Reading | None:
+    def _read_back(self, step: _Planned) -> Reading | None:
         """What the target tells once it tells what was sent, or at the end of the time for that;
         None where it tells nothing."""
         sent = step.plan.sent
@@ -268,15 +268,15 @@ class Applications:
         sources = step.target.sources(step.settings)
         end = time.monotonic() + step.settings.apply.timeout
         while True:
-            told = step.target.read(step.settings, self._graph.look(sources, step.settings).seen)
+            told = step.target.read(step.settings, self._graph.survey(sources, step.settings).seen)
             if told is None or not difference(sent, told) or time.monotonic() > end:
                 return told
             time.sleep(_POLL)
 
-    def _record(self, step: _Step, calls: tuple[Call, ...], told: Reading | None, changed: bool,
+    def _record(self, step: _Planned, calls: tuple[Call, ...], told: Reading | None, changed: bool,
                 failure: str, removed_before: Values | None) -> None:
         """Log an application with what was before, what is now, and what it stands on."""
-        before = step.target.read(step.settings, step.look.seen)
+        before = step.target.read(step.settings, step.survey.seen)
         if step.plan.sent is not None:
             before, told = (reading and reading.of(step.plan.sent.values)
                             for reading in (before, told))

@@ -14,7 +14,7 @@ from rclpy.parameter import Parameter
 from ...errors import InvalidData
 from ...identification.wrench.identifier import Identifier
 from ...settings import Settings
-from ...targets.target import Payload, Target
+from ...targets.target import Target, TargetPayload
 from ..compensation import CompensationTopics
 from ..estimation import Estimation
 from ..services.saving import CannotSave, StateKeeper
@@ -48,7 +48,7 @@ def follows(target: Target, settings: Settings) -> bool:
             and removes_from_wrench(target, settings))
 
 
-def removed_values(payload: Payload, left_out: Sequence[str]) -> Values:
+def removed_values(payload: TargetPayload, left_out: Sequence[str]) -> Values:
     """precompensated.mass, .com and .inertia of a payload in the sensor frame.
 
     Args:

@@ -14,7 +14,7 @@ from ...identification.verdict import allowed_intervals
 from ...inertia import Array, report_jacobian
 from ...regression.tool import Tool
 from ...settings import Settings
-from ...targets.target import Payload, Placement, payload_of, payload_of_report
+from ...targets.target import TargetFrame, TargetPayload, payload_of, payload_of_report
 from ..estimation import Estimation
 from ..services.saving import read_saved
 
@@ -22,15 +22,15 @@ _WAIT = 2.0  # s for the worker
 _FRESH_TIME, _POLL = 2.0, 0.05  # s for a fresh estimate, and between two looks
 
 
-class Evidence(NamedTuple):
+class PayloadEvidence(NamedTuple):
     """A payload, and the numbers that it stands on, for the record."""
 
-    payload: Payload
+    payload: TargetPayload
     record: dict[str, Any]
 
 
 def find_evidence(estimation: Estimation, settings: Settings, name: str,
-                  takes_tool: bool) -> Evidence:
+                  takes_tool: bool) -> PayloadEvidence:
     """The payload of a saved estimate, or, without a name, of the newest one.
 
     Args:
@@ -55,11 +55,11 @@ def find_evidence(estimation: Estimation, settings: Settings, name: str,
     record = {**outcome.to_json(), "sigma": outcome.sigma.tolist(),
               "with_tool": tool.describe() if tool is not None else None}
     if tool is not None and outcome.carries_nothing:
-        return Evidence(payload_of_tool(tool, outcome.bias), record)
-    return Evidence(payload_of(outcome, None if tool is None else tool.phi), record)
+        return PayloadEvidence(payload_of_tool(tool, outcome.bias), record)
+    return PayloadEvidence(payload_of(outcome, None if tool is None else tool.phi), record)
 
 
-def payload_of_tool(tool: Tool, bias: Array) -> Payload:
+def payload_of_tool(tool: Tool, bias: Array) -> TargetPayload:
     """What is told of a tool that carries nothing: of it alone, as far as its file tells it.
 
     Args:
@@ -70,7 +70,7 @@ def payload_of_tool(tool: Tool, bias: Array) -> Payload:
     known = 2.0 * sd <= allowed_intervals(tool.phi, tool.covariance)
     mass, com, inertia = (IDENTIFIED if known[group].all() else UNOBSERVED
                           for group in (slice(0, 1), slice(1, 4), slice(4, 10)))
-    return Payload(tool.frame_id, tool.phi, mass, com, inertia, bias)
+    return TargetPayload(tool.frame_id, tool.phi, mass, com, inertia, bias)
 
 
 def _newest_outcome(estimation: Estimation) -> Outcome:
@@ -83,7 +83,7 @@ def _newest_outcome(estimation: Estimation) -> Outcome:
         time.sleep(_POLL)
 
 
-def _saved(directory: str, name: str, takes_tool: bool) -> Evidence:
+def _saved(directory: str, name: str, takes_tool: bool) -> PayloadEvidence:
     report = read_saved(directory, name)
     try:
         payload, tool_apart = payload_of_report(report)
@@ -92,10 +92,10 @@ def _saved(directory: str, name: str, takes_tool: bool) -> Evidence:
     if tool_apart and takes_tool:
         raise InvalidData(f"saved estimate '{name}' is of the object without its tool, and the "
                           "target takes both")
-    return Evidence(payload, {**report, "saved_as": name})
+    return PayloadEvidence(payload, {**report, "saved_as": name})
 
 
-def place(estimation: Estimation, payload: Payload, placement: Placement) -> Payload:
+def place(estimation: Estimation, payload: TargetPayload, placement: TargetFrame) -> TargetPayload:
     """A payload where a target wants it.
 
     Raises:

@@ -23,7 +23,7 @@ from ...findings import Finding
 from ...identification.verdict import COM_LENGTH, COM_SHARE, MASS_SHARE
 from ...io.dynamic_joint_state import DynamicJointStates
 from ...settings import Settings
-from ...targets.target import Gate, Payload, Reading, Target
+from ...targets.target import Gate, Reading, Target, TargetPayload
 from ..services.saving import require_writable
 from .history import History, is_undo
 
@@ -35,7 +35,7 @@ _REST_TIME = 0.3  # s for which the joints are watched
 _SILENCE = 1.5  # s without joint states, after which it is not known whether they move
 
 
-def gates_of_payload(payload: Payload, settings: Settings, needs_limits: bool) -> list[Gate]:
+def gates_of_payload(payload: TargetPayload, settings: Settings, needs_limits: bool) -> list[Gate]:
     """Whether what is sent is known well enough, and inside of the limits of the robot.
 
     Args:
@@ -186,7 +186,7 @@ def _describe_motion(names: Sequence[Sequence[str]], positions: Sequence[Sequenc
     return ""
 
 
-def is_news(payload: Payload | None, last: Mapping[str, Any] | None) -> bool:
+def is_news(payload: TargetPayload | None, last: Mapping[str, Any] | None) -> bool:
     """Whether a payload differs from what its target was told last by more than a verdict allows.
 
     Args:

@@ -29,7 +29,7 @@ from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 from ...errors import InertialIdError, InvalidData, InvalidSetting
 from ...settings import Settings
-from ...targets.target import Gate, Seen, ServiceCall, Sources, Topic
+from ...targets.target import Gate, Seen, ServiceCall, Sources, StateTopic
 from ..compat import message_type
 from ..worker import Busy
 
@@ -279,7 +279,7 @@ _MESSAGE_TIME = 1.0  # s that a topic with the payload may be silent
 
 
 @dataclass(frozen=True)
-class Look:
+class Survey:
     """What was seen, and gates that are closed where something is missing."""
 
     seen: Seen
@@ -292,7 +292,7 @@ class Graph:
     def __init__(self, node: Node, asking: Asking) -> None:
         self._node, self._asking = node, asking
 
-    def look(self, sources: Sources, settings: Settings) -> Look:
+    def survey(self, sources: Sources, settings: Settings) -> Survey:
         """See what a target asks for.
 
         Raises:
@@ -314,9 +314,9 @@ class Graph:
         client = ParameterClient(self._asking, node, settings.apply.timeout)
         parameters = client.read(sources.parameters) if node else {}
         locked = client.read_only(list(parameters)) if parameters else frozenset()
-        return Look(Seen(types, fields, self.read(sources.topic), self._ask(sources.query, there,
-                                                                          settings),
-                         parameters, locked), tuple(gates))
+        return Survey(Seen(types, fields, self.read(sources.topic), self._ask(sources.query, there,
+                                                                              settings),
+                           parameters, locked), tuple(gates))
 
     def resolve(self, name: str) -> str:
         """The full name of a service, topic or node (raises InvalidSetting where it is none)."""
@@ -326,7 +326,7 @@ class Graph:
             raise InvalidSetting(f"'{name}' is no name of a service, topic or node: "
                                  f"{' '.join(str(error).split())}") from None
 
-    def read(self, topic: Topic | None) -> Any:
+    def read(self, topic: StateTopic | None) -> Any:
         """The next message of a topic; None where it is silent or its type is not installed."""
         if topic is None:
             return None

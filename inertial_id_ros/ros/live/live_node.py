@@ -32,7 +32,7 @@ _NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 _STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-class Point(NamedTuple):
+class PlottedPoint(NamedTuple):
     """Of the plots: stamp [s], mass and its sigma [kg], residual force [N] and torque [N m]."""
 
     stamp: float
@@ -57,7 +57,7 @@ class LiveNode(Node):
         self.message: InertialParameters | None = None
         self.wrench: WrenchStamped | None = None
         self.said = ""  # the last answer of the node, in words
-        self.history: deque[Point] = deque(maxlen=_KEPT)
+        self.history: deque[PlottedPoint] = deque(maxlen=_KEPT)
         self._tree = TransformTree()
         self._asked: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         topic = f"{self.target}/inertial_parameters"
@@ -171,7 +171,7 @@ class LiveNode(Node):
         self._tree.want(message.header.frame_id)
         stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
         if not self.history or stamp > self.history[-1].stamp:
-            self.history.append(Point(stamp, *mass_point(message), *residual_point(message)))
+            self.history.append(PlottedPoint(stamp, *mass_point(message), *residual_point(message)))
         elif stamp < self.history[-1].stamp:  # the clock was set back, or a recording begins again
             self.history.clear()
 

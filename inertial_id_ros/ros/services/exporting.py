@@ -9,10 +9,8 @@ from dataclasses import replace
 from inertial_id_ros.srv import Export
 
 from ...errors import InertialIdError, InvalidSetting, UnknownFrame
-from ...export.formats import ROBOT, ExportedPayload, check_format, export
-from ...export.payload import Payload, payload_from_estimate
-from ...export.placement import moves_against
-from ...export.saved_estimate import read_saved_estimate
+from ...export.formats import ROBOT, ExportedPayload, check_format, export, moves_against
+from ...export.payload import PayloadOnLink, payload_from_estimate, read_saved_estimate
 from ...export.usd import hull_of_shape
 from ...io.child_process import ChildProcess
 from ...io.files import user_path, write_atomically
@@ -64,7 +62,7 @@ class Exports:
             lambda child: self._carry_out(request, response, payload, publisher, child))
 
     def _carry_out(self, request: Export.Request, response: Export.Response,
-                   payload: Payload | None, publisher: str, child: ChildProcess) -> str:
+                   payload: PayloadOnLink | None, publisher: str, child: ChildProcess) -> str:
         """Fill the response; what was done, in one sentence. In the reader's thread."""
         directory = self._node.settings.state.directory
         if payload is None:
@@ -82,7 +80,7 @@ class Exports:
             done.append(f"set as {PARAMETER} of {publisher}")
         return "; ".join([", ".join(done), *document.notes])
 
-    def _make(self, payload: Payload, request: Export.Request, child: ChildProcess
+    def _make(self, payload: PayloadOnLink, request: Export.Request, child: ChildProcess
               ) -> ExportedPayload:
         """The document; a parent that the description does not know may be known from transforms.
 
@@ -98,7 +96,8 @@ class Exports:
             moved = self._move_by_transforms(payload, parent, unknown)
         return export(moved, request.format, parent, urdf, child)
 
-    def _move_by_transforms(self, payload: Payload, parent: str, unknown: UnknownFrame) -> Payload:
+    def _move_by_transforms(self, payload: PayloadOnLink, parent: str,
+                            unknown: UnknownFrame) -> PayloadOnLink:
         """The payload on a frame that fixed transforms relate to its own.
 
         Raises:

@@ -49,7 +49,7 @@ class _Goal(NamedTuple):
     timeout: float  # s
 
 
-class _Run(NamedTuple):
+class _RunningGoal(NamedTuple):
     """A goal that runs, its handle in rclpy, and when it began."""
 
     goal: _Goal
@@ -58,7 +58,7 @@ class _Run(NamedTuple):
     begun: Future[None]
 
 
-class _Server(ActionServer):
+class _GoalServer(ActionServer):
     """Does nothing when a goal begins; the callback that makes the result runs when it ends.
 
     An execute callback that waits would be run again and again by the executors of rclpy.
@@ -80,7 +80,7 @@ class IdentifyAction:
                  shapes: RequestedShapes) -> None:
         self._node, self._estimation, self._shapes = node, estimation, shapes
         self._checked: _Goal | None = None  # between request and acceptance
-        self._run: _Run | None = None
+        self._run: _RunningGoal | None = None
         self._current: _Goal | None = None  # that runs; the worker reads it
         self._shown: Outcome = _NO_ESTIMATE_YET
         self._fed_back = math.inf, ""  # when feedback was given last, and what it said
@@ -88,12 +88,12 @@ class IdentifyAction:
         self._rejections = rejection_limit()
         self._watching = False  # in the worker
         self._seen: deque[Outcome] = deque(maxlen=1)
-        self._server = _Server(
+        self._server = _GoalServer(
             node, Identify, "~/identify",
             _never_executed, goal_callback=self._on_request, cancel_callback=self._on_cancel,
             handle_accepted_callback=self._on_accepted, result_timeout=_RESULT_KEPT)
 
-    def take_outcome(self, outcome: Outcome) -> None:
+    def keep_outcome(self, outcome: Outcome) -> None:
         """Keep an outcome for the feedback of the goal that runs; in the worker."""
         if self._watching:
             self._seen.append(outcome)
@@ -153,7 +153,7 @@ class IdentifyAction:
         handle.execute()
         self._shown, self._fed_back = _NO_ESTIMATE_YET, (-math.inf, "")
         self._current = goal
-        self._run = _Run(goal, handle, time.monotonic(), self._hand_over(goal))
+        self._run = _RunningGoal(goal, handle, time.monotonic(), self._hand_over(goal))
         self._estimation.findings.set(
             "goal", "info", f"a goal of ~/identify runs for at most {goal.timeout:g} s")
 
@@ -210,7 +210,7 @@ class IdentifyAction:
         elif elapsed > run.goal.timeout:
             self._finish(_ABORTED, f"timeout of {run.goal.timeout:g} s" + _because(missing))
 
-    def _feed_back(self, run: _Run, missing: str, elapsed: float) -> None:
+    def _feed_back(self, run: _RunningGoal, missing: str, elapsed: float) -> None:
         """Give feedback where there is something new, once a second at most, and on what reaches
         the goal."""
         if self._shown is _NO_ESTIMATE_YET:
@@ -262,5 +262,5 @@ def _because(missing: str) -> str:
 
 
 def _never_executed(handle: Any) -> Identify.Result:
-    """Stands in for the execute callback that rclpy demands, and `_Server` never calls."""
+    """Stands in for the execute callback that rclpy demands, and `_GoalServer` never calls."""
     raise NotImplementedError

@@ -21,7 +21,7 @@ from rclpy.qos import QoSProfile
 from ...errors import InertialIdError, printable
 from ...findings import FindingLog
 from ..compat import message_type
-from ..settings.parameter_files import Section
+from ..settings.parameters import Section
 from ..settings.settings_node import SettingsNode
 
 _TOPIC, _KEPT = "bond", 100

@@ -18,11 +18,12 @@ from ...settings import Settings, iter_settings
 from ...settings.spec import unknown_setting
 from ..compat import parameter_overrides
 from ..services.calls import parameter_limit, require_unlocked_parameters
-from .parameter_files import Section, check_parameter_files
 from .parameters import (
     PAYLOAD,
+    Section,
     apply_parameters,
     cast_to_declared_type,
+    check_parameter_files,
     declare_payload,
     declare_settings,
     payload_parameters,

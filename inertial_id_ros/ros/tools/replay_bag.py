@@ -23,7 +23,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.time import Time
 from rosgraph_msgs.msg import Clock
 
-from ...apps.bag.reader import Recording, Topic
+from ...apps.bag.reader import BagReader, RecordedTopic
 from ...apps.bag.topics import absolute_name, describe_topics
 from ...arguments import Parser
 from ...cli import exit_status, replay_bag
@@ -96,14 +96,15 @@ def run(words: Sequence[str], stop: threading.Event) -> int:
         InertialIdError: it cannot be done.
     """
     options = parse(words)
-    with Recording(options.recording) as recording:
+    with BagReader(options.recording) as recording:
         chosen = choose_topics(recording.topics, options.topics)
         start_ros(_NAME, words)
         replay(recording, chosen, options, stop)
     return 0
 
 
-def choose_topics(topics: Sequence[Topic], names: Sequence[str] | None) -> list[Topic]:
+def choose_topics(topics: Sequence[RecordedTopic],
+                  names: Sequence[str] | None) -> list[RecordedTopic]:
     """The topics to replay.
 
     Raises:
@@ -119,7 +120,7 @@ def choose_topics(topics: Sequence[Topic], names: Sequence[str] | None) -> list[
     return [t for t in topics if t.name in wanted]
 
 
-def replay(recording: Recording, chosen: Sequence[Topic], options: argparse.Namespace,
+def replay(recording: BagReader, chosen: Sequence[RecordedTopic], options: argparse.Namespace,
            stop: threading.Event) -> None:
     """Publish the topics until the end, or until stop is set.
 
@@ -153,7 +154,7 @@ class Player:
         stop: ends everything when set.
     """
 
-    def __init__(self, recording: Recording, publishers: dict[str, Publisher],
+    def __init__(self, recording: BagReader, publishers: dict[str, Publisher],
                  clock: Publisher, rate: float, stop: threading.Event) -> None:
         self._recording = recording
         self._publishers = publishers
@@ -217,8 +218,8 @@ class Player:
                 publisher.wait_for_all_acked(Duration(seconds=left))
 
 
-def make_publishers(node: Node, recording: Recording,
-                    topics: Sequence[Topic]) -> tuple[dict[str, Publisher], dict[str, str]]:
+def make_publishers(node: Node, recording: BagReader,
+                    topics: Sequence[RecordedTopic]) -> tuple[dict[str, Publisher], dict[str, str]]:
     """A publisher for each topic that can be published, and why the others cannot."""
     publishers: dict[str, Publisher] = {}
     skipped: dict[str, str] = {}
@@ -238,7 +239,7 @@ def make_publishers(node: Node, recording: Recording,
     return publishers, skipped
 
 
-def _why_not_published(topic: Topic, publishers: dict[str, Publisher]) -> str:
+def _why_not_published(topic: RecordedTopic, publishers: dict[str, Publisher]) -> str:
     """Why a topic is left out, whatever its type; empty if it is not."""
     if topic.name == CLOCK_TOPIC:
         return "the replay publishes its own clock"
@@ -269,8 +270,8 @@ def replay_qos(offered: Sequence[Qos], count: int) -> QoSProfile:
         reliability=ReliabilityPolicy.BEST_EFFORT if best_effort else ReliabilityPolicy.RELIABLE)
 
 
-def _describe(recording: Recording, rate: float, publishers: dict[str, Publisher],
-              topics: Sequence[Topic], skipped: dict[str, str]) -> None:
+def _describe(recording: BagReader, rate: float, publishers: dict[str, Publisher],
+              topics: Sequence[RecordedTopic], skipped: dict[str, str]) -> None:
     """Print what is replayed, and what is not, and why."""
     _say(f"{recording.path}: {recording.duration:.1f} s, replayed at {rate:g} times its speed")
     for topic in topics:

@@ -4,7 +4,8 @@
 ``/joint_states`` and ``/wrench`` at the sample rate, ``/tf`` at its own, and latched
 ``/tf_static``, ``/robot_description`` and ``~/truth`` (the payload's true inertia). A wrench
 published on ``~/push`` acts on the payload, in the axes and about the origin of the sensor, until
-the next one comes. Settings are parameters of the node and options of the command line, which set
+the next one comes. With ``motion:=commanded`` it also offers what a driver does
+(`cobot_driver.py`). Settings are parameters of the node and options of the command line, which set
 the parameters' defaults.
 ``--write BAG`` writes a bag instead and exits without starting ROS.
 """
@@ -38,7 +39,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from ...apps.simulation.cobot import SimulatedCobot
+from ...apps.simulation.cobot import Recording, SimulatedCobot
 from ...apps.simulation.command_line import Options, parse, write_simulation
 from ...apps.simulation.description import Transform
 from ...apps.simulation.payload import Payload
@@ -50,6 +51,7 @@ from ...settings.spec import allowed_range, iter_group
 from .. import compat
 from ..conversions import inertia_message, time_message, vector
 from ..program import ignore_signals, leave_in_time, start_ros, stop_flag, without_ros_arguments
+from .cobot_driver import CobotDriver
 
 _NAME = "simulate_cobot"
 _DEPTH = 100  # samples kept for a receiver on a machine that is busy for a moment
@@ -57,6 +59,7 @@ _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # Samples are computed this far ahead: enough to share the cost of a call, and so little that the
 # computation (under 1 ms at 500 Hz) fits between two publications.
 _AHEAD = 0.1  # s
+_AHEAD_COMMANDED = 0.02  # s, where what comes next depends on what the arm is told
 _MAX_LAG = 0.5  # s behind schedule after which samples are skipped rather than sent in a burst
 _LONGEST_END = 5.0  # s from a signal to the end, whatever the middleware waits for
 
@@ -85,6 +88,7 @@ class SimulateCobotNode(Node):
             "robot_description": self.create_publisher(String, "robot_description", _LATCHED),
             "truth": self.create_publisher(InertiaStamped, "~/truth", _LATCHED),
         }
+        self._driver = None if self.cobot.commanded is None else CobotDriver(self, self.cobot)
         self._push = (0.0,) * 6  # of what touches the payload, with the sign of the readings
         self.create_subscription(Wrench, "~/push", self._take_push, 1)
         self._stop, self.finished = threading.Event(), threading.Event()
@@ -142,10 +146,13 @@ class SimulateCobotNode(Node):
         settings, messages = self.cobot.settings, _SampleMessages(self.cobot)
         total = round(settings.duration * settings.rate) if settings.duration else None
         schedule = _Schedule(self.get_clock().now().nanoseconds, settings.rate)
-        number, chunk = 0, max(1, round(_AHEAD * settings.rate))
+        ahead = _AHEAD if self._driver is None else _AHEAD_COMMANDED
+        number, chunk = 0, max(1, round(ahead * settings.rate))
         while not self._stop.is_set() and number != total:
             count = chunk if total is None else min(chunk, total - number)
-            messages.load(number, count)
+            block = messages.load(number, count)
+            if self._driver is not None:
+                self._driver.watch(block, self._push)
             for i in range(count):
                 if self._stop.is_set():
                     return
@@ -209,8 +216,8 @@ class _SampleMessages:
             _transform_message(Transform(j.parent, j.child, j.translation, identity), self._stamp)
             for j in cobot.description.moving])
 
-    def load(self, start: int, count: int) -> None:
-        """Computes samples ``start`` to ``start + count``."""
+    def load(self, start: int, count: int) -> Recording:
+        """Computes samples ``start`` to ``start + count``, which it returns."""
         block = self._cobot.samples(start, count)
         self._first = start
         self._q = [array("d", row.tobytes()) for row in block.q]
@@ -220,6 +227,7 @@ class _SampleMessages:
         due = [i for i in range(count) if self.transforms_due(i)]
         quaternions = self._cobot.description.joint_quaternions(block.q[due]).tolist()
         self._quaternions = dict(zip(due, quaternions, strict=True))
+        return block
 
     def transforms_due(self, i: int) -> bool:
         """Whether the i-th loaded sample comes with transforms."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from ....errors import RecordingError
 from ....settings import Settings
 from ...report.payload_page import payload_page
-from ...report.provenance import Origin
+from ...report.provenance import ReportOrigin
 from ..offline import identify_recording
 from .files import read_black_box
 
@@ -28,4 +28,4 @@ def page_of_black_box(path: bytes) -> bytes:
     settings = Settings().replace(dict(box.settings))
     result = identify_recording(folder, settings, keep_trace=True, box=box)
     command = shlex.join(["identify_bag", str(folder), "--report", "."])
-    return payload_page(result, settings, Origin(folder.name, str(folder), command)).encode()
+    return payload_page(result, settings, ReportOrigin(folder.name, str(folder), command)).encode()

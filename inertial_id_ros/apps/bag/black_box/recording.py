@@ -24,7 +24,7 @@ class LoggedTopic(NamedTuple):
 
 
 def write_recording(folder: Path, topics: Sequence[LoggedTopic],
-               messages: Iterable[LoggedMessage]) -> None:
+                    messages: Iterable[LoggedMessage]) -> None:
     """Write the messages as a rosbag2 recording of mcap (raises OSError, RecordingError)."""
     with optional_packages("saving a black box"):
         from rosbags.rosbag2 import StoragePlugin, Writer

@@ -15,12 +15,12 @@ from ....io.message_log import RESTORE
 from ....kinematics.robot_description import read_description
 from ....signals.input_topics import PROGRAM
 from ..reader import RawMessage
-from ..run import Run
+from ..run import OfflineRun
 from .files import BlackBox
 from .marks import ADVANCE, DESCRIBE, MARKS, MARKS_TYPE, SOLVE, repeat_command
 
 
-class MarkedRun(Run):
+class MarkedRun(OfflineRun):
     """A pass over a black box, which solves where the node did, uses a robot description when the
     node did, and repeats what the node was told.
 

@@ -1,0 +1,61 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The pipeline of the product, fed by a simulated arm that moves when it is told to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inertial_id_ros.api import Identifier
+from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
+from inertial_id_ros.apps.simulation.description import SENSOR_FRAME
+from inertial_id_ros.apps.simulation.settings import CobotSettings
+from inertial_id_ros.apps.simulation.trajectory import Trajectory
+from inertial_id_ros.estimate import Estimate, NoEstimate
+
+from .task import Task
+
+RATE = 500.0  # Hz
+_START_NS = 1_000_000_000_000
+_BIAS = np.repeat([3.0, 0.2], 3)  # N, N m
+
+
+class RunningIdentification:
+    """An arm with a payload, and what the pipeline makes of its samples as they come.
+
+    Attributes:
+        time: simulated so far [s]; joints: (n, 6) positions at all samples [rad].
+    """
+
+    def __init__(self, task: Task, sensor: str) -> None:
+        rng = np.random.default_rng([task.number, 5])
+        self._cobot = SimulatedCobot(CobotSettings(
+            motion="commanded", pose=tuple(task.pose.tolist()), sensor=sensor, rate=RATE,
+            seed=task.number, bias=tuple((_BIAS * rng.normal(size=6)).tolist())),
+            payload=task.payload)
+        self._identifier = Identifier(task.settings(sensor))
+        self._identifier.set_robot_description(self._cobot.urdf)
+        self._samples = 0
+        self.joints: list[np.ndarray] = []
+
+    @property
+    def time(self) -> float:
+        return self._samples / RATE
+
+    def follow(self, trajectory: Trajectory) -> None:
+        """Let the arm begin to follow a trajectory."""
+        assert self._cobot.commanded is not None
+        self._cobot.commanded.follow(trajectory)
+
+    def advance(self, duration: float) -> None:
+        """Take the samples of so many seconds."""
+        count = max(1, round(duration * RATE))
+        block = self._cobot.samples(self._samples, count)
+        self._samples += count
+        stamps = (_START_NS + np.round(block.t * 1e9)).astype(np.int64)
+        self._identifier.add_joint_states(stamps, self._cobot.joint_names, block.q)
+        self._identifier.add_wrenches(stamps, SENSOR_FRAME, block.wrench)
+        self.joints.append(block.truth.q)
+
+    def solve(self) -> Estimate | NoEstimate:
+        """The estimate from all samples so far."""
+        return self._identifier.solve()

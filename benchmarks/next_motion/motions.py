@@ -1,0 +1,147 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Ways to move a payload: planned, the published sinusoid, and four poses with random motion.
+
+The two usual ones know nothing of the payload; of the sinusoid of Nadeau et al. (2022) the pace, of
+the poses the speed between them are such that no link exceeds its limit, as for the planned ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
+from inertial_id_ros.apps.excitation.next_motion.check_motion import CheckedRobot, check_motion
+from inertial_id_ros.apps.excitation.next_motion.knowledge import Knowledge
+from inertial_id_ros.apps.excitation.next_motion.rest_to_rest import RestToRest, shortest_moves
+from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
+from inertial_id_ros.apps.simulation.motion import AMPLITUDE, FREQUENCY, Sinusoid
+from inertial_id_ros.apps.simulation.timing import SmoothStart
+from inertial_id_ros.apps.simulation.trajectory import Trajectory
+from inertial_id_ros.inertia import Array
+
+from .task import LIMITS, Task
+
+PLANNED = "planned"
+_POINTS = 0.02  # s between points of a trajectory
+_RAMP = 1.0  # s in which the sinusoid gains its speed
+_SINUSOID = 60.0  # s
+_STAND = 2.0  # s in each of the four poses
+_TILT = np.radians(30.0)  # of the wrist between them
+_RANDOM = np.radians(30.0)  # of the wrist's random motion
+
+
+class Segment(NamedTuple):
+    """A trajectory of all joints."""
+
+    trajectory: Trajectory
+
+
+class Way(Protocol):
+    """A way to move; problems: what the package's own check, by Pinocchio, finds in its motions."""
+
+    problems: list[str]
+
+    def next(self, knowledge: Knowledge) -> Segment:
+        """The next motion."""
+        ...
+
+    def knowledge_after(self, knowledge: Knowledge) -> Knowledge:
+        """What is known after it, before there is an estimate."""
+        ...
+
+
+class Planned:
+    """The planner's motions."""
+
+    def __init__(self, task: Task) -> None:
+        self._planner, self._pose, self._seed = task.planner(), task.pose, 0
+        self._robot = CheckedRobot(load_description().urdf, SENSOR_FRAME,
+                                   CarriedLoad(box=task.box))
+        self.problems: list[str] = []
+
+    def next(self, knowledge: Knowledge) -> Segment:
+        self._motion = self._planner.next_motion(self._pose, knowledge, knowledge_goal(knowledge),
+                                                 self._seed)
+        self.problems += check_motion(self._robot, self._motion, dict(zip(
+            self._robot.joint_names, self._pose.tolist(), strict=True)), LIMITS)
+        self._before, self._pose = self._pose, self._motion.positions[-1]
+        self._seed += 1
+        m = self._motion
+        return Segment(Trajectory(m.stamps, m.positions, m.velocities, m.accelerations))
+
+    def knowledge_after(self, knowledge: Knowledge) -> Knowledge:
+        return self._planner.knowledge_after(knowledge, self._motion, self._before)
+
+
+def knowledge_goal(knowledge: Knowledge):  # noqa: ANN201
+    """The accuracy that is wanted, as far as the mass is known yet."""
+    from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
+
+    from .task import COM, INERTIA, MASS_SHARE
+
+    return AccuracyGoal(MASS_SHARE * float(knowledge.phi[0]), COM, INERTIA)
+
+
+class _Usual:
+    """A way that takes no notice of what is known."""
+
+    def __init__(self, task: Task) -> None:
+        self._pose, self.problems = task.pose, []
+        self._arm = Arm(load_description().urdf, SENSOR_FRAME, CarriedLoad(box=task.box))
+
+    def knowledge_after(self, knowledge: Knowledge) -> Knowledge:
+        return knowledge
+
+
+class PublishedSinusoid(_Usual):
+    """The sinusoids about the pose, at their own pace, or slower where a link would be too fast."""
+
+    def next(self, knowledge: Knowledge) -> Segment:
+        pace = 1.28
+        while True:
+            path = Sinusoid(SmoothStart(pace, _RAMP), self._pose, AMPLITUDE, FREQUENCY)
+            t = np.arange(0.0, _SINUSOID, _POINTS)
+            q, dq, ddq = path(t)
+            peak = float(self._arm.links.links_at(q, dq).speed.max())
+            if peak <= LIMITS.link_speed:
+                return Segment(Trajectory(t, q, dq, ddq))
+            pace *= 0.99 * LIMITS.link_speed / peak
+
+
+class FourPosesAndRandom(_Usual):
+    """Four poses of the wrist, then random moves of it about the pose."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        self._home, self._rng = task.pose, np.random.default_rng([task.number, 6])
+        tilts = _TILT * np.array([[1, 0, 0], [-1, 1, 0], [0, -1, 1], [0, 0, -1]])
+        self._goals = [self._with_wrist(tilt) for tilt in tilts]
+
+    def next(self, knowledge: Knowledge) -> Segment:
+        if self._goals:
+            goal, stand = self._goals.pop(0), _STAND
+        else:
+            goal, stand = self._with_wrist(_RANDOM * self._rng.uniform(-1.0, 1.0, 3)), 0.0
+        begin, self._pose = self._pose, goal
+        return Segment(_move(self._arm, begin, goal, stand))
+
+    def _with_wrist(self, turned: Array) -> Array:
+        out = self._home.copy()
+        out[3:] += turned
+        return out
+
+
+def _move(arm: Arm, begin: Array, end: Array, stand: float) -> Trajectory:
+    """From rest to rest, as quick as the limits allow, and some seconds in the new pose."""
+    duration = shortest_moves(arm, LIMITS, begin[None], end[None])
+    move = RestToRest(np.stack([begin, end]), duration)
+    t = np.linspace(0.0, move.duration, int(move.duration / _POINTS) + 2)
+    parts = [np.vstack([part, part[-1:]]) if stand else part for part in move(t)]
+    return Trajectory(np.append(t, t[-1] + stand) if stand else t, *parts)
+
+
+MOTIONS: dict[str, Callable[[Task], Way]] = {
+    PLANNED: Planned, "sinusoid": PublishedSinusoid, "four poses": FourPosesAndRandom}

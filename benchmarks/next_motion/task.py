@@ -1,0 +1,88 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""One task: a random payload of 0.3-8 kg in a random pose, and the accuracy that is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.accuracy.real_sensors import payloads
+from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
+from inertial_id_ros.apps.excitation.next_motion.motion_limits import MotionLimits
+from inertial_id_ros.apps.excitation.next_motion.planner import MotionPlanner
+from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
+from inertial_id_ros.apps.simulation.motion import START_POSE
+from inertial_id_ros.apps.simulation.payload import Payload
+from inertial_id_ros.errors import InvalidData
+from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
+from inertial_id_ros.inertia import Array
+from inertial_id_ros.settings import Settings
+
+MASSES = (0.3, 8.0)  # kg
+MASS_SHARE, COM, INERTIA = 0.02, 0.003, 0.2  # of the mass, m, of the mean moment
+LARGEST = 0.3  # m, of a side of the payload's box
+_SPREAD = np.array([np.pi, 0.4, 0.6, 0.8, 0.8, np.pi])  # rad about the start pose
+FLOOR = 0.0  # m
+LIMITS = MotionLimits(floor=FLOOR)
+_FIRST_SEED = 20_000
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is carried, where the arm is, and what is wanted.
+
+    Attributes:
+        number: seed of all that is random; payload: its truth; box: (2, 3) around it, up to a tenth
+            too large, which planner and identification are told [m]; pose: (6,) [rad].
+    """
+
+    number: int
+    payload: Payload
+    box: Array
+    pose: Array
+
+    @property
+    def goal(self) -> AccuracyGoal:
+        """Mass and centre of mass that are wanted, 95 %."""
+        return AccuracyGoal(MASS_SHARE * self.payload.mass, COM, 0.0)
+
+    @property
+    def goal_with_inertia(self) -> AccuracyGoal:
+        """The same with the inertia."""
+        return AccuracyGoal(MASS_SHARE * self.payload.mass, COM, INERTIA)
+
+    def planner(self) -> MotionPlanner:
+        """The planner of this arm with this payload (raises InvalidData where it cannot stand)."""
+        arm = Arm(load_description().urdf, SENSOR_FRAME, CarriedLoad(box=self.box))
+        return MotionPlanner(arm, LIMITS, self.pose)
+
+    def settings(self, sensor: str) -> Settings:
+        """Settings of a careful user: the sensor's name, its place from the drawing."""
+        return Settings().replace({
+            "wrench.sensor": sensor, "wrench.sensor_frame": SENSOR_FRAME,
+            "alignment.position_sd": 0.0005})
+
+
+def make_task(number: int) -> Task:
+    """The task of a number; poses in which nothing touches and nothing is too low."""
+    rng = np.random.default_rng(_FIRST_SEED + number)
+    payload, box = _payload(rng)
+    while True:
+        task = Task(number, payload, box, START_POSE + _SPREAD * rng.uniform(-1.0, 1.0, 6))
+        try:
+            task.planner()
+        except InvalidData:
+            continue
+        return task
+
+
+def _payload(rng: np.random.Generator) -> tuple[Payload, Array]:
+    """A random body of boxes, cylinders and shells, and a box around it."""
+    while True:
+        body = payloads._scaled(payloads._stack(rng), float(np.exp(rng.uniform(*np.log(MASSES)))))
+        low, high = (np.asarray(part) for part in body.bounding_box)
+        lengths = (high - low) * (1.0 + rng.uniform(0.0, payloads.GROWTH, 3))
+        if lengths.max() <= LARGEST:
+            centre = 0.5 * (low + high)
+            return body, np.stack([centre - 0.5 * lengths, centre + 0.5 * lengths])

@@ -1,0 +1,77 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Command line: write a saved estimate in the format of a planner, simulator or controller."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..arguments import Parser
+from ..cli import OK, exit_status
+from ..errors import printable
+from ..export.formats import FORMATS, check_format, export
+from ..export.payload import DEFAULT_LINK, read_saved_estimate
+from ..export.usd import mesh_of_file
+from ..io.child_process import ChildProcess
+from ..io.files import user_path
+from ..kinematics.robot_description import read_description
+from .bag.output import check_outputs, write_text
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The command line of `export_payload`."""
+    parser = Parser(
+        prog="export_payload",
+        description="Write a saved estimate for planners, simulators and controllers.",
+        epilog="Exit status: 0 written, 1 the estimate does not tell mass or centre of mass, 2 the "
+        "request cannot be carried out.")
+    add = parser.add_argument
+    add("estimate", metavar="ESTIMATE", type=Path,
+        help="JSON that ~/save or identify_bag --json wrote")
+    add("--format", metavar="F", required=True, help=", ".join(FORMATS))
+    add("--robot", metavar="URDF", type=Path,
+        help="robot description: for urdf_robot, and for a parent other than the sensor frame")
+    add("--parent", metavar="LINK", default="",
+        help="link that carries the payload (default: the sensor frame of the estimate)")
+    add("--link", metavar="NAME", default=DEFAULT_LINK,
+        help="name of the payload's link or body (default: %(default)s)")
+    add("--mesh", metavar="FILE", type=Path,
+        help="format usd: what the payload looks like [m], in the frame of the estimate")
+    add("--output", metavar="FILE", type=Path, help="write to this file (default: standard output)")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the tool; returns its exit status."""
+    return exit_status(lambda: run(make_parser().parse_args(arguments)))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the document, and what to know about it on standard error; returns the exit status.
+
+    Raises:
+        InertialIdError: the request cannot be carried out.
+    """
+    check_format(args.format)
+    (output,) = check_outputs({"--output": args.output}, {
+        "the estimate": args.estimate, "the robot description": args.robot,
+        "the mesh": args.mesh})
+    payload = read_saved_estimate(user_path(args.estimate), args.link)
+    if args.mesh:
+        payload = replace(payload, mesh=mesh_of_file(user_path(args.mesh)))
+    urdf = read_description(user_path(args.robot)) if args.robot else ""
+    document = export(payload, args.format, args.parent.lstrip("/"), urdf, ChildProcess())
+    if output is None:
+        print(document.text, end="")
+    else:
+        write_text(output, document.text)
+    for note in document.notes:
+        print(f"note: {printable(note)}", file=sys.stderr)
+    return OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,193 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The motions of a session: the wiggle that decides sign and frame, then what tells most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...errors import InvalidData
+from ...identification.accuracy_goal import AccuracyGoal
+from ...inertia import PARAMETERS, Array, phi_from_body, report_jacobian, tensor_from_six
+from ...settings import Settings
+from ..excitation.arm import Arm, CarriedLoad
+from ..excitation.next_motion.check_motion import CheckedRobot, check_motion
+from ..excitation.next_motion.knowledge import Knowledge, SensorModel
+from ..excitation.next_motion.motion_limits import MotionLimits
+from ..excitation.next_motion.planned_motion import PlannedMotion
+from ..excitation.next_motion.planner import MotionPlanner
+from ..excitation.next_motion.rest_to_rest import RestToRest, shortest_moves
+from ..excitation.next_motion.words import describe_motion
+
+# A box around the payload in the frame of the sensor, corners [m], where nobody gave one.
+USUAL_BOX = np.array([[-0.1, -0.1, 0.0], [0.1, 0.1, 0.2]])
+_WRIST = 3  # joints that may be wiggled
+_WIGGLED = 2  # of them
+_ANGLES = (np.radians(18.0), np.radians(12.0))  # to either side; the larger one first
+_SLOW = 1.1  # s at least, of a move: accelerations hardly count then
+_POINTS = 0.02  # s between points of a trajectory
+_TRIES = 6  # seeds of the planner, where the check finds something wrong
+_DRAWN, _LARGE = 12, np.radians(50.0)  # large motions, and how far a joint turns in them
+
+
+class MotionSource:
+    """Plans motions of the arm as it stands, and checks them independently of how they came about.
+
+    Args:
+        urdf: of the robot; frame: of the sensor, a link of it.
+        pose: position of every joint by name [rad or m]; all motions stay around it.
+        settings: of the node; rate: of the wrench [Hz].
+        box: corners (2, 3) [m] of a box around the payload, in the frame of the sensor.
+
+    Raises:
+        InvalidModel, UnknownFrame, InvalidData: the robot cannot be moved from there.
+    """
+
+    def __init__(self, urdf: str, frame: str, pose: Mapping[str, float], settings: Settings,
+                 limits: MotionLimits, rate: float, box: Array = USUAL_BOX) -> None:
+        carried = CarriedLoad(box=box)
+        self._arm, self._limits = Arm(urdf, frame, carried), limits
+        self._checked = CheckedRobot(urdf, frame, carried)
+        home = self._positions(pose)
+        self._planner = MotionPlanner(self._arm, limits, home)
+        self._knowledge = Knowledge.usual(SensorModel.from_settings(settings, rate))
+        self._seed, self._rng = 0, np.random.default_rng()
+
+    def problems(self, motion: PlannedMotion, pose: Mapping[str, float]) -> tuple[str, ...]:
+        """What is wrong with a motion from this pose, by the independent check."""
+        return check_motion(self._checked, motion, dict(pose), self._limits)
+
+    def wiggle(self, pose: Mapping[str, float]) -> list[PlannedMotion]:
+        """Small motions to and fro, of one joint each, that tilt the sensor most.
+
+        Raises:
+            InvalidData: none is within the limits.
+        """
+        out: list[PlannedMotion] = []
+        for joint in self._tilting(pose):
+            motion = self._wiggle_of(joint, pose)
+            if motion is not None:
+                out.append(motion)
+            if len(out) == _WIGGLED:
+                return out
+        if not out:
+            raise InvalidData("no small motion of the wrist is within the limits: move the arm to "
+                              "where it has more room")
+        return out
+
+    def next_motion(self, pose: Mapping[str, float], goal: AccuracyGoal, by_hand: bool = False
+                    ) -> PlannedMotion:
+        """The motion that lowers the uncertainty most, and that the check finds nothing wrong with.
+
+        Raises:
+            InvalidData: there is none.
+        """
+        found: tuple[str, ...] = ()
+        for _ in range(_TRIES):
+            self._seed += 1
+            motion = self._planner.next_motion(self._positions(pose), self._knowledge, goal,
+                                               self._seed, by_hand)
+            found = self.problems(motion, pose)
+            if not found:
+                return motion
+        raise InvalidData(f"no motion passes the check: {found[0]}")
+
+    def large_motion(self, pose: Mapping[str, float]) -> PlannedMotion:
+        """A motion of the whole wrist and back, drawn at random: of some that the check finds
+        nothing wrong with, the one that turns gravity most in the sensor.
+
+        Raises:
+            InvalidData: there is none.
+        """
+        q = self._positions(pose)
+        names = list(self._arm.joint_names)
+        wrist = [names.index(name) for name in self._arm.chain[-_WRIST:]]
+        best: tuple[float, PlannedMotion] | None = None
+        for _ in range(_DRAWN):
+            poses = np.tile(q, (3, 1))
+            poses[1, wrist] += self._rng.uniform(-_LARGE, _LARGE, len(wrist))
+            path = RestToRest(poses, shortest_moves(self._arm, self._limits, poses[:-1], poses[1:]))
+            up = self._arm.frame_motion(poses, 0.0 * poses, 0.0 * poses).up
+            turned = float(np.linalg.norm(up[1] - up[0]))
+            motion = self._as_planned(path, describe_motion(
+                self._arm.chain, poses[:, [names.index(name) for name in self._arm.chain]]))
+            if (best is None or turned > best[0]) and not self.problems(motion, pose):
+                best = turned, motion
+        if best is None:
+            raise InvalidData("no large motion of the wrist passes the check")
+        return best[1]
+
+    def learn(self, motion: PlannedMotion, pose: Mapping[str, float]) -> None:
+        """Take a motion from this pose for made."""
+        self._knowledge = self._planner.knowledge_after(self._knowledge, motion,
+                                                        self._positions(pose))
+
+    def learn_estimate(self, report: Array, covariance: Array) -> None:
+        """Take an estimate for what is known.
+
+        Args:
+            report: (10,) mass, centre of mass, inertia about it; covariance: (10, 10) of it.
+        """
+        phi = phi_from_body(report[0], report[1:4], tensor_from_six(report[4:]))
+        back = np.linalg.inv(report_jacobian(phi))
+        of_phi = back @ covariance @ back.T
+        if np.isfinite(of_phi).all() and np.linalg.eigvalsh(of_phi)[0] > 0.0:
+            self._knowledge = self._knowledge.revised(phi, of_phi)
+
+    def _tilting(self, pose: Mapping[str, float]) -> list[int]:
+        """Joints of the wrist, those that tilt the sensor most first."""
+        names = list(self._arm.joint_names)
+        q = self._positions(pose)
+        wrist = [names.index(name) for name in self._arm.chain[-_WRIST:]]
+
+        def tilt(joint: int) -> float:
+            rows = np.tile(q, (2, 1))
+            rows[1, joint] += _ANGLES[0]
+            up = self._arm.frame_motion(rows, 0.0 * rows, 0.0 * rows).up
+            return -float(np.linalg.norm(up[1] - up[0]))
+
+        return sorted(wrist, key=tilt)
+
+    def _wiggle_of(self, joint: int, pose: Mapping[str, float]) -> PlannedMotion | None:
+        """A motion to and fro of one joint; None where none is within the limits."""
+        q = self._positions(pose)
+        for angle in _ANGLES:
+            poses = q + angle * np.array([0.0, 1.0, -1.0, 0.0])[:, None] * np.eye(len(q))[joint]
+            durations = np.maximum(_SLOW, shortest_moves(self._arm, self._limits, poses[:-1],
+                                                         poses[1:]))
+            motion = self._as_planned(
+                RestToRest(poses, durations), f"turn {self._arm.joint_names[joint]} by "
+                f"{np.degrees(angle):.0f}° to either side")
+            if not self.problems(motion, pose):
+                return motion
+        return None
+
+    def _as_planned(self, path: RestToRest, words: str) -> PlannedMotion:
+        """The points of a motion, of all joints that move the sensor: controllers want them all."""
+        names = list(self._arm.joint_names)
+        chain = [names.index(name) for name in self._arm.chain]
+        stamps = np.linspace(0.0, path.duration, int(np.ceil(path.duration / _POINTS)) + 1)
+        state = path(stamps)
+        for part in state[1:]:
+            part[[0, -1]] = 0.0  # what is left there is rounding
+        return PlannedMotion(self._arm.chain, stamps, state.q[:, chain], state.dq[:, chain],
+                             state.ddq[:, chain], words=words)
+
+    def _positions(self, pose: Mapping[str, float]) -> Array:
+        """Positions (joints,) in the order of the description.
+
+        Raises:
+            InvalidData: one is not known.
+        """
+        for name in self._arm.joint_names:
+            if name not in pose:
+                raise InvalidData(f"it is not known where joint '{name}' is")
+        return np.array([pose[name] for name in self._arm.joint_names])
+
+
+def as_phi(report: Array) -> Array:
+    """phi (10,) of a report (10,); zeros where it holds nothing."""
+    if not np.isfinite(report).all() or report[0] == 0.0:
+        return np.zeros(PARAMETERS)
+    return phi_from_body(report[0], report[1:4], tensor_from_six(report[4:]))

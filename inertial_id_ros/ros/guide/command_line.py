@@ -1,0 +1,152 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The command line of identify_payload."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ...apps.bag.identify_bag import config_file
+from ...apps.guide.motions import USUAL_BOX
+from ...apps.guide.progress import Wanted
+from ...arguments import Parser, numbers
+from ...errors import InvalidSetting
+from ...inertia import Array
+from ...settings import SENSORS
+from ..motion_execution import SILENCE
+
+_DESCRIPTION = (
+    "Lead from an unknown load to a robot that knows it: check the set-up, move the arm, identify "
+    "the payload, prove it on another motion, hand it to the driver, write a report. Beside a node "
+    "that runs already, or with one of its own.")
+_EPILOG = (
+    "Exit status: 0 identified, proved and applied (or as far as was asked for); 2 a mistake in "
+    "the command; 3 not identified; 4 a check failed, nothing was identified; 5 identified, but "
+    "not proved or not applied; 130 interrupted. Without a terminal each event is a line of JSON.")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What was asked for on the command line.
+
+    Attributes:
+        node: full name of the node; arguments: ROS arguments of one that is started.
+        motion: whether the arm is moved by this program.
+        link_speed: of every link and the payload [m/s]; box: around the payload, corners (2, 3) [m]
+            in the frame of the sensor.
+        silence: longest time without joint states while the arm moves [s].
+        report: folder of the report; json: lines of JSON on a terminal, too.
+    """
+
+    node: str
+    arguments: tuple[str, ...]
+    wanted: Wanted
+    timeout: float
+    only_check: bool
+    dry_run: bool
+    motion: bool
+    yes: bool
+    target: str
+    controller: str
+    link_speed: float
+    box: Array
+    silence: float
+    report: Path
+    json: bool
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = Parser(prog="identify_payload", description=_DESCRIPTION, epilog=_EPILOG)
+    add = parser.add_argument_group("what is done").add_argument
+    add("--check", action="store_true", help="only check the set-up")
+    add("--dry-run", action="store_true", help="do all, but tell the robot nothing")
+    add("--no-motion", action="store_true",
+        help="do not move the arm: say which motion is needed, and wait for it")
+    add("--yes", "-y", action="store_true",
+        help="agree to every question: the arm then moves without being asked for")
+    add = parser.add_argument_group("accuracy (half of a 95 %% interval)").add_argument
+    add("--mass-accuracy", type=float, default=2.0, metavar="%", help="of the mass (default: 2)")
+    add("--com-accuracy", type=float, default=3.0, metavar="MM",
+        help="of each coordinate of the centre of mass, or what the mounting allows where that is "
+        "worse (default: 3)")
+    add("--inertia-accuracy", type=float, default=20.0, metavar="%",
+        help="of the inertia, in %% of its mean moment, as far as the sensor allows; 0: it is not "
+        "asked for (default: 20)")
+    add("--timeout", type=float, default=120.0, metavar="S",
+        help="longest identification, 5 to 600 s (default: 120)")
+    add = parser.add_argument_group("robot").add_argument
+    add("--config", metavar="NAME",
+        help="settings of a node that is started: a file, or ur, franka, xarm, kuka_lbr, kinova, "
+        "ros2_control")
+    add("--sensor", choices=sorted(SENSORS), help="the wrench sensor, by its data sheet")
+    add("--node", default="/inertial_id_node",
+        help="the node that identifies (default: /inertial_id_node); started where it does not run")
+    add("--controller", default="", help="the trajectory controller, where there are several")
+    add("--target", default="", help="what the payload is handed to (default: apply.target)")
+    add("--link-speed", type=float, default=0.25, metavar="M/S",
+        help="of every link and the payload (default: 0.25)")
+    add("--silence", type=float, default=SILENCE, metavar="S",
+        help="longest time without joint states while the arm moves, after which it is stopped "
+        f"(default: {SILENCE:g})")
+    add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ",
+        help="lengths and centre [m] of a box around the payload in the frame of the sensor, kept "
+        "clear of the arm (default: 0.2 m on each side, before the sensor)")
+    add = parser.add_argument_group("output").add_argument
+    add("--report", type=Path, default=Path("reports"), metavar="FOLDER",
+        help="where the report is written (default: reports)")
+    add("--json", action="store_true", help="lines of JSON on a terminal, too")
+    return parser
+
+
+def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> Options:
+    """Checked options (raises InvalidSetting).
+
+    Args:
+        ros_words: the ROS arguments of the command line, which go to the node.
+    """
+    args = make_parser().parse_args(words)
+    for name, value, low, high in (
+            ("--mass-accuracy", args.mass_accuracy, 0.01, 100.0),
+            ("--com-accuracy", args.com_accuracy, 0.01, 1000.0),
+            ("--inertia-accuracy", args.inertia_accuracy, 0.0, 1000.0),
+            ("--timeout", args.timeout, 5.0, 600.0), ("--link-speed", args.link_speed, 0.01, 2.0),
+            ("--silence", args.silence, 0.05, 1.0)):
+        if not (math.isfinite(value) and low <= value <= high):
+            raise InvalidSetting(f"{name} is {value:g}; allowed: {low:g} to {high:g}")
+    node = args.node if args.node.startswith("/") else f"/{args.node}"
+    return Options(
+        node, _arguments(args, node, ros_words),
+        Wanted(args.mass_accuracy / 100.0, args.com_accuracy / 1000.0,
+               args.inertia_accuracy / 100.0),
+        args.timeout, args.check, args.dry_run, not args.no_motion, args.yes, args.target,
+        args.controller, args.link_speed, _box(args.payload_box), args.silence, args.report,
+        args.json)
+
+
+def _arguments(args: argparse.Namespace, node: str, ros_words: Sequence[str]) -> tuple[str, ...]:
+    """Arguments of a node that is started."""
+    namespace, name = node.rsplit("/", 1)
+    out = ["--ros-args", "-r", f"__node:={name}"]
+    if namespace:
+        out += ["-r", f"__ns:={namespace}"]
+    if args.config:
+        out += ["--params-file", str(config_file(args.config))]
+    if args.sensor:
+        out += ["-p", f"wrench.sensor:={args.sensor}"]
+    return (*out, *ros_words)
+
+
+def _box(text: str | None) -> Array:
+    """Corners (2, 3) [m] of the box around the payload (raises InvalidSetting)."""
+    if text is None:
+        return USUAL_BOX
+    values = np.array(numbers(f"--payload-box {text}", text, "three lengths and a centre [m]", 6))
+    if not (values[:3] > 0.0).all():
+        raise InvalidSetting(f"--payload-box is {text}; its lengths must be above 0")
+    return np.stack([values[3:] - 0.5 * values[:3], values[3:] + 0.5 * values[:3]])

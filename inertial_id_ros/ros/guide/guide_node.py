@@ -1,0 +1,85 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The command's own node: its executor runs in a thread, so that the session can wait for answers
+one after the other."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import rclpy
+from rclpy.clock import Clock, ClockType
+
+from .. import compat
+from ..apply.other_nodes import Asking, ExecutorJobs
+
+_PERIOD = 0.01  # s between two looks for jobs
+_POLL = 0.02  # s
+
+
+class Stopped(Exception):
+    """The user wants to end."""
+
+
+class GuideNode:
+    """A node with a thread of its own; a context manager that leaves the graph.
+
+    Args:
+        stop: set when the user wants to end.
+
+    Attributes:
+        node: of rclpy; jobs: run in its thread; asking: asks other nodes.
+    """
+
+    def __init__(self, stop: threading.Event) -> None:
+        self.stop = stop
+        self.node = rclpy.create_node(f"identify_payload_{os.getpid()}",
+                                      start_parameter_services=False, enable_rosout=False)
+        self.jobs = ExecutorJobs()
+        self.asking = Asking(self.node, self.jobs)
+        self.node.create_timer(_PERIOD, self.jobs.step, clock=Clock(
+            clock_type=ClockType.STEADY_TIME))
+        self._executor = compat.make_executor()
+        self._executor.add_node(self.node)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._spin, name="executor", daemon=True)
+
+    def __enter__(self) -> GuideNode:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join(2.0)
+        self.node.destroy_node()
+
+    def _spin(self) -> None:
+        compat.spin(self._executor, self._ended)
+
+    def now_ns(self) -> int:
+        """The time by the clock of ROS [ns]."""
+        return int(self.node.get_clock().now().nanoseconds)
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass (raises Stopped)."""
+        self.wait_until(lambda: False, seconds)
+
+    def wait_until(self, condition: Callable[[], Any], seconds: float) -> bool:
+        """Wait for a condition; whether it holds within this time [s] (raises Stopped)."""
+        end = time.monotonic() + seconds
+        while not condition():
+            if self.stop.is_set():
+                raise Stopped
+            if time.monotonic() >= end:
+                return False
+            self.stop.wait(_POLL)
+        return True
+
+    def subscribe(self, kind: Any, topic: str, take: Callable[[Any], None], qos: Any,
+                  raw: bool = False) -> Any:
+        """A subscription, whose callback runs in the executor's thread."""
+        return self.jobs.run(lambda: self.node.create_subscription(
+            kind, topic, take, qos, raw=raw))

@@ -1,0 +1,95 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Moves the arm through its trajectory controller, one motion after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ...apps.excitation.next_motion.planned_motion import PlannedMotion
+from ...doubts import Doubt, first_doubt
+from ..motion_execution import MotionExecution, State
+from .guide_node import GuideNode, Stopped
+from .listening import ENDING, Listening
+
+_READY = 3.0  # s until controller and joint states are heard
+_POLL = 0.05  # s
+_STILL = 0.005  # rad or m
+# What the node says while it merely does not know enough yet is no reason to stop.
+_TOUCHED = "contact"  # finding
+_STOPPING = Doubt.PRESENT | Doubt.FRAME
+
+
+class ControllerMover:
+    """Makes motions, and stops the arm where the node or the driver finds a fault.
+
+    Args:
+        controller: name of the controller; found when the first motion is made, where empty.
+        check: what is wrong with a motion from where the joints are, a sentence each. It takes
+            a while, in which the executor must go on: so it is made in the session's thread, and
+            holds if the arm has not moved when the motion is sent.
+        silence: longest time without joint states while the arm moves [s].
+
+    Attributes:
+        was_rejected, is_patient: as `session.Mover`.
+    """
+
+    def __init__(self, guide: GuideNode, listening: Listening, controller: str,
+                 check: Callable[[PlannedMotion, dict[str, float]], tuple[str, ...]],
+                 silence: float) -> None:
+        self._guide, self._listening = guide, listening
+        self._controller, self._check, self._silence = controller, check, silence
+        self.was_rejected = self.is_patient = False
+
+    def run(self, motion: PlannedMotion, told: Callable[[], object]) -> str:
+        """As `session.Mover`."""
+        jobs = self._guide.jobs
+        pose = self._listening.received.newest_positions()
+        found = self._check(motion, pose)
+        execution = jobs.run(lambda: MotionExecution(
+            self._guide.node, motion, self._action(), self._listening.joint_states_topic, True,
+            lambda _, now: found or _moved(pose, now), self.find_fault, self._silence))
+        sent = False
+        try:
+            self._guide.wait_until(lambda: not execution.find_problem(), _READY)
+            jobs.run(execution.ask)
+            sent = jobs.run(lambda: confirm(execution)) is State.SENDING
+            while not execution.finished.wait(_POLL):
+                told()
+        except Stopped:
+            execution.abort("interrupted")
+        finally:
+            if not execution.finished.is_set():
+                execution.abort("the session ends")
+                execution.finished.wait(_READY)
+            jobs.run(execution.close)
+        self.was_rejected = sent and execution.state is State.REFUSED
+        return "" if execution.state is State.DONE else execution.reason
+
+    def find_fault(self) -> str:
+        """What must stop the arm, in one sentence; empty where nothing must."""
+        stopped = self._listening.driver().stopped
+        if stopped:
+            return stopped
+        findings = self._listening.findings()
+        if self.is_patient:
+            findings = tuple(f for f in findings if f.name == _TOUCHED)
+        found = first_doubt(findings, _STOPPING)
+        return "" if found is None else found.text
+
+    def _action(self) -> str:
+        """Name of the controller's action."""
+        if not self._controller:
+            self._controller = self._listening.controller_names()[0]
+        return f"{self._controller}{ENDING}"
+
+
+def confirm(execution: MotionExecution) -> State:
+    """Confirm a motion; where it stands then."""
+    execution.confirm()
+    return execution.state
+
+
+def _moved(checked: Mapping[str, float], now: Mapping[str, float]) -> tuple[str, ...]:
+    """Which joint has moved since a motion was checked."""
+    return tuple(f"{name} has moved since the motion was checked" for name, position in now.items()
+                 if name in checked and abs(position - checked[name]) > _STILL)

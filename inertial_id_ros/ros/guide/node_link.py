@@ -1,0 +1,205 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The node that identifies, as the command sees it: its settings, estimates, goals and services."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from rclpy.action import ActionClient
+
+from inertial_id_ros.action import Identify
+from inertial_id_ros.msg import InertialParameters, InertialSummary
+from inertial_id_ros.srv import Apply, GetInertialParameters, Save
+
+from ...apps.guide.progress import Part, Progress, Wanted, parts_of
+from ...errors import InertialIdError, InvalidData
+from ...inertia import Array
+from ...settings import Settings, iter_settings, settings_from_mapping
+from ..apply.other_nodes import NoAnswer, ParameterClient
+from ..contract import received_qos
+from .guide_node import GuideNode
+
+_ANSWER = 10.0  # s
+_APPLY = 40.0  # s: it waits for the driver
+_LOOK = 3.0  # s in which a node that runs is found
+_GOAL = 10.0  # s until a goal is accepted
+
+
+class NodeLink:
+    """The topics, services and the action of a node.
+
+    Args:
+        name: full name of the node.
+
+    Attributes:
+        settings: of the node.
+
+    Raises:
+        NoAnswer: there is no such node.
+    """
+
+    def __init__(self, guide: GuideNode, name: str) -> None:
+        self._guide, self.name = guide, name
+        self.settings = self._read_settings()
+        self._summary: InertialSummary | None = None
+        self._parameters: InertialParameters | None = None
+        self._missing = ""
+        self._goal: Any = None  # handle in rclpy
+        self._result: Any = None
+        self._since = time.monotonic()
+        guide.subscribe(InertialSummary, f"{name}/summary", self._take_summary, received_qos())
+        guide.subscribe(InertialParameters, f"{name}/inertial_parameters", self._take_parameters,
+                        received_qos())
+        self._client = guide.jobs.run(
+            lambda: ActionClient(guide.node, Identify, f"{name}/identify"))
+
+    def _read_settings(self) -> Settings:
+        """The settings that the node runs with."""
+        groups = sorted({name.split(".")[0] for name, _, _ in iter_settings(Settings())})
+        values = ParameterClient(self._guide.asking, self.name, _ANSWER).read(groups)
+        known = {name: value for name, value in values.items() if value is not None}
+        return settings_from_mapping(known)
+
+    def _take_summary(self, message: InertialSummary) -> None:
+        self._summary = message
+
+    def _take_parameters(self, message: InertialParameters) -> None:
+        self._parameters = message
+
+    # ---- what is known ---------------------------------------------------------------------------
+
+    @property
+    def parameters(self) -> InertialParameters | None:
+        """The newest estimate; None before any."""
+        return self._parameters if self._parameters and self._parameters.valid else None
+
+    @property
+    def has_fresh_estimate(self) -> bool:
+        """Whether there is an estimate of the goal that runs."""
+        return bool(self._summary and self._summary.valid and not self._summary.stale
+                    and list(self._summary.verdicts)[0] != "unobserved")
+
+    def parts(self, wanted: Wanted) -> tuple[Part, ...]:
+        """Mass, centre of mass and inertia as far as they are known."""
+        summary = self._summary
+        if summary is None or not summary.valid:
+            return ()
+        return parts_of(list(summary.values), list(summary.sigma), list(summary.verdicts), wanted)
+
+    def progress(self, wanted: Wanted, timeout: float) -> Progress:
+        """What is known, what is missing, and the time since the goal began."""
+        elapsed = time.monotonic() - self._since
+        text = self._missing
+        if not text and self._summary is not None and not self._summary.valid:
+            text = self._summary.text
+        return Progress(elapsed, max(timeout - elapsed, 0.0), self.parts(wanted), text)
+
+    # ---- goals -----------------------------------------------------------------------------------
+
+    def begin(self, mass: float, com: float, inertia: float, timeout: float, keep_data: bool
+              ) -> None:
+        """Have the node identify to this accuracy.
+
+        Args:
+            mass: [kg]; com: [m]; inertia: share of the mean moment; as in `Identify.action`.
+
+        Raises:
+            InvalidData: the node refuses.
+        """
+        guide = self._guide
+        if not guide.wait_until(self._client.server_is_ready, _GOAL):
+            raise InvalidData(f"node '{self.name}' has no action ~/identify")
+        goal = Identify.Goal(mass_accuracy=float(mass), com_accuracy=float(com),
+                             inertia_accuracy=float(inertia), timeout=float(timeout),
+                             keep_data=keep_data)
+        if not keep_data:
+            self._summary, self._since = None, time.monotonic()
+        sent = guide.jobs.run(lambda: self._client.send_goal_async(goal, self._take_feedback))
+        if not guide.wait_until(sent.done, _GOAL) or not sent.result().accepted:
+            raise InvalidData("the node refuses to identify: "
+                              f"see `goal_rejected` of {self.name} in /diagnostics")
+        self._goal, self._missing = sent.result(), ""
+        self._result = guide.jobs.run(self._goal.get_result_async)
+
+    def _take_feedback(self, message: Any) -> None:
+        self._missing = message.feedback.missing
+
+    def end(self) -> None:
+        """Cancel the goal that runs, if one does, and wait until it has ended."""
+        goal, self._goal = self._goal, None
+        if goal is None or self._result.done():
+            return
+        self._guide.jobs.run(goal.cancel_goal_async)
+        end = time.monotonic() + _ANSWER
+        while not self._result.done() and time.monotonic() < end:
+            time.sleep(0.02)  # also after a stop: another goal must not find this one
+
+    # ---- services --------------------------------------------------------------------------------
+
+    def newest(self) -> InertialParameters:
+        """The last estimate (raises InvalidData where there is none)."""
+        answer = self._guide.asking.ask(
+            GetInertialParameters, f"{self.name}/get_inertial_parameters",
+            GetInertialParameters.Request(), _ANSWER)
+        if not answer.success:
+            raise InvalidData(answer.message)
+        return answer.parameters
+
+    def save(self, name: str) -> str:
+        """Save the last estimate under a name, with recording and report; where, in words (raises
+        InvalidData)."""
+        answer = self._guide.asking.call(Save, f"{self.name}/save", Save.Request(name=name),
+                                         _ANSWER)
+        if not answer.success:
+            raise InvalidData(f"the estimate cannot be saved: {answer.message}")
+        return str(answer.message)
+
+    def apply(self, target: str, estimate: str, send: bool) -> Apply.Response:
+        """What ~/apply answers."""
+        try:
+            return self._guide.asking.call(
+                Apply, f"{self.name}/apply",
+                Apply.Request(target=target, estimate=estimate, send=send), _APPLY)
+        except NoAnswer as error:
+            return Apply.Response(success=False, message=str(error))
+
+
+def find_node(guide: GuideNode, name: str) -> bool:
+    """Whether a node of this name identifies already."""
+    service = f"{name}/get_inertial_parameters"
+    return guide.wait_until(
+        lambda: any(found == service for found, _ in guide.node.get_service_names_and_types()),
+        _LOOK)
+
+
+def wait_for_node(guide: GuideNode, name: str, ended: Any, seconds: float) -> None:
+    """Wait until a node that was started answers.
+
+    Args:
+        ended: says in words that it has ended by itself; empty while it runs.
+
+    Raises:
+        InertialIdError: it ended, or does not answer.
+    """
+    service = f"{name}/apply"
+
+    def answers() -> bool:
+        text = ended()
+        if text:
+            raise InvalidData(text)
+        return any(found == service for found, _ in guide.node.get_service_names_and_types())
+
+    if not guide.wait_until(answers, seconds):
+        raise InertialIdError(f"node '{name}' does not answer within {seconds:g} s")
+
+
+def numbers_of(message: InertialParameters) -> tuple[Array, Array, Array]:
+    """Mass, centre of mass and inertia about it (10,), their covariance (10, 10), and the bias
+    (6,) of a message."""
+    i, b = message.inertia, message.bias
+    report = np.array([i.m, i.com.x, i.com.y, i.com.z, i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz])
+    bias = np.array([b.force.x, b.force.y, b.force.z, b.torque.x, b.torque.y, b.torque.z])
+    return report, np.array(message.covariance).reshape(10, 10), bias
+

@@ -1,0 +1,299 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Execution of one planned motion, for whoever has to judge whether it is safe.
+
+    RESTING -> ASKING -> SENDING -> MOVING -> DONE
+                  |         |          |
+               REFUSED  WITHDRAWING -> STOPPING -> STOPPED, or UNKNOWN
+
+`TRANSITIONS` is all there is: what is not in it changes nothing. Nothing is sent before the setting
+`motion.execute` allows it, a person has confirmed, and the trajectory has been checked at the joint
+positions that hold then. While the arm may move, everything in `find_problem` is looked at every
+`PERIOD`; whatever it finds, a fault in this program included, cancels the goal, and the controller
+brings the arm to rest. If this process is killed, nothing cancels: the controller then ends the
+trajectory, which is a few seconds long at most and ends at rest.
+
+What this does not replace: the emergency stop, the limits and the collision detection of the robot
+itself, and a person who watches (SECURITY.md).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from action_msgs.msg import GoalStatus
+from rclpy.action import ActionClient
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
+from rclpy.task import Future
+from sensor_msgs.msg import JointState
+
+from ..apps.excitation.next_motion.planned_motion import PlannedMotion
+from ..errors import MissingPackage, printable
+from .compat import find_type
+from .motion_messages import duration_message, trajectory_message
+
+ACTION_TYPE = "control_msgs/action/FollowJointTrajectory"
+PERIOD = 0.02  # s between two looks at everything that would stop the motion
+SILENCE = 0.1  # s without new joint states after which it is not known where the arm is
+DEVIATION = 0.1  # rad that a joint may be away from where the trajectory has it
+DELAY = 0.25  # s that a controller may be behind the trajectory
+CONFIRMATION = 120.0  # s that a person may take
+ANSWER = 2.0  # s that the controller may take to accept, or to stop
+LATE = 1.0  # s that a motion may take longer than planned
+
+
+class State(Enum):
+    """Where a motion stands; the value says it for a person."""
+
+    RESTING = "no motion was asked for"
+    ASKING = "waits for confirmation"
+    SENDING = "sent to the controller, which has not answered"
+    MOVING = "the controller follows the trajectory"
+    WITHDRAWING = "to be stopped as soon as the controller answers"
+    STOPPING = "the controller was told to stop"
+    DONE = "the motion was made"
+    REFUSED = "the motion was not made"
+    STOPPED = "the motion was stopped"
+    UNKNOWN = "the controller does not say that it stopped: use the emergency stop"
+
+
+class Event(Enum):
+    """What may happen."""
+
+    ASKED = "a motion is asked for, and allowed"
+    FORBIDDEN = "motion.execute is false, or the check finds something"
+    CONFIRMED = "a person confirms, and the check at this moment finds nothing"
+    DECLINED = "a person declines"
+    ACCEPTED = "the controller accepts the goal"
+    REJECTED = "the controller rejects the goal"
+    SUCCEEDED = "the controller says that it reached the end"
+    ENDED = "the controller says that it aborted or cancelled the goal"
+    STOP = "anything that must stop the motion: `find_problem`, Ctrl-C, a fault"
+    NO_ANSWER = "the time for the present state is over"
+
+
+ENDS = frozenset({State.DONE, State.REFUSED, State.STOPPED, State.UNKNOWN})
+
+TRANSITIONS: Mapping[tuple[State, Event], State] = {
+    (State.RESTING, Event.ASKED): State.ASKING,
+    (State.RESTING, Event.FORBIDDEN): State.REFUSED,
+    (State.RESTING, Event.STOP): State.REFUSED,
+    (State.ASKING, Event.CONFIRMED): State.SENDING,
+    (State.ASKING, Event.DECLINED): State.REFUSED,
+    (State.ASKING, Event.FORBIDDEN): State.REFUSED,
+    (State.ASKING, Event.STOP): State.REFUSED,
+    (State.ASKING, Event.NO_ANSWER): State.REFUSED,
+    (State.SENDING, Event.ACCEPTED): State.MOVING,
+    (State.SENDING, Event.REJECTED): State.REFUSED,
+    (State.SENDING, Event.STOP): State.WITHDRAWING,
+    (State.SENDING, Event.NO_ANSWER): State.WITHDRAWING,
+    (State.MOVING, Event.SUCCEEDED): State.DONE,
+    (State.MOVING, Event.ENDED): State.STOPPED,
+    (State.MOVING, Event.STOP): State.STOPPING,
+    (State.MOVING, Event.NO_ANSWER): State.STOPPING,
+    (State.WITHDRAWING, Event.ACCEPTED): State.STOPPING,
+    (State.WITHDRAWING, Event.REJECTED): State.STOPPED,
+    (State.WITHDRAWING, Event.NO_ANSWER): State.UNKNOWN,
+    (State.STOPPING, Event.SUCCEEDED): State.STOPPED,
+    (State.STOPPING, Event.ENDED): State.STOPPED,
+    (State.STOPPING, Event.NO_ANSWER): State.UNKNOWN,
+    (State.UNKNOWN, Event.ENDED): State.STOPPED,
+    (State.UNKNOWN, Event.SUCCEEDED): State.STOPPED,
+}
+# How long each state may last [s]; MOVING besides as long as the trajectory.
+DEADLINES = {State.ASKING: CONFIRMATION, State.SENDING: ANSWER, State.WITHDRAWING: ANSWER,
+             State.STOPPING: ANSWER, State.MOVING: LATE}
+_WATCHED = (State.ASKING, State.SENDING, State.MOVING)
+
+
+class MotionExecution:
+    """One motion on its way through a trajectory controller; another motion needs another one.
+
+    Everything but `abort` is called in the thread that runs the node's callbacks.
+
+    Args:
+        node: runs the client, the subscription and the timer.
+        motion: from rest to rest.
+        action: name of the controller's action; joint_states: name of the topic.
+        allowed: whether `motion.execute` is true.
+        check: what is wrong with a motion from where the joints are, a sentence each
+            (`check_motion`).
+        find_fault: what else must stop it, in one sentence, empty where nothing: contact and
+            faults that the identification reports, its silence, a protective stop.
+        silence: longest time without new joint states [s]; more than `SILENCE` only for drivers
+            whose joint states are slower than 20 Hz.
+
+    Attributes:
+        state: where it stands; reason: why it is not made, or was stopped, in one sentence.
+        finished: set once the state is one of `ENDS`.
+
+    Raises:
+        MissingPackage: control_msgs is not installed.
+    """
+
+    def __init__(self, node: Node, motion: PlannedMotion, action: str, joint_states: str,
+                 allowed: bool, check: Callable[[PlannedMotion, dict[str, float]], tuple[str, ...]],
+                 find_fault: Callable[[], str] = lambda: "", silence: float = SILENCE) -> None:
+        kind: Any = find_type(ACTION_TYPE)
+        if kind is None:
+            raise MissingPackage(f"{ACTION_TYPE} is not installed, which controllers of "
+                                 "trajectories take; install ros-<distribution>-control-msgs")
+        self.state, self.reason = State.RESTING, ""
+        self.finished = threading.Event()
+        self._node, self._motion, self._allowed = node, motion, allowed
+        self._check, self._find_fault = check, find_fault
+        self._action, self._kind, self._silence = action, kind, silence
+        self._client = ActionClient(node, kind, action)
+        self._handle: Any = None
+        self._entered, self._began = time.monotonic(), 0.0
+        self._stop_wanted = ""  # by `abort`, from any thread
+        self._positions: dict[str, float] = {}
+        self._heard: dict[str, float] = {}  # joint -> when its newest state arrived
+        self._stamps: dict[tuple[str, ...], int] = {}
+        self._joints = node.create_subscription(
+            JointState, joint_states, self._take_joint_states, qos_profile_sensor_data)
+        # Whatever happens to the clock of ROS, this timer goes on.
+        self._timer = node.create_timer(PERIOD, self._look, clock=Clock(
+            clock_type=ClockType.STEADY_TIME))
+
+    def ask(self) -> None:
+        """Ask a person for confirmation, where `motion.execute` allows motions at all."""
+        if self._allowed:
+            self._happen(Event.ASKED, "")
+        else:
+            self._happen(Event.FORBIDDEN, "motion.execute is false: the arm is not to be moved")
+
+    def confirm(self) -> None:
+        """A person says yes: check the motion once more, from where the arm is now, and send it."""
+        if self.state is not State.ASKING:
+            return
+        problem = self.find_problem() or "; ".join(self._check(self._motion, self._positions))
+        if problem:
+            self._happen(Event.FORBIDDEN, problem)
+        else:
+            self._happen(Event.CONFIRMED, "")
+
+    def decline(self) -> None:
+        """A person says no."""
+        self._happen(Event.DECLINED, "declined")
+
+    def abort(self, reason: str) -> None:
+        """Stop, within `PERIOD`, for a reason in one sentence; from any thread."""
+        self._stop_wanted = self._stop_wanted or reason or "stopped"
+
+    def close(self) -> None:
+        """Release what belongs to the node; call it once `finished` is set."""
+        self._node.destroy_timer(self._timer)
+        self._node.destroy_subscription(self._joints)
+        self._client.destroy()
+
+    def find_problem(self) -> str:
+        """What must stop the motion, in one sentence; empty where nothing must."""
+        if self._stop_wanted:
+            return self._stop_wanted
+        if not self._client.server_is_ready():
+            return f"there is no controller that offers '{self._action}'"
+        now = time.monotonic()
+        for name in self._motion.joint_names:
+            age = now - self._heard.get(name, -np.inf)
+            if age > self._silence:
+                return (f"it is not known where {name} is: no new joint states for "
+                        f"{self._silence:g} s")
+        return self._find_deviation(now) or self._find_fault()
+
+    def _find_deviation(self, now: float) -> str:
+        """Which joint is not where the trajectory has it, or had it up to `DELAY` ago."""
+        if self.state is not State.MOVING:
+            return ""
+        since = now - self._began + np.linspace(-DELAY, 0.0, 11)
+        planned = self._motion.sample(since).q
+        actual = np.array([self._positions[name] for name in self._motion.joint_names])
+        off = np.maximum(planned.min(axis=0) - actual, actual - planned.max(axis=0))
+        worst = int(np.argmax(off))
+        if off[worst] <= DEVIATION:
+            return ""
+        return (f"{self._motion.joint_names[worst]} is {off[worst]:.2f} rad from where the "
+                "trajectory has it: blocked, slowed down, or joint states that stand still")
+
+    def _look(self) -> None:
+        """Look at everything that would stop the motion."""
+        if self.state in ENDS:
+            return
+        try:
+            if self.state in _WATCHED or self._stop_wanted:
+                problem = self._stop_wanted if self.state is State.ASKING else self.find_problem()
+                if problem:
+                    self._happen(Event.STOP, problem)
+        except Exception as error:  # a fault of this program is a fault
+            self._happen(Event.STOP, f"fault: {type(error).__name__}: {error}")
+        self._look_at_clock()
+
+    def _look_at_clock(self) -> None:
+        """Whether the present state has lasted too long."""
+        longest = DEADLINES.get(self.state)
+        if longest is None:
+            return
+        if self.state is State.MOVING:
+            longest += self._motion.duration
+        if time.monotonic() - self._entered > longest:
+            self._happen(Event.NO_ANSWER, self.reason or f"nothing came of it in {longest:.1f} s: "
+                         + self.state.value)
+
+    def _happen(self, event: Event, reason: str) -> None:
+        """Go where the table says; do what the new state needs."""
+        new = TRANSITIONS.get((self.state, event))
+        if new is None:
+            return
+        self.state, self._entered = new, time.monotonic()
+        self.reason = self.reason or printable(reason)
+        if new is State.SENDING:
+            self._send()
+        elif new is State.MOVING:
+            self._began = time.monotonic()
+        elif new is State.STOPPING:
+            self._handle.cancel_goal_async()
+        if new in ENDS:
+            self.finished.set()
+
+    def _send(self) -> None:
+        """Send the goal."""
+        goal = self._kind.Goal(trajectory=trajectory_message(self._motion),
+                               goal_time_tolerance=duration_message(LATE))
+        self._client.send_goal_async(goal).add_done_callback(self._take_answer)
+
+    def _take_answer(self, future: Future) -> None:
+        """The controller accepts or rejects the goal."""
+        handle: Any = future.result()
+        if handle is None or not handle.accepted:
+            self._happen(Event.REJECTED, "the controller rejected the trajectory")
+            return
+        self._handle = handle
+        handle.get_result_async().add_done_callback(self._take_result)
+        self._happen(Event.ACCEPTED, "")
+
+    def _take_result(self, future: Future) -> None:
+        """The controller says how the goal ended."""
+        answer: Any = future.result()
+        if answer.status == GoalStatus.STATUS_SUCCEEDED:
+            self._happen(Event.SUCCEEDED, "")
+            return
+        words = answer.result.error_string or f"error {answer.result.error_code}"
+        self._happen(Event.ENDED, f"the controller ended the motion: {words}")
+
+    def _take_joint_states(self, message: JointState) -> None:
+        """Note where joints are; a stamp that stands still is no news."""
+        names = tuple(message.name)
+        stamp = message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
+        if stamp and self._stamps.get(names) == stamp:
+            return
+        self._stamps[names] = stamp
+        now = time.monotonic()
+        for name, position in zip(names, message.position, strict=False):
+            if np.isfinite(position):
+                self._positions[name], self._heard[name] = float(position), now

@@ -1,0 +1,84 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The objects of MoveIt's planning scene (moveit_msgs/PlanningScene) as obstacles.
+
+Messages are read by their fields, so that moveit_msgs is needed only where a scene is published.
+What cannot be represented is an error: an obstacle that is left out would be driven through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from shape_msgs.msg import SolidPrimitive
+
+from ..apps.excitation.obstacles import Obstacle
+from ..errors import InvalidShape
+from ..inertia import Array
+
+TYPE = "moveit_msgs/msg/PlanningScene"
+_PRIMITIVES = {SolidPrimitive.BOX: "box", SolidPrimitive.SPHERE: "sphere",
+               SolidPrimitive.CYLINDER: "cylinder"}
+_SIZES = {"box": 3, "sphere": 1, "cylinder": 2}
+_REMOVED = b"\x01"  # CollisionObject.REMOVE
+_SHORTEST = 1e-6  # of a quaternion
+
+
+def read_obstacles(scene: Any, find_frame: Callable[[str], Array]) -> list[Obstacle]:
+    """All objects of a scene's world.
+
+    Args:
+        scene: a whole scene (`is_diff` false).
+        find_frame: (4, 4) from axes of a frame to those of the robot description's root.
+
+    Raises:
+        InvalidShape: an octomap, a plane, a cone, or a shape that is none.
+    """
+    if scene.is_diff:
+        raise InvalidShape("the planning scene is a difference; ask for the whole scene")
+    if len(scene.world.octomap.octomap.data):
+        raise InvalidShape("the planning scene has an octomap, which is not taken; remove it, or "
+                           "tell what it stands for as boxes")
+    out: list[Obstacle] = []
+    for item in scene.world.collision_objects:
+        if _as_bytes(item.operation) != _REMOVED:
+            out += _read_object(item, find_frame(item.header.frame_id) @ _matrix(item.pose))
+    return out
+
+
+def _read_object(item: Any, place: Array) -> Iterator[Obstacle]:
+    """The shapes of an object that stands at a place (4, 4)."""
+    if item.planes:
+        raise InvalidShape(f"object '{item.id}' has a plane; set the height of the floor instead")
+    for shape, pose in zip(item.primitives, item.primitive_poses, strict=True):
+        kind = _PRIMITIVES.get(shape.type)
+        if kind is None:
+            raise InvalidShape(f"object '{item.id}' has a primitive of type {shape.type}; allowed: "
+                               + ", ".join(_PRIMITIVES.values()))
+        size = tuple(float(x) for x in shape.dimensions)[:_SIZES[kind]]
+        yield Obstacle(item.id, kind, size, place @ _matrix(pose))
+    for mesh, pose in zip(item.meshes, item.mesh_poses, strict=True):
+        corners = np.array([(p.x, p.y, p.z) for p in mesh.vertices]).reshape(-1, 3)
+        faces = np.array([t.vertex_indices for t in mesh.triangles], dtype=int).reshape(-1, 3)
+        yield Obstacle(item.id, "mesh", (), place @ _matrix(pose), corners, faces)
+
+
+def _matrix(pose: Any) -> Array:
+    """A pose as (4, 4); a quaternion of zeros, as in a message that nobody filled, turns nothing.
+    """
+    p, o = pose.position, pose.orientation
+    q = np.array([o.x, o.y, o.z, o.w])
+    length = float(np.linalg.norm(q))
+    x, y, z, w = q / length if length > _SHORTEST else np.array([0.0, 0.0, 0.0, 1.0])
+    out = np.eye(4)
+    out[:3, :3] = [[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                   [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                   [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]]
+    out[:3, 3] = p.x, p.y, p.z
+    return out
+
+
+def _as_bytes(operation: Any) -> bytes:
+    """An operation, which rclpy gives as bytes."""
+    return operation if isinstance(operation, bytes) else bytes([operation])

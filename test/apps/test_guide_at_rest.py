@@ -1,0 +1,156 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""The checks at rest: a right set-up passes, and each fault makes the row that names it wrong."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from inertial_id_ros.apps.guide.at_rest import check_at_rest
+from inertial_id_ros.apps.guide.progress import Wanted, parts_of
+from inertial_id_ros.apps.guide.row import Verdict, failed, replaced
+from inertial_id_ros.apps.guide.seen import Controller, Driver, Seen, Stream
+from inertial_id_ros.findings import Finding
+from inertial_id_ros.settings import Settings
+
+SETTINGS = Settings().replace({"wrench.sensor": "ati_gamma"})
+JOINTS = ("shoulder", "elbow", "wrist")
+RNG = np.random.default_rng(3)
+N, START = 1000, 10**18
+
+
+def stream(topic, rows, names, delay=0.005, rate=500.0, publishers=("/driver",)):
+    stamps = START + np.round(np.arange(len(rows)) / rate * 1e9).astype(np.int64)
+    return Stream(topic, publishers, stamps + round(delay * 1e9), stamps, rows, names)
+
+
+def wrench(scale=1.0, offset=0.0):
+    noise = RNG.normal(size=(N, 6)) * np.repeat([0.05, 0.002], 3)
+    return scale * noise + [1.0, 2.0, -9.0, 0.1, 0.2, 0.0] + offset
+
+
+def joints():
+    return np.array([0.1, 0.2, 0.3]) + 1e-5 * RNG.normal(size=(N, 3))
+
+
+SEEN = Seen(
+    2.0, stream("/wrench", wrench(), ("ft_sensor",)), stream("/joint_states", joints(), JOINTS),
+    stream("/tf", np.empty((N, 0)), ()), JOINTS,
+    controllers=(Controller("/arm_controller", JOINTS, (0.1, 0.2, 0.3)),),
+    driver=Driver(0.0, "", 1.0))
+
+
+# What is wrong, too, where something else is.
+FOLLOW = {"arm at rest": {"order of the joints"}, "joint names": {"controller"},
+          "transforms arrive": {"arm at rest"}, "stamps": {"clocks"}}
+
+
+def test_a_right_set_up_passes_every_check():
+    rows = check_at_rest(SEEN, SETTINGS)
+    assert all(row.verdict is Verdict.PASSED for row in rows), rows
+    assert len({row.name for row in rows}) == len(rows) == 18
+
+
+def still():
+    return np.tile([1.0, 2.0, -9.0, 0.1, 0.2, 0.0], (N, 1))
+
+
+def moving():
+    rows = joints()
+    rows[:, 2] += np.linspace(0.0, 0.3, N)
+    return rows
+
+
+def without_stamps():
+    made = stream("/wrench", wrench(), ("ft_sensor",))
+    return replace(made, stamps=np.zeros(N, np.int64))
+
+
+@pytest.mark.parametrize(("change", "name", "measured", "advice"), [
+    ({"wrench": Stream("/wrench"), "wrench_topics": ("/ft/raw",)}, "wrench arrives",
+     "nothing in 2.0 s", "/ft/raw"),
+    ({"wrench": stream("/wrench", wrench(), ("ft_sensor",), rate=10.0)}, "wrench arrives", "10 Hz",
+     "update_rate"),
+    ({"wrench": stream("/wrench", still(), ("ft_sensor",))}, "sensor is connected",
+     "same to the last bit", "cable"),
+    ({"wrench": stream("/wrench", 0.0 * still(), ("ft_sensor",))}, "sensor is connected", "zero",
+     "cable"),
+    ({"wrench": stream("/wrench", wrench(offset=125.0), ("ft_sensor",))}, "range of the sensor",
+     "% of the range", "more range"),
+    ({"wrench": stream("/wrench", wrench(scale=5.0), ("ft_sensor",))}, "noise at rest", "N m",
+     "Shield"),
+    ({"wrench": without_stamps()}, "stamps", "no stamp", "stamp when it measures"),
+    ({"wrench": stream("/wrench", wrench(), ("ft_sensor",), delay=3.0)}, "stamps", "3.00 s old",
+     "synchronise"),
+    ({"wrench": stream("/wrench", wrench(), ("ft_sensor",), delay=0.3)}, "clocks",
+     "0.30 s before joint states", "synchronise"),
+    ({"wrench": stream("/wrench", wrench(), ("ft_sensor",), publishers=("/a", "/b"))},
+     "publishers", "/a, /b", "Stop all but one"),
+    ({"joints": Stream("/joint_states")}, "transforms arrive", "50 Hz", ""),
+    ({"joints": stream("/joint_states", moving(), JOINTS)}, "arm at rest", "joint 'wrist' moves",
+     "Stop the program"),
+    ({"chain": ("shoulder", "elbow", "twist")}, "joint names", "twist of the description",
+     "description of this robot"),
+    ({"chain": ("shoulder", "elbow"), "beyond": ("wrist",)}, "frame of the wrench",
+     "does not move with wrist", "wrench.sensor_frame"),
+    ({"missing": "frame 'ft' is unknown"}, "robot description", "frame 'ft' is unknown",
+     "wrench.sensor_frame"),
+    ({"driver": Driver(1.2, "", 1.0)}, "payload set on the robot", "1.200 kg", "to 0 kg"),
+    ({"driver": Driver(0.0, "protective stop", 1.0)}, "robot may move", "protective stop",
+     "teach pendant"),
+    ({"driver": Driver(0.0, "", 0.3)}, "speed scaling", "30 %", "slider"),
+    ({"controllers": ()}, "controller", "nobody offers", "--no-motion"),
+    ({"controllers": (Controller("/gripper", ("finger",)),)}, "controller",
+     "'/gripper' moves finger", "--no-motion"),
+    ({"controllers": (Controller("/arm_controller", JOINTS, (0.1, 0.3, 0.2)),)},
+     "order of the joints", "sees joint 'elbow' at 0.300", "order of"),
+    ({"findings": (Finding("sensor_frame_shifted", "warning", "the TCP lies 100 mm away"),)},
+     "tool centre point", "the TCP lies 100 mm away", "TCP"),
+    ({"findings": (Finding("motion_slow", "error", "transforms come at 5 Hz"),)},
+     "joint states arrive", "transforms come at 5 Hz", "50 Hz"),
+])
+def test_a_fault_makes_the_row_wrong_that_names_it(change, name, measured, advice):
+    rows = check_at_rest(replace(SEEN, **change), SETTINGS)
+    row = next(row for row in rows if row.name == name)
+    if advice:
+        assert row.verdict is Verdict.FAILED, rows
+    assert measured in row.measured + row.expected and advice in row.advice
+    others = {r.name for r in failed(rows)} - {name}
+    assert others <= FOLLOW.get(name, set()), others
+
+
+def test_information_of_the_node_makes_nothing_wrong():
+    finding = Finding("sensor_frame_shifted", "info", "it is converted")
+    assert not failed(check_at_rest(replace(SEEN, findings=(finding,)), SETTINGS))
+
+
+def test_nothing_of_the_controller_is_checked_where_the_arm_is_moved_by_hand():
+    seen = replace(SEEN, controllers=(), driver=Driver(0.0, "stopped", 0.0))
+    assert not failed(check_at_rest(seen, SETTINGS, may_move=False))
+
+
+def test_what_the_driver_does_not_tell_is_open_and_not_wrong():
+    rows = check_at_rest(replace(SEEN, driver=Driver()), SETTINGS)
+    assert not failed(rows)
+    assert sum(row.verdict is Verdict.OPEN for row in rows) == 3
+
+
+def test_rows_of_a_motion_replace_the_open_ones():
+    rows = check_at_rest(SEEN, SETTINGS)
+    newer = rows[3]._replace(measured="newer")
+    assert replaced(rows, [newer]) == (*rows[:3], newer, *rows[4:])
+    other = newer._replace(name="other")
+    assert replaced(rows, [other]) == (*rows, other)
+
+
+def test_a_bar_is_full_at_the_goal_and_empty_two_decades_before():
+    body = [2.0, 0.01, 0.0, 0.1, 0.02, 0.0, 0.0, 0.02, 0.0, 0.01]
+    known, unknown = ["identified"] * 10, ["unobserved"] * 10
+
+    def part(sigma, verdicts=known):
+        return parts_of(body, [sigma] + [0.001] * 9, verdicts, Wanted(0.02, 0.003))[0]
+
+    assert part(0.02).is_reached and part(0.02).share == 1.0  # 2 sigma = 0.04 kg = 2 %
+    assert part(0.2).share == pytest.approx(0.5) and not part(0.2).is_reached
+    assert part(2.0).share == pytest.approx(0.0)
+    assert part(0.02, unknown).share < 1.0 and not part(0.02, unknown).is_reached

@@ -1,0 +1,79 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What a small motion tells of a set-up: each fault is named, and a right set-up passes."""
+
+import numpy as np
+import pytest
+from wiggled import BIAS, record, wiggle
+
+from inertial_id_ros.apps.guide.by_motion import check_by_motion, check_joint_order
+from inertial_id_ros.apps.guide.proof import prove
+from inertial_id_ros.apps.guide.row import Verdict, failed
+from inertial_id_ros.apps.simulation.payload import PAYLOADS
+from inertial_id_ros.settings import Settings
+
+ATI = Settings().replace({"wrench.sensor": "ati_gamma"})
+UR = Settings().replace({"wrench.sensor": "ur_e_series"})
+
+
+def rows_of(settings=ATI, **changes):
+    return {row.name: row for row in check_by_motion(
+        record(**changes), settings, "ft_sensor", "world")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("payload", ["drill", "hammer", "box_offset"])
+def test_a_right_set_up_passes_whatever_it_carries(payload):
+    rows = rows_of(payload=payload)
+    assert [row.verdict for row in rows.values()] == [Verdict.PASSED] * 4, rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("changes", "name", "measured", "advice"), [
+    ({"convention": "on_environment"}, "sign of the wrench", "pulls upwards", "'on_environment'"),
+    ({"sensor_rotation_error": [0, 0, 90]}, "axes of the sensor", 'rpy="0 0 1.57"',
+     "wrench.sensor_frame"),
+    ({"sensor_rotation_error": [180, 0, 0]}, "axes of the sensor", 'rpy="3.14 0 0"',
+     "wrench.sensor_frame"),
+    ({"sensor_rotation_error": [0, 0, 30]}, "axes of the sensor", "yaw 30°",
+     "wrench.sensor_frame"),
+    ({"tilt_error": [12, 0]}, "direction of gravity", "from the z axis of 'world'",
+     "gravity.frame"),
+    ({"tilt_error": [0, 45]}, "direction of gravity", "up is along (-0.70, 0.00, 0.72)",
+     "gravity.frame"),
+    ({"clock_offset": 0.15}, "clocks", "0.15 s after the motion", "synchronise"),
+])
+def test_a_fault_is_named_with_what_to_do(changes, name, measured, advice):
+    rows = rows_of(**changes)
+    assert [row.name for row in failed(rows.values())] == [name], rows
+    assert measured in rows[name].measured and advice in rows[name].advice
+
+
+@pytest.mark.slow
+def test_what_is_small_against_the_errors_of_the_sensor_stays_open():
+    assert {row.verdict for row in rows_of(UR, payload="cylinder").values()} == {Verdict.OPEN}
+    little = rows_of(motion=wiggle(angle=2.0))
+    assert {row.verdict for row in little.values()} == {Verdict.OPEN}
+
+
+def test_the_joint_that_was_told_to_move_must_be_the_one_that_moves():
+    assert check_joint_order({"a": 0.3}, {"a": 0.29, "b": 0.001}).verdict is Verdict.PASSED
+    swapped = check_joint_order({"a": 0.3}, {"a": 0.001, "b": 0.3})
+    assert swapped.verdict is Verdict.FAILED and "'b' moved by 17°" in swapped.measured
+    still = check_joint_order({"a": 0.3}, {"a": 0.001})
+    assert still.verdict is Verdict.FAILED and "no joint moved" in still.measured
+
+
+@pytest.mark.slow
+def test_the_true_payload_is_proved_and_another_is_not():
+    """MuJoCo's wrench of a motion is what the true payload predicts, and no other."""
+    stretch = record(motion=wiggle(angle=30.0, move=0.9, joints=(3, 4, 5)))
+    truth = PAYLOADS["drill"].phi
+    proof = prove(stretch, np.array(BIAS), np.zeros(10), truth, ATI)
+    (before, _), (after, _) = proof.left
+    assert proof.is_given and after < 0.05 * before
+    # The weight of the drill is what is left without it, in forces.
+    assert before == pytest.approx(9.81 * PAYLOADS["drill"].mass, rel=0.02)
+    assert not prove(stretch, np.array(BIAS), np.zeros(10), 1.2 * truth, ATI).is_given
+    assert not prove(stretch, np.array(BIAS), truth, 1.2 * truth, ATI).is_given
+    moved = truth + 0.03 * truth[0] * np.eye(10)[1]
+    assert not prove(stretch, np.array(BIAS), np.zeros(10), moved, ATI).is_given

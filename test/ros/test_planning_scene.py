@@ -1,0 +1,91 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Objects of a planning scene as obstacles; the scene's own types stand in as plain objects."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+from geometry_msgs.msg import Point, Pose  # noqa: E402
+from scipy.spatial.transform import Rotation  # noqa: E402
+from shape_msgs.msg import Mesh, MeshTriangle, SolidPrimitive  # noqa: E402
+from std_msgs.msg import Header  # noqa: E402
+
+from inertial_id_ros.errors import InvalidShape  # noqa: E402
+from inertial_id_ros.ros.planning_scene import read_obstacles  # noqa: E402
+
+TURN = Rotation.from_euler("xyz", [0.3, -0.4, 1.2])
+WORLD = np.eye(4)
+WORLD[:3, 3] = 1.0, 2.0, 3.0
+
+
+def pose_message(position, turn: Rotation | None = None) -> Pose:
+    pose = Pose()
+    pose.position.x, pose.position.y, pose.position.z = map(float, position)
+    o = pose.orientation
+    o.x, o.y, o.z, o.w = map(float, (turn or Rotation.identity()).as_quat())
+    return pose
+
+
+def scene(*objects, is_diff: bool = False, octomap=()) -> SimpleNamespace:
+    return SimpleNamespace(is_diff=is_diff, world=SimpleNamespace(
+        collision_objects=list(objects),
+        octomap=SimpleNamespace(octomap=SimpleNamespace(data=list(octomap)))))
+
+
+def thing(primitives=(), meshes=(), planes=(), operation=b"\x00", **more) -> SimpleNamespace:
+    return SimpleNamespace(
+        id="crate", header=Header(frame_id="world"), operation=operation,
+        pose=pose_message((0.1, 0.2, 0.3), TURN), planes=list(planes),
+        primitives=[p for p, _ in primitives], primitive_poses=[p for _, p in primitives],
+        meshes=[m for m, _ in meshes], mesh_poses=[p for _, p in meshes], **more)
+
+
+def primitive(kind: int, *size: float) -> SolidPrimitive:
+    return SolidPrimitive(type=kind, dimensions=list(size))
+
+
+@pytest.mark.parametrize(("message", "shape", "size"), [
+    (primitive(SolidPrimitive.BOX, 0.1, 0.2, 0.3), "box", (0.1, 0.2, 0.3)),
+    (primitive(SolidPrimitive.SPHERE, 0.1), "sphere", (0.1,)),
+    (primitive(SolidPrimitive.CYLINDER, 0.4, 0.1), "cylinder", (0.4, 0.1)),
+])
+def test_a_primitive_stands_where_object_and_frame_put_it(message, shape, size):
+    own = pose_message((0.5, 0.0, 0.0), TURN.inv())
+    found, = read_obstacles(scene(thing([(message, own)])), lambda frame: WORLD)
+    assert (found.name, found.shape, found.size) == ("crate", shape, size)
+    np.testing.assert_allclose(found.pose[:3, :3], np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(found.pose[:3, 3],
+                               TURN.apply([0.5, 0.0, 0.0]) + [1.1, 2.2, 3.3])
+
+
+def test_a_mesh_keeps_its_corners_and_faces():
+    mesh = Mesh(triangles=[MeshTriangle(vertex_indices=[0, 1, 2])],
+                vertices=[Point(), Point(x=1.0), Point(y=1.0)])
+    found, = read_obstacles(scene(thing(meshes=[(mesh, pose_message((0, 0, 0)))])),
+                            lambda frame: WORLD)
+    np.testing.assert_array_equal(found.vertices, [[0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    np.testing.assert_array_equal(found.triangles, [[0, 1, 2]])
+
+
+def test_an_object_that_was_removed_is_no_obstacle():
+    gone = thing([(primitive(SolidPrimitive.SPHERE, 0.1), pose_message((0, 0, 0)))],
+                 operation=b"\x01")
+    assert read_obstacles(scene(gone), lambda frame: WORLD) == []
+
+
+@pytest.mark.parametrize(("message", "words"), [
+    (scene(thing(planes=[1])), "plane"),
+    (scene(thing([(primitive(SolidPrimitive.CONE, 1.0, 1.0), pose_message((0, 0, 0)))])),
+     "primitive of type"),
+    (scene(thing([(primitive(SolidPrimitive.BOX, 1.0, -1.0, 1.0), pose_message((0, 0, 0)))])),
+     "positive"),
+    (scene(octomap=[1]), "octomap"),
+    (scene(is_diff=True), "difference"),
+])
+def test_what_cannot_be_an_obstacle_is_not_left_out_silently(message, words):
+    with pytest.raises(InvalidShape, match=words):
+        read_obstacles(message, lambda frame: WORLD)
