@@ -44,7 +44,10 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "`lmi`": ("lmi", {}), "`lmi`, no alignment states": ("lmi", NO_ALIGNMENT),
     "`density`": ("density", {}), "`density`, no shape": ("density", {"shape.type": "none"}),
     "`manifold`": ("manifold", {}), "`entropic`": ("entropic", {}),
-    "`pmd`, 136 points": ("pmd", {"pmd.points": 136})}
+    "`pmd`, 136 points": ("pmd", {"pmd.points": 136}),
+    "`pmd`, 56 points": ("pmd", {"pmd.points": 56}),
+    "`pmd` squared, 136 points": ("pmd", {"pmd.points": 136, "pmd.form": "squared"}),
+    "`pmd` squared, 56 points": ("pmd", {"pmd.points": 56, "pmd.form": "squared"})}
 # What is timed within a tick: owner and name of the functions of each part.
 PARTS: dict[str, list[tuple[Any, str]]] = {
     "provisional rows": [(UnsettledBins, "provisional_rows")],

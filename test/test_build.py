@@ -382,7 +382,9 @@ def test_every_import_is_declared(folder: str, files: list[str]):
         declared.add("bond")  # the node uses it where it is installed, and says so where it is not
     if folder == "docs":
         declared |= {"mpl_toolkits", "PIL"}  # matplotlib brings and needs them
-    helpers = names_of((ROOT / "test").rglob("*.py"))  # benchmarks use some, too
+    # Benchmarks use some of the helpers of tests, and tests the baselines of the benchmarks.
+    helpers = names_of(file for room in ("test", "benchmarks/baselines")
+                       for file in (ROOT / room).rglob("*.py"))
     assert third_party_imports(folder) - declared - helpers == set()
 
 

@@ -171,7 +171,7 @@ class Answers:
         problems: dict[Settings, tuple[Solver, Problem]] = {}
         for name in names:
             chosen = estimator_settings(settings, name)
-            base = chosen.replace({"estimator.method": "uniform", "estimator.weighting": "noise"})
+            base = chosen.replace({"estimator.method": "wls", "estimator.weighting": "noise"})
             if data.sensor is not None:
                 base = replace(base, wrench=data.sensor)
             if base not in problems:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from inertial_id_ros.errors import InertialIdError
-from inertial_id_ros.settings import ESTIMATORS, Settings
+from inertial_id_ros.estimators import estimator_names
+from inertial_id_ros.settings import Settings
 
 from . import tables
 from .families import objects
@@ -124,7 +125,7 @@ def _choices(options: argparse.Namespace) -> tuple[list[Scenario], list[str], di
     for name in options.scenario:
         if not any(s.startswith(name) for s in SCENARIOS):
             raise ValueError(f"no scenario begins with '{name}'; --list shows them")
-    known = [*ESTIMATORS, CORRECT_PRIOR]
+    known = [*estimator_names(), CORRECT_PRIOR]
     for name in options.estimator:
         if name not in known:
             raise ValueError(f"no estimator '{name}'; allowed: {', '.join(known)}")

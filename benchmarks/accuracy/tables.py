@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from inertial_id_ros.estimators import create
-from inertial_id_ros.settings import ESTIMATORS, Settings
+from inertial_id_ros.estimators import create, estimator_names
+from inertial_id_ros.settings import Settings
 
 from . import special_tables
 from .metrics import ENTRIES
@@ -113,7 +113,7 @@ def estimators() -> list[str]:
     """What each estimator needs and guarantees."""
     out = ["| estimator | needs a shape | needs the noise levels | guarantees |",
            "|---|---|---|---|"]
-    for name in ESTIMATORS:
+    for name in estimator_names():
         e = create(Settings(), name)
         out.append(f"| `{name}` | {'yes' if e.needs_shape else 'no'} | {e.needs_noise} | "
                    f"{'a body' if e.guarantees_consistency else 'nothing'} |")

@@ -26,7 +26,7 @@ from .containers import (
 from .sound import Case, Sound
 from .texts import Rng
 
-_METHODS = ("density", "lmi", "wls", "ols", "manifold", "pmd", "rtls")
+_METHODS = ("density", "entropic", "lmi", "wls", "manifold", "pmd")
 _SIZES = (0, 1, 1000, 10**6, 4 * 10**8, 10**9, 2**40, 2**63, 2**64 - 1)
 _ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS "
 _STATEMENTS = (

@@ -44,6 +44,7 @@ class Density:
     name = "density"
     needs_shape = False
     keeps_mass_inside = False
+    needs_wrench = False
     needs_noise = "yes"
     guarantees_consistency = True
 

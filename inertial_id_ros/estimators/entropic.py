@@ -34,6 +34,7 @@ class Entropic:
     name = "entropic"
     needs_shape = True
     keeps_mass_inside = False
+    needs_wrench = False
     needs_noise = "yes"
     guarantees_consistency = True
 

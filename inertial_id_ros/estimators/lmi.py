@@ -74,6 +74,7 @@ class Lmi:
     """Least squares under the linear matrix inequality of physical consistency."""
 
     name = "lmi"
+    needs_wrench = False
     needs_noise = "ratio of force to torque"
     guarantees_consistency = True
 

@@ -40,6 +40,7 @@ class Manifold:
     name = "manifold"
     needs_shape = False
     keeps_mass_inside = False
+    needs_wrench = False
     needs_noise = "ratio of force to torque"
     guarantees_consistency = True
 

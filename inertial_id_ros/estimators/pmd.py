@@ -91,6 +91,7 @@ class Pmd:
     name = "pmd"
     needs_shape = True
     keeps_mass_inside = True
+    needs_wrench = True
     needs_noise = "no"
     guarantees_consistency = True
 

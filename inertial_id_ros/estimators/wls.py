@@ -20,6 +20,7 @@ class Wls:
     name = "wls"
     needs_shape = False
     keeps_mass_inside = False
+    needs_wrench = False
     needs_noise = "ratio of force to torque"
     guarantees_consistency = False
 

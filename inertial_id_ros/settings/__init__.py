@@ -5,7 +5,7 @@ The node declares its parameters from this table, the tools read the same names 
 documentation page is made from it, so that a setting means the same everywhere.
 """
 
-from .estimators import ESTIMATORS
+from .estimators import ESTIMATOR_GROUP, ESTIMATORS
 from .inputs import DynamicJointStatesSettings
 from .node import ApplySettings
 from .payload import ChangeSettings, ContactSettings, PrecompensatedSettings, ShapeSettings
@@ -15,6 +15,7 @@ from .wrench import WrenchSettings
 
 __all__ = [
     "ESTIMATORS",
+    "ESTIMATOR_GROUP",
     "SENSORS",
     "ApplySettings",
     "ChangeSettings",

@@ -8,18 +8,20 @@ from typing import ClassVar
 
 from .spec import setting
 
-# Each is a module of `estimators`.
-ESTIMATORS = ("density", "entropic", "lmi", "manifold", "ols", "pmd", "rtls", "uniform", "wls")
+# Each is a module of `estimators`. Other packages name theirs in the group of entry points.
+ESTIMATORS = ("density", "entropic", "lmi", "manifold", "pmd", "wls")
+ESTIMATOR_GROUP = "inertial_id_ros.estimators"
 
 
 @dataclass(frozen=True)
 class EstimatorSettings:
     method: str = setting(
-        "density", "Estimator (see methods.md).", choices=ESTIMATORS, runtime=True)
+        "density", "Estimator (see estimators.md).", choices=ESTIMATORS, group=ESTIMATOR_GROUP,
+        runtime=True)
     weighting: str = setting(
         "noise", "noise: full model, whitened by the sensor noise; dynamism: blend of the full and "
-        "the gravity-only model, for entropic, lmi, manifold, pmd, uniform and wls, without "
-        "alignment states.", choices=("noise", "dynamism"), runtime=True)
+        "the gravity-only model, for entropic, lmi, manifold, pmd and wls, without alignment "
+        "states.", choices=("noise", "dynamism"), runtime=True)
     rate: float = setting(
         2.0, "Estimates a second.", unit="Hz", low=0.01, high=100.0, runtime=True)
     # Dynamism at which the full model has 99.5 % of the weight.

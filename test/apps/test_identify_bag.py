@@ -335,7 +335,7 @@ def test_user_errors_are_one_sentence_with_status_two(folder, tmp_path, capsys, 
 
 
 def test_an_estimator_that_needs_a_shape_asks_for_one(folder, capsys):
-    status, _, err = run(folder / "tf", "--method", "uniform", capsys=capsys)
+    status, _, err = run(folder / "tf", "--method", "entropic", capsys=capsys)
     assert status == 2 and "needs the shape" in err
 
 

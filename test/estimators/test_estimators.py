@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+from conftest import ROOT
 from estimator_cases import (
     BOX,
     CONSISTENT,
@@ -27,7 +30,13 @@ from problems import (
     residuals,
 )
 
-from inertial_id_ros.errors import InvalidShape, NotEnoughData, UnknownEstimator
+from inertial_id_ros.errors import (
+    InvalidSetting,
+    InvalidShape,
+    NotEnoughData,
+    UnknownEstimator,
+)
+from inertial_id_ros.estimators import create, estimator_names
 from inertial_id_ros.estimators.reference_body import reference_body, regularise
 from inertial_id_ros.estimators.solvers.triangle_vector import smat, svec
 from inertial_id_ros.inertia import is_consistent, phi_from_points, pseudo_inertia
@@ -40,8 +49,38 @@ EXACT_SHAPE = {"shape__position_sd": 0.0, "shape__rotation_sd": 0.0, "shape__sca
 def test_every_estimator_of_the_settings_is_there():
     choices = next(s.choices for n, _, s in iter_settings(Settings()) if n == "estimator.method")
     assert [estimator(name).name for name in choices] == list(ESTIMATORS) == list(choices)
-    with pytest.raises(UnknownEstimator, match="nonsense"):
+    with pytest.raises(UnknownEstimator, match="nonsense.*density.*wls"):
         estimator("nonsense")
+
+
+def test_an_estimator_of_another_package_is_named_loaded_and_made_by_its_entry_point(
+        tmp_path, monkeypatch):
+    """The one that the documentation shows, in a distribution as pip installs it."""
+    shown = re.search(r"```python\n(class Mine.*?)```",
+                      (ROOT / "docs" / "estimators.md").read_text(), re.S)[1]
+    (tmp_path / "my_package.py").write_text(
+        f"import numpy as np\nfrom inertial_id_ros.estimators import Solution\n{shown}\n"
+        "class Half:\n    def __init__(self, settings): pass\n")
+    folder = tmp_path / "my_package-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text("[inertial_id_ros.estimators]\n" + "".join(
+        f"{name} = my_package:{place}\n"
+        for name, place in (("mine", "Mine"), ("half", "Half"), ("gone", "Gone"), ("lmi", "Half"))))
+    with pytest.raises(InvalidSetting, match="'mine'; allowed: .*wls, or what another package"):
+        Settings().replace({"estimator.method": "mine"})
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert {"mine", "half", *ESTIMATORS} <= set(estimator_names())
+    settings = Settings().replace({"estimator.method": "mine"})
+    rng = np.random.default_rng(2)
+    problem = compress(make_rows(rng, inside_box(rng, 20), motion(rng, 2000, 20.0, 2.0)))
+    np.testing.assert_allclose(create(settings).solve(problem, None).phi,
+                               problem.marginal("noise").unconstrained_fit[0], rtol=1e-6)
+    assert create(settings, "lmi").guarantees_consistency  # a name of this package stays its own
+    with pytest.raises(UnknownEstimator, match="'half' .* has no name, needs_shape"):
+        create(settings, "half")
+    with pytest.raises(UnknownEstimator, match="'gone' .* cannot be loaded: AttributeError"):
+        create(settings, "gone")
 
 
 def test_the_triangle_vector_keeps_inner_products():

@@ -23,8 +23,6 @@ from ..verdict import MASS_SHARE, judge
 from .checks import check_model
 from .problem import TorqueProblem
 
-METHODS = ("density", "lmi", "manifold", "entropic", "uniform", "wls")
-
 
 class TorqueSolver:
     """Everything between the rows of a window and the estimate.
@@ -52,11 +50,12 @@ class TorqueSolver:
     @staticmethod
     def make_estimator(settings: Settings) -> Estimator:
         """The estimator of the settings (raises InvalidSetting where it needs rows of wrenches)."""
-        method = settings.estimator.method
-        if method not in METHODS:
-            raise InvalidSetting(f"estimator.method is '{method}', which works on wrenches; with "
-                                 f"load.source 'joint_torque' allowed: {', '.join(METHODS)}")
-        return create(settings.replace({"estimator.weighting": "noise"}))
+        estimator = create(settings.replace({"estimator.weighting": "noise"}))
+        if estimator.needs_wrench:
+            raise InvalidSetting(
+                f"estimator.method is '{estimator.name}', which works on wrenches; with "
+                "load.source 'joint_torque' choose another, e.g. density")
+        return estimator
 
     def solve(self, problem: TorqueProblem, parts: list[Rows], frame_id: str,
               log: FindingLog) -> Estimate:

@@ -9,18 +9,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import InvalidShape
-from ..geometry.density_prior import MASS_SD, DensityPrior
-from ..geometry.shape import Shape
-from ..geometry.shape_error import ShapeError
-from ..inertia import Array
-from ..linalg import inverse
-from ..regression.problem import Problem
-from ..regression.unconstrained_fit import vague_information
-from ..settings import Settings
-from .base import Solution
-from .density_mode import find_mode
-from .reference_body import LIKE_REFERENCE, MASS, ReferenceBodyCache, measure_mass, weaken_prior
+from inertial_id_ros.errors import InvalidShape
+from inertial_id_ros.estimators.base import Solution
+from inertial_id_ros.estimators.density_mode import find_mode
+from inertial_id_ros.estimators.reference_body import (
+    LIKE_REFERENCE,
+    MASS,
+    ReferenceBodyCache,
+    measure_mass,
+    weaken_prior,
+)
+from inertial_id_ros.geometry.density_prior import MASS_SD, DensityPrior
+from inertial_id_ros.geometry.shape import Shape
+from inertial_id_ros.geometry.shape_error import ShapeError
+from inertial_id_ros.inertia import Array
+from inertial_id_ros.linalg import inverse
+from inertial_id_ros.regression.problem import Problem
+from inertial_id_ros.regression.unconstrained_fit import vague_information
+from inertial_id_ros.settings import Settings
 
 # The shape is taken for granted: its parameters per kilogram are known to this part of the body.
 SHAPE_SD = 1e-6
@@ -32,6 +38,7 @@ class Uniform:
     name = "uniform"
     needs_shape = True
     keeps_mass_inside = False
+    needs_wrench = False
     needs_noise = "ratio of force to torque"
     guarantees_consistency = True
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..geometry.shape import Shape
-from ..inertia import PARAMETERS
-from ..regression.problem import Problem
-from ..regression.row_layout import BIASES
-from ..settings import Settings
-from .base import Solution
-from .reference_body import ReferenceBodyCache, regularise
+from inertial_id_ros.estimators.base import Solution
+from inertial_id_ros.estimators.reference_body import ReferenceBodyCache, regularise
+from inertial_id_ros.geometry.shape import Shape
+from inertial_id_ros.inertia import PARAMETERS
+from inertial_id_ros.regression.problem import Problem
+from inertial_id_ros.regression.row_layout import BIASES
+from inertial_id_ros.settings import Settings
 
 
 class Ols:
@@ -24,6 +24,7 @@ class Ols:
     name = "ols"
     needs_shape = False
     keeps_mass_inside = False
+    needs_wrench = True
     needs_noise = "no"
     guarantees_consistency = False
 

@@ -24,13 +24,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..errors import NotEnoughData
-from ..geometry.shape import Shape
-from ..inertia import PARAMETERS, Array
-from ..regression.newton_euler import regressor
-from ..regression.problem import Problem
-from ..settings import Settings
-from .base import Solution
+from inertial_id_ros.errors import NotEnoughData
+from inertial_id_ros.estimators.base import Solution
+from inertial_id_ros.geometry.shape import Shape
+from inertial_id_ros.inertia import PARAMETERS, Array
+from inertial_id_ros.regression.newton_euler import regressor
+from inertial_id_ros.regression.problem import Problem
+from inertial_id_ros.settings import Settings
 
 _RANK = 1e-9  # singular values below this part of the largest are zero
 _EXACT = 1e-9  # m/s^2, rad/s^2; noise that stands for none
@@ -42,6 +42,7 @@ class Rtls:
     name = "rtls"
     needs_shape = False
     keeps_mass_inside = False
+    needs_wrench = True
     needs_noise = "yes, and of accelerations"
     guarantees_consistency = False
 

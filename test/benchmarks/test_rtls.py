@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from inertial_id_baselines.rtls import column_noise, total_least_squares
 from problems import NOISE, Rows, compress, make_rows, motion, poses, random_phi
 
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.estimators import create
-from inertial_id_ros.estimators.rtls import column_noise, total_least_squares
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.regression.newton_euler import regressor, static_regressor
 from inertial_id_ros.settings import Settings
