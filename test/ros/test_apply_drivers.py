@@ -145,7 +145,7 @@ def test_a_driver_that_exports_no_inertia_is_sent_none(stage):
     ("doosan", "doosan", "refuse", "config_create_tool' refuses: success is False"),
     ("fanuc", "fanuc", "refuse", "set_payload_comp' refuses: result is 1"),
     ("dobot", "dobot", "refuse", "SetPayload' refuses: res is 1"),
-    ("xarm", "xarm", "silent", "did not answer within 2 s")])
+    ("xarm", "xarm", "silent", "did not answer within 10 s")])
 def test_a_driver_that_does_not_take_it_is_named(stage, target, driver, behaviour, words):
     use(stage, "apply.frame", "tool0")
     stand_in = start(stage, target, driver, behaviour)
