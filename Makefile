@@ -49,12 +49,14 @@ PARALLEL := -p xdist.plugin -n $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 
 unit: setup ## pytest (TESTS=… for some files)
 	@source ./activate && export ROS_DOMAIN_ID=$${ROS_DOMAIN_ID:-$$((RANDOM % 100 + 1))} && \
 	  ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_PYTHON_CHECK_FIELDS=1 \
-	  python -m pytest $(if $(TESTS),$(TESTS),$(PARALLEL))
+	  $(if $(TESTS),python -m pytest $(TESTS),python -m pytest $(PARALLEL) -m "not alone" && \
+	  python -m pytest -m alone)
 
 coverage: setup ## pytest, with the lines and branches that all tests run
 	@source ./activate && export ROS_DOMAIN_ID=$${ROS_DOMAIN_ID:-$$((RANDOM % 100 + 1))} && \
 	  ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_PYTHON_CHECK_FIELDS=1 \
-	  python -m pytest $(PARALLEL) -p pytest_cov.plugin --cov --cov-report=term:skip-covered
+	  python -m pytest $(PARALLEL) -m "not alone" -p pytest_cov.plugin --cov \
+	  --cov-report=term:skip-covered && python -m pytest -m alone
 
 rooms: setup ## draw the picture of rooms and road in CONTRIBUTING.md
 	@source ./activate && python docs/draw_rooms.py

@@ -27,7 +27,7 @@ from inertial_id_ros.ros.motion_execution import MotionExecution, State  # noqa:
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
 NAMES = load_description().joint_names
 RESTING = 0.01  # rad/s
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.alone, pytest.mark.slow]
 
 
 class Cobot:

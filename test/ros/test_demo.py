@@ -22,6 +22,8 @@ from inertial_id_ros.inertia import phi_from_points, report_from_phi  # noqa: E4
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
 from inertial_id_ros.ros.tools.demo_record import Record, can_exist  # noqa: E402
 
+pytestmark = pytest.mark.alone
+
 DEMO = (sys.executable, "-m", "inertial_id_ros.ros.tools.demo")
 BODY = np.array([1.0, 0.1, 0.0, 0.2, 0.02, 0.0, 0.0, 0.03, 0.0, 0.04])
 

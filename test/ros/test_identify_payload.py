@@ -21,6 +21,8 @@ from std_srvs.srv import Trigger  # noqa: E402
 
 from inertial_id_ros.apps.simulation.payload import PAYLOADS  # noqa: E402
 
+pytestmark = pytest.mark.alone
+
 COBOT = (sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot")
 COMMAND = (sys.executable, "-m", "inertial_id_ros.ros.guide.identify_payload")
 SETTINGS = ("-p", "wrench.sensor:=ati_gamma")
