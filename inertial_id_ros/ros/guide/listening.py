@@ -82,6 +82,7 @@ class Listening:
 
     Attributes:
         received: the messages of the last minute.
+        judgements: how many times the node has told its findings.
     """
 
     def __init__(self, guide: GuideNode, node_name: str, settings: Settings) -> None:
@@ -89,6 +90,7 @@ class Listening:
         self._namespace = node_name.rsplit("/", 1)[0]
         self.received = Received(settings, _decoders())
         self._findings: dict[str, tuple[Finding, ...]] = {}  # by the name of the status
+        self.judgements = 0
         self._told: dict[str, dict[str, Any]] = {}  # of the driver, by topic
         self._payload: dict[str, float] = {}  # stated masses, by topic
         self._heard: set[str] = set()
@@ -217,6 +219,11 @@ class Listening:
             owner, _, part = status.name.partition(": ")
             if "/" + owner.lstrip("/") == self._node_name and part:
                 self._findings[part] = findings_of(status)
+                self.judgements += 1
+
+    def has_judged(self, times: int) -> bool:
+        """Whether the node has told its findings that often."""
+        return self.judgements >= times
 
     def findings(self) -> tuple[Finding, ...]:
         """The findings of the node, as it told them last."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -36,6 +37,7 @@ from .node_link import NodeLink, numbers_of
 
 _ARRIVAL = 6.0  # s until wrench and joint states have come once
 _LISTENED = 2.5  # s of a check at rest
+_JUDGEMENTS = 6  # of the node meanwhile, at least: a node that has just started says nothing yet
 _LOOKS = 2  # at rest: what is wrong must be so in both
 _GIVEN_UP = 12  # motions that bring nothing, after which it is given up
 _SETTLED = 0.7  # s after a motion until its last rows count
@@ -141,8 +143,9 @@ class Session:
                                _ARRIVAL)
         for _ in range(_LOOKS):
             self._listening.look_for_driver()
-            begin = self._guide.now_ns()
+            begin, enough = self._guide.now_ns(), self._listening.judgements + _JUDGEMENTS
             self._guide.wait(_LISTENED)
+            self._guide.wait_until(partial(self._listening.has_judged, enough), _ARRIVAL)
             seen = self._listening.see(begin, self._guide.now_ns(), self._plan.controller,
                                        self._make_mover is not None)
             rows = check_at_rest(seen, self._link.settings, self._make_mover is not None)
