@@ -40,8 +40,8 @@ _ORDERS = (1, 2)
 _SHORTEST, _LONGEST = 0.008, 0.9  # s, time constants that are believed
 _FARTHEST, _OFFSET_SD = 60, 5.0  # bins; offsets beside a filter, and what is usual of them
 # What a filter must leave at most of the mean square that the best offset leaves: hysteresis of one
-# percent of full scale may look like a filter that leaves half.
-_BETTER = 0.4
+# percent of full scale may look like a filter that leaves half, and a cable in few rows like any.
+_BETTER, _FEW, _BETTER_OF_FEW = 0.4, 80, 0.15
 _CLEAN = 1.5  # times the noise that the low-pass leaves
 _CLEAR = 16.0  # twice the logarithm of the odds
 _AS_GOOD = 2.0  # times what settled rows leave, with those from the beginning on
@@ -174,7 +174,7 @@ def _is_better(filtered: list[_Fit], offset: _Fit, problem: _Problem) -> bool:
     """Whether one of the filters leaves far less than the best offset does, or nothing but noise
     where the offset leaves more."""
     best = min(filtered, key=_left)
-    if best.left < _BETTER * offset.left:
+    if best.left < (_BETTER if problem.rows >= _FEW else _BETTER_OF_FEW) * offset.left:
         return True
     return best.left < _CLEAN * problem.floor and offset.cost - best.cost > _CLEAR
 
