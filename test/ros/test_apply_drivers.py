@@ -195,7 +195,7 @@ def test_the_node_goes_on_while_a_driver_does_not_answer(stage):
     stage.client.spin_until(lambda: len(got) > count + 3)
     assert not slow.done()
     stage.client.spin_until(slow.done)
-    assert "did not answer within 20 s" in slow.result().message
+    assert "did not answer within 10 s" in slow.result().message
 
 
 class _CompensatedStage(ApplyStage):
