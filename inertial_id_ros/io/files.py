@@ -48,6 +48,25 @@ def user_path(path: str | Path) -> Path:
         raise InvalidSetting(f"path {text!r} begins with the name of no user") from None
 
 
+def config_file(name: str) -> Path:
+    """A settings file by its path, or by its name in the package's folder `config`.
+
+    Raises:
+        InvalidSetting: there is none of that name.
+    """
+    path = user_path(Path(name))
+    folders = [Path(__file__).resolve().parents[2] / "config", *(
+        Path(prefix) / "share" / "inertial_id_ros" / "config"
+        for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix)]
+    if path.exists() or path.suffix or len(path.parts) > 1:
+        return path
+    there = {file.stem: file for folder in reversed(folders) for file in folder.glob("*.yaml")}
+    if name not in there:
+        known = f", or one of: {', '.join(sorted(there))}" if there else ""
+        raise InvalidSetting(f"--config is '{name}'; it must be a YAML file{known}")
+    return there[name]
+
+
 @contextmanager
 def replace_file(path: Path) -> Iterator[Path]:
     """A temporary file beside a path, which replaces the file there in one step when the block ends

@@ -6,7 +6,6 @@ before the YAML file of settings.
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from ...cli import NO_ESTIMATE, NOT_IDENTIFIED, OK, exit_status
 from ...errors import DamagedFile, InvalidSetting, printable
 from ...estimate import UNOBSERVED, Estimate, Outcome
 from ...extras import optional_packages
-from ...io.files import user_path
+from ...io.files import config_file, user_path
 from ...regression.tool import tool_from_estimate
 from ...settings import SENSORS, Settings, flatten
 from ..report.diagnosis import Diagnosis, diagnose
@@ -163,25 +162,6 @@ def parse_options(arguments: Sequence[str] | None = None) -> BagOptions:
                       box=box, save_tool=args.save_tool, json=args.json, plot=args.plot,
                       report=args.report, quiet=args.quiet,
                       command=shlex.join(["identify_bag", *words]))
-
-
-def config_file(name: str) -> Path:
-    """A settings file by its path, or by its name in the package's folder `config`.
-
-    Raises:
-        InvalidSetting: there is none of that name.
-    """
-    path = user_path(Path(name))
-    folders = [Path(__file__).resolve().parents[3] / "config", *(
-        Path(prefix) / "share" / "inertial_id_ros" / "config"
-        for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix)]
-    if path.exists() or path.suffix or len(path.parts) > 1:
-        return path
-    there = {file.stem: file for folder in reversed(folders) for file in folder.glob("*.yaml")}
-    if name not in there:
-        known = f", or one of: {', '.join(sorted(there))}" if there else ""
-        raise InvalidSetting(f"--config is '{name}'; it must be a YAML file{known}")
-    return there[name]
 
 
 def read_settings_file(path: Path) -> dict[str, Any]:

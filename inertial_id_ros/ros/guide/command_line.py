@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ...apps.bag.identify_bag import config_file
 from ...apps.guide.motions import USUAL_BOX
 from ...apps.guide.progress import Wanted
 from ...arguments import Parser, numbers
 from ...errors import InvalidSetting
 from ...inertia import Array
+from ...io.files import config_file
 from ...settings import SENSORS
 from ..motion_execution import SILENCE
 
