@@ -42,6 +42,8 @@ _FARTHEST, _OFFSET_SD = 60, 5.0  # bins; offsets beside a filter, and what is us
 # What a filter must leave at most of the mean square that the best offset leaves: hysteresis of one
 # percent of full scale may look like a filter that leaves half, and a cable in few rows like any.
 _BETTER, _FEW, _BETTER_OF_FEW = 0.4, 80, 0.15
+_MOVES = 0.05  # m/s^2 by which the acceleration less gravity changes from row to row in motion
+_ACCELERATION = [0, PARAMETERS, 2 * PARAMETERS]  # columns of a regressor that hold it
 _CLEAN = 1.5  # times the noise that the low-pass leaves
 _CLEAR = 16.0  # twice the logarithm of the odds
 _AS_GOOD = 2.0  # times what settled rows leave, with those from the beginning on
@@ -174,7 +176,9 @@ def _is_better(filtered: list[_Fit], offset: _Fit, problem: _Problem) -> bool:
     """Whether one of the filters leaves far less than the best offset does, or nothing but noise
     where the offset leaves more."""
     best = min(filtered, key=_left)
-    if best.left < (_BETTER if problem.rows >= _FEW else _BETTER_OF_FEW) * offset.left:
+    if problem.moving < _FEW:
+        return best.left < _BETTER_OF_FEW * offset.left
+    if best.left < _BETTER * offset.left:
         return True
     return best.left < _CLEAN * problem.floor and offset.cost - best.cost > _CLEAR
 
@@ -214,6 +218,7 @@ class _Problem:
         self._a, self._number, self._y = a, number, y
         self._weights: Array | None = None
         self._middles, self.rows = number[:0], 0
+        self._moves = np.empty(0, dtype=bool)
         if len(number) < 2:
             return
         middles = np.arange(number[0] + reach, number[-1] - reach + 1, _STEP)
@@ -234,11 +239,20 @@ class _Problem:
             self._weights, self._y = weights, weights @ y
             self.floor = float(np.square(weights).sum(axis=1).mean()) / samples if kept.any() else 0
         self._middles, self.rows = middles, len(middles)
+        ahead = np.minimum(middles + _STEP, len(a) - 1)
+        change = self._a[ahead][:, _ACCELERATION] - self._a[middles][:, _ACCELERATION]
+        self._moves = np.linalg.norm(change, axis=1) > _MOVES
+
+    @property
+    def moving(self) -> int:
+        """How many of the rows are of motion."""
+        return int(self._moves.sum())
 
     def part_from(self, first: int) -> _Problem:
         """The problem with the rows from that bin of the motion on."""
         part, kept = copy(self), self._middles >= first
         part._middles, part._y = self._middles[kept], self._y[kept]
+        part._moves = self._moves[kept]
         if self._weights is None:
             part._number = self._number[kept]
         else:
