@@ -131,27 +131,26 @@ class ShownBins(NamedTuple):
     """Bins as the filters take them.
 
     Attributes:
-        y: wrenches (k, 6) as they were measured, ``y = A phi + bias``; columns: (k, 79).
+        columns: (k, 79) for the filters.
         motion: as the sensor shows it, which is valid where the sensor's low-pass has settled.
         lag: where that low-pass has come to.
     """
 
-    y: Array
     columns: Array
     motion: Motion
     lag: Lag | None
 
 
-def lag_behind(number: np.ndarray, y: Array, columns: Array, motion: Motion, errors: RemovedErrors,
+def lag_behind(number: np.ndarray, columns: Array, motion: Motion, errors: RemovedErrors,
                before: Lag | None) -> ShownBins:
     """Filter the motion of bins (k,) as the sensor filters its readings.
 
     Args:
-        number: (k,) of the bins; y, columns: of `make_bin_columns`; before: where the filter had
+        number: (k,) of the bins; columns: of `make_bin_columns`; before: where the filter had
             come to.
     """
     if not errors.sensor.order:
-        return ShownBins(y, columns, motion, None)
+        return ShownBins(columns, motion, None)
     valid = motion.valid
     shown = [columns[:, :_AXES.stop], motion.axes.reshape(-1, 9), motion.acceleration, motion.omega,
              motion.alpha]
@@ -165,7 +164,7 @@ def lag_behind(number: np.ndarray, y: Array, columns: Array, motion: Motion, err
             shown[1:], np.split(filtered[:, _AXES.stop:], (9, 12, 15), axis=1), strict=True))
     whole = valid.copy()
     whole[valid] = settled
-    return ShownBins(y, columns, motion._replace(
+    return ShownBins(columns, motion._replace(
         axes=axes.reshape(-1, 3, 3), acceleration=acceleration, omega=omega, alpha=alpha,
         valid=whole), after)
 

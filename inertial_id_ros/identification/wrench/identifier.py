@@ -330,12 +330,12 @@ class Identifier(Pipeline[WindowContent]):
         setup.correction.taken_out = removed
         self._motion.report_coverage(motion.valid)
         motion = motion._replace(valid=motion.valid & ~payload.stuck.judge(bins, motion))
-        measured, columns = make_bin_columns(bins, motion, removed, setup.correction.errors,
-                                             self.settings.wrench.sign,
-                                             self.settings.estimator.dynamism_c1)
+        y, columns = make_bin_columns(bins, motion, removed, setup.correction.errors,
+                                      self.settings.wrench.sign,
+                                      self.settings.estimator.dynamism_c1)
         window.motion.add(motion)
-        y, columns, motion, payload.lag = lag_behind(
-            bins.number, measured, columns, motion, setup.correction.errors, payload.lag)
+        columns, motion, payload.lag = lag_behind(
+            bins.number, columns, motion, setup.correction.errors, payload.lag)
         valid = motion.valid
         setup.units.add(*unpack_bins(columns[valid]))
         setup.vibration.add(bins.number[valid], y[valid])

@@ -57,8 +57,8 @@ class UnsettledBins(NamedTuple):
         early_ns = self.errors.early_ns
         motion = self.source.provisional_motion(bins.stamps + early_ns,
                                                 self.end * BIN_NS + early_ns)
-        y, columns = make_bin_columns(bins, motion, self.removed, self.errors, sign, c1)
-        shown = lag_behind(bins.number, y, columns, motion, self.errors, lag)
+        _, columns = make_bin_columns(bins, motion, self.removed, self.errors, sign, c1)
+        shown = lag_behind(bins.number, columns, motion, self.errors, lag)
         return segments.preview(BinColumns(bins.number, bins.samples, shown.columns).part(
             shown.motion.valid), rotation_only)
 
