@@ -66,8 +66,10 @@ def finish(process, number, times=1):
     return process.returncode, errors
 
 
+@pytest.mark.alone
 def test_node_publishes_its_samples_at_the_wanted_rate_with_transforms_at_100_hz(listen):
     listener = listen()
+    offset = time.monotonic() - time.time()
     words = ["--payload", "hammer", "--seed", "3", "--ros-args", "-p", "convention:=on_environment",
              "-p", "rate:=200"]
     process = start(*words)
@@ -76,7 +78,10 @@ def test_node_publishes_its_samples_at_the_wanted_rate_with_transforms_at_100_hz
         for messages in listener.got.values():
             if len(messages) > 1:
                 messages.clear()
-        listener.spin(lambda: len(listener.got["/wrench"]) > 800)
+        # A node that is too slow falls behind its stamps and stays there; one that waited for its
+        # turn catches up.
+        assert listener.spin(lambda: len(listener.got["/wrench"]) > 800 and min(
+            t - seconds(m.header.stamp) for t, m in listener.got["/wrench"][-20:]) < offset + 0.1)
     finally:
         status, errors = finish(process, signal.SIGINT)
     assert status == 0 and "Traceback" not in errors
@@ -85,9 +90,7 @@ def test_node_publishes_its_samples_at_the_wanted_rate_with_transforms_at_100_hz
         arrivals = np.array([t for t, _ in got[topic]])
         headers = [(m.transforms[0] if topic == "/tf" else m).header for _, m in got[topic]]
         stamps = np.array([seconds(h.stamp) for h in headers])
-        # Of all arrivals: that one process or another has to wait for its turn moves some of them.
-        seconds_a_message = np.polyfit(np.arange(len(arrivals)), arrivals, 1)[0]
-        assert 1.0 / seconds_a_message == pytest.approx(rate, rel=0.02)
+        assert np.all(arrivals >= stamps + offset - 1e-3), "a message came before its stamp"
         # Nothing is lost, and stamps follow the schedule rather than the jitter of the process.
         np.testing.assert_allclose(np.diff(stamps), 1 / rate, atol=1e-6)
         assert abs(stamps[0] - time.time()) < 60.0
