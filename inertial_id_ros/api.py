@@ -380,7 +380,7 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         gravity=as_finite_rows("gravity", gravity, (3,)),
         tests=[named(test, "tests: ") for test in tests], currents=_currents(
             text, joints, gains, None if loaded is None else named(loaded, "loaded: "),
-            payload_mass, hanging))
+            payload_mass, hanging), locked=True)
     result.check_explained()
     return result
 

@@ -15,7 +15,7 @@ from ...robot.consistent_fit import Described, Prior, identify_described
 from ...robot.constraints import Reference, consistent_robot, description_reference
 from ...robot.model import RobotModel
 from ...robot.recording import FilteredRecording, friction_in_doubt, moving_weights, rest_weights
-from ..report.units import CONFIDENCE_95, round_to_spread
+from ..report.units import CONFIDENCE_95, interval
 
 SMALLEST = 1e-6  # of a joint's torque: what the model leaves at least
 _LEAST_FREE = 0.1  # part of the rows of a joint that a fit leaves free at least
@@ -168,7 +168,7 @@ def compare_with_description(model: RobotModel, fitted: Described, covariance: A
         spread = CONFIDENCE_95 * float(np.sqrt(covariance[m, m]))
         mass = ""
         if abs(phi[m] - nominal[m]) > spread:
-            mass = (f" (mass {' ± '.join(round_to_spread(phi[m], spread))} kg, described "
+            mass = (f" (mass {interval(phi[m], spread, True)} kg, described "
                     f"{nominal[m]:.3g} kg)")
         notes.append(f"the recording contradicts the description of {model.bodies[k]} by far{mass}:"
                      " is there a load or gripper that the description lacks?")
