@@ -24,6 +24,7 @@ from inertial_id_ros.robot.robot_file import load_robot, save_robot
 from inertial_id_ros.settings import Settings
 
 GAIN = np.array([11.0, 12.0, 10.0, 9.0, 10.5, 11.5])
+UNSURE = 1.0 + 0.05 * np.random.default_rng(3).normal(size=6)  # as exact as a data sheet
 MASS, DURATION = 1.5, 15.0  # kg, s
 pytestmark = pytest.mark.slow
 
@@ -45,7 +46,8 @@ def robots(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     held = simulate(wide_motion(DURATION, 2, 10), DURATION, block(2.5), 100)
     out = {}
     for name, currents in (("found", Currents(loaded=named(held), mass=2.5)),
-                           ("given", Currents(tuple(GAIN)))):
+                           ("given", Currents(tuple(GAIN), 0.0)),
+                           ("unsure", Currents(tuple(GAIN * UNSURE)))):
         result = identify_described_robot(
             URDF, named(free), terms=JointTerms(coulomb_velocity=0.003), find_fading=False,
             held_back=0.0, currents=currents)
@@ -103,6 +105,13 @@ def test_gains_that_are_wrong_by_their_own_errors_are_within_the_interval(
     error = found.report[0] - MASS
     assert 0.01 * MASS < error < 4.0 * found.sigma[0]
     assert found.sigma[0] < 0.05 * MASS
+
+
+def test_given_gains_have_an_error_of_their_own(robots: dict[str, Path]) -> None:
+    recorded = in_amperes(loaded(MASS, 0))
+    given, unsure = (estimate(robots[name], recorded) for name in ("given", "unsure"))
+    error = abs(unsure.report[0] - MASS)
+    assert 2.0 * given.sigma[0] < error < 2.0 * unsure.sigma[0] < 0.3 * MASS
 
 
 @pytest.mark.parametrize(("spread", "mass", "said"), [
