@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -115,7 +116,7 @@ def test_given_gains_have_an_error_of_their_own(robots: dict[str, Path]) -> None
 
 
 @pytest.mark.parametrize(("spread", "mass", "said"), [
-    (0.10, MASS, "more motion for the gains"), (0.001, 0.1, "; move more")])
+    (0.10, MASS, "more motion for the gains"), (0.001, 0.1, "four times as much motion")])
 def test_what_leaves_the_mass_open_is_named(
         spread: float, mass: float, said: str, robots: dict[str, Path], tmp_path: Path) -> None:
     """Gains of 10 % limit a good recording; a light payload is lost in noise anyway."""
@@ -127,6 +128,19 @@ def test_what_leaves_the_mass_open_is_named(
         currents=replace(robot.currents, spread=relative)))
     found = solve(tmp_path / "r.robot", in_amperes(loaded(mass, 0)))
     assert isinstance(found, NoEstimate) and said in found.reason
+    if mass == MASS:
+        promised = re.search(r"it would be \(± ([\d.]+) kg\)", found.reason)
+        exact = estimate(robots["given"], in_amperes(loaded(mass, 0)))
+        assert promised and float(promised[1]) == pytest.approx(2.0 * exact.sigma[0], rel=0.3)
+
+
+def test_what_would_identify_the_mass_is_said_and_does(robots: dict[str, Path]) -> None:
+    """Two seconds do not tell half a kilogram from friction; twelve do."""
+    recorded = in_amperes(simulate(wide_motion(12.0, 55, 7), 12.0, block(0.5), 77))
+    short = recorded.t < 2.0
+    begun = solve(robots["given"], SimulatedTorques(*(x[short] for x in recorded)))
+    assert isinstance(begun, NoEstimate) and "to and fro through the same poses" in begun.reason
+    estimate(robots["given"], recorded)
 
 
 def test_gains_come_back_from_the_file_and_must_fit(robots: dict[str, Path], tmp_path: Path

@@ -103,8 +103,8 @@ def find_drives(currents: Currents, model: RobotModel, unloaded: JointRecording,
                                  f"{count} positive numbers are needed, for "
                                  + ", ".join(model.joint_names))
         if not 0.0 <= currents.gain_error < 1.0:
-            raise InvalidSetting(f"the error of the gains is {currents.gain_error:g}; allowed: 0 to "
-                                 "less than 1, of themselves")
+            raise InvalidSetting(f"the error of the gains is {currents.gain_error:g}; allowed: 0 "
+                                 "to less than 1, of themselves")
         return Drives(gain, np.diag((currents.gain_error * gain)**2))
     with_drives = model.with_terms(JointTerms(drive_inertia=True))
     pair = [filter_recording(with_drives, recording, 0.0, WINDOW, low_pass)
