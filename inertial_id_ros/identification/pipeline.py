@@ -26,7 +26,7 @@ from ..estimators import Estimator
 from ..findings import Finding, FindingLog
 from ..geometry.shape import Shape
 from ..inertia import Array
-from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches, as_block, split_by_time
+from ..io.sample_blocks import Samples, split_by_time
 from ..kinematics.motion_source import MotionSelector
 from ..regression.regressor_window import Rows
 from ..regression.tool import Tool
@@ -39,7 +39,6 @@ from .knowledge import NOTHING_SOLVED, EstimateOfWindow, PayloadSpan, Progress
 from .state import Keep, State, keep_nothing
 
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
-_KINDS = {Wrenches: inbox.WRENCH, JointStates: inbox.JOINT_STATE, Edges: inbox.TRANSFORM}
 # Data this much older than the newest are those before a contact or a gap, and tell nothing of now.
 _OLD_NS = 1_000_000_000
 AnyWindow = TypeVar("AnyWindow")
@@ -154,7 +153,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         """Move settled samples into the window; gives the newly settled wrenches, compensated."""
         with self._lock:
             settled = []
-            waiting = self._waiting
+            waiting = self.waiting
             for begin in range(0, max(waiting, 1), _BATCH):
                 self._hand_over(min(_BATCH, waiting - begin), self._handlers)
                 settled.append(self._process_settled())
@@ -163,12 +162,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
     def add_arrays(self, batches: list[Samples]) -> None:
         """Add samples of several streams, those of a stream in the order of time, and advance."""
         for part in split_by_time(batches, _BATCH):
-            block = as_block(part)
-            if block is None or not self.take_block(block):
-                singles = [(_KINDS[type(samples)], arguments)
-                           for samples in part for arguments in samples.singles()]
-                for kind, arguments in sorted(singles, key=lambda single: single[1][0]):
-                    self._put(kind, *arguments)
+            self.add_part(part)
             self.advance()
 
     def finish(self) -> CompensatedWrenches:
@@ -279,8 +273,19 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
             UnknownFrame: a frame is not known, or the two are not connected.
         """
         with self._lock:
-            self._hand_over(min(self._waiting, _BATCH), self._handlers)
+            self._hand_over(min(self.waiting, _BATCH), self._handlers)
             return self._motion.lookup(target_frame.lstrip("/"), source_frame.lstrip("/"))
+
+    @property
+    def frames(self) -> set[str]:
+        """Names of the frames in transforms and robot description."""
+        with self._lock:
+            return self._motion.frames
+
+    @property
+    def gravity_frame(self) -> str:
+        """As `MotionSelector.gravity_frame`."""
+        return self._motion.gravity_frame
 
     def load_in_use(self) -> LoadInUse:
         """What may be removed from the wrenches that come, or why nothing."""

@@ -130,7 +130,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
     def _process_settled(self) -> CompensatedWrenches:
         """Turn settled samples into rows of the window."""
         if self._stream is not None and self._segments is not None:
-            last = self._finished and not self._waiting
+            last = self._finished and not self.waiting
             self._newest = self._stream.newest or self._newest
             self._add_segments(self._segments.push(self._stream.take(last), False))
             for rows in self._segments.finish() if last else ():

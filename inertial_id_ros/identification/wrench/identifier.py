@@ -72,6 +72,7 @@ class Identifier(Pipeline[WindowContent]):
     _solver: Solver
     _payload: WristPayload
     _window: WristWindow
+    _stores_blocks = True
 
     def __init__(self, settings: Settings, shape: Shape | None = None) -> None:
         super().__init__(settings)
@@ -178,20 +179,14 @@ class Identifier(Pipeline[WindowContent]):
         """Stamp up to which wrench and motion were processed [ns]; 0 before any."""
         return self._stream.next_bin * BIN_NS
 
-    def take_block(self, block: Block) -> bool:
-        """Take many samples at once; False, and nothing is taken, where one of them is unusual.
-
-        What becomes of an unusual sample depends on those before it: the caller then adds them one
-        by one.
-        """
-        with self._lock:
-            self._hand_over(self._waiting, self._handlers)
-            if not (self._motion.fits(block) and self._stream.accepts_all(block.wrenches)):
-                return False
-            self._motion.take_block(block)
-            if block.wrenches is not None:
-                self._stream.extend(block.wrenches)
-            return True
+    def _take_block(self, block: Block) -> bool:
+        """As `Inbox._take_block`."""
+        if not (self._motion.fits(block) and self._stream.accepts_all(block.wrenches)):
+            return False
+        self._motion.take_block(block)
+        if block.wrenches is not None:
+            self._stream.extend(block.wrenches)
+        return True
 
     def _take_removed_payload(self, frame_id: str, values: Sequence[float]) -> None:
         """Use the payload that the driver says it removes; a change of it zeroes the sensor."""

@@ -61,7 +61,6 @@ class MarkedRun(OfflineRun):
 
     def _follow(self, text: str, now: int) -> None:
         """Do what a mark says (raises RecordingError where it cannot be read)."""
-        self._forward()
         if text == RESTORE:
             self._restore()
         elif self._waits:
