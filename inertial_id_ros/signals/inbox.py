@@ -13,6 +13,7 @@ from ..io.sample_blocks import Block, Edges, JointStates, Samples, Wrenches, as_
 
 _INBOX = 400_000  # samples that may wait; beyond that, they are dropped, and a finding says so
 _INBOX_BYTES = 256_000_000  # of serialised messages that may wait
+_WORTH = 50  # samples that are stored faster at once than one by one
 (WRENCH, JOINT_STATE, TRANSFORM, STATIC_TRANSFORM, REMOVED_PAYLOAD, ZEROING, FINDING,
  PUBLISHERS, ARRAYS) = range(9)
 _STREAMS: dict[int, type[Wrenches] | type[JointStates] | type[Edges]] = {
@@ -92,7 +93,7 @@ class Inbox:
 
     def _store(self, entries: list[Entry], handlers: Handlers) -> None:
         """Store samples of the streams."""
-        if self._stores_blocks and len(entries) > 1:
+        if self._stores_blocks and len(entries) >= _WORTH:
             block = _join(entries)
             if block is not None and self._take_block(block):
                 return
