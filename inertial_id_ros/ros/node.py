@@ -80,7 +80,8 @@ class InertialIdNode(ManagedNode):
         self._pipeline_findings: tuple[Finding, ...] = ()
         self._outbox: deque[Outcome] = deque(maxlen=1)
         self._report_due = True
-        self._skipped, self._longest, self._rounds = 0, 0.0, 0
+        self._skipped, self._longest = 0, 0.0
+        self._processed = 0.0  # steady time at which samples were processed last [s]
         self._description: str | InertialIdError | None = None  # read, and not yet in use
         self._newest_settings: Settings | None = None
         self._started = time.monotonic()
@@ -203,12 +204,12 @@ class InertialIdNode(ManagedNode):
         if self._description is not None:
             self.worker.request("describe")
         self.reader.resume()
-        self._rounds += 1
         if self.is_active:
             self._inputs.look_at_publishers()
             self.compensation.follow_subscribers()
-        if self.is_active and self._rounds % self.compensation.rounds == 0:
-            self.worker.request("advance")
+            next_round = time.monotonic() + _HOUSEKEEPING
+            if next_round - self._processed > self.compensation.longest_wait:
+                self.worker.request("advance")
         self._identify.step()
         self._apply.step()
         self._set_or_clear("forgotten_too_often", "warning", self.flush_limit.warning())
@@ -252,6 +253,7 @@ class InertialIdNode(ManagedNode):
 
     def _process_samples(self) -> None:
         """Process new samples, and hand on the load that the compensated wrench is without."""
+        self._processed = time.monotonic()
         arrived = self._inputs.load_arrived
         before = self.identifier.taken
         self.identifier.advance()
