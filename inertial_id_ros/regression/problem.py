@@ -45,6 +45,7 @@ class Problem:
         state_sd: (q,) prior standard deviation of these states about zero.
         known_marginal: the noise-weighted problem in phi alone, where it is not that of the
             factors, or is there already.
+        unexpected: (10,) change of phi, beyond chance, if the bias is constant.
     """
 
     rows: Array | Callable[[], Array]
@@ -57,6 +58,7 @@ class Problem:
     with_states: Array = field(default_factory=lambda: np.empty((0, COLUMNS)))
     state_sd: Array = field(default_factory=lambda: np.empty(0))
     known_marginal: Marginal | None = None
+    unexpected: Array = field(default_factory=lambda: np.zeros(PARAMETERS))
 
     @classmethod
     def from_marginal(cls, marginal: Marginal, samples: int) -> Problem:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...detection.consistency_checks import (
     check_model,
+    check_noise_model,
     check_residual,
     check_settings,
     look_at,
@@ -24,6 +25,7 @@ from ...estimators import Estimator, Solution, create
 from ...findings import FindingLog
 from ...geometry.shape import Shape
 from ...inertia import PARAMETERS, Array, is_consistent, min_eigenvalue
+from ...linalg import solve
 from ...regression.alignment import GRAVITY_TILT
 from ...regression.problem import Marginal, Problem
 from ...regression.regressor_window import WindowContent
@@ -32,6 +34,7 @@ from ...regression.tool import Tool
 from ...regression.uncertainty.cable import sideways_covariance
 from ...regression.uncertainty.calibration import common_gain_covariance
 from ...regression.uncertainty.encoder_noise import NO_MOTION_NOISE, motion_noise_covariance
+from ...regression.unconstrained_fit import vague_information
 from ...settings import Settings
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import ZeroPhaseFilter
@@ -176,11 +179,15 @@ class Solver:
         pulled = pulled + sideways_covariance(
             self.problems.total_payload(solution.phi), tilt,
             np.deg2rad(self._settings.alignment.tilt_sd))
+        change = _change_of_answer(solution, marginal, problem.unexpected)
         causes = {
             "a residual that no payload explains": misfit,
+            "noise that follows the motion": np.outer(change, change),
             "a residual with a shape of its own": shaped.covariance, "a cable": pulled,
             **self._unseen_covariances(solution.phi, turning)}
         verdict = judge(solution, marginal, beyond + sum(causes.values()))
+        check_noise_model(solution.phi, change,
+                          verdict.phi_covariance.diagonal() - change**2, log)
         is_explained = is_explained or shaped.is_named
         if not is_explained and WrenchModel.texts.doubted_name in log:
             raise InvalidData(WrenchModel.texts.doubted)
@@ -334,3 +341,12 @@ class Solver:
         variance = marginal.state_covariance(covariance).diagonal()
         return (estimated.expand(self.problems.nuisance_values(states)),
                 estimated.expand(np.sqrt(self.problems.nuisance_values(variance))))
+
+
+def _change_of_answer(solution: Solution, marginal: Marginal, change: Array) -> Array:
+    """How the answer (10,) follows, where that of the data alone changes (10,)."""
+    seen = marginal.information @ change
+    if solution.covariance is not None:
+        return np.asarray(solution.covariance @ seen)
+    prior = vague_information(solution.phi[0]) + solution.prior_information
+    return solve(marginal.information + prior, seen)
