@@ -25,7 +25,6 @@ from ...estimators import Estimator, Solution, create
 from ...findings import FindingLog
 from ...geometry.shape import Shape
 from ...inertia import PARAMETERS, Array, is_consistent, min_eigenvalue
-from ...linalg import solve
 from ...regression.alignment import GRAVITY_TILT
 from ...regression.problem import Marginal, Problem
 from ...regression.regressor_window import WindowContent
@@ -179,7 +178,9 @@ class Solver:
         pulled = pulled + sideways_covariance(
             self.problems.total_payload(solution.phi), tilt,
             np.deg2rad(self._settings.alignment.tilt_sd))
-        change = _change_of_answer(solution, marginal, problem.unexpected)
+        change = np.zeros(PARAMETERS) if problem.unexpected is None else (
+            problem.unexpected.of_answer(vague_information(solution.phi[0])
+                                         + solution.prior_information))
         causes = {
             "a residual that no payload explains": misfit,
             "noise that follows the motion": np.outer(change, change),
@@ -341,12 +342,3 @@ class Solver:
         variance = marginal.state_covariance(covariance).diagonal()
         return (estimated.expand(self.problems.nuisance_values(states)),
                 estimated.expand(np.sqrt(self.problems.nuisance_values(variance))))
-
-
-def _change_of_answer(solution: Solution, marginal: Marginal, change: Array) -> Array:
-    """How the answer (10,) follows, where that of the data alone changes (10,)."""
-    seen = marginal.information @ change
-    if solution.covariance is not None:
-        return np.asarray(solution.covariance @ seen)
-    prior = vague_information(solution.phi[0]) + solution.prior_information
-    return solve(marginal.information + prior, seen)

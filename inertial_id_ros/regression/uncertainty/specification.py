@@ -13,6 +13,7 @@ import numpy as np
 
 from ...inertia import PARAMETERS, Array
 from ...linalg import inverse, solve
+from ..problem import Change
 from ..regressor_window import WindowContent
 from .channel_errors import eliminate_calibration, walk_covariance
 from .sensor_errors import WeighedRows
@@ -25,30 +26,28 @@ _TRIFLE = 0.05  # of a variance: a change whose square is smaller is not judged
 
 
 def unexpected_change(weighed: WeighedRows, window: WindowContent, prior: Array,
-                      walking: tuple[Array, Array]) -> Array:
-    """What is beyond chance (10,) of the change of phi if the bias is constant.
-
-    Its square is the excess of that of the change over what is allowed.
+                      walking: tuple[Array, Array]) -> Change | None:
+    """What is beyond chance of the change of phi if the bias is constant; None: nothing.
 
     Args:
         weighed: rows of the window with a walking bias; prior: (n, n) products of whitened rows
             that are known before the data.
         walking: the fit of these rows, phi (10,) and its covariance (10, 10).
     """
-    out = np.zeros(PARAMETERS)
     if not any(level.walk.variance for level in weighed.strengths.levels):
-        return out
+        return None
     constant = _ConstantBias(weighed, prior)
     change = constant.phi - walking[0]
     if (change**2 < _TRIFLE * walking[1].diagonal()).all():
-        return out
-    covariance = constant.covariance(weighed, window) - walking[1]
+        return None
+    out, covariance = np.zeros(PARAMETERS), constant.covariance(weighed, window)
+    expected = covariance - walking[1]
     for group, allowed in zip(_GROUPS, _ALLOWED, strict=True):
         own = change[group]
-        seen = float(own @ solve(covariance[group, group], own))
+        seen = float(own @ solve(expected[group, group], own))
         if seen > allowed:
             out[group] = np.sqrt(1.0 - allowed / seen) * own
-    return out
+    return Change(out, covariance) if out.any() else None
 
 
 class _ConstantBias:

@@ -140,7 +140,8 @@ def _changes(rng: np.random.Generator, rows: Rows, wrong: np.ndarray, errors: Se
         window, prior = _content(rows), np.zeros((KNOWN + 1, KNOWN + 1))
         weighed = errors.weigh(window, _matrix(), PHI, ErrorStrengths(WALKING, 0.3))
         walking = weighed.marginal(np.zeros((1, KNOWN + 1))).unconstrained_fit
-        out.append(unexpected_change(weighed, window, prior, walking))
+        found = unexpected_change(weighed, window, prior, walking)
+        out.append(np.zeros(PARAMETERS) if found is None else found.phi)
     return np.array(out)
 
 
