@@ -136,8 +136,8 @@ class FourPosesAndRandom(_Usual):
 
 def _move(arm: Arm, begin: Array, end: Array, stand: float) -> Trajectory:
     """From rest to rest, as quick as the limits allow, and some seconds in the new pose."""
-    duration = shortest_moves(arm, LIMITS, begin[None], end[None])
-    move = RestToRest(np.stack([begin, end]), duration)
+    move = RestToRest(np.stack([begin, end]),
+                      shortest_moves(arm, LIMITS, begin[None], end[None]))
     t = np.linspace(0.0, move.duration, int(move.duration / _POINTS) + 2)
     parts = [np.vstack([part, part[-1:]]) if stand else part for part in move(t)]
     return Trajectory(np.append(t, t[-1] + stand) if stand else t, *parts)

@@ -17,7 +17,7 @@ from ..excitation.next_motion.knowledge import Knowledge, SensorModel
 from ..excitation.next_motion.motion_limits import MotionLimits
 from ..excitation.next_motion.planned_motion import PlannedMotion
 from ..excitation.next_motion.planner import MotionPlanner
-from ..excitation.next_motion.rest_to_rest import RestToRest, shortest_moves
+from ..excitation.next_motion.rest_to_rest import Pace, RestToRest, shortest_moves
 from ..excitation.next_motion.words import describe_motion
 
 # A box around the payload in the frame of the sensor, corners [m], where nobody gave one.
@@ -154,10 +154,10 @@ class MotionSource:
         q = self._positions(pose)
         for angle in _ANGLES:
             poses = q + angle * np.array([0.0, 1.0, -1.0, 0.0])[:, None] * np.eye(len(q))[joint]
-            durations = np.maximum(_SLOW, shortest_moves(self._arm, self._limits, poses[:-1],
-                                                         poses[1:]))
+            least = shortest_moves(self._arm, self._limits, poses[:-1], poses[1:])
+            slower = np.maximum(_SLOW / least.durations, 1.0)
             motion = self._as_planned(
-                RestToRest(poses, durations), f"turn {self._arm.joint_names[joint]} by "
+                RestToRest(poses, Pace(*(slower * part for part in least))), f"turn {self._arm.joint_names[joint]} by "
                 f"{np.degrees(angle):.0f}° to either side")
             if not self.problems(motion, pose):
                 return motion
