@@ -20,9 +20,10 @@ from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_descr
 from inertial_id_ros.apps.simulation.motion import AMPLITUDE, FREQUENCY, Sinusoid
 from inertial_id_ros.apps.simulation.timing import SmoothStart
 from inertial_id_ros.apps.simulation.trajectory import Trajectory
+from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
 from inertial_id_ros.inertia import Array
 
-from .task import LIMITS, Task
+from .task import COM, INERTIA, LIMITS, MASS_SHARE, Task
 
 PLANNED = "planned"
 _POINTS = 0.02  # s between points of a trajectory
@@ -63,8 +64,8 @@ class Planned:
         self.problems: list[str] = []
 
     def next(self, knowledge: Knowledge) -> Segment:
-        self._motion = self._planner.next_motion(self._pose, knowledge, knowledge_goal(knowledge),
-                                                 self._seed)
+        goal = AccuracyGoal(MASS_SHARE * abs(float(knowledge.phi[0])), COM, INERTIA)
+        self._motion = self._planner.next_motion(self._pose, knowledge, goal, self._seed)
         self.problems += check_motion(self._robot, self._motion, dict(zip(
             self._robot.joint_names, self._pose.tolist(), strict=True)), LIMITS)
         self._before, self._pose = self._pose, self._motion.positions[-1]
@@ -74,15 +75,6 @@ class Planned:
 
     def knowledge_after(self, knowledge: Knowledge) -> Knowledge:
         return self._planner.knowledge_after(knowledge, self._motion, self._before)
-
-
-def knowledge_goal(knowledge: Knowledge):  # noqa: ANN201
-    """The accuracy that is wanted, as far as the mass is known yet."""
-    from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
-
-    from .task import COM, INERTIA, MASS_SHARE
-
-    return AccuracyGoal(MASS_SHARE * float(knowledge.phi[0]), COM, INERTIA)
 
 
 class _Usual:

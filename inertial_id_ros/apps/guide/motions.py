@@ -156,9 +156,9 @@ class MotionSource:
             poses = q + angle * np.array([0.0, 1.0, -1.0, 0.0])[:, None] * np.eye(len(q))[joint]
             least = shortest_moves(self._arm, self._limits, poses[:-1], poses[1:])
             slower = np.maximum(_SLOW / least.durations, 1.0)
-            motion = self._as_planned(
-                RestToRest(poses, Pace(*(slower * part for part in least))), f"turn {self._arm.joint_names[joint]} by "
-                f"{np.degrees(angle):.0f}° to either side")
+            path = RestToRest(poses, Pace(*(slower * part for part in least)))
+            motion = self._as_planned(path, f"turn {self._arm.joint_names[joint]} by "
+                                            f"{np.degrees(angle):.0f}° to either side")
             if not self.problems(motion, pose):
                 return motion
         return None

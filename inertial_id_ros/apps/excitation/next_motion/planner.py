@@ -21,7 +21,7 @@ from ....identification.accuracy_goal import AccuracyGoal
 from ....inertia import Array
 from ..arm import Arm
 from .candidates import Draw, Kind
-from .knowledge import STEP, Knowledge, motion_products, wanted_sigma
+from .knowledge import STEP, Knowledge, motion_products
 from .motion_limits import MotionLimits
 from .planned_motion import PlannedMotion
 from .rest_to_rest import Pace, RestToRest, shortest_moves
@@ -105,7 +105,7 @@ class MotionPlanner:
         Raises:
             InvalidData: no motion from there is within the limits.
         """
-        wanted = wanted_sigma(goal, knowledge.phi)
+        wanted = knowledge.still_to_show(goal)
         kinds, steps = (_BY_HAND, _STEPS_BY_HAND) if by_hand else (_KINDS, _STEPS)
         best: _Plan | None = None
         for active in (self._chain[-WRIST:], self._chain):

@@ -22,9 +22,9 @@ from .motion_limits import MotionLimits
 
 _NODES = np.linspace(0.0, 1.0, 21)  # along a move, where its speed is found
 _MARGIN = 1.02  # for a peak between two nodes
-_RAMP = 0.4  # s, at least
+RAMP = 0.4  # s, at least
 # Peaks of the ramp 3 x^2 - 2 x^3 of duration and height 1.
-_ACCELERATION, _JERK = 1.5, 6.0
+ACCELERATION, _JERK = 1.5, 6.0
 
 
 class Pace(NamedTuple):
@@ -61,8 +61,8 @@ class RestToRest:
         durations, ramps = self.pace
         begins = np.concatenate([[0.0], np.cumsum(durations)])
         k = np.clip(np.searchsorted(begins, t, side="right") - 1, 0, len(durations) - 1)
-        s = _progress((np.asarray(t) - begins[k])[:, None], durations[k][:, None],
-                      ramps[k][:, None])
+        s = ramped_progress((np.asarray(t) - begins[k])[:, None], durations[k][:, None],
+                            ramps[k][:, None])
         step = self.poses[k + 1] - self.poses[k]
         return JointMotion(self.poses[k] + step * s.value, step * s.rate, step * s.acceleration)
 
@@ -79,18 +79,18 @@ def shortest_moves(arm: Arm, limits: MotionLimits, begins: Array, ends: Array) -
     at_full_speed = np.maximum(  # s, of the whole way
         _MARGIN * reach.reshape(len(step), -1).max(axis=1) / limits.link_speed,
         (length / allowed).max(axis=1))
-    forced = _ACCELERATION * (length / limits.joint_acceleration).max(axis=1)  # s^2
+    forced = ACCELERATION * (length / limits.joint_acceleration).max(axis=1)  # s^2
     jerked = _JERK * (length / limits.joint_jerk).max(axis=1)  # s^3
     full = np.maximum(at_full_speed, 1e-9)
-    ramps = np.maximum(_RAMP, np.maximum(forced / full, np.sqrt(jerked / full)))
+    ramps = np.maximum(RAMP, np.maximum(forced / full, np.sqrt(jerked / full)))
     too_short = ramps > full  # to reach the full speed: one ramp up, one down
-    ramps = np.where(too_short, np.maximum(_RAMP, np.maximum(np.sqrt(forced), np.cbrt(jerked))),
+    ramps = np.where(too_short, np.maximum(RAMP, np.maximum(np.sqrt(forced), np.cbrt(jerked))),
                      ramps)
     return Pace(ramps + np.maximum(full, ramps), ramps)
 
 
-def _progress(t: Array, duration: Array, ramp: Array) -> Progress:
-    """Progress from 0 to 1, held outside of [0, duration]; derivatives in time."""
+def ramped_progress(t: Array, duration: Array | float, ramp: Array | float) -> Progress:
+    """Progress from 0 to 1, held outside of [0, duration] [s]; derivatives in time."""
     up, down = _ramp(t / ramp), _ramp((t - duration + ramp) / ramp)
     speed = 1.0 / (duration - ramp)
     return Progress(speed * ramp * (up.value - down.value), speed * (up.rate - down.rate),
