@@ -20,10 +20,9 @@ from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_descr
 from inertial_id_ros.apps.simulation.motion import AMPLITUDE, FREQUENCY, Sinusoid
 from inertial_id_ros.apps.simulation.timing import SmoothStart
 from inertial_id_ros.apps.simulation.trajectory import Trajectory
-from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
 from inertial_id_ros.inertia import Array
 
-from .task import COM, INERTIA, LIMITS, MASS_SHARE, Task
+from .task import LIMITS, Task, goals
 
 PLANNED = "planned"
 _POINTS = 0.02  # s between points of a trajectory
@@ -58,14 +57,14 @@ class Planned:
     """The planner's motions."""
 
     def __init__(self, task: Task) -> None:
-        self._planner, self._pose, self._seed = task.planner(), task.pose, 0
+        self._task, self._planner, self._pose, self._seed = task, task.planner(), task.pose, 0
         self._robot = CheckedRobot(load_description().urdf, SENSOR_FRAME,
                                    CarriedLoad(box=task.box))
         self.problems: list[str] = []
 
     def next(self, knowledge: Knowledge) -> Segment:
-        goal = AccuracyGoal(MASS_SHARE * abs(float(knowledge.phi[0])), COM, INERTIA)
-        self._motion = self._planner.next_motion(self._pose, knowledge, goal, self._seed)
+        self._motion = self._planner.next_motion(
+            self._pose, knowledge, goals(self._task, knowledge)["all"], self._seed)
         self.problems += check_motion(self._robot, self._motion, dict(zip(
             self._robot.joint_names, self._pose.tolist(), strict=True)), LIMITS)
         self._before, self._pose = self._pose, self._motion.positions[-1]

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from benchmarks.accuracy.real_sensors import payloads
 from inertial_id_ros.apps.excitation.arm import Arm, CarriedLoad
+from inertial_id_ros.apps.excitation.next_motion.forecast import attainable
+from inertial_id_ros.apps.excitation.next_motion.knowledge import Knowledge
 from inertial_id_ros.apps.excitation.next_motion.motion_limits import MotionLimits
 from inertial_id_ros.apps.excitation.next_motion.planner import MotionPlanner
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.apps.simulation.payload import Payload
 from inertial_id_ros.errors import InvalidData
+from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.settings import Settings
 
@@ -24,7 +27,8 @@ LARGEST = 0.3  # m, of a side of the payload's box
 _SPREAD = np.array([np.pi, 0.4, 0.6, 0.8, 0.8, np.pi])  # rad about the start pose
 FLOOR = 0.0  # m
 LIMITS = MotionLimits(floor=FLOOR)
-_FIRST_SEED = 20_000
+USUAL = 20.0  # s; what the sensor cannot tell in so many is not waited for
+_FIRST_SEED = 30_000
 _GRAVITY, _CARRIED = 9.81, 8.0  # m/s^2; N m, of the 10 N m that the smaller sensor measures
 
 
@@ -78,3 +82,11 @@ def _payload(rng: np.random.Generator) -> tuple[Payload, Array]:
         if lengths.max() <= LARGEST and moment <= _CARRIED:
             centre = 0.5 * (low + high)
             return body, np.stack([centre - 0.5 * lengths, centre + 0.5 * lengths])
+
+
+def goals(task: Task, known: Knowledge) -> dict[str, AccuracyGoal]:
+    """What was asked for in mass and centre, and what can be had of it, without and with the
+    inertia."""
+    asked = AccuracyGoal(MASS_SHARE * abs(float(known.phi[0])), COM, INERTIA)
+    can = attainable(asked, known, task.box, LIMITS, USUAL)
+    return {"asked": replace(asked, inertia=0.0), "reached": replace(can, inertia=0.0), "all": can}

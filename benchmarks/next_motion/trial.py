@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from inertial_id_ros.apps.excitation.next_motion.forecast import attainable
 from inertial_id_ros.apps.excitation.next_motion.knowledge import (
     Knowledge,
     SensorModel,
@@ -16,19 +14,18 @@ from inertial_id_ros.apps.excitation.next_motion.knowledge import (
 )
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.estimate import Estimate, NoEstimate
-from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
 from inertial_id_ros.inertia import report_from_phi
 
 from .identification import RunningIdentification
 from .independent import look_at
 from .motions import MOTIONS, Segment
-from .task import COM, INERTIA, LIMITS, MASS_SHARE, Task
+from .task import Task, goals
 
 LONGEST = 45.0  # s, after which a trial ends
-USUAL = 20.0  # s; what the sensor cannot tell in so many is not waited for
 _BEFORE = 1.0  # s at rest before the first motion
 _REST = 0.3  # s between two motions
 _STEP = 0.5  # s between two estimates
+_DONE = {"reached", "all"}
 
 
 class Row(NamedTuple):
@@ -36,8 +33,8 @@ class Row(NamedTuple):
 
     Attributes:
         mass: true [kg].
-        can_mass, can_com: what was said to be had in `USUAL` seconds of this motion or any, of the
-            true payload [% of the mass, mm]; can_inertia: [%], 0 where it was said to be nothing.
+        can_mass, can_com, can_inertia: what the forecast says can be had of the true payload
+            [% of the mass, mm, % of the mean moment]; 0 where nothing of the inertia.
         reached: time from the start of the first motion until all of that, or the wider one that
             was asked for, was had in mass and centre of mass [s]; not a number if never.
         moving: of that, in motion; all_reached: with the inertia.
@@ -94,7 +91,7 @@ def run(task: Task, sensor: str, motion: str) -> Row:
                 continue
             known = knowledge.revised(found.phi, found.phi_covariance)
             now = arm.time - _BEFORE
-            for name, goal in _goals(task, known).items():
+            for name, goal in goals(task, known).items():
                 if name not in times and (found.covariance.diagonal() ** 0.5
                                           <= wanted_sigma(goal, found.phi)).all():
                     times[name] = now
@@ -107,21 +104,11 @@ def run(task: Task, sensor: str, motion: str) -> Row:
         if isinstance(found, Estimate):
             knowledge = knowledge.revised(found.phi, found.phi_covariance)
     seen = look_at(np.concatenate(arm.joints), task)
-    truth = _goals(task, Knowledge.before_data(task.payload.phi, knowledge.sensor))["all"]
+    truth = goals(task, Knowledge.before_data(task.payload.phi, knowledge.sensor))["all"]
     return Row(task.number, sensor, motion, task.payload.mass,
                100.0 * truth.mass / task.payload.mass, 1e3 * truth.com, 100.0 * truth.inertia,
                *(times.get(name, np.nan) for name in ("reached", "moving", "all", "asked")),
                *_errors(task, at_goal or found), *seen, len(way.problems))
-
-
-_DONE = {"reached", "all"}
-
-
-def _goals(task: Task, known: Knowledge) -> dict[str, AccuracyGoal]:
-    """What was asked for, and what can be had of it in mass and centre, and in all."""
-    asked = AccuracyGoal(MASS_SHARE * abs(float(known.phi[0])), COM, INERTIA)
-    can = attainable(asked, known, task.box, LIMITS, USUAL)
-    return {"asked": replace(asked, inertia=0.0), "reached": replace(can, inertia=0.0), "all": can}
 
 
 def _errors(task: Task, found: Estimate | NoEstimate | None) -> tuple[float, ...]:

@@ -21,6 +21,7 @@ _GRAVITY = 9.81  # m/s^2
 _SWING = np.radians(120.0)  # from one end to the other
 _SHARE = 0.8  # of the speed that the payload alone could have: links move too, and there are rests
 _TIME_ABOUT = (0.2, 0.2, 0.6)  # each axis: about the last, that of the flange, the payload is near
+_SLACK = 1.15  # of what is expected of motions: these poses may allow less
 _TELLS = 0.5  # of the mean moment: an interval of the inertia that is wider tells nothing
 
 
@@ -54,7 +55,7 @@ def sigma_after(seconds: float, knowledge: Knowledge, box: Array, limits: Motion
         ramp = max(RAMP, ACCELERATION * rate / limits.joint_acceleration)
         duration = max(_SWING / rate, ramp) + ramp
         told += share * seconds / duration * _told_by_swing(axis, duration, ramp, fresh)
-    return np.hypot(fresh.sigma(told), knowledge.unseen_sigma())
+    return np.hypot(_SLACK * fresh.sigma(told), knowledge.unseen_sigma())
 
 
 def _told_by_swing(axis: int, duration: float, ramp: float, knowledge: Knowledge) -> Array:
