@@ -13,6 +13,7 @@ from inertial_id_ros.apps.excitation.next_motion.forecast import attainable
 from inertial_id_ros.apps.excitation.next_motion.knowledge import Knowledge
 from inertial_id_ros.apps.excitation.next_motion.motion_limits import MotionLimits
 from inertial_id_ros.apps.excitation.next_motion.planner import MotionPlanner
+from inertial_id_ros.apps.guide.progress import USUAL_MOTION
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.apps.simulation.payload import Payload
@@ -27,8 +28,7 @@ LARGEST = 0.3  # m, of a side of the payload's box
 _SPREAD = np.array([np.pi, 0.4, 0.6, 0.8, 0.8, np.pi])  # rad about the start pose
 FLOOR = 0.0  # m
 LIMITS = MotionLimits(floor=FLOOR)
-USUAL = 20.0  # s; what the sensor cannot tell in so many is not waited for
-_FIRST_SEED = 30_000
+_FIRST_SEED = 40_000
 _GRAVITY, _CARRIED = 9.81, 8.0  # m/s^2; N m, of the 10 N m that the smaller sensor measures
 
 
@@ -88,5 +88,5 @@ def goals(task: Task, known: Knowledge) -> dict[str, AccuracyGoal]:
     """What was asked for in mass and centre, and what can be had of it, without and with the
     inertia."""
     asked = AccuracyGoal(MASS_SHARE * abs(float(known.phi[0])), COM, INERTIA)
-    can = attainable(asked, known, task.box, LIMITS, USUAL)
+    can = attainable(asked, known, task.box, LIMITS, USUAL_MOTION)
     return {"asked": replace(asked, inertia=0.0), "reached": replace(can, inertia=0.0), "all": can}

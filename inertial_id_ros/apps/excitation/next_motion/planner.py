@@ -38,7 +38,7 @@ _REST = 0.2  # s before and after a motion, that its rows hold
 _SETTLING = 1.0  # s that pass after a motion until the next one begins
 _DENSE = 0.01  # s between the poses at which shapes are compared
 _POINTS = 0.02  # s between points of a trajectory
-_TRIES = 12  # candidates, best first, whose shapes are compared
+_TRIES = 12  # candidates of a kind, best first, whose shapes are compared
 _LEAST_GAIN = 0.02  # nats a second: less is not worth a motion of the wrist
 # Of mass, each coordinate of its centre, each entry of the inertia: what takes six numbers must not
 # count more than what takes one, since slow motions with a poor sensor never tell it.
@@ -156,17 +156,18 @@ class MotionPlanner:
         """The best plan of some joints; None where the limits allow none."""
         pool = []
         for kind in kinds:
-            found = self._evaluate(self._within(draw.poses(kind), draw), knowledge, wanted)
+            drawn = found = self._evaluate(self._within(draw.poses(kind), draw), knowledge, wanted)
             for _ in range(_ROUNDS):
                 varied = self._within(draw.vary(found.best(_KEPT).poses, kind), draw)
                 more = self._evaluate(varied, knowledge, wanted)
                 found = _Candidates(*(np.concatenate(parts) for parts in zip(
                     found.best(_KEPT), more, strict=True)))
             pool += [_Plan(float(gain), RestToRest(poses, Pace(*pace)))
-                     for poses, *pace, gain in zip(*found.best(_TRIES), strict=True)
+                     for part in (found, drawn)  # variations of a few may all be in the way
+                     for poses, *pace, gain in zip(*part.best(_TRIES), strict=True)
                      if np.isfinite(gain)]
         pool.sort(key=lambda plan: -plan.gain)
-        for plan in pool[:_TRIES]:
+        for plan in pool:
             motion = plan.motion
             state = motion(np.linspace(0.0, motion.duration, int(motion.duration / _DENSE) + 2))
             if not self.find_problem(*state):
