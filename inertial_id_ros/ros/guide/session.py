@@ -269,15 +269,16 @@ class Session:
             shares.append(np.array([part.width / part.goal if part.goal > 0.0 else 0.0
                                     for part in progress.parts]))
             moved = sum(seconds for _, seconds in self.record.motions[made:])
-            if (self._mover is not None and self._is_known(progress)
-                    and (is_at_its_limit(shares) or moved > LONGEST_MOTION)):
-                self._show.say("as good as this sensor and its mounting allow: "
+            is_vain = self._mover is not None and is_at_its_limit(shares)
+            if self._is_known(progress) and (
+                    is_vain or moved > LONGEST_MOTION or progress.left <= 0.0):
+                self._show.say("as good as this sensor, its mounting and the time allow: "
                                f"{progress.missing or 'more motion does not help'}")
                 break
             if progress.left <= 0.0 or is_at_its_limit(shares, _GIVEN_UP):
                 raise _Ended(NOT_IDENTIFIED, f"Not identified in {progress.elapsed:.0f} s: "
                              + (progress.missing or "the intervals are too wide"))
-            self._improve(self._goal(), is_at_its_limit(shares, 1))
+            self._improve()
         self._is_identifying = False
         self._keep_estimate()
 
@@ -301,18 +302,14 @@ class Session:
             self._show.say(text)
         self._is_lowered = self._is_lowered or bool(text)
 
-    def _improve(self, goal: AccuracyGoal, in_vain: bool) -> None:
-        """Make the next motion, or have it made.
-
-        Args:
-            in_vain: the last one has brought nothing, so that a large one is made.
-        """
+    def _improve(self) -> None:
+        """Make the next motion, or have it made."""
+        goal = self._goal()
         if self._mover is None:
             return self._have_moved(goal)
         assert self._source is not None
         try:
-            motion = (self._source.large_motion(self._pose()) if in_vain
-                      else self._source.next_motion(self._pose(), goal))
+            motion = self._source.next_motion(self._pose(), goal)
         except InertialIdError as error:
             raise _Ended(NOT_IDENTIFIED, str(error)) from None
         self._source.learn(motion, self._pose())
