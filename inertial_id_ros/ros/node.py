@@ -123,7 +123,7 @@ class InertialIdNode(ManagedNode):
             self.identifier, lambda: self.worker.request("advance"),
             lambda: self.compensation.longest_wait, lambda: self.settings.estimator.rate)
         self._inputs = Inputs(self, self.settings, self.identifier, self.reader.read_description,
-                              self._arrive, self.black_boxes, self.compensation)
+                              self.arrive, self.black_boxes, self.compensation)
         self._timer = SolveTimer(self, self.settings.estimator.rate,
                                  self._tick_of_simulated_clock)
         self.watchdog.start()
@@ -183,7 +183,7 @@ class InertialIdNode(ManagedNode):
 
     # ---- timers: in the executor's thread --------------------------------------------------------
 
-    def _arrive(self) -> int:
+    def arrive(self) -> int:
         """As `Rounds.arrive`; a simulated clock in use asks for estimates itself."""
         return self._rounds.arrive(solves=not self.get_clock().ros_time_is_active)
 
@@ -215,7 +215,7 @@ class InertialIdNode(ManagedNode):
         if self.is_active:
             self._inputs.look_at_publishers()
             self.compensation.follow_subscribers()
-            self._arrive()
+            self.arrive()
             if self.identifier.ticks:
                 self.worker.request("advance")
         self._identify.step()

@@ -94,7 +94,7 @@ def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = f
             identifier.restore(box.state)
         with progress(recording.duration) as on_progress:
             result = identify(recording, selection, identifier, settings, on_progress, keep_trace,
-                              recorded_stamps, 0.0 if box is None else box.round_period)
+                              recorded_stamps, *((box.round_period, box.end_ns) if box else ()))
     _check_frames(result, settings)
     return result if box is None else replace(
         result, notes=(*box.notes(changed), *result.notes))
@@ -122,7 +122,7 @@ def _check_frames(result: Identification, settings: Settings) -> None:
 def identify(recording: BagReader, selection: Selection, pipeline: AnyIdentifier,
              settings: Settings, on_progress: Callable[[float], None] | None = None,
              keep_trace: bool = False, recorded_stamps: bool = False,
-             round_period: float = 0.0) -> Identification:
+             round_period: float = 0.0, end_ns: int = 0) -> Identification:
     """Run the pipeline over a recording.
 
     Args:
@@ -131,14 +131,15 @@ def identify(recording: BagReader, selection: Selection, pipeline: AnyIdentifier
         on_progress: called now and then with the recorded time reached [s].
         keep_trace: keep the wrenches for a plot.
         recorded_stamps: use the times of recording in place of the header stamps.
-        round_period: recorded time from one round of the node to the next [s]; 0: not known.
+        round_period, end_ns: recorded time from one round of the node to the next [s], and at which
+            it ended [ns]; 0: not known.
 
     Raises:
         RecordingError: the recording is damaged.
         InvalidModel: the robot description cannot be used.
     """
     run = OfflineRun(recording, selection, pipeline, settings, keep_trace, recorded_stamps,
-                     round_period)
+                     round_period, end_ns)
     run.preload()
     for message in recording.raw_of(run.types):
         run.push(message)

@@ -49,7 +49,7 @@ class OfflineRun:
 
     def __init__(self, recording: BagReader, selection: Selection, pipeline: AnyIdentifier,
                  settings: Settings, keep_trace: bool, recorded_stamps: bool,
-                 round_period: float = 0.0) -> None:
+                 round_period: float = 0.0, end_ns: int = 0) -> None:
         self._recording = recording
         self._selection = selection
         self._pipeline = pipeline
@@ -61,7 +61,7 @@ class OfflineRun:
         self._recorded_stamps = recorded_stamps
         self._wrenches: list[RawMessage | Message] = []  # for the trace
         self._start = recording.start
-        self._end = recording.start
+        self._end, self._end_of_node = recording.start, end_ns
         self._ticks = Ticks(self._start, round((round_period or ADVANCE_PERIOD) * 1e9),
                             round(1e9 / settings.estimator.rate))
         self._states = {selection.name_of(PAYLOAD_STATES), selection.name_of(FRANKA_STATE)}
@@ -165,7 +165,11 @@ class OfflineRun:
                               self._pipeline.tool, self._pipeline.shape)
 
     def _finish(self) -> None:
-        """Process what is left, and solve once more."""
+        """Process what is left, and solve once more; end with the last tick of a node."""
+        if self._end_of_node:
+            self._tick(self._end_of_node)
+            if self._history:
+                return
         self._keep(self._pipeline.finish())
         self._solve(self._end)
 

@@ -48,6 +48,7 @@ class BlackBox:
         complete: whether the recording reaches back to the node's start.
         commands: what was asked of the node meanwhile, with the times.
         round_period: time of arrival from one round of the node to the next [s]; 0: not known.
+        end_ns: time of arrival at which the recording ends [ns]; 0: not known.
     """
 
     settings: Mapping[str, Any]
@@ -55,6 +56,7 @@ class BlackBox:
     complete: bool
     commands: tuple[str, ...] = ()
     round_period: float = 0.0
+    end_ns: int = 0
 
     def notes(self, changed: bool) -> tuple[str, ...]:
         """What a replay of it uses, and how far that can be relied on, in sentences.
@@ -110,7 +112,7 @@ def write_black_box(folder: Path, topics: Sequence[LoggedTopic], messages: Itera
         StateFile(part / _STATE).save(box.state)
         content = {**report, "settings": dict(box.settings), "commands": list(box.commands),
                    "complete": box.complete, "round_period": box.round_period,
-                   "versions": _versions(),
+                   "end_ns": box.end_ns, "versions": _versions(),
                    "sha256": {file.name: _sha256(file) for file in sorted(part.iterdir())}}
         with replace_file(part / _REPORT) as temporary:
             text = format_document(FORMAT, VERSION, without_nonfinite(content))
@@ -149,7 +151,7 @@ def read_black_box(recording: str | Path) -> BlackBox | None:
                              "commands")
     return BlackBox(settings, state, content.get("complete") is True,
                     tuple(str(command) for command in asked),
-                    float(content.get("round_period", 0.0)))
+                    float(content.get("round_period", 0.0)), int(content.get("end_ns", 0)))
 
 
 def _read_state(file: Path) -> State:
@@ -164,7 +166,7 @@ def _read_state(file: Path) -> State:
 def _from_earlier(content: Content) -> Content:
     """Earlier versions solved when a timer asked: between which messages is not known. What version
     2 noted of that, and of what its node had learnt, is not used any more."""
-    return {**content, "round_period": 0.0}
+    return {**content, "round_period": 0.0, "end_ns": 0}
 
 
 _UPGRADES = {1: _from_earlier, 2: _from_earlier}
