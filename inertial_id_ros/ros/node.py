@@ -255,11 +255,9 @@ class InertialIdNode(ManagedNode):
     def _advance(self) -> None:
         """Process new samples up to each tick, solve and publish where it asks for an estimate, and
         publish at once that they have ended one."""
-        while self.is_active:
+        for _ in range(self.identifier.ticks * self.is_active):  # no more: services wait, too
             started, arrived = time.monotonic(), self._inputs.load_arrived
             solves = self.identifier.advance_to_tick()
-            if solves is None:
-                return
             self._hand_on(arrived)
             if solves and self._is_in_time():
                 self._solve(started)

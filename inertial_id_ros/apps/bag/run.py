@@ -138,9 +138,15 @@ class OfflineRun:
         """Advance and solve at every tick up to a recorded time [ns]."""
         for tick in self._ticks.until(now):
             self._advance()
-            if tick.solves:
+            if tick.solves or self._is_forgotten:
                 self._solve(tick.time_ns)
             self.ticked = True
+
+    @property
+    def _is_forgotten(self) -> bool:
+        """Whether what the last estimate came of was forgotten, which a node shows at once."""
+        return (bool(self._history) and isinstance(self._history[-1].outcome, Estimate)
+                and not self._pipeline.has_estimate)
 
     def _advance(self) -> None:
         self._keep(self._pipeline.advance())
