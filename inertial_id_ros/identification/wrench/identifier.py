@@ -340,8 +340,11 @@ class Identifier(Pipeline[WindowContent]):
         self._progress.flush_reason = CREPT
 
     def _misfit(self, load: Load) -> float:
-        """As `LoadCheck.misfit`."""
-        return self._payload.load_check.misfit(load, self.settings.wrench.sign, self._sensor_noise)
+        """As `LoadCheck.misfit`: a zero that wanders as the data sheet says is no other load."""
+        known = self.settings.wrench
+        wander = np.repeat([known.force_accuracy, known.torque_accuracy], 3)
+        return self._payload.load_check.misfit(load, known.sign,
+                                               np.hypot(self._sensor_noise, wander))
 
     @property
     def _sensor_noise(self) -> Array:
