@@ -8,7 +8,7 @@ wrench. Factors are small and triangular, so that a solve costs the same for a s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import NamedTuple
 
@@ -95,6 +95,10 @@ class Problem:
     def has_bias(self) -> bool:
         """Whether the biases are states (with a prior) rather than known."""
         return bool(np.all(self.bias_sd > 0.0))
+
+    def with_errors(self, covariance: Array) -> Problem:
+        """The same where phi has errors of a covariance (10, 10) beside those of the data."""
+        return replace(self, known_marginal=self.marginal("noise").with_errors(covariance))
 
     def bias_prior(self) -> Array:
         """Whitened rows (6, 17) of the bias prior; sd 0 means the bias is known exactly."""
@@ -221,6 +225,19 @@ class Marginal:
     def information(self) -> Array:
         """Information matrix (10, 10) of phi."""
         return self.matrix.T @ self.matrix
+
+    def with_errors(self, covariance: Array) -> Marginal:
+        """The same where phi has errors of a covariance (10, 10) beside those of the data."""
+        shrink = np.linalg.inv(identity(PARAMETERS) + self.information @ covariance)
+        information = shrink @ self.information
+        root = cholesky_factor(0.5 * (information + information.T))
+        if root is None:  # rounding
+            return self
+        upper = self.upper.copy()
+        upper[:PARAMETERS, :PARAMETERS] = root
+        upper[:PARAMETERS, PARAMETERS] = solve_upper(
+            root, shrink @ (self.matrix.T @ self.target), transposed=True)
+        return Marginal(upper, self.state_rows)
 
     @cached_property
     def unconstrained_fit(self) -> tuple[Array, Array]:
