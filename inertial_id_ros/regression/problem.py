@@ -20,6 +20,7 @@ from .row_layout import BIASES
 from .unconstrained_fit import unconstrained_fit
 
 COLUMNS = PARAMETERS + BIASES + 1
+_TINY = 1e-12  # rounding
 
 
 class Change(NamedTuple):
@@ -230,9 +231,9 @@ class Marginal:
         """The same where phi has errors of a covariance (10, 10) beside those of the data."""
         shrink = np.linalg.inv(identity(PARAMETERS) + self.information @ covariance)
         information = shrink @ self.information
-        root = cholesky_factor(0.5 * (information + information.T))
-        if root is None:  # rounding
-            return self
+        length = np.sqrt(np.maximum(information.diagonal(), _TINY))
+        scaled = 0.5 * (information + information.T) / np.outer(length, length)
+        root = np.linalg.cholesky(scaled + _TINY * identity(PARAMETERS)).T * length
         upper = self.upper.copy()
         upper[:PARAMETERS, :PARAMETERS] = root
         upper[:PARAMETERS, PARAMETERS] = solve_upper(
