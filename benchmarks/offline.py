@@ -35,7 +35,7 @@ LOADED = "Python and libraries loaded"
 READ, DECODED = "bytes read from the file", "messages sorted, decoded, passed on"
 PARTS = (LOADED, "file opened, pipeline made", READ, DECODED, "samples checked and stored",
          "motion, filter, disturbances, buffer", "estimates", "report")
-IN_PIPELINE = {"take_block": PARTS[4], "add_wrench": PARTS[4], "add_joint_state": PARTS[4],
+IN_PIPELINE = {"_store": PARTS[4], "add_wrench": PARTS[4], "add_joint_state": PARTS[4],
                "add_transform": PARTS[4], "advance": PARTS[5], "finish": PARTS[5],
                "solve": PARTS[6]}
 

@@ -26,20 +26,18 @@ from ..estimators import Estimator
 from ..findings import Finding, FindingLog
 from ..geometry.shape import Shape
 from ..inertia import Array
-from ..io.sample_blocks import Edges, JointStates, Samples, Wrenches, as_block, split_by_time
+from ..io.sample_blocks import Samples, split_by_time
 from ..kinematics.motion_source import MotionSelector
 from ..regression.regressor_window import Rows
 from ..regression.tool import Tool
 from ..settings import Settings
 from ..signals import inbox
-from .commands import SET_SHAPE, SET_TOOL, nobody
 from .compensated_wrenches import CompensatedWrenches, join_wrenches
 from .compensation.load_in_use import LoadInUse, Mode
 from .knowledge import NOTHING_SOLVED, EstimateOfWindow, PayloadSpan, Progress
 from .state import Keep, State, keep_nothing
 
 _BATCH = 2000  # samples taken at once: fewer than any ring holds, however many wait
-_KINDS = {Wrenches: inbox.WRENCH, JointStates: inbox.JOINT_STATE, Edges: inbox.TRANSFORM}
 # Data this much older than the newest are those before a contact or a gap, and tell nothing of now.
 _OLD_NS = 1_000_000_000
 AnyWindow = TypeVar("AnyWindow")
@@ -66,7 +64,6 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
     Attributes:
         settings: in use. The identifier owns them; `set_settings` is the one place that hands
             changed ones to its parts.
-        on_command: hears of each command, in the thread that owns the identifier.
     """
 
     _handlers: inbox.Handlers
@@ -80,7 +77,6 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         self._log = FindingLog()
         super().__init__(self._log)
         self._lock = threading.Lock()
-        self.on_command = nobody
         self._motion = MotionSelector(settings, self._log)
         self._finished = False
         self._progress = Progress(self._log)
@@ -154,21 +150,26 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         """Move settled samples into the window; gives the newly settled wrenches, compensated."""
         with self._lock:
             settled = []
-            waiting = self._waiting
+            waiting = self.waiting
             for begin in range(0, max(waiting, 1), _BATCH):
                 self._hand_over(min(_BATCH, waiting - begin), self._handlers)
                 settled.append(self._process_settled())
             return join_wrenches(settled, self.sensor_frame)
 
+    def advance_to_tick(self) -> bool | None:
+        """Process the samples up to the next tick in the queue; says whether that asks for an
+        estimate. None, and nothing is processed, where no tick waits."""
+        with self._lock:
+            if not self.ticks:
+                return None
+            solves = self._hand_over_to_tick(self._handlers)
+            self._process_settled()
+            return solves
+
     def add_arrays(self, batches: list[Samples]) -> None:
         """Add samples of several streams, those of a stream in the order of time, and advance."""
         for part in split_by_time(batches, _BATCH):
-            block = as_block(part)
-            if block is None or not self.take_block(block):
-                singles = [(_KINDS[type(samples)], arguments)
-                           for samples in part for arguments in samples.singles()]
-                for kind, arguments in sorted(singles, key=lambda single: single[1][0]):
-                    self._put(kind, *arguments)
+            self.add_part(part)
             self.advance()
 
     def finish(self) -> CompensatedWrenches:
@@ -279,8 +280,19 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
             UnknownFrame: a frame is not known, or the two are not connected.
         """
         with self._lock:
-            self._hand_over(min(self._waiting, _BATCH), self._handlers)
+            self._hand_over(min(self.waiting, _BATCH), self._handlers)
             return self._motion.lookup(target_frame.lstrip("/"), source_frame.lstrip("/"))
+
+    @property
+    def frames(self) -> set[str]:
+        """Names of the frames in transforms and robot description."""
+        with self._lock:
+            return self._motion.frames
+
+    @property
+    def gravity_frame(self) -> str:
+        """As `MotionSelector.gravity_frame`."""
+        return self._motion.gravity_frame
 
     def load_in_use(self) -> LoadInUse:
         """What may be removed from the wrenches that come, or why nothing."""
@@ -328,14 +340,12 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
             keep(replace(self._state(), tool=tool, estimate=None))
             self._solver.tool = tool
             self._begin_payload()
-            self.on_command(SET_TOOL, tool)
 
     def set_shape(self, shape: Shape | None) -> None:
         """Use another shape from the next estimate on; None forgets it."""
         with self._lock:
             self._solver.shape = shape
             self._force_solve()
-            self.on_command(SET_SHAPE, shape)
 
     def _force_solve(self) -> None:
         """Solve the window next time even if it has not grown."""

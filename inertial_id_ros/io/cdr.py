@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -197,6 +198,7 @@ class _Template(Generic[T]):
             field.astype(np.int64) if field.dtype.kind in "iu" else field for field in fields))
 
 
+@lru_cache(maxsize=3 * _TEMPLATES)
 def _row_type(fields: str, length: int) -> np.dtype[Any]:
     """NumPy's type for messages of that length [bytes] with these fields of a `struct.Struct`."""
     formats: list[Any] = []

@@ -8,31 +8,32 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..inertia import Array
+from ..limits import MAX_JOINTS, MAX_TRANSFORMS
 from . import cdr
 from .sample_blocks import Edges, JointStates, Wrenches
 
 
-def wrenches(messages: Sequence[bytes]) -> Wrenches | None:
-    """Decode geometry_msgs/WrenchStamped; None if there are none (raises ValueError)."""
-    if not messages:
-        return None
+def wrenches(messages: Sequence[bytes]) -> list[Wrenches]:
+    """Decode geometry_msgs/WrenchStamped, at least one (raises ValueError)."""
     stamps, frame, force, torque = cdr.wrench.columns(messages)
-    return Wrenches(stamps, frame, _rows(force + torque, messages))
+    return [Wrenches(stamps, frame, _rows(force + torque, messages))]
 
 
-def joint_states(messages: Sequence[bytes]) -> JointStates | None:
-    """Decode sensor_msgs/JointState; None if there are none (raises ValueError)."""
-    if not messages:
-        return None
+def joint_states(messages: Sequence[bytes]) -> list[JointStates]:
+    """Decode sensor_msgs/JointState, at least one (raises ValueError)."""
     stamps, names, positions, _ = cdr.joint_state.columns(messages)
-    return JointStates(stamps, names, _rows(positions, messages))
+    if len(names) > MAX_JOINTS:
+        raise ValueError(f"{len(names)} joints")
+    return [JointStates(stamps, names, _rows(positions, messages))]
 
 
-def transforms(messages: Sequence[bytes]) -> tuple[Edges, ...]:
+def transforms(messages: Sequence[bytes]) -> list[Edges]:
     """Decode tf2_msgs/TFMessage, at least one, by edge of the tree (raises ValueError)."""
     edges = cdr.transforms.columns(messages)
-    return tuple(Edges(stamps, parent, child, _rows(position + quaternion, messages))
-                 for stamps, parent, child, position, quaternion in edges)
+    if len(edges) > MAX_TRANSFORMS:
+        raise ValueError(f"{len(edges)} transforms")
+    return [Edges(stamps, parent, child, _rows(position + quaternion, messages))
+            for stamps, parent, child, position, quaternion in edges]
 
 
 def _rows(columns: Sequence[np.ndarray], messages: Sequence[bytes]) -> Array:

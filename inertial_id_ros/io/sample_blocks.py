@@ -7,12 +7,29 @@ between the streams does not matter and all may be taken at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..inertia import Array
+
+
+def _same(values: Sequence[Any]) -> Any:
+    """The value that all of them are (raises ValueError)."""
+    if any(value != values[0] for value in values):
+        raise ValueError(f"they differ: {values}")
+    return values[0]
+
+
+def _stamps(values: Sequence[int]) -> np.ndarray:
+    """Stamps (n,) [ns]."""
+    return np.array(values, dtype=np.int64)
+
+
+def _rows(values: Sequence[Sequence[float] | Array]) -> Array:
+    """Values of n samples, as many of each, as (n, k) (raises ValueError)."""
+    return np.array(values, dtype=float)
 
 
 class Wrenches(NamedTuple):
@@ -21,6 +38,12 @@ class Wrenches(NamedTuple):
     stamps: np.ndarray
     frame_id: str
     rows: Array
+
+    @classmethod
+    def joined(cls, singles: Sequence[tuple[Any, ...]]) -> Wrenches:
+        """Samples that `singles` could have given (raises ValueError for two frames)."""
+        stamps, frames, forces, torques = zip(*singles, strict=True)
+        return cls(_stamps(stamps), _same(frames), np.hstack([_rows(forces), _rows(torques)]))
 
     def singles(self) -> list[tuple[Any, ...]]:
         """Stamp, frame, force and torque of each sample."""
@@ -37,6 +60,12 @@ class JointStates(NamedTuple):
     positions: Array
     efforts: Array | None = None
 
+    @classmethod
+    def joined(cls, singles: Sequence[tuple[Any, ...]]) -> JointStates:
+        """Samples that `singles` could have given (raises ValueError for two groups of joints)."""
+        stamps, names, positions, efforts = zip(*singles, strict=True)
+        return cls(_stamps(stamps), tuple(_same(names)), _rows(positions), _rows(efforts))
+
     def singles(self) -> list[tuple[Any, ...]]:
         """Stamp, names, positions and efforts of each sample."""
         efforts = np.empty((len(self.stamps), 0)) if self.efforts is None else self.efforts
@@ -52,6 +81,13 @@ class Edges(NamedTuple):
     parent: str
     child: str
     rows: Array
+
+    @classmethod
+    def joined(cls, singles: Sequence[tuple[Any, ...]]) -> Edges:
+        """Samples that `singles` could have given (raises ValueError for two edges)."""
+        stamps, parents, children, translations, quaternions = zip(*singles, strict=True)
+        return cls(_stamps(stamps), _same(parents), _same(children),
+                   np.hstack([_rows(translations), _rows(quaternions)]))
 
     def singles(self) -> list[tuple[Any, ...]]:
         """Stamp, parent, child, translation and quaternion of each sample."""

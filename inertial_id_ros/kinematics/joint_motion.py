@@ -67,7 +67,8 @@ class RobotFrame:
 
     Attributes:
         model: the joints between base and sensor; frame: the sensor's number in it.
-        gravity_axes: axes of the gravity frame, in rows (3, 3), along those of the robot's root.
+        gravity_frame: that was given, or chosen.
+        gravity_axes: its axes, in rows (3, 3), along those of the robot's root.
         joint_names: of these joints; revolute, circular: (joints,) whether they turn, and whether
             without limits.
 
@@ -86,7 +87,8 @@ class RobotFrame:
             raise InvalidModel(f"{len(chain)} joints of the robot description move frame "
                                f"'{sensor_frame}'; at most {MAX_ARM_JOINTS} are allowed")
         self.gravity = gravity
-        self.gravity_axes = _gravity_axes_in_root(model, tree, gravity_frame)
+        self.gravity_frame = gravity_frame or _static_root(tree, _root(model))
+        self.gravity_axes = _gravity_axes_in_root(model, tree, self.gravity_frame)
         locked = [j for j in range(1, model.njoints) if j not in chain]
         self._part = model, locked, link, offset
         self._reduce_model()
@@ -424,14 +426,13 @@ def _attach(model: pin.Model, tree: TransformTree, frame: str) -> tuple[str, Pos
 def _gravity_axes_in_root(model: pin.Model, tree: TransformTree, gravity_frame: str) -> Array:
     """Axes of the gravity frame, in rows (3, 3), along the axes of the robot's root."""
     names = link_names(model)
-    root = _root(model)
-    gravity_frame = gravity_frame or _static_root(tree, root)
     if gravity_frame in names:
         frame = _link(model, gravity_frame)
         if frame.parentJoint != 0:
             raise UnknownFrame(f"gravity.frame '{gravity_frame}' moves with the robot; "
                                "it must be fixed to its base")
         return frame.placement.rotation.T
+    root = _root(model)
     pose = tree.static_pose(root, gravity_frame)
     if pose is None:
         raise UnknownFrame(

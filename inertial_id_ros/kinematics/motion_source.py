@@ -25,7 +25,7 @@ from .joint_motion import JointMotion, RobotFrame
 from .motion import MotionSource
 from .polynomial import Spacing
 from .position_jumps import FROZEN, JUMPED, MIXED, Span
-from .robot_description import parse_urdf
+from .robot_description import link_names, parse_urdf
 from .tf_motion import TfMotion
 from .transform_tree import Pose, TransformTree
 
@@ -62,6 +62,7 @@ class MotionSelector:
         self._version = self.tree.version
         self._moving_seen = False
         self._unstamped = ""  # what came without stamps, in words
+        self._unstamped_frames: set[str] = set()
         self._joint_drops = self._make_joint_drops()
         self._transform_drops: dict[str, DropCounters] = {}
         self._watch = StreamWatch(findings)
@@ -75,10 +76,6 @@ class MotionSelector:
         """Use this URDF (raises InvalidModel; the one before stays in use)."""
         self._model, self.urdf = parse_urdf(urdf), urdf
         self._outdated = True
-
-    def urdf_of(self, model: object) -> str | None:
-        """The URDF from which a model of the robot was made; None where it is not the newest."""
-        return self.urdf if model is self._model else None
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -127,6 +124,8 @@ class MotionSelector:
         parent, child = parent.lstrip("/"), child.lstrip("/")
         if stamp_ns <= 0:
             self._note_missing_stamp("transform", "transforms")
+            if len(self._unstamped_frames) < MAX_MOVING_FRAMES:
+                self._unstamped_frames.update((parent, child))
             return
         try:
             result = self.tree.add(stamp_ns, parent, child, translation, quaternion)
@@ -199,6 +198,19 @@ class MotionSelector:
         if self._joint is not None:
             return self._joint.robot
         return self._tf.chain if self._tf is not None else None
+
+    @property
+    def frames(self) -> set[str]:
+        """Names of the frames in transforms and robot description."""
+        links: set[str] = set() if self._model is None else set(link_names(self._model))
+        return self.tree.frames() | self._unstamped_frames | links
+
+    @property
+    def gravity_frame(self) -> str:
+        """Frame whose z axis points up; empty where it is not given and no motion is known."""
+        if self._joint is not None:
+            return self._joint.robot.gravity_frame
+        return self._tf.world if self._tf is not None else self._settings.gravity.frame
 
     def fixed_pose(self, frame: str, other: str) -> Pose | None:
         """Pose of `other` in `frame`, to which it is fixed; None where it is not, or not known."""

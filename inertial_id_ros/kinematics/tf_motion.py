@@ -36,6 +36,7 @@ class TfMotion:
         gravity: magnitude [m/s^2]; window: requested length of the quartics [s].
 
     Attributes:
+        world: the frame of gravity.
         edges: child frames of the moving transforms between world and sensor; chain: all edges
             between them.
         window: length of the quartics [s]; None until the rate of the transforms is known.
@@ -46,12 +47,12 @@ class TfMotion:
         self._tree = tree
         self._sensor = sensor_frame
         self._gravity_frame = gravity_frame
-        self._world = gravity_frame or tree.ancestors(sensor_frame)[-1]
-        self.edges = tree.moving_edges(self._world, sensor_frame)
-        self._fixed = tree.static_edges(self._world, sensor_frame)
+        self.world = gravity_frame or tree.ancestors(sensor_frame)[-1]
+        self.edges = tree.moving_edges(self.world, sensor_frame)
+        self._fixed = tree.static_edges(self.world, sensor_frame)
         self._gravity = gravity
         self._requested_window = window
-        self.chain = chain_of(tree, self._world, sensor_frame, gravity)
+        self.chain = chain_of(tree, self.world, sensor_frame, gravity)
         self.window: float | None = None
         self._spacing: Spacing | None = None
         self._turned = self._shifted = False
@@ -70,7 +71,7 @@ class TfMotion:
             fixed = self._tree.static_edges(world, self._sensor)
         except UnknownFrame:
             return False
-        return (world == self._world and edges == self.edges
+        return (world == self.world and edges == self.edges
                 and [f[:2] for f in fixed] == [f[:2] for f in self._fixed]
                 and all(a[2].equals(b[2]) for a, b in zip(fixed, self._fixed, strict=True)))
 
@@ -136,7 +137,7 @@ class TfMotion:
         """Motion at stamps (n,) [ns]; `settled_until` must have answered before."""
         assert self.window is not None
         reach = int(0.5e9 * self.window) + 1
-        series = self._tree.series(self._world, self._sensor,
+        series = self._tree.series(self.world, self._sensor,
                                    int(stamps[0]) - reach, int(stamps[-1]) + reach)
         if len(series.stamps) == 0:
             return self._unknown(len(stamps))

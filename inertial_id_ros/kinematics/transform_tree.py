@@ -316,7 +316,8 @@ def pose_from(parent: str, child: str, translation: Sequence[float],
 
 def _length(rows: Array) -> Array:
     """Length (...) of the quaternions in rows (..., 7)."""
-    return np.asarray(np.hypot.reduce(rows[..., 3:], axis=-1))
+    x, y, z, w = np.moveaxis(rows[..., 3:], -1, 0)
+    return np.asarray(np.sqrt(x * x + y * y + z * z + w * w))  # as `_checked`, to the last bit
 
 
 def _checked(parent: str, child: str, translation: Sequence[float],
@@ -326,7 +327,8 @@ def _checked(parent: str, child: str, translation: Sequence[float],
     usable = True
     for x in row:  # plain comparisons, which NaN fails: this runs for each sample
         usable &= -_IMPOSSIBLE < x < _IMPOSSIBLE
-    length = math.hypot(*row[3:]) if usable else 0.0
+    x, y, z, w = row[3:]
+    length = math.sqrt(x * x + y * y + z * z + w * w) if usable else 0.0
     if not _SHORTEST < length < _LONGEST:
         raise InvalidData(f"transform {parent} -> {child} is not a pose: {row}")
     if parent == child or not child:

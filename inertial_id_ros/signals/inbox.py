@@ -3,41 +3,67 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..findings import FindingLog
-from ..io import messages
-from ..io.sample_blocks import Block
+from ..io import cdr_columns, messages
+from ..io.sample_blocks import Block, Edges, JointStates, Samples, Wrenches, as_block
 
 _INBOX = 400_000  # samples that may wait; beyond that, they are dropped, and a finding says so
 _INBOX_BYTES = 256_000_000  # of serialised messages that may wait
+_WORTH = 50  # samples that are stored faster at once than one by one
 (WRENCH, JOINT_STATE, TRANSFORM, STATIC_TRANSFORM, REMOVED_PAYLOAD, ZEROING, FINDING,
- PUBLISHERS) = range(8)
+ PUBLISHERS, ARRAYS, TICK) = range(10)
+_STREAMS: dict[int, type[Wrenches] | type[JointStates] | type[Edges]] = {
+    WRENCH: Wrenches, JOINT_STATE: JointStates, TRANSFORM: Edges}
+_KINDS = {stream: kind for kind, stream in _STREAMS.items()}
 Handlers = Mapping[int, Callable[..., Any]]
+Entry = tuple[int, Any]  # kind, and a sample (tuple), a message (bytes) or a list of arrays
 _MESSAGES = {WRENCH: messages.WRENCH, JOINT_STATE: messages.JOINT_STATE,
              TRANSFORM: messages.TRANSFORMS, STATIC_TRANSFORM: messages.STATIC_TRANSFORMS}
+_DECODERS: dict[int, Callable[[Sequence[bytes]], Sequence[Samples]]] = {
+    WRENCH: cdr_columns.wrenches, JOINT_STATE: cdr_columns.joint_states,
+    TRANSFORM: cdr_columns.transforms}
 
 
 class Inbox:
-    """The append-only side of the pipeline; its methods may be called from another thread.
+    """The append-only side of the pipeline; its methods may be called from another thread."""
 
-    Attributes:
-        entered, taken: number of samples so far that were put into the queue, and taken out.
-    """
+    _stores_blocks = False  # whether `_take_block` ever takes one
 
     def __init__(self, log: FindingLog) -> None:
         self._incoming = log
-        self._inbox: deque[tuple[int, tuple[Any, ...] | bytes]] = deque()
+        self._inbox: deque[Entry] = deque()
         self._bytes_in = self._bytes_out = 0  # one thread counts up the one, one the other
-        self.entered = self.taken = 0  # samples so far: put into the queue, and out of it
+        self._ticks_in = self._ticks_out = 0  # as the bytes
 
     def _put(self, kind: int, *sample: Any) -> None:
         """Append a sample; it is lost where there is no room."""
         if self._has_room():
             self._inbox.append((kind, sample))
-            self.entered += 1
+
+    def add_tick(self, solves: bool) -> None:
+        """Between the samples: those before it are to be processed without those behind it, and to
+        be solved as well if it says so."""
+        self._inbox.append((TICK, (solves,)))
+        self._ticks_in += 1
+
+    @property
+    def ticks(self) -> int:
+        """Number of ticks in the queue."""
+        return self._ticks_in - self._ticks_out
+
+    def _hand_over_to_tick(self, handlers: Handlers) -> bool:
+        """Take entries out up to a tick, which must wait in the queue, and the tick; says whether
+        it asks for an estimate."""
+        entries = []
+        while (entry := self._inbox.popleft())[0] != TICK:
+            entries.append(entry)
+        self._ticks_out += 1
+        self._hand_over_all(entries, handlers)
+        return bool(entry[1][0])
 
     def _has_room(self) -> bool:
         """Whether another sample may wait; counts a finding where not."""
@@ -47,33 +73,66 @@ class Inbox:
         return False
 
     @property
-    def _waiting(self) -> int:
-        """Number of samples in the queue."""
+    def waiting(self) -> int:
+        """Number of entries in the queue."""
         return len(self._inbox)
 
-    def _drop_waiting(self) -> None:
-        """Forget the samples in the queue."""
-        self._inbox.clear()
-        self._bytes_out, self.taken = self._bytes_in, self.entered
-
-    def take_block(self, block: Block) -> bool:
-        """Take many samples at once, as if they had been added one by one.
-
-        For the thread that owns the identifier. False, and nothing is taken, where the samples must
-        be added one by one.
-        """
+    def _take_block(self, block: Block) -> bool:
+        """Store many samples at once, as if they had been handed over one by one; False, and none
+        is stored, where what becomes of one depends on those before it."""
         return False
 
     def _hand_over(self, count: int, handlers: Handlers) -> None:
-        """Take samples out, oldest first, and hand each to the handler of its kind."""
-        for _ in range(count):
-            kind, sample = self._inbox.popleft()
-            self.taken += 1
-            if isinstance(sample, tuple):
-                handlers[kind](*sample)
+        """Take so many entries out, oldest first, and hand them over."""
+        self._hand_over_all([self._inbox.popleft() for _ in range(count)], handlers)
+
+    def _hand_over_all(self, entries: list[Entry], handlers: Handlers) -> None:
+        """Hand entries over; samples that follow each other are stored at once where nothing is
+        unusual about them, and each goes to the handler of its kind otherwise."""
+        together: list[Entry] = []
+        for entry in entries:
+            if entry[0] == TICK:  # nobody waits for it
+                self._ticks_out += 1
+                continue
+            if isinstance(entry[1], bytes):
+                self._bytes_out += len(entry[1])
+            if entry[0] in _STREAMS:
+                together.append(entry)
+                continue
+            self._store(together, handlers)
+            together = []
+            if entry[0] == ARRAYS:
+                self._store_arrays(entry[1][0], handlers)
             else:
-                self._bytes_out += len(sample)
-                messages.take_serialized(_MESSAGES[kind], sample, handlers[kind], self._incoming)
+                self._handle(entry, handlers)
+        self._store(together, handlers)
+
+    def _store(self, entries: list[Entry], handlers: Handlers) -> None:
+        """Store samples of the streams."""
+        if self._stores_blocks and len(entries) >= _WORTH:
+            block = _join(entries)
+            if block is not None and self._take_block(block):
+                return
+        for entry in entries:
+            self._handle(entry, handlers)
+
+    def _store_arrays(self, part: list[Samples], handlers: Handlers) -> None:
+        """Store arrays of samples, or these one by one in the order of their stamps."""
+        block = as_block(part)
+        if block is not None and self._take_block(block):
+            return
+        singles = [(_KINDS[type(samples)], arguments)
+                   for samples in part for arguments in samples.singles()]
+        for kind, arguments in sorted(singles, key=lambda single: single[1][0]):
+            handlers[kind](*arguments)
+
+    def _handle(self, entry: Entry, handlers: Handlers) -> None:
+        """Give a sample to the handler of its kind."""
+        kind, sample = entry
+        if isinstance(sample, tuple):
+            handlers[kind](*sample)
+        else:
+            messages.take_serialized(_MESSAGES[kind], sample, handlers[kind], self._incoming)
 
     def add_serialized(self, kind: int, data: bytes) -> None:
         """A serialised message, to be decoded when its turn comes.
@@ -85,7 +144,10 @@ class Inbox:
         if self._has_room():
             self._bytes_in += len(data)
             self._inbox.append((kind, data))
-            self.entered += 1
+
+    def add_part(self, part: list[Samples]) -> None:
+        """Arrays of samples of several streams that cover the same time."""
+        self._put(ARRAYS, part)
 
     def add_wrench(self, stamp_ns: int, frame_id: str, force: Sequence[float],
                    torque: Sequence[float]) -> None:
@@ -125,3 +187,27 @@ class Inbox:
     def add_finding(self, name: str, level: str, text: str) -> None:
         """Something about the input that deserves attention."""
         self._put(FINDING, name, level, text)
+
+
+def _join(entries: list[Entry]) -> Block | None:
+    """Samples that came one by one as a block; None where it cannot hold them, with messages of one
+    kind that differ in more than stamps and numbers, and where one is damaged or too large."""
+    streams: dict[tuple[int, Any], list[Any]] = defaultdict(list)
+    for kind, sample in entries:
+        # Transforms of several publishers come on one topic: in messages of different lengths, or
+        # each with its own frames.
+        apart = kind == TRANSFORM and (
+            len(sample) if isinstance(sample, bytes) else sample[1:3])
+        streams[kind, apart].append(sample)
+    try:
+        return as_block([samples for (kind, _), group in streams.items()
+                         for samples in _join_stream(kind, group)])
+    except ValueError:
+        return None
+
+
+def _join_stream(kind: int, samples: list[Any]) -> Sequence[Samples]:
+    """Samples or messages of one kind as arrays (raises ValueError)."""
+    if all(isinstance(sample, tuple) for sample in samples):
+        return [_STREAMS[kind].joined(samples)]
+    return _DECODERS[kind](samples)

@@ -22,8 +22,11 @@ from inertial_id_ros.apps.bag.topics import select_topics
 from inertial_id_ros.apps.report.units import NAMES
 from inertial_id_ros.errors import InvalidSetting
 from inertial_id_ros.estimate import NoEstimate
+from inertial_id_ros.findings import FindingLog
 from inertial_id_ros.identification.wrench.identifier import Identifier
+from inertial_id_ros.io import messages
 from inertial_id_ros.settings import Settings
+from inertial_id_ros.signals import inbox
 
 ROOT = Path(__file__).resolve().parents[2]
 TRUTH = bags.Payload()
@@ -64,6 +67,8 @@ def strict_json(path):
 class Recorder:
     """A pipeline that only notes what it is asked, in order."""
 
+    waiting, frames = 0, frozenset()
+
     def __init__(self):
         self.calls = []
 
@@ -74,6 +79,13 @@ class Recorder:
             return {"solve": NoEstimate(0, "", "none"), "findings": (), "advance": settled,
                     "finish": settled}.get(name)
         return note
+
+    def add_serialized(self, kind, data):
+        """As the inbox, which decodes messages when their turn comes."""
+        sink = {inbox.WRENCH: "add_wrench", inbox.JOINT_STATE: "add_joint_state",
+                inbox.TRANSFORM: "add_transform", inbox.STATIC_TRANSFORM: "add_static_transform"}
+        take = getattr(self, sink[kind])
+        messages.take_serialized(inbox._MESSAGES[kind], data, take, FindingLog())
 
     def names(self):
         return [name for name, _ in self.calls]

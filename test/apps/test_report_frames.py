@@ -31,12 +31,9 @@ def weighed(rotations: Rotation, up: np.ndarray, sensor: np.ndarray, sign: float
     rng = np.random.default_rng(2)
     in_frame = rotations.inv().apply(WEIGHT * up)
     reading = sign * (in_frame @ sensor + BIAS + rng.normal(scale=0.2, size=in_frame.shape))
-    trace = Trace()
-    for k, (matrix, force) in enumerate(zip(rotations.as_matrix(), reading, strict=True)):
-        trace.stamps.append(1_000_000_000 * (k + 1))
-        trace.measured.append((*force, 0.0, 0.0, 0.0))
-        trace.poses.append((1_000_000_000 * (k + 1) + 1_000_000, matrix))
-    return trace
+    stamps = 1_000_000_000 * np.arange(1, len(reading) + 1)
+    return Trace(stamps=stamps, measured=np.hstack([reading, np.zeros_like(reading)]),
+                 poses=list(zip((stamps + 1_000_000).tolist(), rotations.as_matrix(), strict=True)))
 
 
 POSES = Rotation.random(20, random_state=1)

@@ -233,8 +233,8 @@ def test_the_plot_shades_contacts_on_every_axis_that_shows_their_time(estimate: 
     touch = (Finding("contact", "warning", "touched"),)
     history = tuple(Snapshot(t, estimate, touch if 1.9 < t <= 3.1 else ())
                     for t in np.arange(0.5, 5.1, 0.5))
-    stamps = [10_000_000 * k for k in range(500)]
-    trace = Trace(0, stamps, [tuple(np.full(6, 1e-3 * k)) for k in range(500)])
+    ramp = 1e-3 * np.arange(500.0)
+    trace = Trace(0, 10_000_000 * np.arange(500), np.column_stack([ramp] * 6))
     run = Identification(estimate, history, (), 5.0, {}, frozenset(), trace, (), None)
     whole = ElementTree.fromstring(payload_picture(run, "contact"))
     charts = whole.findall("{*}svg")

@@ -1,6 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The replay of a recording as a process: content, order, timing, clock, clean exit, errors."""
 
+import functools
 import signal
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from std_msgs.msg import String  # noqa: E402
 from inertial_id_ros.apps.bag.reader import BagReader  # noqa: E402
 from inertial_id_ros.ros.tools.replay_bag import Player, replay_qos  # noqa: E402
 
-DOMAIN = own_domain()
+domain = functools.cache(own_domain)  # chosen when the first test needs it
 DURATION = 2.0  # s of the recording
 LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -40,7 +41,7 @@ def bag(tmp_path_factory):
 @pytest.fixture
 def listener():
     """A subscriber in this test's domain; closed after the test."""
-    made = Listener(DOMAIN)
+    made = Listener(domain())
     yield made
     made.close()
 
@@ -53,7 +54,7 @@ def replay():
     def start(*words):
         started.append(subprocess.Popen(
             [sys.executable, "-m", "inertial_id_ros.ros.tools.replay_bag", *map(str, words)],
-            env=environment(DOMAIN), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+            env=environment(domain()), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
         return started[-1]
 
     yield start

@@ -1,17 +1,14 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A pass over a recording: the node's pipeline, driven by the recorded time.
 
-Messages are pushed in the order of their log times, and the pipeline is advanced and solved on the
-cadence of the node's timers in recorded time, so that the estimate over time is what the node would
-have published.
+Messages are pushed in the order of their log times, and the pipeline is solved at the ticks of the
+node in recorded time, so that the estimate over time is what the node would have published.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
+import dataclasses
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 
@@ -20,10 +17,11 @@ from ...errors import UnknownFrame
 from ...estimate import Estimate, Outcome
 from ...findings import Finding, sort_findings
 from ...identification.make_identifier import AnyIdentifier
+from ...inertia import Array
+from ...io import cdr, cdr_columns
 from ...io.cdr import DECODERS
 from ...io.files import user_path
 from ...io.messages import stamp_ns
-from ...io.sample_blocks import Block
 from ...kinematics.robot_description import read_description
 from ...settings import Settings, iter_settings
 from ...signals.input_topics import (
@@ -31,16 +29,16 @@ from ...signals.input_topics import (
     FRANKA_STATE,
     PAYLOAD_STATES,
     STATIC_TRANSFORMS,
-    TRANSFORMS,
     WRENCH,
 )
 from ...signals.message_adapter import MessageAdapter
+from ...signals.ticks import Ticks
 from ..report.results import Identification, Snapshot, Trace
-from .message_batch import MessageBatch
 from .reader import BagReader, Message, RawMessage
 from .topics import Selection
 
-ADVANCE_PERIOD = 1.0  # s of recorded time between two calls of advance; no influence on results
+ADVANCE_PERIOD = 1.0  # s of recorded time between two rounds, where those of a node are not known
+_MOST_WAITING = 2000  # messages
 _STATE_PERIOD_NS = 100_000_000  # between two looks at the driver's payload
 _UNUSED = 1.0  # s of a recording; more than that is worth a note
 _LONGEST_SILENCE = 10.0  # s of a gap without messages through which the timers keep ticking
@@ -50,7 +48,8 @@ class OfflineRun:
     """State of one pass over a recording."""
 
     def __init__(self, recording: BagReader, selection: Selection, pipeline: AnyIdentifier,
-                 settings: Settings, keep_trace: bool, recorded_stamps: bool) -> None:
+                 settings: Settings, keep_trace: bool, recorded_stamps: bool,
+                 round_period: float = 0.0, end_ns: int = 0) -> None:
         self._recording = recording
         self._selection = selection
         self._pipeline = pipeline
@@ -59,19 +58,15 @@ class OfflineRun:
         self._history: list[Snapshot] = []
         self._counts = dict.fromkeys(selection.topics, 0)
         self._description = ""
-        self._frames: set[str] = set()
-        self._parents: dict[str, str] = {}  # of the frames in transforms
+        self._recorded_stamps = recorded_stamps
+        self._wrenches: list[RawMessage | Message] = []  # for the trace
         self._start = recording.start
-        self._end = recording.start
-        self._solve_period = round(1e9 / settings.estimator.rate)
-        self._advance_period = min(round(ADVANCE_PERIOD * 1e9), self._solve_period)
-        self._next_solve = self._start + self._solve_period
-        self._next_advance = self._start + self._advance_period
+        self._end, self._end_of_node = recording.start, end_ns
+        self._ticks = Ticks(self._start, round((round_period or ADVANCE_PERIOD) * 1e9),
+                            round(1e9 / settings.estimator.rate))
         self._states = {selection.name_of(PAYLOAD_STATES), selection.name_of(FRANKA_STATE)}
         self._next_state = self._start  # when the driver's payload is looked at again
         self.ticked = False
-        self._batch = MessageBatch(selection, recorded_stamps)
-        self._now = self._start  # log time of the message that is handed over
         self._adapter = MessageAdapter(pipeline, settings, self._use_new_description)
 
     @property
@@ -104,81 +99,54 @@ class OfflineRun:
         self._tick(now)
         self._end = now
         self._counts[message.topic] += 1
-        if not self._batch.accepts(message):
-            self._forward()
-            self._add(self._decode(message))
-            return
-        if self._batch.add(message):
-            self._forward()
+        self._take(message)
+        if self._pipeline.waiting >= _MOST_WAITING:
             self._advance()
 
     def _tick(self, now: int) -> None:
-        """Run the timers that are due before a message of this time [ns]."""
-        if min(self._next_advance, self._next_solve) <= now:
-            self._forward()
-            self._run_due_timers(now)
-
-    def _forward(self) -> None:
-        """Give the pipeline the batch: all at once if it can take that, else one by one."""
-        messages = self._batch.take()
-        block = self._batch.as_block(messages)
-        if block is not None and self._pipeline.take_block(block):
-            self._record_block(block, messages)
+        """Process and solve as is due before a message of this time [ns]; in a long silence only at
+        its beginning."""
+        if now < self._ticks.next_ns:
             return
-        for message in messages:
-            self._add(self._decode(message))
-
-    def _decode(self, raw: RawMessage) -> Message:
-        """The message of serialised data, whose type its topic tells."""
-        return self._batch.decode(self._recording, raw, self._selection.topics[raw.topic].type)
-
-    def _add(self, message: Message) -> None:
-        """Add a message to the pipeline, and keep what report and plot show of it."""
-        self._now = message.log_time
-        topic, content = self._selection.topics[message.topic], message.content
-        if not self._adapter.add(topic, content):
-            return
-        if topic in (TRANSFORMS, STATIC_TRANSFORMS):
-            for edge in content:
-                self._add_frames(edge.parent, edge.child)
-        elif topic is WRENCH:
-            self._keep_wrench(content.stamp_ns, content.force + content.torque)
-        elif topic is DYNAMIC_JOINT_STATES and self._trace is not None:
-            wrench = self._adapter.wrench_of(content)
-            if wrench is not None:
-                self._keep_wrench(stamp_ns(content.header.stamp), wrench)
-
-    def _record_block(self, block: Block, messages: list[RawMessage]) -> None:
-        """Keep the frames and wrenches of a block, as `_add` does for single messages."""
-        for edges in block.transforms:
-            self._add_frames(edges.parent, edges.child)
-        if block.wrenches is not None and self._trace is not None:
-            wrench_topic = self._selection.name_of(WRENCH)
-            self._now = next(m.log_time for m in messages if m.topic == wrench_topic)
-            for stamp, row in zip(block.wrenches.stamps.tolist(), block.wrenches.rows.tolist(),
-                                  strict=True):
-                self._keep_wrench(stamp, tuple(row))
-
-    def _run_due_timers(self, now: int) -> None:
-        """Run all timers that are due by now, but in a long silence only those at its beginning."""
         silence = round(_LONGEST_SILENCE * 1e9)
         if now - self._end > silence:
-            self._run_timers_until(self._end + silence)
-            self._next_solve += _whole_periods(now - self._next_solve, self._solve_period)
-            self._next_advance += _whole_periods(now - self._next_advance, self._advance_period)
-        self._run_timers_until(now)
+            self._run_ticks_until(self._end + silence)
+            self._ticks.skip_to(now - 1)
+        self._run_ticks_until(now)
 
-    def _run_timers_until(self, now: int) -> None:
+    def _take(self, raw: RawMessage) -> None:
+        """Give a message to the pipeline: serialised, if it takes it so."""
+        topic = self._selection.topics[raw.topic]
+        if topic.kind is not None and not self._recorded_stamps:
+            self._pipeline.add_serialized(topic.kind, raw.data)
+            if topic is WRENCH and self._trace is not None:
+                self._wrenches.append(raw)
+            return
+        message = self._recording.decode(raw, topic.type, DECODERS)
+        if self._recorded_stamps:
+            message = message._replace(content=_restamp(message.content, raw.log_time))
+        self._add(message)
+
+    def _add(self, message: Message) -> None:
+        """Add a decoded message to the pipeline, and keep what report and plot show of it."""
+        topic = self._selection.topics[message.topic]
+        if (self._adapter.add(topic, message.content) and self._trace is not None
+                and topic in (WRENCH, DYNAMIC_JOINT_STATES)):
+            self._wrenches.append(message)
+
+    def _run_ticks_until(self, now: int) -> None:
         """Advance and solve at every tick up to a recorded time [ns]."""
-        while min(self._next_advance, self._next_solve) <= now:
-            due = min(self._next_advance, self._next_solve)
+        for tick in self._ticks.until(now):
             self._advance()
-            if self._next_advance == due:
-                self._next_advance += self._advance_period
-            if self._next_solve == due:
-                self._solve(due)
-                self._next_solve += self._solve_period
+            if tick.solves or self._is_forgotten:
+                self._solve(tick.time_ns)
             self.ticked = True
+
+    @property
+    def _is_forgotten(self) -> bool:
+        """Whether what the last estimate came of was forgotten, which a node shows at once."""
+        return (bool(self._history) and isinstance(self._history[-1].outcome, Estimate)
+                and not self._pipeline.has_estimate)
 
     def _advance(self) -> None:
         self._keep(self._pipeline.advance())
@@ -193,16 +161,21 @@ class OfflineRun:
         """Process what is left, and put the result together."""
         self._finish()
         outcome = self._history[-1].outcome
+        if self._trace is not None:
+            self._keep_wrenches(self._trace)
         return Identification(outcome, tuple(self._history), self._findings(),
                               self._recording.duration, self._counts,
-                              frozenset(self._frames | link_names(self._description)),
+                              frozenset(self._pipeline.frames),
                               self._trace or Trace(),
                               self._notes(outcome),
                               self._pipeline.tool, self._pipeline.shape)
 
     def _finish(self) -> None:
-        """Process what is left, and solve once more."""
-        self._forward()
+        """Process what is left, and solve once more; end with the last tick of a node."""
+        if self._end_of_node:
+            self._tick(self._end_of_node)
+            if self._history:
+                return
         self._keep(self._pipeline.finish())
         self._solve(self._end)
 
@@ -217,18 +190,48 @@ class OfflineRun:
 
     def _keep_pose(self, trace: Trace, sensor: str) -> None:
         """Put the present rotation of the sensor into the trace, where it is known."""
-        gravity = self._settings.gravity.frame or root_above(
-            sensor, self._parents | link_parents(self._description))
         try:
-            rotation, _, stamp = self._pipeline.lookup(gravity, sensor)
+            rotation, _, stamp = self._pipeline.lookup(self._pipeline.gravity_frame, sensor)
         except UnknownFrame:
             return
         if stamp is not None:
             trace.poses.append((stamp, rotation))
 
-    def _add_frames(self, parent: str, child: str) -> None:
-        self._frames.update((parent, child))
-        self._parents[child] = parent
+    def _keep_wrenches(self, trace: Trace) -> None:
+        """Put the measured wrenches into the trace."""
+        if not self._wrenches:
+            return
+        trace.stamps, trace.measured, first = self._read_wrenches()
+        if len(trace.stamps):
+            # Stamps and log times may come from different clocks.
+            trace.origin = int(trace.stamps[0]) - (first - self._start)
+
+    def _read_wrenches(self) -> tuple[np.ndarray, Array, int]:
+        """Stamps (n,) [ns] and values (n, 6) [N, N m] of the wrenches, and when the first of them
+        was recorded [ns]; without those that are damaged."""
+        try:
+            (wrenches,) = cdr_columns.wrenches([message.data for message in self._wrenches
+                                                if isinstance(message, RawMessage)])
+            return wrenches.stamps, wrenches.rows, self._wrenches[0].log_time
+        except (ValueError, IndexError):
+            pass
+        found = [(message.log_time, *wrench) for message in self._wrenches
+                 if (wrench := self._wrench_of(message)) is not None]
+        return (np.array([stamp for _, stamp, _ in found], dtype=np.int64),
+                np.array([wrench for *_, wrench in found]).reshape(-1, 6),
+                found[0][0] if found else self._start)
+
+    def _wrench_of(self, message: RawMessage | Message) -> tuple[int, tuple[float, ...]] | None:
+        """Stamp [ns] and wrench (6,) of a message; None where it has none."""
+        try:
+            content = (cdr.wrench(message.data) if isinstance(message, RawMessage)
+                       else message.content)
+        except ValueError:
+            return None
+        if isinstance(content, cdr.Wrench):
+            return content.stamp_ns, content.force + content.torque
+        wrench = self._adapter.wrench_of(content)
+        return None if wrench is None else (stamp_ns(content.header.stamp), wrench)
 
     def _findings(self) -> tuple[Finding, ...]:
         """Those of the recording and of the pipeline, errors first."""
@@ -245,15 +248,6 @@ class OfflineRun:
                          f"(buffer.window); {offer}")
         return tuple(notes)
 
-    def _keep_wrench(self, stamp: int, wrench: tuple[float, ...]) -> None:
-        """Put a measured wrench into the trace."""
-        if self._trace is not None:
-            if not self._trace.stamps:
-                # Stamps and log times may come from different clocks.
-                self._trace.origin = stamp - (self._now - self._start)
-            self._trace.stamps.append(stamp)
-            self._trace.measured.append(wrench)
-
     def _use_new_description(self, urdf: str) -> None:
         if urdf != self._description:
             self._use_description(urdf)
@@ -269,32 +263,14 @@ def longest_window(duration: float) -> float:
     return float(min(max(np.ceil(duration) + 1.0, spec.low), spec.high))
 
 
-def link_names(urdf: str) -> set[str]:
-    """Names of the links in a URDF that was already accepted; none if it is empty."""
-    if not urdf:
-        return set()
-    try:
-        return {link.get("name", "") for link in ElementTree.fromstring(urdf).iter("link")}
-    except ElementTree.ParseError:
-        return set()
-
-
-@lru_cache(maxsize=4)
-def link_parents(urdf: str) -> dict[str, str]:
-    """Parents of the links in a URDF that was already accepted; none if it is empty."""
-    joints = ElementTree.fromstring(urdf).iter("joint") if urdf else ()
-    links = [(j.find("child"), j.find("parent")) for j in joints]
-    return {child.get("link", ""): parent.get("link", "") for child, parent in links
-            if child is not None and parent is not None}
-
-
-def root_above(frame: str, parents: Mapping[str, str]) -> str:
-    """The topmost frame above another."""
-    for _ in range(len(parents)):  # more steps than that go in a circle
-        frame = parents.get(frame, frame)
-    return frame
-
-
-def _whole_periods(gap: int, period: int) -> int:
-    """The largest multiple of period that is not above the gap; at least 0."""
-    return max(0, gap // period) * period
+def _restamp(content: Any, stamp_ns: int) -> Any:
+    """The content of a decoded message with another stamp; where it has none, as it is."""
+    if isinstance(content, list):  # of transforms
+        return [edge._replace(stamp_ns=stamp_ns) for edge in content]
+    if hasattr(content, "stamp_ns"):
+        return content._replace(stamp_ns=stamp_ns)
+    if hasattr(content, "header"):
+        stamp = dataclasses.replace(content.header.stamp, sec=stamp_ns // 10**9,
+                                    nanosec=stamp_ns % 10**9)
+        return dataclasses.replace(content, header=dataclasses.replace(content.header, stamp=stamp))
+    return content

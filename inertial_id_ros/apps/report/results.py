@@ -42,15 +42,15 @@ class Trace:
 
     Attributes:
         origin: stamp of the start of the recording [ns].
-        stamps: n stamps [ns] and measured: n wrenches as recorded [N, N m].
+        stamps: (n,) [ns] and measured: (n, 6) wrenches as recorded [N, N m].
         settled_stamps: arrays of stamps [ns] and compensated: arrays (k, 6) of wrenches, averaged
             over the pipeline's bins, with the payload's part and the bias removed [N, N m].
         poses: now and then, a stamp [ns] and the rotation (3, 3) from sensor to gravity frame.
     """
 
     origin: int = 0
-    stamps: list[int] = field(default_factory=list)
-    measured: list[tuple[float, ...]] = field(default_factory=list)
+    stamps: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    measured: Array = field(default_factory=lambda: np.empty((0, 6)))
     settled_stamps: list[np.ndarray] = field(default_factory=list)
     compensated: list[Array] = field(default_factory=list)
     poses: list[tuple[int, Array]] = field(default_factory=list)
@@ -131,10 +131,10 @@ def wrench_curves(trace: Trace) -> WrenchCurves:
     The pipeline gives the compensated wrench, which is measured minus model; the measured one is
     averaged over the same bins here. The model is NaN where the pipeline had no estimate.
     """
-    if not trace.stamps:
+    if not len(trace.stamps):
         return WrenchCurves(np.empty(0), np.empty((0, 6)), np.empty((0, 6)))
-    rows = np.array(trace.measured)
-    number, inverse, count = np.unique(np.array(trace.stamps) // BIN_NS, return_inverse=True,
+    rows = trace.measured
+    number, inverse, count = np.unique(trace.stamps // BIN_NS, return_inverse=True,
                                        return_counts=True)
     sums = np.column_stack([np.bincount(inverse, weights=rows[:, c]) for c in range(6)])
     measured: Array = sums / count[:, None]
@@ -159,7 +159,7 @@ def last_part(curves: WrenchCurves) -> WrenchCurves:
 
 def readings_at_poses(trace: Trace) -> tuple[np.ndarray, Array, Array]:
     """Stamps (n,) [ns], rotations (n, 3, 3) from sensor to gravity frame, and readings (n, 6)."""
-    stamps = np.array(trace.stamps, dtype=np.int64)
+    stamps = trace.stamps
     at, rotations, readings = [], [], []
     for stamp, rotation in trace.poses:
         first, last = np.searchsorted(stamps, (stamp - _HALF_NS, stamp + _HALF_NS))
