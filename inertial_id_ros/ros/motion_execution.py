@@ -40,7 +40,7 @@ from .motion_messages import duration_message, trajectory_message
 
 ACTION_TYPE = "control_msgs/action/FollowJointTrajectory"
 PERIOD = 0.02  # s between two looks at everything that would stop the motion
-SILENCE = 0.07  # s without new joint states after which it is not known where the arm is
+SILENCE = 0.1  # s without new joint states after which it is not known where the arm is
 DEVIATION = 0.1  # rad that a joint may be away from where the trajectory has it
 DELAY = 0.25  # s that a controller may be behind the trajectory
 CONFIRMATION = 120.0  # s that a person may take
@@ -127,7 +127,7 @@ class MotionExecution:
         find_fault: what else must stop it, in one sentence, empty where nothing: contact and
             faults that the identification reports, its silence, a protective stop.
         silence: longest time without new joint states [s]; more than `SILENCE` only for drivers
-            whose joint states are slower than 30 Hz.
+            whose joint states are slower than 20 Hz.
 
     Attributes:
         state: where it stands; reason: why it is not made, or was stopped, in one sentence.
