@@ -272,7 +272,7 @@ class Session:
             shares.append(np.array([part.width / part.goal if part.goal > 0.0 else 0.0
                                     for part in progress.parts]))
             moved = sum(seconds for _, seconds in self.record.motions[made:])
-            is_vain = self._mover is not None and is_at_its_limit(shares)
+            is_vain = is_at_its_limit(shares, *([] if self._mover else [_GIVEN_UP]))
             if self._is_known(progress) and (
                     is_vain or moved > LONGEST_MOTION or progress.left <= 0.0):
                 self._show.say("as good as this sensor, its mounting and the time allow: "
