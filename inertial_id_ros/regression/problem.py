@@ -10,15 +10,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from ..inertia import PARAMETERS, Array
-from ..linalg import cholesky_factor, identity, solve_upper, triangular_factor
+from ..linalg import cholesky_factor, identity, inverse, solve, solve_upper, triangular_factor
 from .row_layout import BIASES
 from .unconstrained_fit import unconstrained_fit
 
 COLUMNS = PARAMETERS + BIASES + 1
+
+
+class Change(NamedTuple):
+    """How phi changes if the bias is constant.
+
+    Attributes:
+        phi: (10,) of that change what is beyond chance: its square is the excess of that of the
+            change over what is allowed.
+        covariance: (10, 10) of the fit with a constant bias.
+    """
+
+    phi: Array
+    covariance: Array
+
+    def of_answer(self, prior: Array) -> Array:
+        """Change (10,) of an answer that has an information (10, 10) beside the data."""
+        information = inverse(self.covariance)
+        return solve(information + prior, information @ self.phi)
 
 
 @dataclass(frozen=True)
@@ -45,6 +64,7 @@ class Problem:
         state_sd: (q,) prior standard deviation of these states about zero.
         known_marginal: the noise-weighted problem in phi alone, where it is not that of the
             factors, or is there already.
+        unexpected: change of phi beyond chance, if the bias is constant.
     """
 
     rows: Array | Callable[[], Array]
@@ -57,6 +77,7 @@ class Problem:
     with_states: Array = field(default_factory=lambda: np.empty((0, COLUMNS)))
     state_sd: Array = field(default_factory=lambda: np.empty(0))
     known_marginal: Marginal | None = None
+    unexpected: Change | None = None
 
     @classmethod
     def from_marginal(cls, marginal: Marginal, samples: int) -> Problem:

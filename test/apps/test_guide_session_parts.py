@@ -17,8 +17,7 @@ from inertial_id_ros.apps.guide.motions import MotionSource
 from inertial_id_ros.apps.guide.page import session_page
 from inertial_id_ros.apps.guide.progress import Progress, Wanted, is_at_its_limit, parts_of
 from inertial_id_ros.apps.guide.proof import prove
-from inertial_id_ros.apps.guide.record import End, Record
-from inertial_id_ros.apps.guide.row import Row, Verdict
+from inertial_id_ros.apps.guide.record import End, Record, Row, Verdict
 from inertial_id_ros.apps.guide.show import JsonLines
 from inertial_id_ros.apps.guide.terminal import Console, Terminal
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description

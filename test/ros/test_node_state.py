@@ -293,7 +293,7 @@ def test_services_in_a_tight_loop_do_not_starve_the_estimate_nor_grow_memory(tmp
     that the machine has for them."""
     with Stage() as stage:
         node = stage.start_node(estimator__rate=4.0, state__directory=str(tmp_path),
-                                black_box__duration=0.0)  # its checkpoints need memory, too
+                                black_box__duration=0.0)  # it needs memory, too
         robot = Robot(stage.client)
         robot.publish_description()
         robot.play(6.0)

@@ -13,12 +13,14 @@ from ...inertia import PARAMETERS, Array, phi_from_body, report_jacobian, tensor
 from ...settings import Settings
 from ..excitation.arm import Arm, CarriedLoad
 from ..excitation.next_motion.check_motion import CheckedRobot, check_motion
+from ..excitation.next_motion.forecast import attainable
 from ..excitation.next_motion.knowledge import Knowledge, SensorModel
 from ..excitation.next_motion.motion_limits import MotionLimits
 from ..excitation.next_motion.planned_motion import PlannedMotion
 from ..excitation.next_motion.planner import MotionPlanner
-from ..excitation.next_motion.rest_to_rest import RestToRest, shortest_moves
+from ..excitation.next_motion.rest_to_rest import Pace, RestToRest, shortest_moves
 from ..excitation.next_motion.words import describe_motion
+from .progress import USUAL_MOTION, Wanted
 
 # A box around the payload in the frame of the sensor, corners [m], where nobody gave one.
 USUAL_BOX = np.array([[-0.1, -0.1, 0.0], [0.1, 0.1, 0.2]])
@@ -27,6 +29,7 @@ _WIGGLED = 2  # of them
 _ANGLES = (np.radians(18.0), np.radians(12.0))  # to either side; the larger one first
 _SLOW = 1.1  # s at least, of a move: accelerations hardly count then
 _POINTS = 0.02  # s between points of a trajectory
+_BY_WANDER = 1.4  # times what no motion shows, beyond which the wander is what limits
 _TRIES = 6  # seeds of the planner, where the check finds something wrong
 _DRAWN, _LARGE = 12, np.radians(50.0)  # large motions, and how far a joint turns in them
 
@@ -46,6 +49,7 @@ class MotionSource:
 
     def __init__(self, urdf: str, frame: str, pose: Mapping[str, float], settings: Settings,
                  limits: MotionLimits, rate: float, box: Array = USUAL_BOX) -> None:
+        self._box = box
         carried = CarriedLoad(box=box)
         self._arm, self._limits = Arm(urdf, frame, carried), limits
         self._checked = CheckedRobot(urdf, frame, carried)
@@ -135,6 +139,19 @@ class MotionSource:
         if np.isfinite(of_phi).all() and np.linalg.eigvalsh(of_phi)[0] > 0.0:
             self._knowledge = self._knowledge.revised(phi, of_phi)
 
+    def attainable(self, asked: Wanted) -> tuple[Wanted, str]:
+        """What can be had of an accuracy in `USUAL_MOTION` seconds, by the estimate that was
+        learned last, and what limits it, in words."""
+        mass = max(abs(float(self._knowledge.phi[0])), 1e-6)
+        can = attainable(AccuracyGoal(asked.mass * mass, asked.com, asked.inertia),
+                         self._knowledge, self._box, self._limits, USUAL_MOTION)
+        sensor = self._knowledge.sensor
+        limit = "its gain, and how well its place is known (wrench.gain_error, alignment)"
+        if can.mass > _BY_WANDER * 2.0 * self._knowledge.unseen_sigma()[0]:
+            limit = (f"its zero wanders by {sensor.walk[0]:.2g} N and {sensor.walk[3]:.2g} N m "
+                     "(wrench.force_accuracy, wrench.torque_accuracy)")
+        return Wanted(can.mass / mass, can.com, can.inertia), limit
+
     def _tilting(self, pose: Mapping[str, float]) -> list[int]:
         """Joints of the wrist, those that tilt the sensor most first."""
         names = list(self._arm.joint_names)
@@ -154,11 +171,11 @@ class MotionSource:
         q = self._positions(pose)
         for angle in _ANGLES:
             poses = q + angle * np.array([0.0, 1.0, -1.0, 0.0])[:, None] * np.eye(len(q))[joint]
-            durations = np.maximum(_SLOW, shortest_moves(self._arm, self._limits, poses[:-1],
-                                                         poses[1:]))
-            motion = self._as_planned(
-                RestToRest(poses, durations), f"turn {self._arm.joint_names[joint]} by "
-                f"{np.degrees(angle):.0f}° to either side")
+            least = shortest_moves(self._arm, self._limits, poses[:-1], poses[1:])
+            slower = np.maximum(_SLOW / least.durations, 1.0)
+            path = RestToRest(poses, Pace(*(slower * part for part in least)))
+            motion = self._as_planned(path, f"turn {self._arm.joint_names[joint]} by "
+                                            f"{np.degrees(angle):.0f}° to either side")
             if not self.problems(motion, pose):
                 return motion
         return None

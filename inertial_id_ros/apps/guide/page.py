@@ -16,8 +16,7 @@ from ..report.charts import Axes, Curve, chart, limits_around
 from ..report.html import Markup, element, page, section, table
 from ..report.units import two_digits
 from .proof import FORCE, TORQUE, Proof
-from .record import End, Record
-from .row import Row, Verdict
+from .record import End, Record, Row, Verdict
 
 _AXES = ("x", "y", "z")
 _TONES = {Verdict.PASSED: "good", Verdict.OPEN: "fair", Verdict.FAILED: "bad"}

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...detection.consistency_checks import (
     check_model,
+    check_noise_model,
     check_residual,
     check_settings,
     look_at,
@@ -32,6 +33,7 @@ from ...regression.tool import Tool
 from ...regression.uncertainty.cable import sideways_covariance
 from ...regression.uncertainty.calibration import common_gain_covariance
 from ...regression.uncertainty.encoder_noise import NO_MOTION_NOISE, motion_noise_covariance
+from ...regression.unconstrained_fit import vague_information
 from ...settings import Settings
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import ZeroPhaseFilter
@@ -176,11 +178,17 @@ class Solver:
         pulled = pulled + sideways_covariance(
             self.problems.total_payload(solution.phi), tilt,
             np.deg2rad(self._settings.alignment.tilt_sd))
+        change = np.zeros(PARAMETERS) if problem.unexpected is None else (
+            problem.unexpected.of_answer(vague_information(solution.phi[0])
+                                         + solution.prior_information))
         causes = {
             "a residual that no payload explains": misfit,
+            "noise that follows the motion": np.outer(change, change),
             "a residual with a shape of its own": shaped.covariance, "a cable": pulled,
             **self._unseen_covariances(solution.phi, turning)}
         verdict = judge(solution, marginal, beyond + sum(causes.values()))
+        check_noise_model(solution.phi, change,
+                          verdict.phi_covariance.diagonal() - change**2, log)
         is_explained = is_explained or shaped.is_named
         if not is_explained and WrenchModel.texts.doubted_name in log:
             raise InvalidData(WrenchModel.texts.doubted)

@@ -30,6 +30,9 @@ _EPILOG = (
     "not proved or not applied; 130 interrupted. Without a terminal each event is a line of JSON.")
 
 
+_WINDOW = 90.0  # s: all motions of a session count, with the pauses between them
+
+
 @dataclass(frozen=True)
 class Options:
     """What was asked for on the command line.
@@ -132,7 +135,7 @@ def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> Options:
 def _arguments(args: argparse.Namespace, node: str, ros_words: Sequence[str]) -> tuple[str, ...]:
     """Arguments of a node that is started."""
     namespace, name = node.rsplit("/", 1)
-    out = ["--ros-args", "-r", f"__node:={name}"]
+    out = ["--ros-args", "-r", f"__node:={name}", "-p", f"buffer.window:={_WINDOW}"]
     if namespace:
         out += ["-r", f"__ns:={namespace}"]
     if args.config:
