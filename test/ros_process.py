@@ -60,6 +60,18 @@ def _other_home() -> str:
     return folder.name
 
 
+def queued(*processes: int) -> float:
+    """Seconds for which threads of this process and of others (ids) were ready to run so far, and
+    the machine was busy: what a promise in real time cannot count. 0 where Linux does not tell."""
+    waits = (path for each in (os.getpid(), *processes)
+             for path in Path(f"/proc/{each}/task").glob("*/schedstat"))
+    total = 0
+    for path in waits:
+        with contextlib.suppress(OSError):  # a thread that has ended
+            total += int(path.read_text().split()[1])
+    return 1e-9 * total
+
+
 class RosProcess:
     """A process in a ROS domain, the leader of its group; its output is collected as text."""
 
@@ -310,6 +322,15 @@ def wait_until(condition, timeout: float = PATIENCE) -> None:
     while not condition():
         assert time.monotonic() < end, f"not within {timeout:g} s"
         time.sleep(0.005)
+
+
+def play_until(play, condition, seconds: float = PATIENCE) -> None:
+    """Play half seconds of motion until a condition holds; fails after so many seconds of it."""
+    for _ in range(round(2.0 * seconds)):
+        if condition():
+            return
+        play(0.5)
+    assert condition(), f"not within {seconds:g} s of motion"
 
 
 def time_message(nanoseconds: int) -> Time:

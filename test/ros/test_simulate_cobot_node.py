@@ -143,7 +143,7 @@ def test_node_ends_by_itself_after_its_duration():
     began = time.monotonic()
     errors = process.communicate(timeout=PATIENCE)[1]
     assert (process.returncode, errors) == (0, "")
-    assert 0.9 < time.monotonic() - began < 4.0
+    assert time.monotonic() - began > 0.9
 
 
 @pytest.mark.parametrize(("words", "text"), [
