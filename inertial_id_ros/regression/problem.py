@@ -8,7 +8,7 @@ wrench. Factors are small and triangular, so that a solve costs the same for a s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from .row_layout import BIASES
 from .unconstrained_fit import unconstrained_fit
 
 COLUMNS = PARAMETERS + BIASES + 1
+_TINY = 1e-12  # rounding
 
 
 class Change(NamedTuple):
@@ -95,6 +96,10 @@ class Problem:
     def has_bias(self) -> bool:
         """Whether the biases are states (with a prior) rather than known."""
         return bool(np.all(self.bias_sd > 0.0))
+
+    def with_errors(self, covariance: Array) -> Problem:
+        """The same where phi has errors of a covariance (10, 10) beside those of the data."""
+        return replace(self, known_marginal=self.marginal("noise").with_errors(covariance))
 
     def bias_prior(self) -> Array:
         """Whitened rows (6, 17) of the bias prior; sd 0 means the bias is known exactly."""
@@ -221,6 +226,19 @@ class Marginal:
     def information(self) -> Array:
         """Information matrix (10, 10) of phi."""
         return self.matrix.T @ self.matrix
+
+    def with_errors(self, covariance: Array) -> Marginal:
+        """The same where phi has errors of a covariance (10, 10) beside those of the data."""
+        shrink = np.linalg.inv(identity(PARAMETERS) + self.information @ covariance)
+        information = shrink @ self.information
+        length = np.sqrt(np.maximum(information.diagonal(), _TINY))
+        scaled = 0.5 * (information + information.T) / np.outer(length, length)
+        root = np.linalg.cholesky(scaled + _TINY * identity(PARAMETERS)).T * length
+        upper = self.upper.copy()
+        upper[:PARAMETERS, :PARAMETERS] = root
+        upper[:PARAMETERS, PARAMETERS] = solve_upper(
+            root, shrink @ (self.matrix.T @ self.target), transposed=True)
+        return Marginal(upper, self.state_rows)
 
     @cached_property
     def unconstrained_fit(self) -> tuple[Array, Array]:

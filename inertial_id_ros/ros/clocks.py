@@ -210,7 +210,15 @@ class Rounds:
         self._round_period, self._rate = round_period, rate
         # By the system clock as it was at the start: later steps of it do not matter.
         self._epoch_ns = time.time_ns() - time.monotonic_ns()
-        self._ticks = Ticks(self._epoch_ns + time.monotonic_ns(), *self._periods())
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin with ticks from now on."""
+        self._ticks = Ticks(self.now_ns(), *self._periods())
+
+    def now_ns(self) -> int:
+        """The time of arrival of what arrives now [ns]."""
+        return self._epoch_ns + time.monotonic_ns()
 
     def _periods(self) -> tuple[int, int]:
         return round(1e9 * self._round_period()), round(1e9 / self._rate())
@@ -221,7 +229,7 @@ class Rounds:
         Args:
             solves: whether these ticks may ask for estimates.
         """
-        now = self._epoch_ns + time.monotonic_ns()
+        now = self.now_ns()
         if now >= self._ticks.next_ns:
             for tick in self._ticks.until(now):
                 self._inbox.add_tick(tick.solves and solves)

@@ -90,6 +90,9 @@ class InertialIdNode(ManagedNode):
              "advance": self._advance}, self._report_failure)
         self._out = Publishing(self)
         self.compensation = CompensationTopics(self, self.settings, self.findings)
+        self.rounds = Rounds(
+            self.identifier, lambda: self.worker.request("advance"),
+            lambda: self.compensation.longest_wait, lambda: self.settings.estimator.rate)
         self._freshness = Freshness(time.monotonic())
         self.watchdog = Watchdog(self, self._freshness, self.findings, _PATIENCE,
                                  lambda: self.settings.estimator.rate, self._publish)
@@ -119,11 +122,9 @@ class InertialIdNode(ManagedNode):
     def activate(self) -> None:
         """Listen and estimate."""
         self._started = time.monotonic()
-        self._rounds = Rounds(
-            self.identifier, lambda: self.worker.request("advance"),
-            lambda: self.compensation.longest_wait, lambda: self.settings.estimator.rate)
+        self.rounds.begin()
         self._inputs = Inputs(self, self.settings, self.identifier, self.reader.read_description,
-                              self.arrive, self.black_boxes, self.compensation)
+                              self._arrive, self.black_boxes, self.compensation)
         self._timer = SolveTimer(self, self.settings.estimator.rate,
                                  self._tick_of_simulated_clock)
         self.watchdog.start()
@@ -183,9 +184,9 @@ class InertialIdNode(ManagedNode):
 
     # ---- timers: in the executor's thread --------------------------------------------------------
 
-    def arrive(self) -> int:
+    def _arrive(self) -> int:
         """As `Rounds.arrive`; a simulated clock in use asks for estimates itself."""
-        return self._rounds.arrive(solves=not self.get_clock().ros_time_is_active)
+        return self.rounds.arrive(solves=not self.get_clock().ros_time_is_active)
 
     def _tick_of_simulated_clock(self) -> None:
         """Have the samples so far solved where a simulated clock is in use."""
@@ -215,7 +216,7 @@ class InertialIdNode(ManagedNode):
         if self.is_active:
             self._inputs.look_at_publishers()
             self.compensation.follow_subscribers()
-            self.arrive()
+            self._arrive()
             if self.identifier.ticks:
                 self.worker.request("advance")
         self._identify.step()

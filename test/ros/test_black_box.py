@@ -55,7 +55,8 @@ def wait_for_box(folder: Path) -> Path:
 @pytest.mark.parametrize("compensated", [False, True])
 def test_a_replayed_black_box_gives_the_estimate_of_its_node_to_the_digit(
         tmp_path: Path, compensated: bool) -> None:
-    """With settings that are not the defaults, while the robot's data arrive faster than usual."""
+    """With settings that are not the defaults, while the robot's data arrive faster than usual, and
+    with another payload in the end."""
     with Stage() as stage:
         node = stage.start_node(state__directory=str(tmp_path), state__restore=False,
                                 estimator__rate=4.0, wrench__sensor="ati_gamma",
@@ -66,6 +67,8 @@ def test_a_replayed_black_box_gives_the_estimate_of_its_node_to_the_digit(
         robot = Robot(stage.client)
         robot.publish_description()
         robot.play(9.0)
+        robot.cobot = Robot(stage.client, payload="drill").cobot
+        robot.play(6.0)
         wait_until_all_is_used(stage)
         answer = stage.client.call(Save, f"{NODE}/save", Save.Request(name="load.json"))
         assert answer.success and str(tmp_path / "recordings" / "load") in answer.message

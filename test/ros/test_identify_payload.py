@@ -18,6 +18,7 @@ pytest.importorskip("control_msgs.msg")
 pytest.importorskip("inertial_id_ros.msg")
 from faulty_relay import FaultyRelay, remaps  # noqa: E402
 from geometry_msgs.msg import Vector3, Wrench  # noqa: E402
+from nav_msgs.msg import Path  # noqa: E402
 from ros_process import NODE, Client, RosProcess, own_domain  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
@@ -133,10 +134,13 @@ def stage(tmp_path_factory):
 
 @pytest.mark.slow
 def test_interrupted_on_its_way_it_stops_the_arm_and_applies_nothing(stage, tmp_path):
+    paths = stage.client.listen(Path, "/identify_payload/next_path")
     session = stage.run((), tmp_path, until='"name": "identify"')
     assert session.status == 130 and "Traceback" not in session.text, session.text
     assert "nothing was applied" in session.of("end")[0]["text"]
     assert len(session.of("motion")) >= 2 and not session.of("proof")
+    stage.client.spin_until(lambda: paths)
+    assert paths[-1].header.frame_id == "base_link" and len(paths[-1].poses) > 10
     states = stage.client.listen(JointState, "/joint_states", 100)
     stage.client.spin_until(lambda: len(states) > 10)
     assert np.ptp([state.position for state in states], axis=0).max() < RESTING

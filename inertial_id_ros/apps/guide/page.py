@@ -127,7 +127,7 @@ def _chart(proof: Proof, part: slice, predicted: Array, title: str, unit: str) -
 
 def _progress_section(record: Record) -> Markup:
     """How the intervals came down to the goal."""
-    known = [p for p in record.progress if p.parts and all(q.is_known for q in p.parts[:2])]
+    known = [p for p in record.progress if p.parts]
     if len(known) < 2:
         return section("On the way", "progress", element("p", "There was no estimate to draw."))
     time_, figures = np.array([p.elapsed for p in known]), []

@@ -17,7 +17,7 @@ from scipy.stats import chi2
 
 from ...inertia import Array
 from ...robot.joint_terms import mean_sign
-from ...robot.model import RobotModel
+from ...robot.model import BODY_SIZE, RobotModel
 from ...robot.recording import BIN, WINDOW, FilteredRecording, JointRecording, filter_columns
 from .robot_fit import RobotFit
 
@@ -50,6 +50,7 @@ def find_missing_friction(model: RobotModel, recording: JointRecording, rows: Fi
     first = len(model.output_names) - joints
     curves = _curves(model, recording, delay, low_pass)
     weight = fitted.weights(rows)[:, first:] / fitted.noise[first:]
+    largest = _friction(model, rows, fitted.best)[:, None] / np.abs(curves).max(axis=0)
     curves = curves * weight[..., None]
     error = (rows.effort - rows.regressor @ fitted.best)[:, first:] * weight
     across = np.zeros((model.size, joints, _CURVES))
@@ -71,10 +72,21 @@ def find_missing_friction(model: RobotModel, recording: JointRecording, rows: Fi
         if chi2.sf(score[j] @ spread @ score[j], _CURVES) < _RARE / joints:
             wrong.append(j)
     used = [_CURVES * j + k for j in wrong for k in range(_CURVES)]
-    spread = np.linalg.pinv(left[np.ix_(used, used)], rcond=_ROUNDING, hermitian=True)
+    # No curve is much larger than all the friction of its joint: without that, curves that the
+    # motion does not tell from the model's would widen intervals without end.
+    known = left[np.ix_(used, used)] + np.diag(largest.ravel()[used]**-2.0)
+    spread = np.linalg.inv(known)
     change = moved[:, used] @ spread @ score.ravel()[used]
     return MissingFriction(tuple(model.joint_names[j] for j in wrong), np.asarray(
         np.outer(change, change) + moved[:, used] @ spread @ moved[:, used].T))
+
+
+def _friction(model: RobotModel, rows: FilteredRecording, phi: Array) -> Array:
+    """Root mean square (joints,) of the torque that the bodies of phi (p,) do not explain [N m]."""
+    bodies = phi.copy()
+    bodies[BODY_SIZE * len(model.bodies):] = 0.0
+    left = rows.effort - rows.regressor @ bodies
+    return np.asarray(np.sqrt(np.mean(left**2, axis=0)))[-len(model.joint_names):]
 
 
 def _curves(model: RobotModel, recording: JointRecording, delay: float, low_pass: float) -> Array:

@@ -59,6 +59,9 @@ def make_parser() -> argparse.ArgumentParser:
     add("--gains", metavar="A,B,...", default="",
         help="efforts are motor currents [A]; gains of the drives, in the order of the joints "
         "[N m/A]")
+    add("--gain-error", metavar="X", type=float,
+        help="standard deviation of each of these gains, relative "
+        f"(default: {GAIN_ERROR:g}; 0: exact)")
     add("--urdf", metavar="FILE", type=Path,
         help="robot description (default: the one in the bag)")
     add("--joint-states-topic", metavar="TOPIC", default="", help="topic in a bag")

@@ -20,7 +20,7 @@ from ...errors import InvalidData, NotEnoughData, RecordingError
 from ...inertia import Array
 from ...robot.base_parameters import structural_base_parameters
 from ...robot.joint_terms import mean_sign
-from ...robot.model import BODY_SIZE, RobotModel
+from ...robot.model import RobotModel
 from ...robot.recording import BIN, JointRecording, filter_columns, joint_motion
 
 _MOVES = 0.01  # rad or m that a joint covers at least
@@ -203,11 +203,8 @@ class _Followed:
     """
 
     def __init__(self, model: RobotModel, recording: JointRecording, low_pass: float) -> None:
-        bodies = BODY_SIZE * len(model.bodies)
-        nominal = model.nominal[:bodies]
-
         def columns(q: Array, dq: Array, ddq: Array) -> Array:
-            torque = model.regressor(q, dq, ddq)[:, :, :bodies] @ nominal
+            torque = model.described_torque(q, dq, ddq)
             sign = mean_sign(dq, ddq, _SPEED, BIN)
             return np.stack([torque, dq, sign], axis=-1).reshape(len(q), -1)
 

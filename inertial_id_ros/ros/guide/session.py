@@ -108,14 +108,17 @@ class Session:
         make_source: plans motions from a pose.
         make_mover: makes the motions of a source; None: a person moves the arm, who is told what
             to do.
+        display: shows where a motion leads from a pose.
     """
 
     def __init__(self, guide: GuideNode, link: NodeLink, listening: Listening, show: Show,
                  plan: Plan, make_source: Callable[[Mapping[str, float]], MotionSource],
-                 make_mover: Callable[[MotionSource], Mover] | None) -> None:
+                 make_mover: Callable[[MotionSource], Mover] | None,
+                 display: Callable[[MotionSource, PlannedMotion, Mapping[str, float]], None]
+                 ) -> None:
         self._guide, self._link, self._listening = guide, link, listening
         self._show, self._plan = show, plan
-        self._make_source, self._make_mover = make_source, make_mover
+        self._make_source, self._make_mover, self._display = make_source, make_mover, display
         self._wanted, self._is_lowered = plan.wanted, False  # as far as it can be had
         self._source: MotionSource | None = None
         self._mover: Mover | None = None
@@ -269,7 +272,7 @@ class Session:
             shares.append(np.array([part.width / part.goal if part.goal > 0.0 else 0.0
                                     for part in progress.parts]))
             moved = sum(seconds for _, seconds in self.record.motions[made:])
-            is_vain = self._mover is not None and is_at_its_limit(shares)
+            is_vain = is_at_its_limit(shares, *([] if self._mover else [_GIVEN_UP]))
             if self._is_known(progress) and (
                     is_vain or moved > LONGEST_MOTION or progress.left <= 0.0):
                 self._show.say("as good as this sensor, its mounting and the time allow: "
@@ -323,7 +326,9 @@ class Session:
             self._source = source = self._make_source(self._pose())
             if message is not None:
                 source.learn_estimate(*numbers_of(message)[:2])
-            words = source.next_motion(self._pose(), goal, by_hand=True).words
+            motion = source.next_motion(self._pose(), goal, by_hand=True)
+            self._display(source, motion, self._pose())
+            words = motion.words
         except InertialIdError:
             pass  # the words of the node are good enough
         self._wait_for_person(words or "tilt the wrist by 20 to 30° about two axes")
@@ -466,7 +471,8 @@ class Session:
 
     def _move(self, motion: PlannedMotion) -> None:
         """Make a motion (raises _Ended where it does not come to its end)."""
-        assert self._mover is not None
+        assert self._mover is not None and self._source is not None
+        self._display(self._source, motion, self._pose())
         self._show.motion(motion.words, motion.duration)
         self.record.motions.append((motion.words, motion.duration))
         ended = self._mover.run(motion, lambda: self._look(0.0))

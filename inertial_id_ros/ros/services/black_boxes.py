@@ -183,7 +183,7 @@ class BlackBoxes:
         settings, state = ((self._settings, self._state) if complete and not commands else
                            (self._node.settings, self._node.identifier.state()))
         box = BlackBox(settings_to_keep(settings), state, complete, commands,
-                       self._node.compensation.longest_wait, self._node.arrive())
+                       self._node.compensation.longest_wait, self._node.rounds.now_ns())
         report = self._report(reason)
         written: Future[Path] = Future()
         self._writing = written

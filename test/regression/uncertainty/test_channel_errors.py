@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from inertial_id_ros.inertia import PARAMETERS, skew
+from inertial_id_ros.regression.problem import eliminate
 from inertial_id_ros.regression.regressor_window import RegressorWindow, Rows, WindowContent
 from inertial_id_ros.regression.row_layout import ACCELERATION, BIASES, STORED, WRENCH
 from inertial_id_ros.regression.uncertainty import channel_errors
@@ -120,6 +121,18 @@ def test_errors_of_the_calibration_are_eliminated_as_columns_with_a_prior_would_
         scale = np.sqrt(np.maximum(a.diagonal(), 1.0))
         np.testing.assert_allclose(linear[channel].T @ linear[channel] / np.outer(scale, scale),
                                    expected / np.outer(scale, scale), atol=1e-8)
+
+
+def test_errors_of_phi_beside_those_of_the_data_add_their_covariance(
+        rng: np.random.Generator) -> None:
+    marginal = eliminate(rng.normal(size=(40, KNOWN + 1)), np.empty((0, KNOWN + 1)))
+    root = rng.normal(size=(PARAMETERS, 2))
+    less = marginal.with_errors(root @ root.T)
+    np.testing.assert_allclose(
+        np.linalg.inv(less.information), np.linalg.inv(marginal.information) + root @ root.T,
+        rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.solve(less.matrix, less.target),
+                               np.linalg.solve(marginal.matrix, marginal.target), atol=1e-8)
 
 
 def _changes(rng: np.random.Generator, rows: Rows, wrong: np.ndarray, errors: SensorErrors,

@@ -35,7 +35,7 @@ _KEPT, _ROUNDS = 5, 2  # candidates that are varied, and how often
 _STEPS = (0.2, 3.0)  # rad, of a move: drawn evenly in the logarithm
 _STEPS_BY_HAND = (0.35, 1.3)  # rad
 _REST = 0.2  # s before and after a motion, that its rows hold
-_SETTLING = 1.0  # s that pass after a motion until the next one begins
+_PAUSE, _PAUSE_BY_HAND = 1.0, 5.0  # s that pass after a motion until the next one begins
 _DENSE = 0.01  # s between the poses at which shapes are compared
 _POINTS = 0.02  # s between points of a trajectory
 _TRIES = 12  # candidates of a kind, best first, whose shapes are compared
@@ -60,6 +60,13 @@ class _Candidates(NamedTuple):
         """The best of them, best first."""
         order = np.argsort(-self.gains)[:count]
         return _Candidates(*(part[order] for part in self))
+
+
+class _Aim(NamedTuple):
+    """Standard deviations (10,) that are wanted, and the pause after a motion [s]."""
+
+    wanted: Array
+    pause: float
 
 
 class _Plan(NamedTuple):
@@ -105,12 +112,12 @@ class MotionPlanner:
         Raises:
             InvalidData: no motion from there is within the limits.
         """
-        wanted = knowledge.still_to_show(goal)
+        aim = _Aim(knowledge.still_to_show(goal), _PAUSE_BY_HAND if by_hand else _PAUSE)
         kinds, steps = (_BY_HAND, _STEPS_BY_HAND) if by_hand else (_KINDS, _STEPS)
         best: _Plan | None = None
         for active in (self._chain[-WRIST:], self._chain):
             draw = Draw(start, active, steps, np.random.default_rng(seed))
-            found = self._best_of(draw, kinds, knowledge, wanted)
+            found = self._best_of(draw, kinds, knowledge, aim)
             if found is not None and (best is None or found.gain > best.gain):
                 best = found
             if best is not None and best.gain > _LEAST_GAIN:
@@ -151,15 +158,15 @@ class MotionPlanner:
             return "{} would come near {}".format(*self._shapes.pairs[int(np.argmax(near))])
         return ""
 
-    def _best_of(self, draw: Draw, kinds: tuple[Kind, ...], knowledge: Knowledge, wanted: Array
+    def _best_of(self, draw: Draw, kinds: tuple[Kind, ...], knowledge: Knowledge, aim: _Aim
                  ) -> _Plan | None:
         """The best plan of some joints; None where the limits allow none."""
         pool = []
         for kind in kinds:
-            drawn = found = self._evaluate(self._within(draw.poses(kind), draw), knowledge, wanted)
+            drawn = found = self._evaluate(self._within(draw.poses(kind), draw), knowledge, aim)
             for _ in range(_ROUNDS):
                 varied = self._within(draw.vary(found.best(_KEPT).poses, kind), draw)
-                more = self._evaluate(varied, knowledge, wanted)
+                more = self._evaluate(varied, knowledge, aim)
                 found = _Candidates(*(np.concatenate(parts) for parts in zip(
                     found.best(_KEPT), more, strict=True)))
             pool += [_Plan(float(gain), RestToRest(poses, Pace(*pace)))
@@ -181,7 +188,7 @@ class MotionPlanner:
                                        self._upper[active])
         return poses
 
-    def _evaluate(self, poses: Array, knowledge: Knowledge, wanted: Array) -> _Candidates:
+    def _evaluate(self, poses: Array, knowledge: Knowledge, aim: _Aim) -> _Candidates:
         """Durations and gains of motions through poses (c, k + 1, joints)."""
         count, moves = len(poses), poses.shape[1] - 1
         joints = poses.shape[2]
@@ -196,10 +203,10 @@ class MotionPlanner:
             gains[within] = self._gains(
                 [RestToRest(q, Pace(*own)) for q, *own in zip(
                     poses[within], *(part[within] for part in pace), strict=True)],
-                knowledge, wanted)
+                knowledge, aim)
         return _Candidates(poses, *pace, gains)
 
-    def _gains(self, motions: list[RestToRest], knowledge: Knowledge, wanted: Array) -> Array:
+    def _gains(self, motions: list[RestToRest], knowledge: Knowledge, aim: _Aim) -> Array:
         """Gains (c,) [nats/s] of motions."""
         total = np.array([motion.duration for motion in motions])
         joints = motions[0].poses.shape[1]
@@ -208,7 +215,8 @@ class MotionPlanner:
         motion = self._arm.frame_motion(*state.reshape(3, -1, joints))
         lengths = np.array([len(_instants(duration)) for duration in total.tolist()])
         sigma = knowledge.sigma(motion_products(motion, lengths, knowledge.sensor))
-        return (_missing(knowledge.sigma(), wanted) - _missing(sigma, wanted)) / (total + _SETTLING)
+        gained = _missing(knowledge.sigma(), aim.wanted) - _missing(sigma, aim.wanted)
+        return gained / (total + aim.pause)
 
     def _as_planned(self, motion: RestToRest) -> PlannedMotion:
         """Points of the joints that move the frame."""
