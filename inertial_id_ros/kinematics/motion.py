@@ -65,12 +65,14 @@ class Motion(NamedTuple):
 
     def followed_by(self, later: Motion) -> Motion:
         """This motion and a later one of the same sensor."""
+        places = [motion.position for motion in (self, later) if motion.position is not None]
         return later._replace(
             axes=np.concatenate([self.axes, later.axes]),
             acceleration=np.concatenate([self.acceleration, later.acceleration]),
             omega=np.concatenate([self.omega, later.omega]),
             alpha=np.concatenate([self.alpha, later.alpha]),
-            valid=np.concatenate([self.valid, later.valid]), position=None)
+            valid=np.concatenate([self.valid, later.valid]),
+            position=np.concatenate(places) if len(places) == 2 else None)
 
 
 class MotionSource(Protocol):

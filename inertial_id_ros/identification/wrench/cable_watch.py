@@ -7,11 +7,12 @@ import numpy as np
 
 from ...findings import FindingLog
 from ...inertia import PARAMETERS, Array
+from ...kinematics.motion import Motion
 from ...regression.alignment import GRAVITY_TILT, SENSOR_ROTATION
 from ...regression.problem import Problem
 from ...regression.regressor_window import DYNAMIC, WindowContent
-from ...regression.row_layout import join
-from ...regression.uncertainty.cable import CERTAIN, Cable, places_of
+from ...regression.row_layout import BIASES, join
+from ...regression.uncertainty.cable import CERTAIN, Cable, Places, places_of, pull
 from ...regression.uncertainty.cable_fit import find_cable
 from ...signals.bins import BIN_NS
 from .problem_builder import ProblemBuilder
@@ -119,6 +120,15 @@ class CableWatch:
         clear = angles > _CLEARLY * sigma
         return any(bool((clear & (angles > _LARGE * state.large))[state.values].any())
                    for state in (SENSOR_ROTATION, GRAVITY_TILT))
+
+    def pull_at(self, motion: Motion) -> Array:
+        """The pull (n, 6) of the cable that is certain, as wrench in ``y = A phi + pull``, at n
+        times of a motion; zero where there is none, or the place of the sensor is not known."""
+        cable = self._cable
+        if cable is None or not cable.is_certain or motion.position is None:
+            return np.zeros((len(motion.omega), BIASES))
+        return pull(cable.law[None], Places(motion.axes, motion.position - cable.places.mean,
+                                            cable.places.mean))[0]
 
     def phi_covariance(self) -> Array:
         """Covariance (10, 10) of phi by what is not known of the cable."""

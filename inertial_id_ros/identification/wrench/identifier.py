@@ -344,7 +344,7 @@ class Identifier(Pipeline[WindowContent]):
         known = self.settings.wrench
         return self._payload.load_check.misfit(
             load, known.sign, self._sensor_noise,
-            np.repeat([known.force_accuracy, known.torque_accuracy], 3))
+            np.repeat([known.force_accuracy, known.torque_accuracy], 3), self._solver.pull_at)
 
     @property
     def _sensor_noise(self) -> Array:

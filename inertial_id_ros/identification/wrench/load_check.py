@@ -8,6 +8,8 @@ outside does not follow the sensor's orientation; at rest nothing would tell it 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ...inertia import Array
@@ -68,18 +70,22 @@ class LoadCheck:
         """How many of the bins are so old that a disturbance would have shown."""
         return int(np.searchsorted(self._number, self._number[-1] - _SHOWN))
 
-    def misfit(self, load: Load, sign: float, noise: Array, wander: Array) -> float:
+    def misfit(self, load: Load, sign: float, noise: Array, wander: Array,
+               pull_at: Callable[[Motion], Array]) -> float:
         """What a load leaves of the wrench on average, over what it may leave; 0 where too little
         motion is known.
 
         Args:
             sign: of the reading against ``A phi``; noise: (6,) of one sample, wander: (6,) of the
                 sensor's zero, which is no other load [N, N m].
+            pull_at: what else pulls, in ``y = A phi + pull`` (n, 6), at the times of a motion.
         """
         if self._motion is None or not len(self._y) or (judged := self._judged()) < SPAN:
             return 0.0
         which = slice(0, judged)
-        left = remove_load(self._motion.part(which), self._y[which], load, sign).mean(axis=0)
+        motion = self._motion.part(which)
+        y = self._y[which] - pull_at(motion)
+        left = remove_load(motion, y, load, sign).mean(axis=0)
         gravity = self._motion.gravity
         weight, moment = gravity * load.phi[0], gravity * np.linalg.norm(load.phi[1:4])
         share = np.repeat([weight, max(moment, _ARM * weight)], 3)

@@ -25,6 +25,7 @@ from ...estimators import Estimator, Solution, create
 from ...findings import FindingLog
 from ...geometry.shape import Shape
 from ...inertia import PARAMETERS, Array, is_consistent, min_eigenvalue
+from ...kinematics.motion import Motion
 from ...regression.alignment import GRAVITY_TILT
 from ...regression.problem import Marginal, Problem
 from ...regression.regressor_window import DYNAMIC, WindowContent
@@ -89,6 +90,10 @@ class Solver:
     @bias.setter
     def bias(self, bias: SensorBias) -> None:
         self.problems.bias = bias
+
+    def pull_at(self, motion: Motion) -> Array:
+        """As `CableWatch.pull_at`."""
+        return self._cables.pull_at(motion)
 
     @property
     def tool(self) -> Tool | None:
