@@ -112,11 +112,12 @@ def test_workspaces_are_built_on_the_releases_whose_platforms_the_page_tells() -
 
 def test_the_badge_names_only_releases_of_ros_and_pythons_on_which_the_suite_ran() -> None:
     readme = (ROOT / "README.md").read_text()
-    ran = table_below("The whole suite, as it ran", "CONTRIBUTING.md")
+    ran = " ".join((ROOT / "CONTRIBUTING.md").read_text().split())
+    (pythons, first_ros, other), = re.findall(
+        r"The suite has run on Python ([\d. to]+) with (\w+) and on [\d.]+ with (\w+)", ran)
     (badge,) = re.findall(r"!\[ROS 2: ([\w, ]+)\]", readme)
-    assert set(badge.split(", ")) <= {row[1] for row in ran}
-    (first, last), = re.findall(r"!\[Python: 3\.(\d+) to 3\.(\d+)\]", readme)
-    assert [f"3.{k}" for k in range(int(first), int(last) + 1)] == [row[0] for row in ran]
+    assert set(badge.split(", ")) <= {first_ros, other}
+    assert re.findall(r"!\[Python: (3\.\d+ to 3\.\d+)\]", readme) == [pythons]
 
 
 def test_the_page_on_releasing_names_every_file_that_a_maintainer_fills_in() -> None:

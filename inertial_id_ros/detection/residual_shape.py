@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from ..findings import FindingLog
 from ..inertia import PARAMETERS, Array
@@ -110,7 +109,9 @@ def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Shaped:
     explained = 1.0 - (lag.rms / before.rms) ** 2
     if explained < _HYSTERESIS or before.rms < _NAMED:
         alone = [problem.fit(first[..., k:k + 1], signed=True)[0] for k in _ALONE]
-        lag = min(lag, *alone, key=lambda fit: fit.rms)
+        if explained >= _LIKELY:  # so many weights explain less than that of other errors, too
+            alone.append(lag)
+        lag = min(alone, key=lambda fit: fit.rms)
         explained = 1.0 - (lag.rms / before.rms) ** 2
         likely = min(max((explained - _MAYBE) / (_LIKELY - _MAYBE), 0.0), 1.0)
         return Shaped(likely * _lag_covariance(means.phi, lag.phi, _UNSURE), zeros)
@@ -188,6 +189,8 @@ def _lags(load: Array) -> Array:
 @lru_cache(maxsize=4)
 def _between(slices: int) -> Array:
     """Matrix (f s, s) from values in the middle of slices to those of parts of them, by cubics."""
+    from scipy.interpolate import CubicSpline  # loads slowly, and most residuals are clear
+
     at = (np.arange(slices * _FINER) + 0.5) / _FINER - 0.5
     return np.asarray(CubicSpline(np.arange(slices), np.eye(slices))(at))
 

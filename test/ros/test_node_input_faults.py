@@ -144,8 +144,7 @@ def test_joint_states_that_freeze_while_the_arm_moves_are_named_while_they_do():
         stage.client.spin_until(lambda: not got[-1].valid and "is frozen" in got[-1].status)
         robot.frozen = None
         robot.play(6.0, speed=2.0)
-        text = wait_for_finding(stage, "joint_states_frozen")["joint_states_frozen"]
-        assert "stood still for 3 s and then jumped by" in text
+        wait_for_finding(stage, "joint_states_frozen", "stood still for 3 s and then jumped by")
         message, payload = wait_for_valid(stage, 2), robot.cobot.payload
         assert message.inertia.m == pytest.approx(payload.mass, rel=0.01)
         np.testing.assert_allclose(com_of(message.inertia), payload.com, atol=2e-3)

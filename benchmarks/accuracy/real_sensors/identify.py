@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +53,29 @@ def _config(name: str) -> dict[str, Any]:
 
 def identifier_of(recording: Recording, changes: Mapping[str, Any],
                   plain: bool = False) -> Identifier:
-    """The identifier after a whole recording; arguments as for `settings_of`."""
-    identifier = Identifier(settings_of(recording, changes, plain))
+    """The identifier after a whole recording, in which it solved as often as the node does, since
+    what it has learnt depends on that; arguments as for `settings_of`."""
+    settings = settings_of(recording, changes, plain)
+    identifier = Identifier(settings)
     identifier.set_robot_description(recording.arm.urdf)
-    identifier.add_joint_states(recording.joint_stamps, recording.arm.joint_names,
-                                recording.positions)
-    identifier.add_wrenches(recording.wrench_stamps, SENSOR_FRAME, recording.wrench)
+    for joints, wrenches in _between_solves(recording, settings.estimator.rate):
+        identifier.add_joint_states(recording.joint_stamps[joints], recording.arm.joint_names,
+                                    recording.positions[joints])
+        identifier.add_wrenches(recording.wrench_stamps[wrenches], SENSOR_FRAME,
+                                recording.wrench[wrenches])
+        identifier.solve()
     identifier.finish()
     return identifier
+
+
+def _between_solves(recording: Recording, rate: float) -> Iterator[tuple[slice, slice]]:
+    """Joint states and wrenches between the solves at a rate [Hz]."""
+    streams = recording.joint_stamps, recording.wrench_stamps
+    first, last = min(s[0] for s in streams), max(s[-1] for s in streams)
+    ticks = np.arange(first, last + 1, round(1e9 / rate))[1:]
+    cuts = [[0, *np.searchsorted(stamps, ticks).tolist(), len(stamps)] for stamps in streams]
+    for joints, wrenches in zip(*map(pairwise, cuts), strict=True):
+        yield slice(*joints), slice(*wrenches)
 
 
 def run(source: str, seed: int, draw: Draw, changes: Mapping[str, Any],
