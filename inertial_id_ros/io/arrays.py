@@ -13,6 +13,7 @@ from ..inertia import Array
 
 Stamps = NDArray[np.int64]
 _SHORTEST_PERIOD = 50_000  # ns; stamps that are closer are in another unit
+_FEW = 5  # steps of stamps that come in bursts, and tell no unit
 _ORTHOGONAL = 1e-3  # largest error of a rotation matrix that is accepted
 
 
@@ -39,7 +40,7 @@ def as_stamps(what: str, stamps: ArrayLike) -> Stamps:
         k = int(np.argmax(steps <= 0))
         raise InvalidData(f"stamps of {what} must increase; number {k + 1} is {times[k + 1]} ns, "
                           f"the one before {times[k]} ns")
-    if len(steps) and np.median(steps) < _SHORTEST_PERIOD:
+    if len(steps) >= _FEW and np.median(steps) < _SHORTEST_PERIOD:
         raise InvalidData(f"stamps of {what} are {np.median(steps):g} ns apart, and no sensor is "
                           "that fast; they must be in nanoseconds")
     if times[0] <= 0:

@@ -123,6 +123,8 @@ def test_the_offsets_take_the_bias_away_as_the_broadcaster_adds_them_before_its_
     The last test, since the node forgets its data then.
     """
     use(stage, "apply.service", "force_torque_sensor_broadcaster")
+    stage.client.spin_until(  # the setting sends the window through the pipeline again
+        lambda: "centre of mass identified" in wait_for_valid(stage, 1).status)
     bias = wait_for_valid(stage, 1).bias
     answer = stage.apply("force_torque_sensor_broadcaster", send=True)
     assert answer.success, answer.message

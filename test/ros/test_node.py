@@ -91,8 +91,10 @@ def test_a_late_joiner_gets_the_last_estimate_and_it_is_the_truth(identified):
 
 def test_the_plain_inertia_topic_carries_the_same_numbers_while_they_are_fresh(identified):
     plain = identified.client.listen(InertiaStamped, f"{NODE}/inertia", 10)
-    message = wait_for_valid(identified, 1)
-    assert message.stale
+    wait_for_valid(identified, 1)
+    got = identified.client.listen(InertialParameters, PARAMETERS)
+    identified.client.spin_until(lambda: got[-1].stale)
+    message = got[-1]
     assert plain[-1].inertia == message.inertia
     assert plain[-1].header == message.header
     count = len(plain)

@@ -26,6 +26,8 @@ _LARGE, _CLEARLY = 3.0, 5.0
 # is certain: what shows less looks like a payload, and small errors of the set-up like it. One that
 # ends farther away [m] hardly turns, and is none then.
 _LEAST_SHOWN, _FAR = 0.03, 2.5
+# Bins before a wrench at which a cable must have been known to explain it; laws that are kept.
+_BEFORE, _LAWS = round(2.0e9 / BIN_NS), 40
 _NOTHING = np.zeros((PARAMETERS, PARAMETERS))
 
 
@@ -41,6 +43,8 @@ class CableWatch:
         self._cable: Cable | None = None
         self._tried = -1  # last bin of the window in which it was fitted, or sought
         self._shown = -1  # and in which it was found
+        # Last bin of the windows in which it was certain, one after the other, and what it was.
+        self._certain: list[tuple[int, Cable]] = []
 
     def take_out(self, problems: ProblemBuilder, window: WindowContent,
                  removed: Array) -> WindowContent:
@@ -106,6 +110,10 @@ class CableWatch:
             # Large angles look like a cable, and a cable like them.
             self._cable = self._cable._replace(evidence=min(self._cable.evidence, CERTAIN))
         self._shown = window.last
+        if self._cable is None or not self._cable.is_certain:
+            self._certain = []
+        else:
+            self._certain = [*self._certain[-_LAWS:], (window.last, self._cable)]
 
     @staticmethod
     def _is_turned(problems: ProblemBuilder, cable: Cable, removed: Array) -> bool:
@@ -121,14 +129,21 @@ class CableWatch:
         return any(bool((clear & (angles > _LARGE * state.large))[state.values].any())
                    for state in (SENSOR_ROTATION, GRAVITY_TILT))
 
-    def pull_at(self, motion: Motion) -> Array:
-        """The pull (n, 6) of the cable that is certain, as wrench in ``y = A phi + pull``, at n
-        times of a motion; zero where there is none, or the place of the sensor is not known."""
-        cable = self._cable
-        if cable is None or not cable.is_certain or motion.position is None:
+    def is_new(self, number: int) -> bool:
+        """Whether there is a cable that is certain, and so new at a bin that `pull_at` does not
+        hold it for all wrenches that are judged then."""
+        return bool(self._certain) and self._certain[0][0] > number - 2 * _BEFORE
+
+    def pull_at(self, number: int, motion: Motion) -> Array:
+        """The pull (n, 6) of a cable, as wrench in ``y = A phi + pull``, at n times of a motion, by
+        what was known of it long before a bin; zero where nothing was, or the place of the sensor
+        is not known. A load that is poured out looks like a cable too, but like another one a
+        little later."""
+        known = [cable for last, cable in self._certain if last <= number - _BEFORE]
+        if not known or motion.position is None:
             return np.zeros((len(motion.omega), BIASES))
-        return pull(cable.law[None], Places(motion.axes, motion.position - cable.places.mean,
-                                            cable.places.mean))[0]
+        mean = known[-1].places.mean
+        return pull(known[-1].law[None], Places(motion.axes, motion.position - mean, mean))[0]
 
     def phi_covariance(self) -> Array:
         """Covariance (10, 10) of phi by what is not known of the cable."""

@@ -332,7 +332,8 @@ class Identifier(Pipeline[WindowContent]):
         instead."""
         payload = self._payload
         crept, payload.load_check.crept_at = payload.load_check.crept_at, None
-        if crept is None or crept - max(payload.begin, self._stream.oldest_bin) < _CREPT_BINS:
+        if (crept is None or self._solver.cables.is_new(crept)
+                or crept - max(payload.begin, self._stream.oldest_bin) < _CREPT_BINS):
             return
         payload.begin = crept - SPAN
         self._log.count("payload_changed", f"{CREPT}; buffers flushed", "info")
@@ -344,7 +345,8 @@ class Identifier(Pipeline[WindowContent]):
         known = self.settings.wrench
         return self._payload.load_check.misfit(
             load, known.sign, self._sensor_noise,
-            np.repeat([known.force_accuracy, known.torque_accuracy], 3), self._solver.pull_at)
+            np.repeat([known.force_accuracy, known.torque_accuracy], 3),
+            self._solver.cables.pull_at)
 
     @property
     def _sensor_noise(self) -> Array:

@@ -24,6 +24,7 @@ _SHOWN = round(0.5e9 / BIN_NS)  # bins after which a disturbance has shown
 _TURNS = 0.05  # rad/s; an arm that turns more slowly tells nothing
 _NOISE = 3.0  # standard deviations of the sensor's own errors that may be left
 _SHARE = 0.03  # of the weight, and of its moment, that may be left
+_UNSURE = 0.25  # share of what else pulls that its law may be wrong by
 _ARM = 0.05  # m; least lever of the weight for that
 
 
@@ -71,23 +72,26 @@ class LoadCheck:
         return int(np.searchsorted(self._number, self._number[-1] - _SHOWN))
 
     def misfit(self, load: Load, sign: float, noise: Array, wander: Array,
-               pull_at: Callable[[Motion], Array]) -> float:
+               pull_at: Callable[[int, Motion], Array]) -> float:
         """What a load leaves of the wrench on average, over what it may leave; 0 where too little
         motion is known.
 
         Args:
             sign: of the reading against ``A phi``; noise: (6,) of one sample, wander: (6,) of the
                 sensor's zero, which is no other load [N, N m].
-            pull_at: what else pulls, in ``y = A phi + pull`` (n, 6), at the times of a motion.
+            pull_at: what else pulls, in ``y = A phi + pull`` (n, 6), at the times of a motion that
+                begins with a bin of this number.
         """
         if self._motion is None or not len(self._y) or (judged := self._judged()) < SPAN:
             return 0.0
         which = slice(0, judged)
         motion = self._motion.part(which)
-        y = self._y[which] - pull_at(motion)
+        pulls = pull_at(int(self._number[0]), motion)
+        y = self._y[which] - pulls
         left = remove_load(motion, y, load, sign).mean(axis=0)
         gravity = self._motion.gravity
         weight, moment = gravity * load.phi[0], gravity * np.linalg.norm(load.phi[1:4])
         share = np.repeat([weight, max(moment, _ARM * weight)], 3)
         allowed = np.maximum(_NOISE * noise + _SHARE * share, _NOISE * np.hypot(noise, wander))
+        allowed += _UNSURE * np.sqrt((pulls * pulls).mean(axis=0))
         return float((np.abs(left) / allowed).max())

@@ -25,7 +25,6 @@ from ...estimators import Estimator, Solution, create
 from ...findings import FindingLog
 from ...geometry.shape import Shape
 from ...inertia import PARAMETERS, Array, is_consistent, min_eigenvalue
-from ...kinematics.motion import Motion
 from ...regression.alignment import GRAVITY_TILT
 from ...regression.problem import Marginal, Problem
 from ...regression.regressor_window import DYNAMIC, WindowContent
@@ -91,9 +90,10 @@ class Solver:
     def bias(self, bias: SensorBias) -> None:
         self.problems.bias = bias
 
-    def pull_at(self, motion: Motion) -> Array:
-        """As `CableWatch.pull_at`."""
-        return self._cables.pull_at(motion)
+    @property
+    def cables(self) -> CableWatch:
+        """The cable that was found, if any."""
+        return self._cables
 
     @property
     def tool(self) -> Tool | None:
