@@ -13,7 +13,7 @@ from ..inertia import Array
 
 Stamps = NDArray[np.int64]
 _SHORTEST_PERIOD = 50_000  # ns; stamps that are closer are in another unit
-_FEW = 5  # steps of stamps that come in bursts, and tell no unit
+_FEW = 2  # steps: a single one, of stamps that come in bursts, tells no unit
 _ORTHOGONAL = 1e-3  # largest error of a rotation matrix that is accepted
 
 

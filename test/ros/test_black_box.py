@@ -74,6 +74,7 @@ def save_a_box(folder: Path, compensated: bool) -> tuple[dict, Path, list[Inerti
         return json.loads(Path(answer.path).read_text()), wait_for_box(folder), received
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("compensated", [False, True])
 def test_a_replayed_black_box_gives_the_estimates_of_its_node_to_the_digit(
         tmp_path: Path, compensated: bool) -> None:

@@ -289,6 +289,7 @@ def stamp_of(message: InertialParameters) -> float:
     return message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 @pytest.mark.parametrize("rate", [2.0, 0.1])
 def test_an_estimate_without_new_data_is_stale_within_a_second_at_any_rate(rate):

@@ -216,6 +216,7 @@ def test_a_payload_that_changes_is_withdrawn_within_its_bound_at_any_rate(stage)
         consumer.close()
 
 
+@pytest.mark.alone
 def test_the_example_prints_the_payload_or_why_there_is_none(stage):
     node = stage.start_node()
     program = RosProcess(stage.domain, sys.executable, str(ROOT / "examples" / "use_payload.py"))
