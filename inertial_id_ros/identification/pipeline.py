@@ -144,6 +144,10 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
     def _begin_payload(self) -> None:
         """Begin with nothing known of the payload: no rows, no estimate, no bins in the filters."""
 
+    @abstractmethod
+    def _begin_without_samples(self, reason: str) -> None:
+        """Begin without samples and what came of them."""
+
     # ---- stages that all share -----------------------------------------------------------------
 
     def advance(self) -> CompensatedWrenches:
@@ -329,6 +333,13 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         """What should outlive this run."""
         with self._lock:
             return self._state()
+
+    def reset(self, reason: str) -> None:
+        """Forget estimate and samples, those that wait among them; keep robot description, fixed
+        transforms and tare."""
+        with self._lock:
+            self._hand_over(self.waiting, self._handlers)
+            self._begin_without_samples(reason)
 
     def set_tool(self, tool: Tool | None, keep: Keep = keep_nothing) -> None:
         """Estimate what is carried beside this tool, from data to come; None: all there is.

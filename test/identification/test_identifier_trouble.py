@@ -91,6 +91,16 @@ def test_reset_forgets_samples_and_estimate_and_says_why() -> None:
     assert_body(made.solve())
 
 
+def test_a_reset_forgets_samples_that_wait() -> None:
+    made = identifier()
+    for _, method, arguments in recording(4.0).messages:
+        getattr(made, method)(*arguments)
+    assert made.waiting
+    made.reset("a person asked")
+    made.advance()
+    assert "no wrench" in _reason(made.solve())
+
+
 def test_tare_needs_samples_at_rest() -> None:
     made = identifier()
     with pytest.raises(NotEnoughData, match="none was received"):

@@ -119,7 +119,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         """Use no joint state while several publishers send them, as the text says; empty: one does.
         Either way nothing from before counts any more."""
         if bool(text) != bool(self._conflict):
-            self._empty("several publishers sent joint states")
+            self._begin_without_samples("several publishers sent joint states")
         self._conflict = text
         if text:
             self._log.set(_PUBLISHERS, "error", text)
@@ -192,13 +192,8 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
 
     # ---- commands ------------------------------------------------------------------------------
 
-    def reset(self, reason: str) -> None:
-        """Forget samples and estimate; keep the robot description."""
-        with self._lock:
-            self._empty(reason)
-
-    def _empty(self, reason: str) -> None:
-        """Begin without samples."""
+    def _begin_without_samples(self, reason: str) -> None:
+        """As `Pipeline._begin_without_samples`."""
         if self._problem is not None:
             self._stream = self._make_stream(self._problem)
         self._begin_stream(reason)

@@ -576,13 +576,8 @@ class Identifier(Pipeline[WindowContent]):
 
     # ---- commands ------------------------------------------------------------------------------
 
-    def reset(self, reason: str) -> None:
-        """Forget samples and estimate; keep robot description, fixed transforms and tare."""
-        with self._lock:
-            self._begin_without_samples(reason)
-
     def _begin_without_samples(self, reason: str) -> None:
-        """Begin without samples and what came of them."""
+        """As `Pipeline._begin_without_samples`."""
         self._stream.begin_anew(reason)
         self._begin_stream(reason)
 
