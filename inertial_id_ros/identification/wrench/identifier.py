@@ -332,7 +332,10 @@ class Identifier(Pipeline[WindowContent]):
         columns, motion, payload.lag = lag_behind(
             bins.number, columns, motion, setup.correction.errors, payload.lag)
         valid = motion.valid
-        setup.units.add(*unpack_bins(columns[valid]))
+        a, corrected = unpack_bins(columns[valid])
+        setup.units.add(a, corrected)
+        payload.swings.add(bins.number[valid], motion.part(valid), a, corrected,
+                           self._sensor_noise / np.sqrt(max(np.mean(bins.samples), 1.0)))
         setup.vibration.add(bins.number[valid], y[valid])
         payload.segments.set_acceleration_noise(
             window.motion.acceleration_covariance(payload.segments.detector_kernel))
@@ -349,6 +352,8 @@ class Identifier(Pipeline[WindowContent]):
             check.keep_judged()
             return
         check.add(bins.number, motion, y)
+        if self._solver.walks:  # the estimates follow, a little behind
+            return
         if self._misfit(self._latch.explanation) > 1.0 and self._latch.contradict(CREPT):
             check.crept_at = int(bins.number[-1])
 
@@ -449,7 +454,7 @@ class Identifier(Pipeline[WindowContent]):
                 carried = self._carried(outcome)
                 misfit = self._misfit(Load(carried, outcome.bias, outcome.alignment))
                 self._latch.take(outcome, carried, noise / self.settings.gravity.acceleration,
-                                 explains=misfit <= 1.0)
+                                 explains=misfit <= 1.0, walks=self._solver.walks)
                 if self._latch.is_contradicted and misfit > 1.0:
                     self._payload.load_check.crept_at = self._stream.next_bin
             return outcome
@@ -593,7 +598,7 @@ class Identifier(Pipeline[WindowContent]):
             self._setup.correction.errors.values,
             statistics.acceleration_covariance(self._payload.segments.filter.kernel),
             self._setup.correction.errors.filter_covariance
-            + (0.0 if share is None else share.error_covariance))
+            + (0.0 if share is None else share.error_covariance), self._payload.swings.swing)
 
     # ---- commands ------------------------------------------------------------------------------
 

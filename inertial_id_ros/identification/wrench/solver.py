@@ -40,6 +40,8 @@ from .cable_watch import CABLE, CableWatch
 from .empty_tool import answer_for_empty_tool
 from .problem_builder import ProblemBuilder
 from .sensor_bias import UNKNOWN_BIAS, SensorBias
+from .swing_watch import Swing, swing_covariance
+from .walk_watch import WalkWatch
 from .wrench_model import (
     WrenchModel,
     orientation_covariance,
@@ -71,7 +73,7 @@ class Solver:
         self.shape, self._low_pass, self._settings = shape, low_pass, settings
         self.problems = ProblemBuilder(settings, low_pass, bias, tool)
         self.estimator = create(settings)
-        self._cables = CableWatch(settings.gravity.acceleration)
+        self._cables, self._walks = CableWatch(settings.gravity.acceleration), WalkWatch()
 
     def with_settings(self, settings: Settings) -> Solver:
         """A fresh one with these settings, and the same shape, tare and tool."""
@@ -89,6 +91,11 @@ class Solver:
         self.problems.bias = bias
 
     @property
+    def walks(self) -> bool:
+        """Whether the payload of the last window pours or slides."""
+        return self._walks.is_walking
+
+    @property
     def tool(self) -> Tool | None:
         """The stored tool, beside which the object is estimated."""
         return self.problems.tool
@@ -100,7 +107,7 @@ class Solver:
     def solve(self, window: WindowContent, frame_id: str, log: FindingLog, turning: float = 0.0,
               removed: Array = NOTHING_REMOVED,
               acceleration_covariance: Array = NO_MOTION_NOISE,
-              beyond: Array | float = 0.0) -> Estimate:
+              beyond: Array | float = 0.0, swing: Swing | None = None) -> Estimate:
         """The estimate of a window.
 
         Args:
@@ -109,6 +116,7 @@ class Solver:
             acceleration_covariance: (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in
                 a row; where the accelerations are measured, `window` tells it.
             beyond: (10, 10) covariance of further errors of phi that the window does not show.
+            swing: a part of the payload that swings by itself, if one does.
 
         Raises:
             NotEnoughData, InvalidShape: the estimator cannot answer.
@@ -116,7 +124,7 @@ class Solver:
         """
         try:
             return self._solve(window, frame_id, log, turning, removed,
-                               acceleration_covariance, beyond)
+                               acceleration_covariance, beyond, swing)
         except (np.linalg.LinAlgError, ArithmeticError) as error:
             fresh = self.with_settings(self._settings)
             vars(self).update(vars(fresh))  # nothing of these numbers goes into the next window
@@ -126,7 +134,7 @@ class Solver:
 
     def _solve(self, window: WindowContent, frame_id: str, log: FindingLog, turning: float,
                removed: Array, acceleration_covariance: Array,
-               beyond: Array | float) -> Estimate:
+               beyond: Array | float, swing: Swing | None) -> Estimate:
         """Build the problem of a window, answer it, and check and judge the answer.
 
         Takes and raises what `solve` does; errors of the arithmetic pass through.
@@ -134,14 +142,17 @@ class Solver:
         started = time.perf_counter()
         self._check_frames(frame_id, log)
         window = self._cables.take_out(self.problems, window, removed)
+        window = self._walks.take_out(self.problems, window)
         problem = self._build(window, acceleration_covariance, removed, log)
-        without = self._cables.search(self.problems, window, problem, removed)
+        without = (swing is None and self._walks.search(self.problems, window, problem)
+                   or self._cables.search(self.problems, window, problem, removed))
         if without is not None:
             window = without
             self.problems = self.problems.without_solution()
             problem = self._build(window, acceleration_covariance, removed, log)
         log.clear(CABLE)
-        pulled = self._cables.phi_covariance()
+        self._walks.report(log)
+        pulled, walked = self._cables.phi_covariance(), self._walks.phi_covariance()
         empty = answer_for_empty_tool(problem, self.tool,
                                       self._settings.wrench.gain_error)
         if empty is None:
@@ -179,6 +190,9 @@ class Solver:
         causes = {
             "a residual that no payload explains": misfit,
             "a residual with a shape of its own": shaped.covariance, "a cable": pulled,
+            "a payload that walks": walked,
+            "a payload that is not rigid": swing_covariance(
+                self.problems.total_payload(solution.phi), swing),
             **self._unseen_covariances(solution.phi, turning)}
         verdict = judge(solution, marginal, beyond + sum(causes.values()))
         is_explained = is_explained or shaped.is_named

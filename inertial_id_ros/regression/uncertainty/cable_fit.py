@@ -79,8 +79,8 @@ def find_cable(given: FitInput, last: Cable | None = None) -> Cable | None:
     places = places_of(given.window, given.gravity)
     if len(places.position) < _SHORTEST:
         return None
-    rows = _Rows(given)
-    levels, without = _settle_levels(rows, given)
+    rows = Rows(given)
+    levels, without = settle_levels(rows, given)
     if last is None:
         laws = np.column_stack([_STARTS, np.tile(_FIRST_LAW, (len(_STARTS), 1))])
     else:
@@ -96,8 +96,8 @@ def find_cable(given: FitInput, last: Cable | None = None) -> Cable | None:
     if (cable.law[3] < 0.0 or cable.tension < max(_WEAKEST, _WEAKEST_SHARE * weight)
             or cable.lever > _LONGEST_LEVER):
         return None
-    if last is None and best.evidence < max(_evidence_of_hysteresis(given, levels),
-                                            _evidence_of_other_lengths(given, levels, places)):
+    if last is None and best.evidence < max(evidence_of_hysteresis(given, levels),
+                                            evidence_of_other_lengths(given, levels, places)):
         return None
     if last is None and cable.tension < _CLEAR_SHARE * weight:
         return cable._replace(evidence=min(cable.evidence, CERTAIN))
@@ -117,7 +117,7 @@ class _Found(NamedTuple):
     change: Array
 
 
-class _Rows:
+class Rows:
     """Cosine modes of the means over slices, with the constant one first.
 
     Args:
@@ -266,7 +266,7 @@ def _climb(weighed: _Weighed, places: Places, law: Array, surprise: float) -> _F
                   sigma, change)
 
 
-def _fit_laws(rows: _Rows, places: Places, laws: Array, levels: Levels, given: FitInput,
+def _fit_laws(rows: Rows, places: Places, laws: Array, levels: Levels, given: FitInput,
               without: float) -> _Found | None:
     """The most probable law, from several first ones (l, 8) on, with the levels that go with it.
 
@@ -306,7 +306,7 @@ def _distinct(found: list[_Found]) -> Array:
     return np.array(laws)
 
 
-def _levels_with(rows: _Rows, given: FitInput, levels: Levels, weighed: _Weighed,
+def _levels_with(rows: Rows, given: FitInput, levels: Levels, weighed: _Weighed,
                  wrench: Array, slopes: Array) -> Levels:
     """The levels of the residual without the wrench (s, 6) of a law with these slopes (s, 6, 8)."""
     means = np.concatenate([rows.means[..., :-1], slopes.transpose(1, 0, 2),
@@ -324,7 +324,7 @@ def _levels_with(rows: _Rows, given: FitInput, levels: Levels, weighed: _Weighed
                            levels, given.sheet, given.walk)
 
 
-def _settle_levels(rows: _Rows, given: FitInput) -> tuple[Levels, float]:
+def settle_levels(rows: Rows, given: FitInput) -> tuple[Levels, float]:
     """The levels without a cable, and the logarithm of the evidence at the best of them."""
     levels, best = given.levels, (given.levels, -np.inf)
     for _ in range(_ROUNDS):
@@ -347,7 +347,7 @@ def _surprise(levels: Levels, given: FitInput) -> float:
     return total
 
 
-def _evidence_of_hysteresis(given: FitInput, levels: Levels) -> float:
+def evidence_of_hysteresis(given: FitInput, levels: Levels) -> float:
     """Logarithm of the evidence with hysteresis in place of a cable."""
     slices = given.window.slices
     load = (slices.sums[..., :PARAMETERS] @ given.phi) / slices.samples[:, None]
@@ -357,15 +357,15 @@ def _evidence_of_hysteresis(given: FitInput, levels: Levels) -> float:
         moved, at = np.empty_like(load), load[0]
         for k, now in enumerate(load):
             at = moved[k] = np.clip(at, now - half, now + half)
-        rows = _Rows(given, (moved - load)[:, :, None] * identity(6))
-        out.append(_settle_levels(rows, given._replace(levels=levels))[1])
+        rows = Rows(given, (moved - load)[:, :, None] * identity(6))
+        out.append(settle_levels(rows, given._replace(levels=levels))[1])
     return max(out)
 
 
-def _evidence_of_other_lengths(given: FitInput, levels: Levels, places: Places) -> float:
+def evidence_of_other_lengths(given: FitInput, levels: Levels, places: Places) -> float:
     """Logarithm of the evidence with accelerations that are wrong by a factor, instead."""
     slices = given.window.slices
     proper = slices.sums[:, 0, ACCELERATION] / slices.samples[:, None]
     load = _OTHER_LENGTHS * (proper - given.gravity * places.axes[:, 2])
     wrench = np.hstack([given.phi[0] * load, np.cross(given.phi[1:4], load)])
-    return _settle_levels(_Rows(given, wrench[:, :, None]), given._replace(levels=levels))[1]
+    return settle_levels(Rows(given, wrench[:, :, None]), given._replace(levels=levels))[1]
