@@ -352,7 +352,7 @@ class Identifier(Pipeline[WindowContent]):
             check.keep_judged()
             return
         check.add(bins.number, motion, y)
-        if self._solver.walks:  # the estimates follow, a little behind
+        if self._solver.squared_rate is not None:  # the estimates follow, a little behind
             return
         if self._misfit(self._latch.explanation) > 1.0 and self._latch.contradict(CREPT):
             check.crept_at = int(bins.number[-1])
@@ -442,19 +442,23 @@ class Identifier(Pipeline[WindowContent]):
                     or self._correct_terms(outcome)):
                 self._replay_window()
                 outcome = self._solve_window()
-            while _is_new(outcome) and self._setup.correction.errors.remove(
-                    outcome.alignment, outcome.alignment_sigma):
+            while (_is_new(outcome) and self._solver.squared_rate is None  # which may look like such errors
+                   and self._setup.correction.errors.remove(
+                       outcome.alignment, outcome.alignment_sigma)):
                 self._replay_window()
                 outcome = self._solve_window()
             if _is_new(outcome):
                 self._compensation.begin_with(outcome)
             outcome = self._conclude(self._recover(outcome))
+            self._payload.segments.detector.running_fit.follow(
+                self._solver.squared_rate)
             if _is_new(outcome):
                 noise = self._sensor_noise[[0, 3, 4, 5]]
                 carried = self._carried(outcome)
                 misfit = self._misfit(Load(carried, outcome.bias, outcome.alignment))
                 self._latch.take(outcome, carried, noise / self.settings.gravity.acceleration,
-                                 explains=misfit <= 1.0, walks=self._solver.walks)
+                                 explains=misfit <= 1.0,
+                                 walks=self._solver.squared_rate is not None)
                 if self._latch.is_contradicted and misfit > 1.0:
                     self._payload.load_check.crept_at = self._stream.next_bin
             return outcome

@@ -91,9 +91,10 @@ class Solver:
         self.problems.bias = bias
 
     @property
-    def walks(self) -> bool:
-        """Whether the payload of the last window pours or slides."""
-        return self._walks.is_walking
+    def squared_rate(self) -> Array | None:
+        """Mean square (10, 10) of the rate of phi [1/s] where the payload of the last window pours
+        or slides; None: it is constant."""
+        return self._walks.squared_rate
 
     @property
     def tool(self) -> Tool | None:

@@ -51,9 +51,9 @@ class WalkWatch:
         return None if self._walk is None else self._walk.removed_from(window)
 
     @property
-    def is_walking(self) -> bool:
-        """Whether there is a walk in the last window."""
-        return self._walk is not None
+    def squared_rate(self) -> Array | None:
+        """Mean square (10, 10) of the rate of phi [1/s]; None: no walk in the last window."""
+        return None if self._walk is None else self._walk.squared_rate
 
     def phi_covariance(self) -> Array:
         """Covariance (10, 10) of phi by what is not known of the walk."""

@@ -57,6 +57,7 @@ class LoadWalk(NamedTuple):
         increments: (j, 4) of mass [kg] and first moment [kg m] over the stretches, the newest
             first; covariance: (4 j, 4 j) of them.
         phi: (10,) of now; phi_covariance: (10, 10) of it by what is not known of the increments.
+        drift: (6,) of the sensor's zero, in its standard deviations.
         evidence: logarithm of that for the walk over that against it.
     """
 
@@ -65,6 +66,7 @@ class LoadWalk(NamedTuple):
     covariance: Array
     phi: Array
     phi_covariance: Array
+    drift: Array
     evidence: float
 
     def changes(self, window: WindowContent) -> Array:
@@ -72,14 +74,23 @@ class LoadWalk(NamedTuple):
         return _stretches(window, len(self.increments)) @ self.increments
 
     def removed_from(self, window: WindowContent) -> WindowContent:
-        """The means over slices of a window, as the load of now would have made them, in place of
-        its rows."""
+        """The means over slices of a window, as load and zero of now would have made them, in
+        place of its rows."""
         slices = window.slices
         sums = slices.sums.copy()
         sums[..., WRENCH] -= np.einsum("sck,sk->sc", sums[..., :WALKING], self.changes(window))
+        sums[..., WRENCH] -= slices.samples[:, None] * (_drift(window) @ self.drift)
         rows = (sums / np.sqrt(slices.samples)[:, None, None]).transpose(1, 0, 2)
         return window._replace(factors={**window.factors, FULL: rows},
                                slices=slices._replace(sums=sums))
+
+    @property
+    def squared_rate(self) -> Array:
+        """Mean square (10, 10) of the rate of phi now [1/s]."""
+        out = np.zeros((PARAMETERS, PARAMETERS))
+        newest = self.increments[:2]
+        out[:WALKING, :WALKING] = newest.T @ newest + self.covariance[:WALKING, :WALKING]
+        return out / _STRETCH**2
 
     @property
     def rate(self) -> tuple[float, float]:
@@ -161,7 +172,7 @@ def _stretches(window: WindowContent, count: int) -> Array:
 def _drift(window: WindowContent) -> Array:
     """Columns (s, 6, 6) of a zero of the sensor that drifts evenly, which is no walk of a load."""
     number = window.slices.number
-    time = (number - number.mean()) / max(float(np.ptp(number)), 1.0)
+    time = (number - number[-1]) / max(float(np.ptp(number)), 1.0)
     return np.asarray(time[:, None, None] * np.diag(_DRIFT))
 
 
@@ -179,10 +190,11 @@ def _fit(given: FitInput, sizes: tuple[float, float], without: float) -> LoadWal
     rows = Rows(given, np.concatenate([_drift(window), more], axis=2))
     levels, evidence = settle_levels(rows, given)
     weighed = rows.weighed(levels)
-    new = slice(len(weighed.solution) - more.shape[2], None)
+    new = slice(len(weighed.solution) - more.shape[2], len(weighed.solution))
     of_units = weighed.covariance[new, new]
     cross = weighed.covariance[:PARAMETERS, new]
     turn = np.kron(np.eye(count), scale)
     return LoadWalk(sizes, (turn @ weighed.solution[new]).reshape(count, WALKING),
                     turn @ of_units @ turn.T, weighed.solution[:PARAMETERS],
-                    cross @ np.linalg.solve(of_units, cross.T), evidence - without)
+                    cross @ np.linalg.solve(of_units, cross.T),
+                    weighed.solution[new.start - 6:new.start], evidence - without)
