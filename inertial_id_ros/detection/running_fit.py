@@ -112,7 +112,7 @@ class RunningFit:
     def __init__(self, model: LoadModel, gain: float, period: float,
                  previous: RunningFit | None = None) -> None:
         self.model, self._gain, self.period = model, gain, period
-        self._keep = float(np.exp(-period / _MEMORY)) if previous is None else previous._keep
+        self._keep: float = float(np.exp(-period / _MEMORY)) if previous is None else previous._keep
         self._lag: Array | None = None if previous is None else previous._lag  # squared, of phi
         channels = np.arange(len(model.noise))
         self._group_of = np.concatenate([np.full(len(channels[g]), k)

@@ -442,7 +442,8 @@ class Identifier(Pipeline[WindowContent]):
                     or self._correct_terms(outcome)):
                 self._replay_window()
                 outcome = self._solve_window()
-            while (_is_new(outcome) and self._solver.squared_rate is None  # which may look like such errors
+            # A walk may look like such errors.
+            while (_is_new(outcome) and self._solver.squared_rate is None
                    and self._setup.correction.errors.remove(
                        outcome.alignment, outcome.alignment_sigma)):
                 self._replay_window()

@@ -54,8 +54,8 @@ class LoadWalk(NamedTuple):
 
     Attributes:
         sizes: standard deviations of an increment of the mass, over it, and of its centre [m].
-        increments: (j, 4) of mass [kg] and first moment [kg m] over the stretches, the newest
-            first; covariance: (4 j, 4 j) of them.
+        increments: (j, 10) of phi over the stretches, the newest first; covariance:
+            (10 j, 10 j) of them.
         phi: (10,) of now; phi_covariance: (10, 10) of it by what is not known of the increments.
         drift: (6,) of the sensor's zero, in its standard deviations.
         evidence: logarithm of that for the walk over that against it.
@@ -70,7 +70,7 @@ class LoadWalk(NamedTuple):
     evidence: float
 
     def changes(self, window: WindowContent) -> Array:
-        """Mass and first moment (s, 4) in the slices of a window, less those of now."""
+        """phi (s, 10) in the slices of a window, less that of now."""
         return _stretches(window, len(self.increments)) @ self.increments
 
     def removed_from(self, window: WindowContent) -> WindowContent:
@@ -78,7 +78,8 @@ class LoadWalk(NamedTuple):
         place of its rows."""
         slices = window.slices
         sums = slices.sums.copy()
-        sums[..., WRENCH] -= np.einsum("sck,sk->sc", sums[..., :WALKING], self.changes(window))
+        sums[..., WRENCH] -= np.einsum("sck,sk->sc", sums[..., :PARAMETERS],
+                                        self.changes(window))
         sums[..., WRENCH] -= slices.samples[:, None] * (_drift(window) @ self.drift)
         rows = (sums / np.sqrt(slices.samples)[:, None, None]).transpose(1, 0, 2)
         return window._replace(factors={**window.factors, FULL: rows},
@@ -87,10 +88,9 @@ class LoadWalk(NamedTuple):
     @property
     def squared_rate(self) -> Array:
         """Mean square (10, 10) of the rate of phi now [1/s]."""
-        out = np.zeros((PARAMETERS, PARAMETERS))
         newest = self.increments[:2]
-        out[:WALKING, :WALKING] = newest.T @ newest + self.covariance[:WALKING, :WALKING]
-        return out / _STRETCH**2
+        squared = newest.T @ newest + self.covariance[:PARAMETERS, :PARAMETERS]
+        return np.asarray(squared / _STRETCH**2)
 
     @property
     def rate(self) -> tuple[float, float]:
@@ -103,7 +103,7 @@ class LoadWalk(NamedTuple):
         """Speed of the centre of mass now [m/s], and its standard deviation along its way."""
         mass = self.phi[0]
         slope = np.hstack([-self.phi[1:4, None] / mass, np.eye(3)]) / (mass * _STRETCH)
-        velocity = slope @ self.increments[0]
+        velocity = slope @ self.increments[0, :WALKING]
         speed = float(np.linalg.norm(velocity))
         along = slope.T @ velocity / max(speed, 1e-12)
         return speed, float(np.sqrt(along @ self.covariance[:WALKING, :WALKING] @ along))
@@ -112,8 +112,8 @@ class LoadWalk(NamedTuple):
     def is_relevant(self) -> bool:
         """Whether mass or centre of mass change by more than is worth a word."""
         mass, centre = self.phi[0], self.phi[1:4] / self.phi[0]
-        path = np.vstack([np.zeros(WALKING), np.cumsum(self.increments, axis=0)])
-        way = path[:, 1:] - path[:, :1] * centre
+        path = np.vstack([np.zeros(PARAMETERS), np.cumsum(self.increments, axis=0)])
+        way = path[:, 1:4] - path[:, :1] * centre
         return bool(np.ptp(path[:, 0]) > _LEAST_SHARE * mass
                     or np.linalg.norm(np.ptp(way, axis=0)) > _LEAST_WAY * mass)
 
@@ -178,13 +178,13 @@ def _drift(window: WindowContent) -> Array:
 
 def _fit(given: FitInput, sizes: tuple[float, float], without: float) -> LoadWalk:
     """The most probable walk with increments of these sizes."""
-    window, mass, centre = given.window, given.phi[0], given.phi[1:4] / given.phi[0]
+    window, mass = given.window, given.phi[0]
     slices = window.slices
     count = max(int(np.ceil(window.duration / _STRETCH)), 1)
-    scale = np.zeros((WALKING, WALKING))  # from unit increments to those of mass and moment
-    scale[0, 0], scale[1:, 0] = sizes[0] * mass, sizes[0] * mass * centre
-    scale[1:, 1:] = sizes[1] * mass * np.eye(3)
-    means = slices.sums[..., :WALKING] @ scale / slices.samples[:, None, None]
+    scale = np.zeros((PARAMETERS, WALKING))  # from unit increments to those of phi
+    scale[:, 0] = sizes[0] * given.phi  # what pours is much like the rest
+    scale[1:4, 1:] = sizes[1] * mass * np.eye(3)
+    means = slices.sums[..., :PARAMETERS] @ scale / slices.samples[:, None, None]
     shares = _stretches(window, count)
     more = (shares[:, None, :, None] * means[:, :, None]).reshape(*means.shape[:2], -1)
     rows = Rows(given, np.concatenate([_drift(window), more], axis=2))
@@ -194,7 +194,7 @@ def _fit(given: FitInput, sizes: tuple[float, float], without: float) -> LoadWal
     of_units = weighed.covariance[new, new]
     cross = weighed.covariance[:PARAMETERS, new]
     turn = np.kron(np.eye(count), scale)
-    return LoadWalk(sizes, (turn @ weighed.solution[new]).reshape(count, WALKING),
+    return LoadWalk(sizes, (turn @ weighed.solution[new]).reshape(count, PARAMETERS),
                     turn @ of_units @ turn.T, weighed.solution[:PARAMETERS],
                     cross @ np.linalg.solve(of_units, cross.T),
                     weighed.solution[new.start - 6:new.start], evidence - without)
