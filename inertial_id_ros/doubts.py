@@ -67,7 +67,8 @@ HARMLESS = frozenset("""
     newest_left_out no_estimate noise_measured overload parameters_not_used
     parameters_set_too_often payload_changed payload_walks program_topic_missing
     removed_payload removed_terms report_failed reset residual_large residual_raised restored
-    robot_description_invalid     sensor_displaced sensor_frame_replaced sensor_rotated sensor_zeroed settings_changed
+    robot_description_invalid sensor_displaced sensor_frame_replaced sensor_rotated
+    sensor_zeroed settings_changed
     smoothed_compensation_silent soft_mount state_damaged state_not_kept
     static_transform_malformed static_transform_too_large tare_not_used tare_suspected
     transform_invalid transform_late transform_malformed transform_reordered
