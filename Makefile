@@ -42,9 +42,10 @@ layers: setup ## import-linter: a room imports only from those below it
 	@source ./activate && lint-imports --no-cache
 
 # The whole in parallel, a file at a time so that what its tests share is made once. Tests of ROS wait
-# more than they compute: one process more than there are processors. On a ROS domain of its own,
-# on this machine only, so that a robot on the network is not disturbed.
-PARALLEL := -p xdist.plugin -n $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1))) \
+# more than they compute: two processes more than there are processors, and files of both kinds side
+# by side (`test/conftest.py`). On a ROS domain of its own, on this machine only, so that a robot on
+# the network is not disturbed.
+PARALLEL := -p xdist.plugin -n $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2))) \
   --dist loadfile --no-loadscope-reorder
 unit: setup ## pytest (TESTS=… for some files)
 	@source ./activate && export ROS_DOMAIN_ID=$${ROS_DOMAIN_ID:-$$((RANDOM % 100 + 1))} && \

@@ -327,7 +327,8 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
                    efforts: ArrayLike, terms: JointTerms | None = None,
                    gravity: ArrayLike = (0.0, 0.0, -9.81), *,
                    others: Sequence[RobotRecording] = (), tests: Sequence[RobotRecording] = (),
-                   gains: ArrayLike | None = None, loaded: RobotRecording | None = None,
+                   gains: ArrayLike | None = None, gain_error: float | None = None,
+                   loaded: RobotRecording | None = None,
                    payload_mass: float | None = None, hanging: bool = False) -> RobotResult:
     """Identify the bodies and joint friction of a whole robot from its joint torques.
 
@@ -350,6 +351,7 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         tests: recordings to test the robot on in place of what would be held back.
         gains: (k,) of the drives, where efforts are motor currents, in the order of `names`
             [N m/A].
+        gain_error: standard deviation of each of these, relative; None: 0.05.
         loaded: motor currents with a payload of `payload_mass` [kg] on the last link, from which
             the gains are found: ``result.drives``.
         hanging: that payload hangs from a cord or hook, and is not fixed to the link.
@@ -379,21 +381,23 @@ def identify_robot(urdf: str, stamps: ArrayLike, names: Sequence[str], positions
         text, recorded, terms=terms, find_fading=terms is None, choose=terms is None,
         gravity=as_finite_rows("gravity", gravity, (3,)),
         tests=[named(test, "tests: ") for test in tests], currents=_currents(
-            text, joints, gains, None if loaded is None else named(loaded, "loaded: "),
-            payload_mass, hanging))
+            text, joints, gains, gain_error, None if loaded is None else named(loaded, "loaded: "),
+            payload_mass, hanging), locked=True)
     result.check_explained()
     return result
 
 
-def _currents(urdf: str, names: Sequence[str], gains: ArrayLike | None,
+def _currents(urdf: str, names: Sequence[str], gains: ArrayLike | None, error: float | None,
               loaded: NamedRecording | None, mass: float | None, hanging: bool) -> Currents | None:
     """What is said about motor currents; None where efforts are torques (raises InvalidSetting)."""
-    from .apps.robot.robot_identification import Currents
+    from .apps.robot.robot_identification import GAIN_ERROR, Currents
     from .robot.robot_file import robot_model
 
     if (loaded is None) != (mass is None):
         raise InvalidSetting("loaded and payload_mass belong together: gains come from a recording "
                              "with a payload and its mass")
+    if error is not None and gains is None:
+        raise InvalidSetting("gain_error is that of given gains; give gains too")
     if gains is None:
         if loaded is None or mass is None:
             return None
@@ -403,7 +407,8 @@ def _currents(urdf: str, names: Sequence[str], gains: ArrayLike | None,
     if loaded is not None:
         raise InvalidSetting("gains gives what loaded is to find; leave one of them out")
     each = dict(zip(names, as_finite_rows("gains", gains, (len(names),)).tolist(), strict=True))
-    return Currents(tuple(each[name] for name in robot_model(urdf).joint_names if name in each))
+    return Currents(tuple(each[name] for name in robot_model(urdf).joint_names if name in each),
+                    GAIN_ERROR if error is None else error)
 
 
 def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,

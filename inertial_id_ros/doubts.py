@@ -64,7 +64,7 @@ HARMLESS = frozenset("""
     joint_stamp_stray joint_stamps_still joint_state_malformed joint_state_too_large
     joint_states_frozen joint_states_incomplete joint_states_jumped joint_states_mixed
     joint_torque_saturated joint_torques_zeroed motion_gap motion_stopped mounting_changed
-    newest_left_out no_estimate noise_measured overload parameters_not_used
+    newest_left_out no_estimate noise_measured noise_model_doubted overload parameters_not_used
     parameters_set_too_often payload_changed payload_walks program_topic_missing
     removed_payload removed_terms report_failed reset residual_large residual_raised restored
     robot_description_invalid sensor_displaced sensor_frame_replaced sensor_rotated

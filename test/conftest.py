@@ -17,6 +17,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,14 +59,21 @@ sys.addaudithook(refuse_to_touch_the_users_state)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the room `ros`, which come first because they wait the longest, and those
-    that need recordings."""
+    """Mark the tests of the room `ros` and those that need recordings, and put files in an order
+    that keeps processors busy: those of ROS, which wait, among those that compute the longest."""
     for item in items:
         if ROOT / "test" / "ros" in item.path.parents:
             item.add_marker("ros")
         if "data_folder" in getattr(item, "fixturenames", ()):
             item.add_marker("recordings")
-    items.sort(key=lambda item: item.get_closest_marker("ros") is None)
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    waits = {item.path: item.get_closest_marker("ros") is not None for item in items}
+    order = {}
+    for ros, end in ((True, 0.7), (False, 1.0)):  # the last ones are short
+        files = sorted((path for path, is_ros in waits.items() if is_ros is ros),
+                       key=lambda path: -slow[path])
+        order.update({path: end * k / len(files) for k, path in enumerate(files)})
+    items.sort(key=lambda item: (order[item.path], item.path))
 
 
 # What tests need beside the core: rosdep, and so a ROS workspace, has few of it.

@@ -3,7 +3,7 @@
 set-ups make of them.
 
 The cobot publishes below ``/driver``; what arrives there goes on to the usual names, through the
-fault of the moment.
+faults of the moment.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class FaultyRelay:
     """The relay, in a thread of its own.
 
     Attributes:
-        fault: of the moment; empty: everything goes on as it came.
+        faults: of the moment; where there is none, everything goes on as it came.
     """
 
     def __init__(self, domain: int) -> None:
-        self.fault = ""
+        self.faults: frozenset[str] = frozenset()
         self.context = rclpy.Context()
         rclpy.init(context=self.context, domain_id=domain,
                    signal_handler_options=SignalHandlerOptions.NO)
@@ -85,38 +85,38 @@ class FaultyRelay:
             node.destroy_node()
         rclpy.shutdown(context=self.context)
 
-    def set(self, fault: str) -> None:
-        """Use another fault from now on; what is latched is published again."""
-        self.fault, self._frozen = fault, None
+    def set(self, *faults: str) -> None:
+        """Use other faults from now on; what is latched is published again."""
+        self.faults, self._frozen = frozenset(faults), None
         if self._statics is not None:
             self._static(self._statics)
-        if self._second is None and fault == "two publishers":
+        if self._second is None and "two publishers" in faults:
             self._second = self.other.create_publisher(WrenchStamped, "/wrench", 100)
-        elif self._second is not None and fault != "two publishers":
+        elif self._second is not None and "two publishers" not in faults:
             self.other.destroy_publisher(self._second)
             self._second = None
 
     # ---- what goes on ----------------------------------------------------------------------------
 
     def _wrench(self, message: WrenchStamped) -> None:
-        fault, force, torque = self.fault, message.wrench.force, message.wrench.torque
-        if fault == "sign":
+        faults, force, torque = self.faults, message.wrench.force, message.wrench.torque
+        if "sign" in faults:
             for part in (force, torque):
                 part.x, part.y, part.z = -part.x, -part.y, -part.z
-        elif fault == "frame turned":
+        if "frame turned" in faults:
             for part in (force, torque):
                 part.x, part.y, part.z = (_TURN @ [part.x, part.y, part.z]).tolist()
-        elif fault == "wrong link":
+        if "wrong link" in faults:
             message.header.frame_id = "forearm_link"
-        elif fault == "wrong TCP":
+        if "wrong TCP" in faults:
             message.header.frame_id = "tool0"
-        elif fault == "stale stamps":
+        if "stale stamps" in faults:
             message.header.stamp.sec -= 3
-        elif fault == "clock offset":
+        if "clock offset" in faults:
             _shift(message, 0.2)
-        elif fault == "saturated":
+        if "saturated" in faults:
             force.z = 128.0 + 0.05 * float(np.random.default_rng().normal())
-        elif fault == "unplugged":
+        if "unplugged" in faults:
             self._frozen = self._frozen or message
             message.wrench = self._frozen.wrench
         self._out["wrench"].publish(message)
@@ -124,27 +124,27 @@ class FaultyRelay:
             self._second.publish(message)
 
     def _joint_states(self, message: JointState) -> None:
-        if self.fault == "slow TF":
+        if "slow TF" in self.faults:
             return
-        if self.fault == "joint order":
+        if "joint order" in self.faults:
             message.position = [message.position[k] for k in _SWAPPED]
         self._out["joint_states"].publish(message)
 
     def _tf(self, message: TFMessage) -> None:
         self._transforms += 1
-        if self.fault != "slow TF" or self._transforms % 20 == 0:  # 5 Hz
+        if "slow TF" not in self.faults or self._transforms % 20 == 0:  # 5 Hz
             self._out["tf"].publish(message)
 
     def _static(self, message: TFMessage) -> None:
         self._statics = message
         out = TFMessage(transforms=list(message.transforms))
-        if self.fault == "tilted gravity":
+        if "tilted gravity" in self.faults:
             tilted = TransformStamped(header=out.transforms[0].header,
                                       child_frame_id=out.transforms[0].child_frame_id)
             q = tilted.transform.rotation
             q.x, q.y, q.z, q.w = _TILT.as_quat().tolist()
             out.transforms[0] = tilted
-        if self.fault == "wrong TCP":
+        if "wrong TCP" in self.faults:
             tcp = TransformStamped(child_frame_id="tool0_controller")
             tcp.header.frame_id, tcp.transform.translation.z = "tool0", 0.15
             out.transforms.append(tcp)
@@ -156,7 +156,7 @@ class FaultyRelay:
 
     def _tell(self) -> None:
         """What a driver tells of itself."""
-        mass = 1.2 if self.fault == "payload set" else 0.0
+        mass = 1.2 if "payload set" in self.faults else 0.0
         self._out["payload"].publish(DynamicJointState(
             joint_names=["payload"], interface_values=[InterfaceValue(
                 interface_names=["mass", "cog.x", "cog.y", "cog.z"],

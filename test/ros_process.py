@@ -9,14 +9,12 @@ import functools
 import os
 import pwd
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from array import array
-from collections import deque
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +30,7 @@ from tf2_msgs.msg import TFMessage
 
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.settings import CobotSettings
-from inertial_id_ros.ros.tools.children import unused_domain
+from inertial_id_ros.ros.tools.children import unused_domain as own_domain
 
 ROOT = Path(__file__).resolve().parent.parent
 NODE = (sys.executable, "-m", "inertial_id_ros.ros.main")
@@ -60,6 +58,18 @@ def _other_home() -> str:
     folder = tempfile.TemporaryDirectory()
     atexit.register(folder.cleanup)
     return folder.name
+
+
+def queued(*processes: int) -> float:
+    """Seconds for which threads of this process and of others (ids) were ready to run so far, and
+    the machine was busy: what a promise in real time cannot count. 0 where Linux does not tell."""
+    waits = (path for each in (os.getpid(), *processes)
+             for path in Path(f"/proc/{each}/task").glob("*/schedstat"))
+    total = 0
+    for path in waits:
+        with contextlib.suppress(OSError):  # a thread that has ended
+            total += int(path.read_text().split()[1])
+    return 1e-9 * total
 
 
 class RosProcess:
@@ -117,44 +127,6 @@ class RosProcess:
         if self.process.poll() is None:
             self.process.send_signal(number)
         return self.finish()
-
-
-_taken: set[int] = set()
-_claims: deque[socket.socket] = deque(maxlen=5)
-
-
-def own_domain() -> int:
-    """Return a ROS domain that no other test and nobody else on this machine uses.
-
-    Each of the processes that share the tests of a run (xdist) has domains of its own, and comes
-    back to one late: what a test has left behind may still be in it.
-    """
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    # One that takes the place of a crashed one has a number beyond their count.
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % workers
-    if len(_taken) >= 90 // workers:
-        _taken.clear()
-    domains = (d for d in iter(unused_domain, None) if d % workers == worker and d not in _taken)
-    domain = next(d for d in domains if _claim(d))
-    _taken.add(domain)
-    return domain
-
-
-def _claim(domain: int) -> bool:
-    """Whether no other run has just chosen a domain: until it is used, nothing but this shows it.
-
-    A socket without a file holds the claim until some more domains were chosen.
-    """
-    claim = socket.socket(socket.AF_UNIX)
-    try:
-        claim.bind(f"\0inertial_id_ros.test.domain.{domain}")
-    except OSError:
-        claim.close()
-        return False
-    if len(_claims) == _claims.maxlen:
-        _claims[0].close()
-    _claims.append(claim)
-    return True
 
 
 class Client:
@@ -350,6 +322,15 @@ def wait_until(condition, timeout: float = PATIENCE) -> None:
     while not condition():
         assert time.monotonic() < end, f"not within {timeout:g} s"
         time.sleep(0.005)
+
+
+def play_until(play, condition, seconds: float = PATIENCE) -> None:
+    """Play half seconds of motion until a condition holds; fails after so many seconds of it."""
+    for _ in range(round(2.0 * seconds)):
+        if condition():
+            return
+        play(0.5)
+    assert condition(), f"not within {seconds:g} s of motion"
 
 
 def time_message(nanoseconds: int) -> Time:

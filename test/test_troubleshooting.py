@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 
 from conftest import ROOT
@@ -49,12 +50,13 @@ def first_arguments() -> Iterator[ast.expr]:
     for call in (n for tree in trees() for n in ast.walk(tree) if isinstance(n, ast.Call)):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(
             call.func, "id", "")
-        holder = ast.unparse(call.func).removesuffix(f".{name}")
-        into_a_log = name in METHODS and re.search(r"(findings|log|_incoming)$", holder)
+        into_a_log = name in METHODS and re.search(
+            r"(findings|log|_incoming)$", ast.unparse(call.func).removesuffix(f".{name}"))
         if (name in ("Finding", "_set_or_clear", "_refuse") or into_a_log) and len(call.args) > 1:
             yield call.args[0]
 
 
+@cache
 def recorded() -> set[str]:
     """The names of all findings."""
     known = constants()

@@ -152,9 +152,10 @@ class Campaign:
         begin = self._states[-1][1]
         end = START_POSE.copy()
         end[3:] += _TURN * self._rng.uniform(-1.0, 1.0, 3)
-        duration = shortest_moves(self._arm, LIMITS, begin[None], end[None])
-        t = np.linspace(0.0, float(duration[0]), max(10, int(duration[0] / 0.02)))
-        q, dq, ddq = RestToRest(np.stack([begin, end]), duration)(t)
+        path = RestToRest(np.stack([begin, end]),
+                          shortest_moves(self._arm, LIMITS, begin[None], end[None]))
+        t = np.linspace(0.0, path.duration, max(10, int(path.duration / 0.02)))
+        q, dq, ddq = path(t)
         dq[[0, -1]] = ddq[[0, -1]] = 0.0
         return PlannedMotion(load_description().joint_names, t, q, dq, ddq)
 

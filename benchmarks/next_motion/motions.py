@@ -22,7 +22,7 @@ from inertial_id_ros.apps.simulation.timing import SmoothStart
 from inertial_id_ros.apps.simulation.trajectory import Trajectory
 from inertial_id_ros.inertia import Array
 
-from .task import LIMITS, Task
+from .task import LIMITS, Task, goals
 
 PLANNED = "planned"
 _POINTS = 0.02  # s between points of a trajectory
@@ -57,14 +57,14 @@ class Planned:
     """The planner's motions."""
 
     def __init__(self, task: Task) -> None:
-        self._planner, self._pose, self._seed = task.planner(), task.pose, 0
+        self._task, self._planner, self._pose, self._seed = task, task.planner(), task.pose, 0
         self._robot = CheckedRobot(load_description().urdf, SENSOR_FRAME,
                                    CarriedLoad(box=task.box))
         self.problems: list[str] = []
 
     def next(self, knowledge: Knowledge) -> Segment:
-        self._motion = self._planner.next_motion(self._pose, knowledge, knowledge_goal(knowledge),
-                                                 self._seed)
+        self._motion = self._planner.next_motion(
+            self._pose, knowledge, goals(self._task, knowledge)["all"], self._seed)
         self.problems += check_motion(self._robot, self._motion, dict(zip(
             self._robot.joint_names, self._pose.tolist(), strict=True)), LIMITS)
         self._before, self._pose = self._pose, self._motion.positions[-1]
@@ -74,15 +74,6 @@ class Planned:
 
     def knowledge_after(self, knowledge: Knowledge) -> Knowledge:
         return self._planner.knowledge_after(knowledge, self._motion, self._before)
-
-
-def knowledge_goal(knowledge: Knowledge):  # noqa: ANN201
-    """The accuracy that is wanted, as far as the mass is known yet."""
-    from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
-
-    from .task import COM, INERTIA, MASS_SHARE
-
-    return AccuracyGoal(MASS_SHARE * float(knowledge.phi[0]), COM, INERTIA)
 
 
 class _Usual:
@@ -136,8 +127,8 @@ class FourPosesAndRandom(_Usual):
 
 def _move(arm: Arm, begin: Array, end: Array, stand: float) -> Trajectory:
     """From rest to rest, as quick as the limits allow, and some seconds in the new pose."""
-    duration = shortest_moves(arm, LIMITS, begin[None], end[None])
-    move = RestToRest(np.stack([begin, end]), duration)
+    move = RestToRest(np.stack([begin, end]),
+                      shortest_moves(arm, LIMITS, begin[None], end[None]))
     t = np.linspace(0.0, move.duration, int(move.duration / _POINTS) + 2)
     parts = [np.vstack([part, part[-1:]]) if stand else part for part in move(t)]
     return Trajectory(np.append(t, t[-1] + stand) if stand else t, *parts)

@@ -7,31 +7,42 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inertial_id_ros.apps.excitation.next_motion.knowledge import Knowledge, SensorModel
+from inertial_id_ros.apps.excitation.next_motion.knowledge import (
+    Knowledge,
+    SensorModel,
+    wanted_sigma,
+)
+from inertial_id_ros.apps.guide.progress import LONGEST_MOTION, is_at_its_limit
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.estimate import Estimate, NoEstimate
-from inertial_id_ros.inertia import report_from_phi
+from inertial_id_ros.identification.accuracy_goal import AccuracyGoal
+from inertial_id_ros.inertia import Array, report_from_phi
 
 from .identification import RunningIdentification
 from .independent import look_at
 from .motions import MOTIONS, Segment
-from .task import Task
+from .task import Task, goals
 
-LONGEST = 60.0  # s, after which a trial ends
+_LATEST = 60.0  # s, after which a trial ends
 _BEFORE = 1.0  # s at rest before the first motion
 _REST = 0.3  # s between two motions
 _STEP = 0.5  # s between two estimates
 
 
 class Row(NamedTuple):
-    """What came of a trial.
+    """What came of a trial. All intervals are half widths, 95 %, with what no motion shows.
 
     Attributes:
-        mass: true [kg]; reached: time from the start of the first motion to mass and centre of
-            mass as wanted [s], not a number if never; moving: of that, in motion; all_reached: with
-            the inertia; claimed: when the node's own goal, with what no motion shows, was reached.
+        mass: true [kg].
+        can_mass, can_com, can_inertia: what the forecast says can be had of the true payload
+            [% of the mass, mm, % of the mean moment]; 0 where nothing of the inertia.
+        reached: time from the start of the first motion until that was had in mass and centre of
+            mass [s]; not a number if never; moving: of that, in motion; all_reached: with the
+            inertia; asked: time to what was asked for.
+        ended: time at which a session ends, as all is reached, or more motion brings nothing, or
+            after `LONGEST_MOTION` [s]; end_mass, end_com: intervals then [%, mm].
         mass_error [%], com_error [mm], inertia_error [% of the mean moment], z: largest error of
-            mass and centre in standard deviations; at `reached`, or at the end.
+            mass and centre in standard deviations; at the end.
         speed: fastest point of any link or of the payload [m/s], contacts: instants with contact,
             lowest: point of all links that rise [m], joints: largest excess of a joint's limits
             [rad]; all by MuJoCo. problems: what the package's own check finds in planned motions.
@@ -41,10 +52,16 @@ class Row(NamedTuple):
     sensor: str
     motion: str
     mass: float
+    can_mass: float
+    can_com: float
+    can_inertia: float
     reached: float
     moving: float
     all_reached: float
-    claimed: float
+    asked: float
+    ended: float
+    end_mass: float
+    end_com: float
     mass_error: float
     com_error: float
     inertia_error: float
@@ -57,43 +74,59 @@ class Row(NamedTuple):
 
 
 def run(task: Task, sensor: str, motion: str) -> Row:
-    """Move until all is reached, or for `LONGEST`."""
+    """Move until a session would end."""
     arm = RunningIdentification(task, sensor)
     arm.advance(_BEFORE)
     knowledge = Knowledge.usual(SensorModel.from_settings(task.settings(sensor)))
     way = MOTIONS[motion](task)
     times: dict[str, float] = {}
-    moving, at_goal, found = 0.0, None, None
-    while arm.time - _BEFORE < LONGEST and "all" not in times:
+    shares: list[Array] = []
+    moving, found = 0.0, None
+    while "all" not in times and not is_at_its_limit(shares) and (
+            moving < LONGEST_MOTION and arm.time < _LATEST):
         try:
             segment: Segment = way.next(knowledge)
         except InvalidData:
             break
         arm.follow(segment.trajectory)
         begun, left = arm.time, segment.trajectory.duration + _REST
-        while left > 0.0 and "all" not in times:
+        while left > 0.0 and "all" not in times and moving + arm.time - begun < LONGEST_MOTION:
             arm.advance(min(_STEP, left))
             left -= _STEP
             found = arm.solve()
             if not isinstance(found, Estimate):
                 continue
             known = knowledge.revised(found.phi, found.phi_covariance)
-            now = arm.time - _BEFORE
-            if "reached" not in times and known.reaches(task.goal):
-                times["reached"], at_goal = now, found
-                times["moving"] = moving + min(arm.time - begun, segment.trajectory.duration)
-            if "claimed" not in times and not task.goal.describe_missing(found):
-                times["claimed"] = now
-            if known.reaches(task.goal_with_inertia):
-                times["all"] = now
-        moving += segment.trajectory.duration
+            for name, goal in goals(task, known).items():
+                if name not in times and _share(found, goal).max() <= 1.0:
+                    times[name] = arm.time - _BEFORE
+                    times.setdefault("moving", moving + arm.time - begun)
+        moving += min(segment.trajectory.duration, arm.time - begun)
         knowledge = way.knowledge_after(knowledge)
         if isinstance(found, Estimate):
             knowledge = knowledge.revised(found.phi, found.phi_covariance)
+            shares.append(_share(found, goals(task, knowledge)["all"]))
     seen = look_at(np.concatenate(arm.joints), task)
+    truth = goals(task, Knowledge.before_data(task.payload.phi, knowledge.sensor))["all"]
     return Row(task.number, sensor, motion, task.payload.mass,
-               *(times.get(name, np.nan) for name in ("reached", "moving", "all", "claimed")),
-               *_errors(task, at_goal or found), *seen, len(way.problems))
+               100.0 * truth.mass / task.payload.mass, 1e3 * truth.com, 100.0 * truth.inertia,
+               *(times.get(name, np.nan) for name in ("reached", "moving", "all", "asked")),
+               arm.time - _BEFORE, *_intervals(found), *_errors(task, found), *seen,
+               len(way.problems))
+
+
+def _share(found: Estimate, goal: AccuracyGoal) -> Array:
+    """Intervals of mass, centre of mass and inertia (3,) over a goal."""
+    share = found.sigma / wanted_sigma(goal, found.phi)
+    return np.array([share[0], share[1:4].max(), share[4:].max()])
+
+
+def _intervals(found: Estimate | NoEstimate | None) -> tuple[float, float]:
+    """Intervals of mass [%] and centre of mass [mm]."""
+    if not isinstance(found, Estimate):
+        return np.nan, np.nan
+    return (200.0 * float(found.sigma[0]) / abs(float(found.phi[0])),
+            2e3 * float(found.sigma[1:4].max()))
 
 
 def _errors(task: Task, found: Estimate | NoEstimate | None) -> tuple[float, ...]:

@@ -24,6 +24,7 @@ _MISFIT = 5.0
 # The same below which it may be that of the sensor, and from which something looks like a load.
 _FITS, _WRONG = 1.0, 3.0
 _RAISED = 0.5 * (_FITS + _WRONG)  # that from which it is said that intervals are wider
+_DEPENDS = 0.25  # square of a change that is named, over the variance
 _UNKNOWN = 10.0  # share from which on a payload is not known at all; far more breaks the arithmetic
 
 
@@ -193,6 +194,21 @@ def check_residual(rms: Array, noise: Array, log: FindingLog) -> bool:
                 "the intervals: a cable that pulls, light contact, or another sensor than "
                 "wrench.sensor names")
     return is_large
+
+
+def check_noise_model(phi: Array, change: Array, variance: Array, log: FindingLog) -> None:
+    """Name a payload phi (10,) that depends on what is taken for noise.
+
+    Args:
+        change: (10,) of it with another model of noise, beyond chance; variance: (10,) of it by
+            everything else.
+    """
+    log.clear("noise_model_doubted")
+    if (change**2 > _DEPENDS * variance).any():
+        log.set("noise_model_doubted", "warning",
+                f"the mass would be {abs(change[0]):.2g} kg {'more' if change[0] > 0.0 else 'less'}"
+                ", if the zero of the sensor did not wander: what is taken for that follows the "
+                "motion (a low-pass of the sensor, for instance); the intervals hold both")
 
 
 def _misfit(rms: Array, noise: Array) -> float:

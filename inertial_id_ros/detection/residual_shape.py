@@ -9,21 +9,30 @@ that goes with it.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 from ..findings import FindingLog
 from ..inertia import PARAMETERS, Array
 
 _SHORTEST = 16  # slices
-_CLEAR = 0.5  # root mean square of the residual below which no shape is sought
-# Share of the residual that hysteresis explains; what explains less is not named, but counts from
-# `_MAYBE` on.
-_HYSTERESIS, _MAYBE = 0.62, 0.45
-_ONE_SIGN = 0.9  # sum of the strengths of hysteresis over the sum of their sizes
-_PLAY = (0.1, 0.3)  # half the play, as a share of the range of a channel's load
-_UNSURE = 1.5  # how far the model of hysteresis may be from the truth, times what it does
+# Root mean square of the residual below which no shape is sought, and none is named: the data sheet
+# holds it.
+_CLEAR, _NAMED = 0.5, 1.0
+# Share of the residual that hysteresis explains, from which on it is named and the estimate is
+# without it; those that one play of either sign explains, from which on it is likely, and may be.
+_HYSTERESIS, _LIKELY, _MAYBE = 0.78, 0.62, 0.45
+# Half the play of the operators, as shares of the range of a channel's load, and the standard
+# deviation of their weights.
+_PLAY, _WEIGHT_SD = np.array([0.1, 0.2, 0.3, 0.4]), 0.3
+_FINER = 4  # times finer than slices
+_ALONE = 0, 2  # of them, those that are tried alone
+_ROUNDS, _SETTLED = 5, 1e-3  # of the load, relative to it
+_LEAST_UNSURE = 0.05  # how far the model of hysteresis may be from the truth, times what it does
+_UNSURE = 1.5  # the same where it is not certain
 _TINY = 1e-9
 
 
@@ -47,13 +56,16 @@ class Shaped(NamedTuple):
     """What a shape of the residual does to an estimate.
 
     Attributes:
-        covariance: (10, 10) of phi by it.
-        is_named: whether it is a finding.
-        states: (k,) of the rows beside phi, fitted with the shape; None: as without it.
+        covariance: (10, 10) of phi by what the model of it lacks; data: (10, 10) by what the data
+            do not tell of it, for an estimator that knows more.
+        wrench: (s, 6) that it adds to the slices; None: it is not certain, and the estimate is that
+            with it.
+        states: standard deviations (k,) of the states beside phi by what the model of it lacks.
     """
 
     covariance: Array
-    is_named: bool = False
+    data: Array
+    wrench: Array | None = None
     states: Array | None = None
 
 
@@ -77,76 +89,127 @@ def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Shaped:
     Args:
         means: None where the residual is clear.
     """
-    nothing = Shaped(np.zeros((PARAMETERS, PARAMETERS)))
+    zeros = np.zeros((PARAMETERS, PARAMETERS))
+    nothing = Shaped(zeros, zeros)
     log.clear("hysteresis")
     if means is None or len(means.rows) < _SHORTEST:
         return nothing
-    before = _fit(means, np.empty((*means.rows.shape[:2], 0)))
+    problem = _Problem(means)
+    before, _ = problem.fit(np.zeros((len(means.rows), 6, 0)))
     if before.rms < _CLEAR:
         return nothing
-    load = means.load
-    halves = [share * np.ptp(load, axis=0) for share in _PLAY]
-    lags = [_fit(means, _of_channels(_play(load, half) - load)) for half in halves]
-    lag, half = min(zip(lags, halves, strict=True), key=lambda pair: pair[0].rms)
-    covariance = _lag_covariance(means.phi, lag.phi)
+    load, phi = means.load, means.phi
+    plays = first = _lags(load)
+    for _ in range(_ROUNDS):
+        lag, slope = problem.fit(plays)
+        moved = means.rows[..., :PARAMETERS] @ (lag.phi - phi)
+        load, phi = load + moved, lag.phi
+        if np.abs(moved).max() < _SETTLED * np.abs(load).max():
+            break
+        plays = _lags(load)
     explained = 1.0 - (lag.rms / before.rms) ** 2
-    if (explained > _HYSTERESIS
-            and (seen := lag.strength * half / means.sd).sum() > _ONE_SIGN * np.abs(seen).sum()):
-        _report_hysteresis(half * lag.strength, log)
-        return Shaped(covariance, True, lag.states)
-    likely = min(max((explained - _MAYBE) / (_HYSTERESIS - _MAYBE), 0.0), 1.0)
-    return Shaped(likely * covariance)
+    if explained < _HYSTERESIS or before.rms < _NAMED:
+        alone = [problem.fit(first[..., k:k + 1], signed=True)[0] for k in _ALONE]
+        lag = min(lag, *alone, key=lambda fit: fit.rms)
+        explained = 1.0 - (lag.rms / before.rms) ** 2
+        likely = min(max((explained - _MAYBE) / (_LIKELY - _MAYBE), 0.0), 1.0)
+        return Shaped(likely * _lag_covariance(means.phi, lag.phi, _UNSURE), zeros)
+    wrench = (plays * lag.weights).sum(axis=2)
+    _report_hysteresis(np.sqrt((wrench * wrench).mean(axis=0)), log)
+    unsure = min(max(_LEAST_UNSURE, (1.0 + lag.rms) * float(np.sqrt(1.0 - explained))), _UNSURE)
+    covariance = _lag_covariance(means.phi, lag.phi, unsure)
+    data = max(lag.rms, 1.0)**2 * slope  # and what is unsure of the inertia, which shapes bound
+    data[4:, 4:] += covariance[4:, 4:]
+    covariance[4:] = covariance[:, 4:] = 0.0
+    return Shaped(covariance, data, wrench, unsure * np.abs(lag.states - before.states))
 
 
 class _Fit(NamedTuple):
-    """Least squares with a shape: payload (10,), states, strength (k,) of the shape, and the root
-    mean square of the residual in standard deviations."""
+    """Least squares with operators: payload (10,), states (m,), the weights (6, k) of the
+    operators, and the root mean square of the residual in standard deviations."""
 
     phi: Array
     states: Array
-    strength: Array
+    weights: Array
     rms: float
 
 
-def _fit(means: SliceMeans, shape: Array) -> _Fit:
-    """Fit payload, states and the columns of a shape (s, 6, k)."""
-    columns = np.concatenate([means.rows[..., :-1], shape], axis=2) / means.sd[:, None]
-    target = means.rows[..., -1] / means.sd
-    n = means.rows.shape[2] - 1
-    flat = columns.reshape(-1, columns.shape[2])
-    products, vector = flat.T @ flat, flat.T @ target.ravel()
-    products[:n, :n] += means.prior[:-1, :-1]
-    vector[:n] += means.prior[:-1, -1]
-    products[n:, n:] += np.eye(shape.shape[2])  # the motion may not tell all of a shape
-    products += _TINY * np.diag(products.diagonal() + _TINY)
-    found = np.linalg.solve(products, vector)
-    left = target - columns @ found
-    return _Fit(found[:PARAMETERS], found[PARAMETERS:n], found[n:],
-                float(np.sqrt((left * left).mean())))
+class _Problem:
+    """The least-squares problem of the means of a window."""
+
+    def __init__(self, means: SliceMeans) -> None:
+        self._rows = (means.rows / means.sd[:, None]).transpose(1, 0, 2)  # (6, s, n)
+        self._sd = means.sd
+        self._products = np.einsum("csi,csj->ij", self._rows, self._rows) + means.prior
+
+    def fit(self, operators: Array, signed: bool = False) -> tuple[_Fit, Array]:
+        """Fit payload, states and weights of operators (s, 6, k), which are not negative unless
+        they may have a sign.
+
+        Returns:
+            The fit, and the covariance (10, 10) of phi by what is not known of the weights.
+        """
+        rows, n, k = self._rows, self._rows.shape[2] - 1, operators.shape[2]
+        shape = operators.transpose(1, 0, 2) / self._sd[:, None, None]
+        beside = shape.transpose(0, 2, 1) @ rows  # (6, k, n + 1)
+        products = np.zeros((n + 6 * k,) * 2)
+        products[:n, :n] = self._products[:-1, :-1]
+        products[n:, :n] = beside[..., :-1].reshape(6 * k, n)
+        products[:n, n:] = products[n:, :n].T
+        own = shape.transpose(0, 2, 1) @ shape + np.eye(k) / _WEIGHT_SD**2
+        for channel in range(6):
+            at = slice(n + channel * k, n + (channel + 1) * k)
+            products[at, at] = own[channel]
+        products += _TINY * np.diag(products.diagonal() + _TINY)
+        vector = np.concatenate([self._products[:-1, -1], beside[..., -1].ravel()])
+        free, found = np.arange(len(products)), np.zeros(len(products))
+        while True:  # at most as often as there are operators
+            found[:] = 0.0
+            found[free] = np.linalg.solve(products[free[:, None], free], vector[free])
+            if signed or not (found[n:] < 0.0).any():
+                break
+            free = free[(free < n) | (found[free] > 0.0)]
+        left = rows[..., -1] - rows[..., :-1] @ found[:n] - (
+            shape @ found[n:].reshape(6, k, 1))[..., 0]
+        known = np.linalg.inv(products[:n, :n])[:PARAMETERS, :PARAMETERS]
+        unknown = np.linalg.inv(products[free[:, None], free])[:PARAMETERS, :PARAMETERS] - known
+        return _Fit(found[:PARAMETERS], found[PARAMETERS:n], found[n:].reshape(6, k),
+                    float(np.sqrt((left * left).mean()))), unknown
 
 
-def _play(load: Array, half: Array) -> Array:
-    """What a load (s, 6) moves through play of these half widths (6,)."""
-    out = np.empty_like(load)
-    at = load[0]
-    for k, now in enumerate(load):
-        at = out[k] = np.clip(at, now - half, now + half)
-    return out
+def _lags(load: Array) -> Array:
+    """What the plays of `_PLAY` add (s, 6, k) to a load (s, 6), whose turns lie within slices."""
+    fine = _between(len(load)) @ load
+    lags = _plays(fine, _PLAY[:, None] * np.ptp(load, axis=0)) - fine[:, :, None]
+    return np.asarray(lags.reshape(len(load), _FINER, *lags.shape[1:]).mean(axis=1))
 
 
-def _of_channels(signal: Array) -> Array:
-    """A column (s, 6, 6) of its own for each channel of a signal (s, 6)."""
-    return np.asarray(signal[:, :, None] * np.eye(signal.shape[1]))
+@lru_cache(maxsize=4)
+def _between(slices: int) -> Array:
+    """Matrix (f s, s) from values in the middle of slices to those of parts of them, by cubics."""
+    at = (np.arange(slices * _FINER) + 0.5) / _FINER - 0.5
+    return np.asarray(CubicSpline(np.arange(slices), np.eye(slices))(at))
 
 
-def _lag_covariance(phi: Array, with_lag: Array) -> Array:
-    """Covariance (10, 10) of the estimate phi (10,), where a fit with a model of hysteresis gives
-    another payload (10,); the centre of mass may be as far off along each axis."""
+def _plays(load: Array, halves: Array) -> Array:
+    """What a load (s, 6) moves through plays of these half widths (k, 6): (s, 6, k)."""
+    low, high = load[:, None] - halves, load[:, None] + halves
+    out = np.empty_like(low)
+    at = low[0] + halves
+    for k in range(len(load)):
+        at = out[k] = np.minimum(np.maximum(at, low[k]), high[k])
+    return np.asarray(out.transpose(0, 2, 1))
+
+
+def _lag_covariance(phi: Array, with_lag: Array, unsure: float) -> Array:
+    """Covariance (10, 10) of the estimate, phi (10,) without and (10,) with a model of hysteresis,
+    where this share of the change is unsure; the centre of mass may be as far off along each
+    axis."""
     change = with_lag - phi
     covariance = np.outer(change, change)
     moved = phi[0] * with_lag[1:4] / max(with_lag[0], _TINY) - phi[1:4]
     covariance[1:4, 1:4] += np.eye(3) * float(moved @ moved) / 3.0
-    return np.asarray(_UNSURE**2 * covariance)
+    return np.asarray(unsure**2 * covariance)
 
 
 def _report_hysteresis(size: Array, log: FindingLog) -> None:
@@ -155,5 +218,6 @@ def _report_hysteresis(size: Array, log: FindingLog) -> None:
     log.set("hysteresis", "warning",
             f"the wrench lags behind its own changes by about {force:.2g} N and {torque:.2g} N m: "
             "hysteresis of the sensor or of its mounting; tighten the mounting, or use a sensor "
-            "with less; the intervals are wider by what that may do")
+            "with less; the estimate is without it, and the intervals are wider by what is not "
+            "known of it")
 

@@ -42,6 +42,7 @@ with optional_packages("the estimator 'lmi'"):
     from .solvers.convex_program import solve
 
 _SCALES = np.array([1.0, 0.1, 10.0, 0.01, 100.0])  # one leads past where another breaks down
+_UNIT = svec(np.eye(SIDE))  # the reference body
 _SECOND = svec(np.diag([1.0, 1.0, 1.0, 0.0]))
 _AS_MATRIX = smat(np.eye(SVEC_SIZE)).reshape(SVEC_SIZE, -1).T  # (16, 10), of a triangle vector
 
@@ -155,15 +156,16 @@ class Lmi:
             z = self._statement.solve(svec(np.diag(values / size)), matrix * scale,
                                       slack / data.mass_scale, normals * scale / data.mass_scale)
             if z is not None:
-                return self._repair(free + root @ (scale * z))
+                return self._repair(free + root @ (scale * z), rows, limits)
         raise NotEnoughData("the data are too badly conditioned to find a consistent body")
 
-    def _repair(self, x: Array) -> Array:
-        """x with the solver's tolerance taken out of the margin and of the largest mass.
+    def _repair(self, x: Array, rows: Array, limits: Array) -> Array:
+        """x with the solver's tolerance taken out of all constraints.
 
         ``J >= epsilon m 1`` then holds exactly: second moments grow by as much as the Schur
-        complement about the centre of mass lacks. The constraints of the shape hold as the solver
-        left them.
+        complement about the centre of mass lacks. That may lead out of an ellipsoid, and the
+        solver may have been outside by its tolerance: a part of the mass, as little as suffices,
+        goes to the reference body, which lies well within the shape.
         """
         if x[MASS] <= 0.0:
             return x
@@ -172,7 +174,12 @@ class Lmi:
         margin = smat(self._margin @ x)
         central = margin[:3, :3] - margin[:3, 3, None] * margin[:3, 3] / margin[3, 3]
         lack = max(0.0, -float(np.linalg.eigvalsh(central)[0]))
-        return x + lack * _SECOND
+        x = x + lack * _SECOND
+        within = x[MASS] * _UNIT
+        slack, room = rows @ x - limits, rows @ within - limits
+        beyond = (slack < 0.0) & (room > 0.0)
+        share = float(np.max(slack[beyond] / (slack - room)[beyond], initial=0.0))
+        return (1.0 - share) * x + share * within
 
 
 def _ellipsoid_row(shape: Shape) -> Array:

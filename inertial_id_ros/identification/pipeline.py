@@ -32,7 +32,6 @@ from ..regression.regressor_window import Rows
 from ..regression.tool import Tool
 from ..settings import Settings
 from ..signals import inbox
-from .commands import SET_SHAPE, SET_TOOL, nobody
 from .compensated_wrenches import CompensatedWrenches, join_wrenches
 from .compensation.load_in_use import LoadInUse, Mode
 from .knowledge import NOTHING_SOLVED, EstimateOfWindow, PayloadSpan, Progress
@@ -65,7 +64,6 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
     Attributes:
         settings: in use. The identifier owns them; `set_settings` is the one place that hands
             changed ones to its parts.
-        on_command: hears of each command, in the thread that owns the identifier.
     """
 
     _handlers: inbox.Handlers
@@ -79,7 +77,6 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         self._log = FindingLog()
         super().__init__(self._log)
         self._lock = threading.Lock()
-        self.on_command = nobody
         self._motion = MotionSelector(settings, self._log)
         self._finished = False
         self._progress = Progress(self._log)
@@ -158,6 +155,16 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
                 self._hand_over(min(_BATCH, waiting - begin), self._handlers)
                 settled.append(self._process_settled())
             return join_wrenches(settled, self.sensor_frame)
+
+    def advance_to_tick(self) -> bool | None:
+        """Process the samples up to the next tick in the queue; says whether that asks for an
+        estimate. None, and nothing is processed, where no tick waits."""
+        with self._lock:
+            if not self.ticks:
+                return None
+            solves = self._hand_over_to_tick(self._handlers)
+            self._process_settled()
+            return solves
 
     def add_arrays(self, batches: list[Samples]) -> None:
         """Add samples of several streams, those of a stream in the order of time, and advance."""
@@ -333,14 +340,12 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
             keep(replace(self._state(), tool=tool, estimate=None))
             self._solver.tool = tool
             self._begin_payload()
-            self.on_command(SET_TOOL, tool)
 
     def set_shape(self, shape: Shape | None) -> None:
         """Use another shape from the next estimate on; None forgets it."""
         with self._lock:
             self._solver.shape = shape
             self._force_solve()
-            self.on_command(SET_SHAPE, shape)
 
     def _force_solve(self) -> None:
         """Solve the window next time even if it has not grown."""

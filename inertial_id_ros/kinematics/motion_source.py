@@ -77,10 +77,6 @@ class MotionSelector:
         self._model, self.urdf = parse_urdf(urdf), urdf
         self._outdated = True
 
-    def urdf_of(self, model: object) -> str | None:
-        """The URDF from which a model of the robot was made; None where it is not the newest."""
-        return self.urdf if model is self._model else None
-
     @property
     def joint_names(self) -> tuple[str, ...]:
         """Joints of the robot description that move the sensor; empty where they are not known."""

@@ -8,17 +8,37 @@ wrench. Factors are small and triangular, so that a solve costs the same for a s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from ..inertia import PARAMETERS, Array
-from ..linalg import cholesky_factor, identity, solve_upper, triangular_factor
+from ..linalg import cholesky_factor, identity, inverse, solve, solve_upper, triangular_factor
 from .row_layout import BIASES
 from .unconstrained_fit import unconstrained_fit
 
 COLUMNS = PARAMETERS + BIASES + 1
+_TINY = 1e-12  # rounding
+
+
+class Change(NamedTuple):
+    """How phi changes if the bias is constant.
+
+    Attributes:
+        phi: (10,) of that change what is beyond chance: its square is the excess of that of the
+            change over what is allowed.
+        covariance: (10, 10) of the fit with a constant bias.
+    """
+
+    phi: Array
+    covariance: Array
+
+    def of_answer(self, prior: Array) -> Array:
+        """Change (10,) of an answer that has an information (10, 10) beside the data."""
+        information = inverse(self.covariance)
+        return solve(information + prior, information @ self.phi)
 
 
 @dataclass(frozen=True)
@@ -45,6 +65,7 @@ class Problem:
         state_sd: (q,) prior standard deviation of these states about zero.
         known_marginal: the noise-weighted problem in phi alone, where it is not that of the
             factors, or is there already.
+        unexpected: change of phi beyond chance, if the bias is constant.
     """
 
     rows: Array | Callable[[], Array]
@@ -57,6 +78,7 @@ class Problem:
     with_states: Array = field(default_factory=lambda: np.empty((0, COLUMNS)))
     state_sd: Array = field(default_factory=lambda: np.empty(0))
     known_marginal: Marginal | None = None
+    unexpected: Change | None = None
 
     @classmethod
     def from_marginal(cls, marginal: Marginal, samples: int) -> Problem:
@@ -74,6 +96,10 @@ class Problem:
     def has_bias(self) -> bool:
         """Whether the biases are states (with a prior) rather than known."""
         return bool(np.all(self.bias_sd > 0.0))
+
+    def with_errors(self, covariance: Array) -> Problem:
+        """The same where phi has errors of a covariance (10, 10) beside those of the data."""
+        return replace(self, known_marginal=self.marginal("noise").with_errors(covariance))
 
     def bias_prior(self) -> Array:
         """Whitened rows (6, 17) of the bias prior; sd 0 means the bias is known exactly."""
@@ -200,6 +226,19 @@ class Marginal:
     def information(self) -> Array:
         """Information matrix (10, 10) of phi."""
         return self.matrix.T @ self.matrix
+
+    def with_errors(self, covariance: Array) -> Marginal:
+        """The same where phi has errors of a covariance (10, 10) beside those of the data."""
+        shrink = np.linalg.inv(identity(PARAMETERS) + self.information @ covariance)
+        information = shrink @ self.information
+        length = np.sqrt(np.maximum(information.diagonal(), _TINY))
+        scaled = 0.5 * (information + information.T) / np.outer(length, length)
+        root = np.linalg.cholesky(scaled + _TINY * identity(PARAMETERS)).T * length
+        upper = self.upper.copy()
+        upper[:PARAMETERS, :PARAMETERS] = root
+        upper[:PARAMETERS, PARAMETERS] = solve_upper(
+            root, shrink @ (self.matrix.T @ self.target), transposed=True)
+        return Marginal(upper, self.state_rows)
 
     @cached_property
     def unconstrained_fit(self) -> tuple[Array, Array]:

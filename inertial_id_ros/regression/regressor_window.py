@@ -20,7 +20,7 @@ from ..linalg import triangular_factor, triangular_factors
 from ..settings import Settings
 from ..signals.bins import BIN_NS
 from .nuisance_state import NuisanceState
-from .row_layout import NUISANCE_STATES, STORED, EstimatedStates, channel_columns
+from .row_layout import NUISANCE_STATES, STORED, WRENCH, EstimatedStates, channel_columns
 from .slice_sums import Slices, SliceSums, sum_by_slice
 
 CHANNELS = 6
@@ -100,6 +100,18 @@ class WindowContent(NamedTuple):
     def duration(self) -> float:
         """Seconds from the oldest to the newest row."""
         return (self.last - self.first + 1) * BIN_NS * 1e-9
+
+    def without(self, wrench: Array) -> WindowContent:
+        """The means over the slices without a wrench (s, 6) in them, in place of the rows.
+
+        How it changes within a slice is not known: rows that still held that would tell wrong
+        accelerations.
+        """
+        sums = self.slices.sums.copy()
+        sums[..., WRENCH] -= wrench * self.slices.samples[:, None]
+        rows = (sums / np.sqrt(self.slices.samples)[:, None, None]).transpose(1, 0, 2)
+        return self._replace(factors={**self.factors, FULL: rows},
+                             slices=self.slices._replace(sums=sums))
 
 
 _NO_ROWS = Rows(np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, CHANNELS, STORED)),

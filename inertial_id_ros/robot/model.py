@@ -240,6 +240,14 @@ class RobotModel:
         """Generalised forces (n, nv) for parameters phi (p,)."""
         return self.regressor(q, dq, ddq) @ np.asarray(phi, dtype=float)
 
+    def described_torque(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
+        """Generalised forces (n, nv) of the described bodies, without joint terms and rotors: as
+        with `nominal`, but much faster."""
+        q, dq, ddq = self._check_motion(q, dq, ddq)
+        configuration, v, a = self._configuration(q), dq @ self._gears.T, ddq @ self._gears.T
+        return np.stack([pin.rnea(self._model, self._data, configuration[i], v[i], a[i])
+                         for i in range(len(q))]) @ self._gears
+
     def mass_matrix(self, phi: ArrayLike, q: ArrayLike) -> Array:
         """Mass matrices (n, nv, nv) at positions q (n, nv), drive inertia included."""
         q = np.atleast_2d(np.asarray(q, dtype=float))

@@ -314,8 +314,8 @@ def joint_motion(recording: JointRecording, wanted: np.ndarray, window: float = 
     return out[0], out[1], out[2], valid
 
 
-_LEAST = 1e-3  # weight of a row before friction is known
 _WRONG = 0.1  # part of the Coulomb friction that is wrong near rest, from which on rows are doubted
+_LEAST = 1e-3  # weight of a row before friction is known
 
 
 def friction_weight(sign: Array, ratio: float | Array) -> Array:
@@ -355,8 +355,8 @@ def friction_in_doubt(model: RobotModel, regressor: Array | StoredRows, phi: Arr
                       noise: Array) -> Array:
     """Friction (joints,) that may act either way near rest [N m], see `friction_weight`.
 
-    All the Coulomb friction, unless the errors there are hardly larger than elsewhere: where the
-    model has friction near rest right, its rows keep their weight.
+    As much as makes up for errors that are larger there than elsewhere, twice over, and at most all
+    the Coulomb friction: where the model has friction near rest right, its rows keep their weight.
 
     Args:
         phi: (p,) of a fit that leaves rows near rest out; error: (r, joints) of that fit; noise:
@@ -371,8 +371,9 @@ def friction_in_doubt(model: RobotModel, regressor: Array | StoredRows, phi: Arr
         if total > 0.0:
             excess = max(float(unsure @ (error[:, j]**2 - noise[j]**2)) / total, 0.0)
             friction = abs(phi[term] + (phi[stribeck[j]] if j in stribeck else 0.0))
-            if np.sqrt(3.0 * excess) > _WRONG * friction:
-                out[j] = friction
+            wrong = np.sqrt(3.0 * excess)
+            if wrong > _WRONG * friction:
+                out[j] = min(friction, 2.0 * wrong)
     return out
 
 

@@ -16,6 +16,8 @@ from rclpy.node import Node
 
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..findings import FindingLog
+from ..signals.inbox import Inbox
+from ..signals.ticks import Ticks
 from .contract import HEARTBEAT, LOOK, PERIODS, STALE_AFTER
 
 _MARKS = 256  # more than ten seconds of them
@@ -194,11 +196,53 @@ class RosClockWatch:
             self._findings.clear("clock_jumped")
 
 
+class Rounds:
+    """Puts ticks between the samples, where times of arrival pass one; for the executor's thread.
+
+    Args:
+        inbox: of the identifier; request: called when ticks wait there.
+        round_period: gives the time between two rounds [s]; rate: the setting estimator.rate [Hz].
+    """
+
+    def __init__(self, inbox: Inbox, request: Callable[[], object],
+                 round_period: Callable[[], float], rate: Callable[[], float]) -> None:
+        self._inbox, self._request = inbox, request
+        self._round_period, self._rate = round_period, rate
+        # By the system clock as it was at the start: later steps of it do not matter.
+        self._epoch_ns = time.time_ns() - time.monotonic_ns()
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin with ticks from now on."""
+        self._ticks = Ticks(self.now_ns(), *self._periods())
+
+    def now_ns(self) -> int:
+        """The time of arrival of what arrives now [ns]."""
+        return self._epoch_ns + time.monotonic_ns()
+
+    def _periods(self) -> tuple[int, int]:
+        return round(1e9 * self._round_period()), round(1e9 / self._rate())
+
+    def arrive(self, *, solves: bool = True) -> int:
+        """The time of arrival of what arrives now [ns]; puts the ticks before it into the inbox.
+
+        Args:
+            solves: whether these ticks may ask for estimates.
+        """
+        now = self.now_ns()
+        if now >= self._ticks.next_ns:
+            for tick in self._ticks.until(now):
+                self._inbox.add_tick(tick.solves and solves)
+            self._ticks.round_ns, self._ticks.solve_ns = self._periods()
+            self._request()
+        return now
+
+
 _PATIENCE = 1.5  # periods without a tick of a simulated clock, after which the steady clock serves
 
 
 class SolveTimer:
-    """Asks for estimates at a rate: of a simulated clock while it runs, else of the steady clock.
+    """Asks for estimates at a rate of a simulated clock while it runs, else of the steady clock.
 
     The system clock serves for nothing here: set back by an hour, it would stop the estimates for
     that long. Nor may they end with a simulated clock that stops, since the payload may change.

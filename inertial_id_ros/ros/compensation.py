@@ -227,10 +227,10 @@ class CompensationTopics:
             TRANSFORMS: self.live.add_transforms_message}
 
     @property
-    def rounds(self) -> int:
-        """In every n-th round of the node samples are processed: in so many that a grip is seen
-        soon where the compensated wrench is used, else in half as many, at half the cost."""
-        return 2 if self._live.is_on else 4
+    def longest_wait(self) -> float:
+        """Time within which samples are processed [s]: so short that a grip is seen soon where the
+        compensated wrench is used, else twice as long, at half the cost."""
+        return 0.1 if self._live.is_on else 0.2
 
     def remove(self, load: LoadInUse) -> None:
         """Remove this load from now on, unless all is withheld; from any thread."""

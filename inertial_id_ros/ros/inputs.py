@@ -39,6 +39,7 @@ class Inputs:
 
     Args:
         on_description: called with every robot description (its parsing takes time).
+        arrive: called before each message is kept; gives its time of arrival [ns].
         black_boxes: keep every message.
         compensation: is given wrenches and motion before all else.
 
@@ -55,9 +56,10 @@ class Inputs:
     """
 
     def __init__(self, node: Node, settings: Settings, identifier: AnyIdentifier,
-                 on_description: Callable[[str], None], black_boxes: BlackBoxes,
-                 compensation: CompensationTopics) -> None:
+                 on_description: Callable[[str], None], arrive: Callable[[], int],
+                 black_boxes: BlackBoxes, compensation: CompensationTopics) -> None:
         self._node, self._identifier, self._black_boxes = node, identifier, black_boxes
+        self._arrive = arrive
         self._taps = compensation.taps
         self._adapter = MessageAdapter(Tee(identifier, compensation.live),  # type: ignore[arg-type]
                                        settings,
@@ -87,8 +89,9 @@ class Inputs:
             rate.arrived = monotonic()
             if tap is not None:
                 tap(data)
+            arrived_ns = self._arrive()
             if record is not None:
-                record(self._identifier.entered, data)
+                record(arrived_ns, data)
             take(data)
 
         try:
@@ -112,9 +115,8 @@ class Inputs:
         self._tell_of_publishers()
 
     def _tell_of_publishers(self) -> None:
-        """Tell the identifier, and the black box, what is wrong with publishers now."""
+        """Tell the identifier what is wrong with publishers now."""
         text = "; ".join(filter(None, self._conflicts.values()))
-        self._black_boxes.mark_publishers(text)
         self._identifier.add_publishers(text)
 
     def close(self) -> None:

@@ -5,8 +5,8 @@
                   |         |          |
                REFUSED  WITHDRAWING -> STOPPING -> STOPPED, or UNKNOWN
 
-`TRANSITIONS` is all there is: what is not in it changes nothing. Nothing is sent before the setting
-`motion.execute` allows it, a person has confirmed, and the trajectory has been checked at the joint
+`TRANSITIONS` is all there is: what is not in it changes nothing. Nothing is sent before its user
+allows motions, a person has confirmed, and the trajectory has been checked at the joint
 positions that hold then. While the arm may move, everything in `find_problem` is looked at every
 `PERIOD`; whatever it finds, a fault in this program included, cancels the goal, and the controller
 brings the arm to rest. If this process is killed, nothing cancels: the controller then ends the
@@ -67,7 +67,7 @@ class Event(Enum):
     """What may happen."""
 
     ASKED = "a motion is asked for, and allowed"
-    FORBIDDEN = "motion.execute is false, or the check finds something"
+    FORBIDDEN = "motions are not allowed, or the check finds something"
     CONFIRMED = "a person confirms, and the check at this moment finds nothing"
     DECLINED = "a person declines"
     ACCEPTED = "the controller accepts the goal"
@@ -121,7 +121,7 @@ class MotionExecution:
         node: runs the client, the subscription and the timer.
         motion: from rest to rest.
         action: name of the controller's action; joint_states: name of the topic.
-        allowed: whether `motion.execute` is true.
+        allowed: whether motions are allowed at all.
         check: what is wrong with a motion from where the joints are, a sentence each
             (`check_motion`).
         find_fault: what else must stop it, in one sentence, empty where nothing: contact and
@@ -163,11 +163,11 @@ class MotionExecution:
             clock_type=ClockType.STEADY_TIME))
 
     def ask(self) -> None:
-        """Ask a person for confirmation, where `motion.execute` allows motions at all."""
+        """Ask a person for confirmation, where motions are allowed at all."""
         if self._allowed:
             self._happen(Event.ASKED, "")
         else:
-            self._happen(Event.FORBIDDEN, "motion.execute is false: the arm is not to be moved")
+            self._happen(Event.FORBIDDEN, "motions are not allowed: the arm is not to be moved")
 
     def confirm(self) -> None:
         """A person says yes: check the motion once more, from where the arm is now, and send it."""

@@ -20,7 +20,8 @@ from ..inertia import Array
 from .compat import find_type, message_type
 from .conversions import time_message
 
-TRAJECTORY, PATH, DISPLAY = "~/next_trajectory", "~/next_path", "~/display_planned_path"
+TRAJECTORY, PATH, DISPLAY = (f"identify_payload/{name}" for name in (
+    "next_trajectory", "next_path", "display_planned_path"))
 _DISPLAY_TYPE = "moveit_msgs/msg/DisplayTrajectory"
 _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 _PATH_STEP = 0.05  # s between two poses of the path
@@ -46,11 +47,11 @@ class MotionDisplay:
     what MoveIt displays where moveit_msgs is installed.
 
     Args:
-        node: whose topics they are; arm: that moves; root: frame of its description's root.
+        node: that publishes; arm: that moves.
     """
 
-    def __init__(self, node: Node, arm: Arm, root: str) -> None:
-        self._node, self._arm, self._root = node, arm, root
+    def __init__(self, node: Node, arm: Arm) -> None:
+        self._node, self._arm = node, arm
         self._trajectory = node.create_publisher(JointTrajectory, TRAJECTORY, _LATCHED)
         self._path = node.create_publisher(Path, PATH, _LATCHED)
         self._kind: Any = find_type(_DISPLAY_TYPE)
@@ -78,10 +79,10 @@ class MotionDisplay:
             times).q
         now = self._node.get_clock().now().nanoseconds
         message = Path()
-        message.header.frame_id, message.header.stamp = self._root, time_message(now)
+        message.header.frame_id, message.header.stamp = self._arm.root, time_message(now)
         for t, (position, quaternion) in zip(times, self._arm.frame_poses(q), strict=True):
             pose = PoseStamped()
-            pose.header.frame_id = self._root
+            pose.header.frame_id = self._arm.root
             pose.header.stamp = time_message(now + round(1e9 * float(t)))
             at, turn = pose.pose.position, pose.pose.orientation
             at.x, at.y, at.z = position.tolist()

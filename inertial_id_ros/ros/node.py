@@ -14,7 +14,6 @@ from collections.abc import Sequence
 
 from rclpy.clock import Clock, ClockType
 
-from ..apps.bag.black_box.marks import ADVANCE, DESCRIBE, SOLVE
 from ..doubts import withdraw_doubted
 from ..errors import InertialIdError
 from ..estimate import Estimate, NoEstimate, Outcome
@@ -22,7 +21,7 @@ from ..findings import Finding, FindingLog
 from ..identification.make_identifier import make_identifier
 from ..settings import Settings
 from .apply.application import ApplyService
-from .clocks import Freshness, SolveTimer, Watchdog
+from .clocks import Freshness, Rounds, SolveTimer, Watchdog
 from .compensation import CompensationTopics
 from .conversions import refuse_unphysical
 from .diagnostics import FindingLogger, NodeCounters, PayloadLogger, TopicRate, statuses
@@ -44,6 +43,7 @@ from .worker import Busy, Worker
 
 NAME = "inertial_id_node"
 _HOUSEKEEPING = 0.05  # s between two rounds
+_BEHIND = 1.0  # s of data that may wait before estimates are left out
 _REPORT = 1.0  # s between diagnostics
 _PATIENCE = 3.0  # s after the start before missing data, or a missing /clock, are reported
 _BETWEEN_SETTINGS = 0.5  # s between two changes of settings
@@ -80,16 +80,19 @@ class InertialIdNode(ManagedNode):
         self._pipeline_findings: tuple[Finding, ...] = ()
         self._outbox: deque[Outcome] = deque(maxlen=1)
         self._report_due = True
-        self._skipped, self._longest, self._rounds = 0, 0.0, 0
+        self._skipped, self._longest = 0, 0.0
         self._description: str | InertialIdError | None = None  # read, and not yet in use
         self._newest_settings: Settings | None = None
         self._started = time.monotonic()
         self._configured = -_BETWEEN_SETTINGS
         self.worker = Worker(
             {"configure": self._use_settings, "describe": self._use_description,
-             "advance": self._advance, "solve": self._solve}, self._report_failure)
+             "advance": self._advance}, self._report_failure)
         self._out = Publishing(self)
         self.compensation = CompensationTopics(self, self.settings, self.findings)
+        self.rounds = Rounds(
+            self.identifier, lambda: self.worker.request("advance"),
+            lambda: self.compensation.longest_wait, lambda: self.settings.estimator.rate)
         self._freshness = Freshness(time.monotonic())
         self.watchdog = Watchdog(self, self._freshness, self.findings, _PATIENCE,
                                  lambda: self.settings.estimator.rate, self._publish)
@@ -119,9 +122,11 @@ class InertialIdNode(ManagedNode):
     def activate(self) -> None:
         """Listen and estimate."""
         self._started = time.monotonic()
+        self.rounds.begin()
         self._inputs = Inputs(self, self.settings, self.identifier, self.reader.read_description,
-                              self.black_boxes, self.compensation)
-        self._timer = SolveTimer(self, self.settings.estimator.rate, self._request_solve)
+                              self._arrive, self.black_boxes, self.compensation)
+        self._timer = SolveTimer(self, self.settings.estimator.rate,
+                                 self._tick_of_simulated_clock)
         self.watchdog.start()
         self._bond.start()
         self.get_logger().info(
@@ -179,10 +184,15 @@ class InertialIdNode(ManagedNode):
 
     # ---- timers: in the executor's thread --------------------------------------------------------
 
-    def _request_solve(self) -> None:
-        """Ask the worker for an estimate; skipped while the one before is not finished."""
-        if not self.worker.request("solve"):
-            self._skipped += 1
+    def _arrive(self) -> int:
+        """As `Rounds.arrive`; a simulated clock in use asks for estimates itself."""
+        return self.rounds.arrive(solves=not self.get_clock().ros_time_is_active)
+
+    def _tick_of_simulated_clock(self) -> None:
+        """Have the samples so far solved where a simulated clock is in use."""
+        if self.get_clock().ros_time_is_active:
+            self.identifier.add_tick(solves=True)
+            self.worker.request("advance")
 
     def _request_configuration(self) -> None:
         """Have the worker use changed settings, but not just after others: a change may send the
@@ -203,12 +213,12 @@ class InertialIdNode(ManagedNode):
         if self._description is not None:
             self.worker.request("describe")
         self.reader.resume()
-        self._rounds += 1
         if self.is_active:
             self._inputs.look_at_publishers()
             self.compensation.follow_subscribers()
-        if self.is_active and self._rounds % self.compensation.rounds == 0:
-            self.worker.request("advance")
+            self._arrive()
+            if self.identifier.ticks:
+                self.worker.request("advance")
         self._identify.step()
         self._apply.step()
         self._set_or_clear("forgotten_too_often", "warning", self.flush_limit.warning())
@@ -244,20 +254,34 @@ class InertialIdNode(ManagedNode):
     # ---- the worker ------------------------------------------------------------------------------
 
     def _advance(self) -> None:
-        """Process new samples, and publish at once that they have ended an estimate."""
-        if not self.is_active:
-            return
-        self._process_samples()
-        self.publish_if_forgotten()
+        """Process new samples up to each tick, solve and publish where it asks for an estimate, and
+        publish at once that they have ended one."""
+        for _ in range(self.identifier.ticks * self.is_active):  # no more: services wait, too
+            started, arrived = time.monotonic(), self._inputs.load_arrived
+            solves = self.identifier.advance_to_tick()
+            self._hand_on(arrived)
+            if solves and self._is_in_time():
+                self._solve(started)
+            else:
+                self.publish_if_forgotten()
 
-    def _process_samples(self) -> None:
-        """Process new samples, and hand on the load that the compensated wrench is without."""
-        arrived = self._inputs.load_arrived
-        before = self.identifier.taken
-        self.identifier.advance()
+    def _is_in_time(self) -> bool:
+        """Whether there is time to solve: no more than a second of data waits."""
+        if self.identifier.ticks * self.compensation.longest_wait <= _BEHIND:
+            return True
+        self._skipped += 1
+        if self._skipped == 1:
+            self.black_boxes.note_command("the machine was too busy for all estimates")
+        return False
+
+    def _hand_on(self, arrived: float) -> None:
+        """Hand on what a round has found out, the load that the compensated wrench is without among
+        it.
+
+        Args:
+            arrived: when the last message that brings the load arrived [s].
+        """
         self._inputs.joints = self.identifier.joint_names()
-        if self.identifier.taken != before:
-            self.black_boxes.mark(self.identifier.taken, ADVANCE)
         self._freshness.note(self.identifier.newest_ns, self.identifier.settled_ns, arrived,
                              time.monotonic())
         self.compensation.remove(self.identifier.load_in_use())
@@ -269,12 +293,9 @@ class InertialIdNode(ManagedNode):
         if isinstance(self.watchdog.outcome, Estimate) and not self.identifier.has_estimate:
             self.solve_now()
 
-    def _solve(self) -> None:
-        """Process new samples, solve and publish, and measure how long that takes."""
-        if not self.is_active:
-            return
-        started = time.monotonic()
-        self._process_samples()
+    def _solve(self, started: float) -> None:
+        """Solve and publish in a round that started at a steady time [s], and measure how long it
+        takes."""
         self.solve_now()
         self.state.follow(self.identifier)
         self._longest = max(self._longest, time.monotonic() - started)
@@ -284,7 +305,6 @@ class InertialIdNode(ManagedNode):
         """Solve with the samples so far, and publish; in the worker."""
         outcome = withdraw_doubted(refuse_unphysical(self.identifier.solve()), self.findings.all())
         self.compensation.remove(self.identifier.load_in_use())
-        self.black_boxes.mark(self.identifier.taken, SOLVE)
         self._pipeline_findings = self.identifier.findings()
         self._publish_outcome(outcome)
         return outcome
@@ -327,7 +347,6 @@ class InertialIdNode(ManagedNode):
             return
         try:
             self.identifier.set_robot_description(read)
-            self.black_boxes.mark(self.identifier.taken, DESCRIBE)
             self.findings.clear("robot_description_invalid")
             self.publish_if_forgotten()
         except InertialIdError as error:

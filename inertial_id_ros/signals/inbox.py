@@ -15,7 +15,7 @@ _INBOX = 400_000  # samples that may wait; beyond that, they are dropped, and a 
 _INBOX_BYTES = 256_000_000  # of serialised messages that may wait
 _WORTH = 50  # samples that are stored faster at once than one by one
 (WRENCH, JOINT_STATE, TRANSFORM, STATIC_TRANSFORM, REMOVED_PAYLOAD, ZEROING, FINDING,
- PUBLISHERS, ARRAYS) = range(9)
+ PUBLISHERS, ARRAYS, TICK) = range(10)
 _STREAMS: dict[int, type[Wrenches] | type[JointStates] | type[Edges]] = {
     WRENCH: Wrenches, JOINT_STATE: JointStates, TRANSFORM: Edges}
 _KINDS = {stream: kind for kind, stream in _STREAMS.items()}
@@ -29,11 +29,7 @@ _DECODERS: dict[int, Callable[[Sequence[bytes]], Sequence[Samples]]] = {
 
 
 class Inbox:
-    """The append-only side of the pipeline; its methods may be called from another thread.
-
-    Attributes:
-        entered, taken: number of entries so far that were put into the queue, and taken out.
-    """
+    """The append-only side of the pipeline; its methods may be called from another thread."""
 
     _stores_blocks = False  # whether `_take_block` ever takes one
 
@@ -41,13 +37,33 @@ class Inbox:
         self._incoming = log
         self._inbox: deque[Entry] = deque()
         self._bytes_in = self._bytes_out = 0  # one thread counts up the one, one the other
-        self.entered = self.taken = 0
+        self._ticks_in = self._ticks_out = 0  # as the bytes
 
     def _put(self, kind: int, *sample: Any) -> None:
         """Append a sample; it is lost where there is no room."""
         if self._has_room():
             self._inbox.append((kind, sample))
-            self.entered += 1
+
+    def add_tick(self, solves: bool) -> None:
+        """Between the samples: those before it are to be processed without those behind it, and to
+        be solved as well if it says so."""
+        self._inbox.append((TICK, (solves,)))
+        self._ticks_in += 1
+
+    @property
+    def ticks(self) -> int:
+        """Number of ticks in the queue."""
+        return self._ticks_in - self._ticks_out
+
+    def _hand_over_to_tick(self, handlers: Handlers) -> bool:
+        """Take entries out up to a tick, which must wait in the queue, and the tick; says whether
+        it asks for an estimate."""
+        entries = []
+        while (entry := self._inbox.popleft())[0] != TICK:
+            entries.append(entry)
+        self._ticks_out += 1
+        self._hand_over_all(entries, handlers)
+        return bool(entry[1][0])
 
     def _has_room(self) -> bool:
         """Whether another sample may wait; counts a finding where not."""
@@ -61,23 +77,23 @@ class Inbox:
         """Number of entries in the queue."""
         return len(self._inbox)
 
-    def _drop_waiting(self) -> None:
-        """Forget the samples in the queue."""
-        self._inbox.clear()
-        self._bytes_out, self.taken = self._bytes_in, self.entered
-
     def _take_block(self, block: Block) -> bool:
         """Store many samples at once, as if they had been handed over one by one; False, and none
         is stored, where what becomes of one depends on those before it."""
         return False
 
     def _hand_over(self, count: int, handlers: Handlers) -> None:
-        """Take entries out, oldest first; samples that follow each other are stored at once where
-        nothing is unusual about them, and each goes to the handler of its kind otherwise."""
+        """Take so many entries out, oldest first, and hand them over."""
+        self._hand_over_all([self._inbox.popleft() for _ in range(count)], handlers)
+
+    def _hand_over_all(self, entries: list[Entry], handlers: Handlers) -> None:
+        """Hand entries over; samples that follow each other are stored at once where nothing is
+        unusual about them, and each goes to the handler of its kind otherwise."""
         together: list[Entry] = []
-        for _ in range(count):
-            entry = self._inbox.popleft()
-            self.taken += 1
+        for entry in entries:
+            if entry[0] == TICK:  # nobody waits for it
+                self._ticks_out += 1
+                continue
             if isinstance(entry[1], bytes):
                 self._bytes_out += len(entry[1])
             if entry[0] in _STREAMS:
@@ -128,7 +144,6 @@ class Inbox:
         if self._has_room():
             self._bytes_in += len(data)
             self._inbox.append((kind, data))
-            self.entered += 1
 
     def add_part(self, part: list[Samples]) -> None:
         """Arrays of samples of several streams that cover the same time."""

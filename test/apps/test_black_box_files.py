@@ -16,9 +16,9 @@ from inertial_id_ros.apps.bag.black_box import files, message_types  # noqa: E40
 from inertial_id_ros.apps.bag.black_box.files import (  # noqa: E402
     BlackBox,
     read_black_box,
+    settings_to_keep,
     write_black_box,
 )
-from inertial_id_ros.apps.bag.black_box.marks import MARKS, settings_to_keep  # noqa: E402
 from inertial_id_ros.apps.bag.black_box.recording import LoggedTopic  # noqa: E402
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag  # noqa: E402
 from inertial_id_ros.apps.bag.identify_bag import read_settings_file  # noqa: E402
@@ -27,7 +27,7 @@ from inertial_id_ros.cli import USER_ERROR  # noqa: E402
 from inertial_id_ros.errors import RecordingError  # noqa: E402
 from inertial_id_ros.identification.state import State  # noqa: E402
 from inertial_id_ros.io.files import format_document  # noqa: E402
-from inertial_id_ros.io.message_log import MARK, LoggedMessage  # noqa: E402
+from inertial_id_ros.io.message_log import LoggedMessage  # noqa: E402
 from inertial_id_ros.settings import Settings  # noqa: E402
 
 STRING = "std_msgs/msg/String"
@@ -42,7 +42,7 @@ def string(text: str) -> bytes:
 def write(folder: Path, topics: list[LoggedTopic] | None = None,
           messages: list[LoggedMessage] | None = None) -> Path:
     settings = Settings().replace({"wrench.topic": "/ft", "shape.size": [0.1, 0.2, 0.3]})
-    hello = [LoggedMessage(0, 10, 0, string("hello")), LoggedMessage(MARK, 11, 1, b"solve")]
+    hello = [LoggedMessage(0, 10, string("hello"))]
     return write_black_box(
         folder, topics or [LoggedTopic("/text", STRING, True)], messages or hello,
         BlackBox(settings_to_keep(settings), State(), True, ("12:00:00 reset",)),
@@ -54,7 +54,7 @@ def test_a_black_box_is_a_recording_that_other_tools_read(tmp_path: Path) -> Non
     with AnyReader([box]) as reader:
         got = [(c.topic, t, reader.deserialize(d, c.msgtype).data)
                for c, t, d in reader.messages()]
-    assert got == [("/text", 10, "hello"), (MARKS, 11, "solve")]
+    assert got == [("/text", 10, "hello")]
     assert [p.name for p in tmp_path.iterdir()] == ["box"]  # nothing half-written beside it
     report = json.loads((box / "report.json").read_text())["content"]
     assert report["reason"] == "a test" and report["residual"] is None
@@ -131,7 +131,7 @@ def test_a_type_that_is_not_standard_is_written_with_its_definition(
     part = store.types["robot_msgs/msg/Part"](store.types["geometry_msgs/msg/Point"](1, 2, 3), 4.0)
     data = bytes(store.serialize_cdr(store.types[kind](header, [part]), kind))
     box = write(tmp_path / "box", [LoggedTopic("/state", kind, False)],
-                [LoggedMessage(0, 10, 0, data)])
+                [LoggedMessage(0, 10, data)])
     with AnyReader([box]) as reader:
         (connection, _, raw), = reader.messages()
         assert reader.deserialize(raw, connection.msgtype).parts[0].value == 4.0
@@ -140,7 +140,7 @@ def test_a_type_that_is_not_standard_is_written_with_its_definition(
 def test_a_type_that_is_not_installed_is_named_and_nothing_is_left(tmp_path: Path) -> None:
     with pytest.raises(RecordingError, match="definition of robot_msgs/msg/State is not installed"):
         write(tmp_path / "box", [LoggedTopic("/state", "robot_msgs/msg/State", False)],
-              [LoggedMessage(0, 10, 0, b"")])
+              [LoggedMessage(0, 10, b"")])
     assert not list(tmp_path.iterdir())
 
 

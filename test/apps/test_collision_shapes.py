@@ -108,12 +108,17 @@ def plan(arm: Arm, limits: Limits, effort: SearchEffort):  # noqa: ANN201
 
 @pytest.mark.slow
 def test_a_plan_stays_below_a_wall_that_another_crosses(place: Path) -> None:
+    """The wall hangs in the way of the plan without one: which optimum many iterations lead to is
+    decided by rounding."""
     limits = Limits(tool_speed=2.0, link_speed=2.0)
-    effort = SearchEffort(starts=1, iterations=60)
-    wall = np.array([[-2.0, -2.0, 0.62], [2.0, 2.0, 0.8]])
-    heights = []
-    for boxes in ([], [wall]):
+    effort = SearchEffort(starts=1, iterations=15)
+
+    def heights(boxes: list[np.ndarray]) -> np.ndarray:
         found = plan(make_arm(place, "ball", keep_out=boxes), limits, effort)
-        heights.append(found.motion(dense_times(4.0)).q[:, 1].max() + 0.55)
-    assert heights[0] > 0.62
-    assert 0.55 < heights[1] <= 0.61  # it moves, with a clearance of 0.01 m
+        return found.motion(dense_times(4.0)).q[:, 1] + 0.55
+
+    wall = (0.55 + heights([]).max()) / 2.0
+    assert wall > 0.56  # which leaves the arm room below
+    below = heights([np.array([[-2.0, -2.0, wall], [2.0, 2.0, wall + 0.2]])])
+    assert below.max() <= wall - 0.01  # the clearance
+    assert np.ptp(below) > 0.3

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from inertial_id_ros.apps.guide.at_rest import check_at_rest
+from inertial_id_ros.apps.guide.at_rest import Controller, Driver, Seen, check_at_rest
 from inertial_id_ros.apps.guide.progress import Wanted, parts_of
-from inertial_id_ros.apps.guide.row import Verdict, failed, replaced
-from inertial_id_ros.apps.guide.seen import Controller, Driver, Seen, Stream
+from inertial_id_ros.apps.guide.received import Stream
+from inertial_id_ros.apps.guide.record import Verdict, failed, replaced
 from inertial_id_ros.findings import Finding
 from inertial_id_ros.settings import Settings
 

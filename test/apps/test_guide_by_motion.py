@@ -7,7 +7,7 @@ from wiggled import BIAS, record, wiggle
 
 from inertial_id_ros.apps.guide.by_motion import check_by_motion, check_joint_order
 from inertial_id_ros.apps.guide.proof import prove
-from inertial_id_ros.apps.guide.row import Verdict, failed
+from inertial_id_ros.apps.guide.record import Verdict, failed
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.settings import Settings
 

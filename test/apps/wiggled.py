@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from inertial_id_ros.apps.guide.stretch import Stretch, make_stretch
+from inertial_id_ros.apps.guide.received import Stretch, make_stretch
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.motion import START_POSE, JointMotion
 from inertial_id_ros.apps.simulation.settings import CobotSettings

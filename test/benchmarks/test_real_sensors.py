@@ -162,7 +162,7 @@ def test_errors_of_the_mounting_have_their_size() -> None:
     plain = simulate(Source("none", **none), 6)
     force = [(r.wrench - r.bias)[:, :3] for r in (
         plain, simulate(Source("turned", turned=5.0, **none), 6),
-        simulate(Source("cable", cable=True, **none), 6))]
+        simulate(Source("cable", cable=(2.0, 5.0), **none), 6))]
     length = np.linalg.norm(force[0], axis=1)
     np.testing.assert_allclose(np.linalg.norm(force[1], axis=1), length, rtol=1e-9)
     angle = np.linalg.norm(force[1] - force[0], axis=1) / length

@@ -10,7 +10,9 @@ import pytest
 from disturbed import BIAS, SLOW, identify
 from synthetic import NOISE, Recording, joint_messages, payload, stamps, texts, wrench_messages
 
+from inertial_id_ros.detection import residual_shape
 from inertial_id_ros.estimate import Estimate
+from inertial_id_ros.identification.wrench import solver
 
 TIMES = stamps(10.0, 200.0)
 MINUTE = 60_000_000_000
@@ -43,6 +45,18 @@ def _hysteresis(share: float) -> Change:
             at = moved[k] = np.clip(at, now - half, now + half)
         return reading + weight * (moved - reading)
     return lag
+
+
+def _random_plays(reading: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Two plays of random widths and weights in each channel."""
+    out = reading.copy()
+    for _ in range(2):
+        half = rng.uniform(0.05, 0.45, 6) * np.ptp(reading, axis=0)
+        weight, at = rng.uniform(0.05, 0.2, 6), reading[0]
+        for k, now in enumerate(reading):
+            at = np.clip(at, now - half, now + half)
+            out[k] += weight * (at - now)
+    return out
 
 
 def _cable(tension: float) -> Change:
@@ -85,7 +99,24 @@ def test_hysteresis_is_named_and_within_the_interval(change: Change, seed: int) 
     assert isinstance(outcome, Estimate)
     off = np.abs(outcome.report - body.report)[:4]
     assert (off < 3.0 * outcome.sigma[:4]).all()
-    assert off[0] > 0.01 * body.report[0]  # so that the width matters
+    assert off[0] < 0.02 * body.report[0]  # it would be 0.05 to 0.1 of it with the hysteresis
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4, 8))
+def test_plays_of_other_widths_are_taken_out(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def mass_of(seed: int) -> tuple[float, float, set[str]]:
+        made = identify(wrench__sensor="unknown")
+        _recording(seed, 2.0, _random_plays).feed(made, 0.1)
+        outcome = made.solve()
+        assert isinstance(outcome, Estimate)
+        return outcome.report[0], outcome.sigma[0], set(texts(made))
+    mass, sd, found = mass_of(seed)
+    assert "hysteresis" in found and abs(mass - 2.0) < 2.0 * sd
+    monkeypatch.setattr(solver, "check_residual_shape",
+                        lambda _, log: residual_shape.check_residual_shape(None, log))
+    plain, _, found = mass_of(seed)
+    assert "hysteresis" not in found and abs(mass - 2.0) < 0.5 * abs(plain - 2.0)
 
 
 @pytest.mark.slow

@@ -112,7 +112,7 @@ def test_no_body_is_much_better_than_that_of_lmi_in_three_hundred_problems_each(
         body = reference_body(told)
         x = body.from_phi @ phi
         limits = constraints(body, told, support, bound)
-        assert np.all(limits[0] @ x >= limits[1] - 1e-6 * x[MASS]), seed
+        assert np.all(limits[0] @ x >= limits[1] - 1e-9 * x[MASS]), seed
         assert np.linalg.eigvalsh(smat(margin @ x))[0] >= -1e-9 * x[MASS], seed
         value, least = lower_bound(problem_of_all_rows(rows, problem, weighting, body), x, margin,
                                    *limits)

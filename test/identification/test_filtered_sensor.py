@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from live_stream import Live
 from scipy.signal import lfilter
+from scipy.spatial.transform import Rotation
 from synthetic import (
     BODY,
     NOISE,
@@ -22,8 +23,11 @@ from synthetic import (
     texts,
 )
 
+from inertial_id_ros.api import Identifier as OfArrays
+from inertial_id_ros.api import Settings
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.identification.compensation.load_in_use import Mode
+from inertial_id_ros.identification.wrench import problem_builder, setup_correction
 from inertial_id_ros.identification.wrench.identifier import Identifier
 from inertial_id_ros.regression.alignment import CLOCK_OFFSET
 
@@ -130,3 +134,54 @@ def test_what_is_taken_from_a_filtered_wrench_is_filtered_alike(told: bool) -> N
     assert (heard.mode == Mode.PAYLOAD).all() and len(heard.t) > 1000
     rms = np.sqrt((heard.wrench**2).mean(axis=0)) / NOISE
     assert (rms < 1.5).all(), rms
+
+
+def slow_tilts(t: np.ndarray, rng: np.random.Generator) -> Rotation:
+    """Moves of 2 to 4 s from one random orientation to the next, with rests of 8 to 15 s."""
+    times, angles = [0.0], [np.zeros(3)]
+    while times[-1] < t[-1]:
+        goal = rng.uniform(-1.0, 1.0, 3) * [0.5, 0.5, 1.5]
+        for low, high in ((2.0, 4.0), (8.0, 15.0)):
+            times.append(times[-1] + rng.uniform(low, high))
+            angles.append(goal)
+    k = np.searchsorted(times, t, side="right") - 1
+    way = ((t - np.array(times)[k]) / np.diff(times)[k])[:, None]
+    share = way**3 * (10.0 - 15.0 * way + 6.0 * way**2)
+    return Rotation.from_euler("xyz", np.array(angles)[k] + share * np.diff(angles, axis=0)[k])
+
+
+def mass_of_slow_tilts(seed: int) -> tuple[float, float, set[str]]:
+    """Mass and its standard deviation [kg], and the findings, of 175 s at 10 Hz of a sensor with a
+    low-pass of 0.5 s, of which only the orientation is known; the true mass is 1.162 kg."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(175_000) / FAST
+    turn = slow_tilts(t, rng)
+    force = 1.162 * turn.inv().apply([0.0, 0.0, -9.81])
+    load = filtered(np.hstack([force, np.cross([0.004, -0.003, 0.05], force)]), 1, 1.0 / np.pi)
+    t, turn, load = t[::100], turn[::100], load[::100]
+    reading = load + BIAS + rng.normal(size=load.shape) * np.repeat([0.03, 0.002], 3)
+    made = OfArrays(Settings().replace({"buffer.window": 180.0}))
+    at = nanoseconds(t)
+    made.add_transforms(at, "world", "tool0", np.hstack([np.zeros((len(t), 3)), turn.as_quat()]))
+    made.add_wrenches(at, "tool0", reading)
+    made.finish()
+    estimate = made.solve()
+    assert isinstance(estimate, Estimate), estimate
+    return estimate.report[0], estimate.sigma[0], {f.name for f in made.findings()}
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_filter_that_is_not_sought_widens_the_interval_of_the_mass(
+        seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(setup_correction, "find_filter", lambda *_: None)
+    mass, sd, names = mass_of_slow_tilts(seed)
+    assert "noise_model_doubted" in names and abs(mass - 1.162) < 2.0 * sd
+    monkeypatch.setattr(problem_builder, "unexpected_change", lambda *_: None)
+    mass, sd, names = mass_of_slow_tilts(seed)
+    assert "noise_model_doubted" not in names and abs(mass - 1.162) > 2.5 * sd
+
+
+def test_no_noise_is_doubted_once_the_filter_is_found() -> None:
+    mass, sd, names = mass_of_slow_tilts(6)
+    assert "wrench_filtered" in names and "noise_model_doubted" not in names
+    assert abs(mass - 1.162) < 2.0 * sd

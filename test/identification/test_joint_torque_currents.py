@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from inertial_id_ros.robot.robot_file import load_robot, save_robot
 from inertial_id_ros.settings import Settings
 
 GAIN = np.array([11.0, 12.0, 10.0, 9.0, 10.5, 11.5])
+UNSURE = 1.0 + 0.05 * np.random.default_rng(3).normal(size=6)  # as exact as a data sheet
 MASS, DURATION = 1.5, 15.0  # kg, s
 pytestmark = pytest.mark.slow
 
@@ -45,7 +47,8 @@ def robots(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     held = simulate(wide_motion(DURATION, 2, 10), DURATION, block(2.5), 100)
     out = {}
     for name, currents in (("found", Currents(loaded=named(held), mass=2.5)),
-                           ("given", Currents(tuple(GAIN)))):
+                           ("given", Currents(tuple(GAIN), 0.0)),
+                           ("unsure", Currents(tuple(GAIN * UNSURE)))):
         result = identify_described_robot(
             URDF, named(free), terms=JointTerms(coulomb_velocity=0.003), find_fading=False,
             held_back=0.0, currents=currents)
@@ -105,8 +108,15 @@ def test_gains_that_are_wrong_by_their_own_errors_are_within_the_interval(
     assert found.sigma[0] < 0.05 * MASS
 
 
+def test_given_gains_have_an_error_of_their_own(robots: dict[str, Path]) -> None:
+    recorded = in_amperes(loaded(MASS, 0))
+    given, unsure = (estimate(robots[name], recorded) for name in ("given", "unsure"))
+    error = abs(unsure.report[0] - MASS)
+    assert 2.0 * given.sigma[0] < error < 2.0 * unsure.sigma[0] < 0.3 * MASS
+
+
 @pytest.mark.parametrize(("spread", "mass", "said"), [
-    (0.10, MASS, "more motion for the gains"), (0.001, 0.1, "; move more")])
+    (0.10, MASS, "more motion for the gains"), (0.001, 0.1, "four times as much motion")])
 def test_what_leaves_the_mass_open_is_named(
         spread: float, mass: float, said: str, robots: dict[str, Path], tmp_path: Path) -> None:
     """Gains of 10 % limit a good recording; a light payload is lost in noise anyway."""
@@ -118,6 +128,19 @@ def test_what_leaves_the_mass_open_is_named(
         currents=replace(robot.currents, spread=relative)))
     found = solve(tmp_path / "r.robot", in_amperes(loaded(mass, 0)))
     assert isinstance(found, NoEstimate) and said in found.reason
+    if mass == MASS:
+        promised = re.search(r"it would be \(± ([\d.]+) kg\)", found.reason)
+        exact = estimate(robots["given"], in_amperes(loaded(mass, 0)))
+        assert promised and float(promised[1]) == pytest.approx(2.0 * exact.sigma[0], rel=0.3)
+
+
+def test_what_would_identify_the_mass_is_said_and_does(robots: dict[str, Path]) -> None:
+    """Two seconds do not tell half a kilogram from friction; twelve do."""
+    recorded = in_amperes(simulate(wide_motion(12.0, 55, 7), 12.0, block(0.5), 77))
+    short = recorded.t < 2.0
+    begun = solve(robots["given"], SimulatedTorques(*(x[short] for x in recorded)))
+    assert isinstance(begun, NoEstimate) and "to and fro through the same poses" in begun.reason
+    estimate(robots["given"], recorded)
 
 
 def test_gains_come_back_from_the_file_and_must_fit(robots: dict[str, Path], tmp_path: Path

@@ -53,8 +53,10 @@ def _recording(errors: tuple[float, ...] = NONE, sign: float = -1.0) -> Recordin
     return (joint_messages(Scene(), stamps(12.0, 200.0)) + early).sorted()
 
 
+@cache
 def _solved(errors: tuple[float, ...], sign: float = -1.0,
             **changes: Any) -> tuple[Estimate, dict[str, str]]:
+    """Estimate and findings from a recording; several tests look at the same."""
     made = identifier(**changes)
     _recording(errors, sign).feed(made)
     made.finish()

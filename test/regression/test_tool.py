@@ -27,7 +27,7 @@ ALIGNED = {"alignment__rotation_sd": 0.0, "alignment__tilt_sd": 0.0, "alignment_
 
 
 def run(made: Identifier, samples: Recording) -> Outcome:
-    samples.feed(made, 0.1)
+    samples.feed(made, 0.5)
     return made.solve()
 
 

@@ -23,7 +23,7 @@ from node_client import (  # noqa: E402
     wait_for_valid,
     wait_until_cleared,
 )
-from ros_process import Listener, Robot, Stage, wait_until  # noqa: E402
+from ros_process import Listener, Robot, Stage, play_until, queued, wait_until  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 
 from inertial_id_ros.estimate import Estimate, NoEstimate  # noqa: E402
@@ -40,7 +40,7 @@ from inertial_id_ros.ros.contract import HEARTBEAT, STALE_AFTER  # noqa: E402
 SECOND = 1_000_000_000
 HOUR = 3600
 LATEST = 1.0  # s of steady time after which an estimate to which nothing is added must be stale
-NOISE = 0.3  # s that a machine which runs other tests may take to deliver a message
+NOISE = 0.3  # s to deliver a message, beside the time for which the machine was busy
 
 
 # ---- when samples arrived ------------------------------------------------------------------------
@@ -158,18 +158,19 @@ def test_the_watchdog_publishes_a_forgotten_estimate_as_stale_and_goes_on():
                    lambda: 2.0, lambda o, age: published.append((time.monotonic(), o, age)))
     dog.start()
     try:
-        begun = time.monotonic()
+        begun, waits = time.monotonic(), queued()
         freshness.note(2 * SECOND, 2 * SECOND, begun, begun)
         dog.show(an_estimate(2 * SECOND))
         assert not published[-1][1].stale
-        wait_until(lambda: len(published) >= 4, 10.0)
+        wait_until(lambda: len(published) >= 4)
+        busy = queued() - waits
     finally:
         dog.stop()
     at, outcome, age = next(item for item in published if getattr(item[1], "stale", False))
-    assert at - begun < LATEST and age == pytest.approx(at - begun, abs=0.01)
+    assert at - begun < LATEST + busy and age == pytest.approx(at - begun, abs=0.01 + busy)
     assert "busy" in outcome.stale_reason and "busy" in findings.all()[0].text
     gaps = np.diff([at for at, *_ in published])
-    assert gaps.max() < HEARTBEAT + 0.2  # held ones are repeated
+    assert gaps.max() < HEARTBEAT + 0.2 + busy  # held ones are repeated
     assert STALE_AFTER < LATEST
 
 
@@ -203,7 +204,7 @@ def first_stale(watcher: Listener, since: float):
     def found():
         return [item for item in watcher.got[PARAMETERS] if item[0] >= since and item[1].stale]
 
-    assert watcher.spin(found, 5.0)
+    assert watcher.spin(found)
     return found()[0]
 
 
@@ -211,24 +212,27 @@ def first_stale(watcher: Listener, since: float):
 @pytest.mark.parametrize("data_go_on", [False, True])
 def test_a_clock_that_stops_leaves_a_stale_estimate_within_a_second(data_go_on):
     with Stage() as stage:
-        stage.start_node(use_sim_time=True)
+        node = stage.start_node(use_sim_time=True).process.pid
         ticking = Ticking(stage)
         watcher = Listener(stage.domain)
         try:
             watcher.subscribe(PARAMETERS, InertialParameters)
+
+            def is_fresh(first=0):
+                return watcher.spin(lambda: any(
+                    m.valid and not m.stale for _, m in watcher.got[PARAMETERS][first:]), 0.3)
+
             ticking.play(3.5)
-            watcher.spin(lambda: False, 0.05)
-            assert watcher.got[PARAMETERS][-1][1].valid
-            assert not watcher.got[PARAMETERS][-1][1].stale
-            stopped = ticking.ticked
+            play_until(ticking.play, is_fresh)
+            stopped, waits = ticking.ticked, queued(node)
             if data_go_on:
                 ticking.play(1.5, ticks=False)
             at, message = first_stale(watcher, stopped)
             if not data_go_on:  # else messages wait for the watcher while it plays
-                assert at - stopped < LATEST + NOISE
+                assert at - stopped < LATEST + NOISE + queued(node) - waits
             assert message.valid and "held" in message.status
             reason = "stands still" if data_go_on else ""
-            watcher.spin(lambda: reason in watcher.got[PARAMETERS][-1][1].status, 5.0)
+            assert watcher.spin(lambda: reason in watcher.got[PARAMETERS][-1][1].status)
             answer = get_estimate(stage)
             assert answer.success and answer.parameters.stale and reason in answer.message
             stage.client.spin_until(lambda: get_parameters(stage, "payload.stale")[0].bool_value)
@@ -236,8 +240,7 @@ def test_a_clock_that_stops_leaves_a_stale_estimate_within_a_second(data_go_on):
             assert "clock_stopped" in wait_for_finding(stage, "clock_stopped") and said
             resumed = len(watcher.got[PARAMETERS])
             ticking.play(2.0)
-            watcher.spin(lambda: False, 0.2)
-            assert any(m.valid and not m.stale for _, m in watcher.got[PARAMETERS][resumed:])
+            play_until(ticking.play, lambda: is_fresh(resumed))
             wait_until_cleared(stage, "clock_stopped")
         finally:
             watcher.close()
@@ -275,7 +278,7 @@ def test_stamps_that_jump_with_the_system_clock_are_named_and_identified_anew_wi
             return [m for m in got if m.valid and not m.stale and m.sequence > first.sequence
                     and 0.0 < stamp_of(m) - before - step < 10.0]
 
-        stage.client.spin_until(anew, 5.0)
+        stage.client.spin_until(anew)
         for m in anew():
             assert m.inertia.m == pytest.approx(robot.cobot.payload.mass, rel=0.03)
         names = current_findings(stage).keys()
@@ -290,7 +293,7 @@ def stamp_of(message: InertialParameters) -> float:
 @pytest.mark.parametrize("rate", [2.0, 0.1])
 def test_an_estimate_without_new_data_is_stale_within_a_second_at_any_rate(rate):
     with Stage() as stage:
-        stage.start_node(estimator__rate=2.0)
+        node = stage.start_node(estimator__rate=2.0).process.pid
         robot = Robot(stage.client)
         robot.publish_description()
         watcher = Listener(stage.domain)
@@ -299,18 +302,19 @@ def test_an_estimate_without_new_data_is_stale_within_a_second_at_any_rate(rate)
             robot.play(3.0, speed=1.0)
             assert set_parameter(stage, "estimator.rate", rate).successful
             robot.play(0.5, speed=1.0)
-            ended = time.monotonic()
+            ended, waits = time.monotonic(), queued(node)
             at, message = first_stale(watcher, ended)
-            assert at - ended < LATEST + NOISE
-            assert message.valid and message.age < max(LATEST, 1.5 / rate)
-            watcher.spin(lambda: time.monotonic() > ended + 3.0, 5.0)
+            assert at - ended < LATEST + NOISE + queued(node) - waits
+            assert message.valid and message.age < max(LATEST, 1.5 / rate) + queued(node) - waits
+            watcher.spin(lambda: time.monotonic() > ended + 3.0)
             numbers = [m.sequence for _, m in watcher.got[PARAMETERS]]
             assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
             newest = stamp_of(watcher.got[PARAMETERS][-1][1])
             held = [(t, m.age) for t, m in watcher.got[PARAMETERS]
                     if m.stale and stamp_of(m) == newest]
             assert len(held) > 2  # and they grow old
-            assert held[-1][1] - held[0][1] == pytest.approx(held[-1][0] - held[0][0], abs=NOISE)
+            assert held[-1][1] - held[0][1] == pytest.approx(
+                held[-1][0] - held[0][0], abs=NOISE + queued(node) - waits)
         finally:
             watcher.close()
 
@@ -319,15 +323,15 @@ def test_an_estimate_without_new_data_is_stale_within_a_second_at_any_rate(rate)
 def test_what_ends_an_estimate_is_published_at_once_and_not_at_the_next_tick():
     """The driver removes another payload from now on: all data are of another kind."""
     with Stage() as stage:
-        stage.start_node(estimator__rate=5.0, precompensated__mass=0.0)
+        node = stage.start_node(estimator__rate=5.0, precompensated__mass=0.0).process.pid
         robot = Robot(stage.client)
         robot.publish_description()
         robot.play(3.0)
         got = stage.client.listen(InertialParameters, PARAMETERS, 100)
         wait_for_valid(stage)
         assert set_parameter(stage, "estimator.rate", 0.01).successful
-        began = time.monotonic()
+        began, waits = time.monotonic(), queued(node)
         assert set_parameter(stage, "precompensated.mass", 0.4).successful
         stage.client.spin_until(lambda: not got[-1].valid)
-        assert time.monotonic() - began < LATEST + NOISE  # and not 100 s
+        assert time.monotonic() - began < LATEST + NOISE + queued(node) - waits  # and not 100 s
         assert not get_estimate(stage).success

@@ -18,7 +18,7 @@ from std_msgs.msg import Bool  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
 from inertial_id_ros.apps.excitation.next_motion.planned_motion import PlannedMotion  # noqa: E402
-from inertial_id_ros.apps.excitation.next_motion.rest_to_rest import RestToRest  # noqa: E402
+from inertial_id_ros.apps.excitation.next_motion.rest_to_rest import Pace, RestToRest  # noqa: E402
 from inertial_id_ros.apps.simulation.description import load_description  # noqa: E402
 from inertial_id_ros.apps.simulation.payload import load_payload  # noqa: E402
 from inertial_id_ros.inertia import transform_phi  # noqa: E402
@@ -58,7 +58,8 @@ class Cobot:
         """The wrist turns from where it is."""
         goal = self.pose
         goal[4] += turn
-        path = RestToRest(np.stack([self.pose, goal]), np.array([duration]))
+        pace = Pace(np.array([duration]), np.array([0.5 * duration]))
+        path = RestToRest(np.stack([self.pose, goal]), pace)
         t = np.linspace(0.0, duration, 60)
         q, dq, ddq = path(t)
         dq[[0, -1]] = ddq[[0, -1]] = 0.0

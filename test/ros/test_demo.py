@@ -18,6 +18,7 @@ pytest.importorskip("inertial_id_ros.msg")
 from geometry_msgs.msg import Inertia  # noqa: E402
 from ros_process import RosProcess, own_domain, wait_until  # noqa: E402
 
+from inertial_id_ros.apps.simulation.payload import PAYLOADS  # noqa: E402
 from inertial_id_ros.inertia import phi_from_points, report_from_phi  # noqa: E402
 from inertial_id_ros.msg import InertialParameters  # noqa: E402
 from inertial_id_ros.ros.tools.demo_record import Record, can_exist  # noqa: E402
@@ -77,7 +78,13 @@ def test_the_demo_leads_from_check_to_applied_payload_and_draws_it(tmp_path):
     events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     notes = [e["text"] for e in events if e["event"] == "note" and e["good"]]
     assert sum("off by" in note for note in notes) == 2, text
-    assert any("was told" in note for note in notes)
+    proof = next(e for e in events if e["event"] == "proof")
+    assert proof["given"] and proof["left_before"][0] > 10 * proof["left_after"][0]
+    told = next(note for note in notes if "was told" in note)
+    assert float(told.split("was told ")[1].split(" kg")[0]) == pytest.approx(
+        PAYLOADS["drill"].mass, rel=0.03)
+    assert "it tells the same" in told
+    assert any("driver's own wrench" in note for note in notes), text
     picture = ElementTree.parse(plot).getroot()
     assert len(picture.findall("{*}svg")) == 4 and len(picture.findall(".//{*}polyline")) >= 20
     page = next(tmp_path.glob("*.html")).read_text()

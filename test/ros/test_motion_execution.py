@@ -174,7 +174,7 @@ def test_no_motion_without_the_setting(scene):
     execution = scene.execution(allowed=False)
     execution.ask()
     execution.confirm()
-    assert execution.state is State.REFUSED and "motion.execute" in execution.reason
+    assert execution.state is State.REFUSED and "not allowed" in execution.reason
     assert not scene.controller.goals
 
 

@@ -22,7 +22,7 @@ from node_client import (  # noqa: E402
     wait_until_cleared,
 )
 from rclpy.action import ActionClient  # noqa: E402
-from ros_process import Robot, Stage  # noqa: E402
+from ros_process import Robot, Stage, queued  # noqa: E402
 from shape_msgs.msg import SolidPrimitive  # noqa: E402
 
 from inertial_id_ros.action import Identify  # noqa: E402
@@ -71,7 +71,7 @@ class Goals:
 @pytest.fixture(scope="module")
 def goals():
     with Stage() as stage:
-        # Checkpoints of the black box need memory, too, and that is looked at.
+        # The black box needs memory, too, and that is looked at.
         stage.node = stage.start_node(black_box__duration=0.0,
                                       wrench__gain_error=0.0, wrench__cross_talk=0.0,
                                       estimator__rate=8.0, alignment__orientation_sd=0.0,
@@ -237,6 +237,7 @@ def test_goals_in_a_tight_loop_neither_starve_the_estimate_nor_grow_memory(goals
         lines = open(f"/proc/{goals.stage.node.process.pid}/status").read().splitlines()
         return int(next(x for x in lines if x.startswith("VmRSS")).split()[1])  # kB
 
+    goals.robot.play(24.0)  # the buffers are as large as they become, whatever came before
     first = goals.send(com_accuracy=1e-7, timeout=100.0)
     requests = [Identify.Goal(), Identify.Goal(method="guess"), Identify.Goal(shape=BOX)]
     sent, sizes = 0, []
@@ -250,13 +251,15 @@ def test_goals_in_a_tight_loop_neither_starve_the_estimate_nor_grow_memory(goals
         sent += 1
 
     goals.robot.play(4.0, speed=2.0, each=send)
-    before = len(got)
+    before, waits = len(got), queued(goals.stage.node.process.pid)
     for _ in range(6):
         goals.robot.play(2.0, speed=2.0, each=send)
         sizes.append(resident())
     valid = [m for m in got[before:] if m.valid]
+    busy = queued(goals.stage.node.process.pid) - waits
     print(f"{sent} goals sent, {len(valid)} estimates in 6 s, resident {sizes} kB")
-    assert len(valid) >= 24  # half of those without such a client
+    # Half of those without such a client, in the time that the machine had for them.
+    assert len(valid) >= max(24 - 4.0 * busy, 3)
     # The allocator takes megabytes at a time: only the median of the growths tells of a leak.
     assert np.median(np.diff(sizes)) / (sent / 8) < 1.0  # kB a goal
     goals.client.spin_until(first.cancel_goal_async().done)

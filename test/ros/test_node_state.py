@@ -16,7 +16,7 @@ from geometry_msgs.msg import InertiaStamped  # noqa: E402
 from node_client import get_estimate, wait_for_finding  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import SetParameters  # noqa: E402
-from ros_process import PATIENCE, Robot, Stage  # noqa: E402
+from ros_process import PATIENCE, Robot, Stage, queued  # noqa: E402
 from std_msgs.msg import Bool  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
@@ -289,10 +289,11 @@ def test_a_home_that_cannot_be_written_is_told_and_does_not_stop_the_node(monkey
 
 
 def test_services_in_a_tight_loop_do_not_starve_the_estimate_nor_grow_memory(tmp_path):
-    """Half of the estimates per second, at least, while a client calls without a pause."""
+    """Half of the estimates per second, at least, while a client calls without a pause, in the time
+    that the machine has for them."""
     with Stage() as stage:
         node = stage.start_node(estimator__rate=4.0, state__directory=str(tmp_path),
-                                black_box__duration=0.0)  # its checkpoints need memory, too
+                                black_box__duration=0.0)  # it needs memory, too
         robot = Robot(stage.client)
         robot.publish_description()
         robot.play(6.0)
@@ -303,6 +304,7 @@ def test_services_in_a_tight_loop_do_not_starve_the_estimate_nor_grow_memory(tmp
                    (stage.client.node.create_client(Save, f"{NODE}/save"), Save.Request()),
                    (stage.client.node.create_client(Trigger, f"{NODE}/tare"), Trigger.Request())]
         calls, sizes, began = 0, [], time.monotonic()
+        waits = queued(node.process.pid)
         got = messages(stage)
         before = len(got)
 
@@ -317,11 +319,12 @@ def test_services_in_a_tight_loop_do_not_starve_the_estimate_nor_grow_memory(tmp
             robot.play(4.0, speed=2.0, each=call)
             sizes.append(resident(node))
         seconds = time.monotonic() - began
+        busy = queued(node.process.pid) - waits
         stage.client.spin_until(lambda: len(got) > before)
         valid = [m for m in got[before:] if m.valid]
         print(f"{calls} calls in {seconds:.1f} s, {len(valid)} estimates, "
               f"resident {[round(s, 1) for s in sizes]} MB")
-        assert len(valid) >= 2.0 * seconds
+        assert len(valid) >= max(2.0 * (seconds - busy), 0.5 * seconds)
         # The allocator takes and returns ten megabytes at a time, so that only the median of the
         # growths tells of a leak. What any call makes and could leak, a request with its response,
         # is above a kilobyte; a shape is a hundred.

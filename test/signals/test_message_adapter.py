@@ -28,7 +28,7 @@ class Samples(inbox.Inbox):
 
     def take_all(self) -> list[tuple[Any, ...]]:
         calls: list[tuple[Any, ...]] = []
-        self._hand_over(self._waiting, {
+        self._hand_over(self.waiting, {
             kind: lambda *sample, kind=kind: calls.append((kind, *sample)) for kind in range(7)})
         return calls
 

@@ -29,7 +29,7 @@ BIAS_SD = np.repeat([3.0, 0.2], 3)  # N, N m
 CALIBRATION = (0.2, 1e-3, 0.2)  # deg and m of a joint's place, deg of its zero
 BASE_MODE = (6.0, 0.03, 0.02)  # Hz, damping, share of the arm's acceleration that drives it
 VIBRATION = (12.0, 0.5)  # Hz, m/s^2
-CABLE = (2.0, 5.0, 0.036)  # N at its shortest, N/m, m from the sensor's origin
+CABLE_LEVER = 0.036  # m, from the sensor's origin to where a cable is fastened
 CABLE_HEIGHT = 0.4  # m, of its fixed point above the sensor's middle position
 ARRIVAL_DELAY = 0.003  # s, mean
 LARGEST_SHARE = 0.8  # of a sensor's range, for the wrench of a payload
@@ -146,7 +146,7 @@ def _true_wrench(source: Source, arm: Arm, phi: Array, law: PathLaw, t: Array,
     """Exact motion, and wrench (n, 6) of the sensor on the payload in the sensor's own axes."""
     path, real = law(t), arm
     if source.calibration:
-        angle, distance, zero = CALIBRATION
+        angle, distance, zero = (source.calibration * size for size in CALIBRATION)
         real = arm.disturbed(rng, angle, distance)
         path = path._replace(q=path.q + np.deg2rad(rng.normal(0.0, zero, path.q.shape[1])))
     if source.compliance:
@@ -155,8 +155,8 @@ def _true_wrench(source: Source, arm: Arm, phi: Array, law: PathLaw, t: Array,
     if source.soft_base:
         exact = real.motion(*path, base=_base_acceleration(exact, t, rng))
     wrench = _body_wrench(phi, exact)
-    if source.cable:
-        wrench = wrench - _cable_wrench(exact, rng)
+    if any(source.cable):
+        wrench = wrench - _cable_wrench(exact, source.cable, rng)
     if source.moved:
         wrench = _about(wrench, rng.normal(0.0, source.moved, 3))
     if source.turned:
@@ -188,10 +188,11 @@ def _base_acceleration(motion: SensorMotion, t: Array, rng: np.random.Generator)
     return swing + VIBRATION[1] * np.sin(angle)[:, None] * sensors.direction(rng)
 
 
-def _cable_wrench(motion: SensorMotion, rng: np.random.Generator) -> Array:
+def _cable_wrench(motion: SensorMotion, cable: tuple[float, float],
+                  rng: np.random.Generator) -> Array:
     """Wrench (n, 6) of a cable on the payload, in sensor axes about its origin."""
-    shortest, stiffness, distance = CABLE
-    arm = distance * sensors.direction(rng)
+    shortest, stiffness = cable
+    arm = CABLE_LEVER * sensors.direction(rng)
     at = motion.position + np.einsum("nij,i->nj", motion.axes, arm)
     fixed = motion.position.mean(axis=0) + [*rng.uniform(-0.3, 0.3, 2), 0.0]
     fixed[2] = motion.position[:, 2].max() + CABLE_HEIGHT

@@ -41,10 +41,11 @@ class Source:
             sample [N, N m], and rounding.
         rate, joint_rate: of the samples [Hz].
         range: of the sensor [N, N m]; payloads are made lighter until their wrench is below it.
-        calibration: whether every joint stands elsewhere than the robot description says.
+        calibration: by how much every joint stands elsewhere than the robot description says, over
+            `CALIBRATION` of `recordings`.
         compliance: of each joint under the payload's weight [rad/(N m)].
         soft_base: whether the base swings and vibrates.
-        cable: whether a cable pulls at the payload.
+        cable: that pulls at the payload: tension at its shortest [N], stiffness [N/m].
         turned: angle of the sensor against its frame, about a random axis [deg].
         moved: standard deviation of its origin against that of its frame, along each axis [m].
         late: by how much the stamps of the wrench are late [s].
@@ -63,10 +64,10 @@ class Source:
     rate: float = 500.0
     joint_rate: float = 500.0
     range: tuple[float, float] = (math.inf, math.inf)
-    calibration: bool = False
+    calibration: float = 0.0
     compliance: float = 0.0
     soft_base: bool = False
-    cable: bool = False
+    cable: tuple[float, float] = (0.0, 0.0)
     turned: float = 0.0
     moved: float = 0.0
     late: float = 0.0
@@ -119,10 +120,10 @@ SOURCES = {source.name: source for source in (
     Source("ati", **_ATI),
     Source("bota", **_BOTA),
     # the arm and the set-up
-    Source("calibration", calibration=True),
+    Source("calibration", calibration=1.0),
     Source("compliance", compliance=1e-4),
     Source("soft-base", soft_base=True),
-    Source("cable", cable=True),
+    Source("cable", cable=(2.0, 5.0)),
     Source("turned-1", turned=1.0),
     Source("turned-5", turned=5.0),
     Source("turned-10", turned=10.0),
@@ -141,9 +142,11 @@ SOURCES = {source.name: source for source in (
       for order in (1, 2) for cutoff in (0.3, 1.0, 3.0, 10.0, 30.0)
       for late in (0.0, 0.1, -0.2)),
     # mixtures
-    Source("mix-ati", calibration=True, **{**_ATI, "effects": (*_GOOD, drift(0.02, 0.001))}),
-    Source("mix-ur", **_UR, calibration=True, compliance=1e-4, config="ur.yaml"),
-    Source("mix-onrobot", calibration=True,
+    Source("mix-ati", calibration=1.0, **{**_ATI, "effects": (*_GOOD, drift(0.02, 0.001))}),
+    Source("mix-ur", **_UR, calibration=1.0, compliance=1e-4, config="ur.yaml"),
+    Source("mix-onrobot", calibration=1.0,
            **{**_ONROBOT, "effects": (*_ONROBOT["effects"], drift(0.02, 0.001))}),
     Source("mix-mounting", _GOOD, turned=1.0, moved=0.001, soft_base=True),
+    Source("mix-cell", (gain(0.005), cross_talk(0.005), hysteresis(0.003), drift(0.01, 0.0005)),
+           calibration=0.5, turned=2.0, moved=0.0015, cable=(1.0, 3.0)),
 )}

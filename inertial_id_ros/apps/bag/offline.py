@@ -3,19 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from ...errors import RecordingError, UnknownFrame
 from ...estimate import Estimate
 from ...findings import Finding
 from ...identification.make_identifier import AnyIdentifier, identifier_from_settings
 from ...io.dynamic_joint_state import DynamicJointStates
-from ...settings import Settings, iter_settings
+from ...settings import Settings
 from ...signals.input_topics import InputTopic
 from ...signals.precompensation import (
     NOT_ADDED,
@@ -26,7 +25,6 @@ from ...signals.precompensation import (
 )
 from ..report.results import Identification
 from .black_box.files import BlackBox
-from .black_box.replay import MarkedRun
 from .reader import BagReader, RecordedTopic
 from .run import OfflineRun, longest_window
 from .topics import Selection, require_motion, select_topics
@@ -77,8 +75,7 @@ def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = f
         keep_trace: keep the wrenches for a plot.
         whole: make buffer.window as long as the recording.
         recorded_stamps: use the times of recording in place of the header stamps.
-        box: the black box that the recording is: go on from its state and, where that can be, do
-            what its node did.
+        box: the black box that the recording is: begin with its state, in the rounds of its node.
 
     Raises:
         RecordingError: the recording cannot be read, or lacks a topic.
@@ -86,7 +83,6 @@ def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = f
         InertialIdError: a setting, or what it names, cannot be used.
     """
     changed = bool(asked) or whole or recorded_stamps
-    follows = box is not None and box.can_be_followed(changed)
     with BagReader(path) as recording:
         if whole:
             settings = settings.replace({"buffer.window": longest_window(recording.duration)})
@@ -97,9 +93,8 @@ def identify_recording(path: Path, settings: Settings, asked: frozenset[str] = f
         if box is not None:
             identifier.restore(box.state)
         with progress(recording.duration) as on_progress:
-            values = {name: value for name, value, _ in iter_settings(settings) if name in asked}
             result = identify(recording, selection, identifier, settings, on_progress, keep_trace,
-                              recorded_stamps, box if follows else None, values)
+                              recorded_stamps, *((box.round_period, box.end_ns) if box else ()))
     _check_frames(result, settings)
     return result if box is None else replace(
         result, notes=(*box.notes(changed), *result.notes))
@@ -127,8 +122,7 @@ def _check_frames(result: Identification, settings: Settings) -> None:
 def identify(recording: BagReader, selection: Selection, pipeline: AnyIdentifier,
              settings: Settings, on_progress: Callable[[float], None] | None = None,
              keep_trace: bool = False, recorded_stamps: bool = False,
-             followed: BlackBox | None = None, given: Mapping[str, Any] | None = None,
-             ) -> Identification:
+             round_period: float = 0.0, end_ns: int = 0) -> Identification:
     """Run the pipeline over a recording.
 
     Args:
@@ -137,16 +131,15 @@ def identify(recording: BagReader, selection: Selection, pipeline: AnyIdentifier
         on_progress: called now and then with the recorded time reached [s].
         keep_trace: keep the wrenches for a plot.
         recorded_stamps: use the times of recording in place of the header stamps.
-        followed: the black box whose marks are followed, in place of the timers.
-        given: settings that the user wants in place of those that the node was given meanwhile.
+        round_period, end_ns: recorded time from one round of the node to the next [s], and at which
+            it ended [ns]; 0: not known.
 
     Raises:
         RecordingError: the recording is damaged.
         InvalidModel: the robot description cannot be used.
     """
-    of_run = recording, selection, pipeline, settings, keep_trace, recorded_stamps
-    run = (OfflineRun(*of_run) if followed is None
-           else MarkedRun(*of_run, box=followed, given=given or {}))
+    run = OfflineRun(recording, selection, pipeline, settings, keep_trace, recorded_stamps,
+                     round_period, end_ns)
     run.preload()
     for message in recording.raw_of(run.types):
         run.push(message)

@@ -1,9 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A pass over a recording: the node's pipeline, driven by the recorded time.
 
-Messages are pushed in the order of their log times, and the pipeline is advanced and solved on the
-cadence of the node's timers in recorded time, so that the estimate over time is what the node would
-have published.
+Messages are pushed in the order of their log times, and the pipeline is solved at the ticks of the
+node in recorded time, so that the estimate over time is what the node would have published.
 """
 
 from __future__ import annotations
@@ -33,11 +32,12 @@ from ...signals.input_topics import (
     WRENCH,
 )
 from ...signals.message_adapter import MessageAdapter
+from ...signals.ticks import Ticks
 from ..report.results import Identification, Snapshot, Trace
 from .reader import BagReader, Message, RawMessage
 from .topics import Selection
 
-ADVANCE_PERIOD = 1.0  # s of recorded time between two calls of advance; no influence on results
+ADVANCE_PERIOD = 1.0  # s of recorded time between two rounds, where those of a node are not known
 _MOST_WAITING = 2000  # messages
 _STATE_PERIOD_NS = 100_000_000  # between two looks at the driver's payload
 _UNUSED = 1.0  # s of a recording; more than that is worth a note
@@ -48,7 +48,8 @@ class OfflineRun:
     """State of one pass over a recording."""
 
     def __init__(self, recording: BagReader, selection: Selection, pipeline: AnyIdentifier,
-                 settings: Settings, keep_trace: bool, recorded_stamps: bool) -> None:
+                 settings: Settings, keep_trace: bool, recorded_stamps: bool,
+                 round_period: float = 0.0, end_ns: int = 0) -> None:
         self._recording = recording
         self._selection = selection
         self._pipeline = pipeline
@@ -60,11 +61,9 @@ class OfflineRun:
         self._recorded_stamps = recorded_stamps
         self._wrenches: list[RawMessage | Message] = []  # for the trace
         self._start = recording.start
-        self._end = recording.start
-        self._solve_period = round(1e9 / settings.estimator.rate)
-        self._advance_period = min(round(ADVANCE_PERIOD * 1e9), self._solve_period)
-        self._next_solve = self._start + self._solve_period
-        self._next_advance = self._start + self._advance_period
+        self._end, self._end_of_node = recording.start, end_ns
+        self._ticks = Ticks(self._start, round((round_period or ADVANCE_PERIOD) * 1e9),
+                            round(1e9 / settings.estimator.rate))
         self._states = {selection.name_of(PAYLOAD_STATES), selection.name_of(FRANKA_STATE)}
         self._next_state = self._start  # when the driver's payload is looked at again
         self.ticked = False
@@ -105,9 +104,15 @@ class OfflineRun:
             self._advance()
 
     def _tick(self, now: int) -> None:
-        """Run the timers that are due before a message of this time [ns]."""
-        if min(self._next_advance, self._next_solve) <= now:
-            self._run_due_timers(now)
+        """Process and solve as is due before a message of this time [ns]; in a long silence only at
+        its beginning."""
+        if now < self._ticks.next_ns:
+            return
+        silence = round(_LONGEST_SILENCE * 1e9)
+        if now - self._end > silence:
+            self._run_ticks_until(self._end + silence)
+            self._ticks.skip_to(now - 1)
+        self._run_ticks_until(now)
 
     def _take(self, raw: RawMessage) -> None:
         """Give a message to the pipeline: serialised, if it takes it so."""
@@ -129,26 +134,19 @@ class OfflineRun:
                 and topic in (WRENCH, DYNAMIC_JOINT_STATES)):
             self._wrenches.append(message)
 
-    def _run_due_timers(self, now: int) -> None:
-        """Run all timers that are due by now, but in a long silence only those at its beginning."""
-        silence = round(_LONGEST_SILENCE * 1e9)
-        if now - self._end > silence:
-            self._run_timers_until(self._end + silence)
-            self._next_solve += _whole_periods(now - self._next_solve, self._solve_period)
-            self._next_advance += _whole_periods(now - self._next_advance, self._advance_period)
-        self._run_timers_until(now)
-
-    def _run_timers_until(self, now: int) -> None:
+    def _run_ticks_until(self, now: int) -> None:
         """Advance and solve at every tick up to a recorded time [ns]."""
-        while min(self._next_advance, self._next_solve) <= now:
-            due = min(self._next_advance, self._next_solve)
+        for tick in self._ticks.until(now):
             self._advance()
-            if self._next_advance == due:
-                self._next_advance += self._advance_period
-            if self._next_solve == due:
-                self._solve(due)
-                self._next_solve += self._solve_period
+            if tick.solves or self._is_forgotten:
+                self._solve(tick.time_ns)
             self.ticked = True
+
+    @property
+    def _is_forgotten(self) -> bool:
+        """Whether what the last estimate came of was forgotten, which a node shows at once."""
+        return (bool(self._history) and isinstance(self._history[-1].outcome, Estimate)
+                and not self._pipeline.has_estimate)
 
     def _advance(self) -> None:
         self._keep(self._pipeline.advance())
@@ -173,7 +171,11 @@ class OfflineRun:
                               self._pipeline.tool, self._pipeline.shape)
 
     def _finish(self) -> None:
-        """Process what is left, and solve once more."""
+        """Process what is left, and solve once more; end with the last tick of a node."""
+        if self._end_of_node:
+            self._tick(self._end_of_node)
+            if self._history:
+                return
         self._keep(self._pipeline.finish())
         self._solve(self._end)
 
@@ -272,8 +274,3 @@ def _restamp(content: Any, stamp_ns: int) -> Any:
                                     nanosec=stamp_ns % 10**9)
         return dataclasses.replace(content, header=dataclasses.replace(content.header, stamp=stamp))
     return content
-
-
-def _whole_periods(gap: int, period: int) -> int:
-    """The largest multiple of period that is not above the gap; at least 0."""
-    return max(0, gap // period) * period

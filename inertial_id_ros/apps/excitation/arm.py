@@ -93,6 +93,7 @@ class Arm:
         model.gravity.linear = np.asarray(gravity, dtype=float)
         self.urdf, self.frame = urdf, frame
         self._model = model
+        self.root: str = next(f.name for f in model.frames if f.type == pin.FrameType.BODY)
         self._index = model.getFrameId(frame, pin.FrameType.BODY)
         at = model.frames[self._index]
         if carried.phi is not None:

@@ -175,7 +175,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
                args.tool_speed if args.link_speed is None else args.link_speed, args.acceleration,
                args.speed_share, args.torque_share, args.range, args.clearance, args.floor),
         expected, CarriedLoad(expected if args.goal == PAYLOAD else None, box),
-        tuple(_box("--keep-out", text) for text in args.keep_out), _noise(args),
+        tuple(box_corners("--keep-out", text) for text in args.keep_out), _noise(args),
         args.rate, SearchEffort(args.starts, args.iterations, args.budget, args.seed),
         args.output_rate, args.csv, args.trajectory, args.plot, args.quiet)
 
@@ -184,13 +184,13 @@ def _payload(mass: float, box: str | None) -> tuple[Array, Array | None]:
     """phi (10,) of the expected payload, and the corners (2, 3) of its box, if there is one."""
     if box is None:
         return phi_from_body(mass, np.zeros(3), 2.0 * mass * _BALL**2 * np.eye(3)), None
-    corners = _box("--payload-box", box)
+    corners = box_corners("--payload-box", box)
     squares = (corners[1] - corners[0])**2
     inertia = mass / 12.0 * np.diag(squares.sum() - squares)
     return phi_from_body(mass, corners.mean(axis=0), inertia), corners
 
 
-def _box(option: str, text: str) -> Array:
+def box_corners(option: str, text: str) -> Array:
     """Corners (2, 3) [m] of a box given by lengths and centre (raises InvalidSetting)."""
     values = np.array(numbers(f"{option} {text}", text, "six numbers sx,sy,sz,cx,cy,cz", 6))
     lengths, center = values[:3], values[3:]

@@ -9,6 +9,7 @@ gravity are open here; `by_motion` judges them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +17,8 @@ import numpy as np
 from ...findings import Finding
 from ...settings import Settings
 from ..report.diagnosis import FAULTS
-from .row import Row, Verdict
-from .seen import Controller, Seen, Stream
+from .received import Stream
+from .record import Row, Verdict
 
 LEAST_RATE = 50.0  # Hz; fewer samples do not tell accelerations well
 _LATEST, _EARLIEST = 0.5, -0.05  # s from a stamp to its arrival
@@ -29,6 +30,67 @@ _SAME_POSITION = 0.02  # rad or m between two that tell the same joint
 _FULL_SPEED = 0.995
 _NAMED = 6  # names in a sentence
 PASSED, OPEN, FAILED = Verdict.PASSED, Verdict.OPEN, Verdict.FAILED
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A controller that takes trajectories.
+
+    Attributes:
+        name: of its action, without /follow_joint_trajectory.
+        joints: that it moves; empty: it does not tell.
+        positions: where it believes each of them to be [rad or m]; empty: it does not tell.
+    """
+
+    name: str
+    joints: tuple[str, ...] = ()
+    positions: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Driver:
+    """What the robot's driver tells of itself; None: it does not tell.
+
+    Attributes:
+        payload: mass that is configured on the robot [kg].
+        stopped: why the robot may not move, in words; empty: it may.
+        speed: share of the programmed speed at which it moves.
+    """
+
+    payload: float | None = None
+    stopped: str | None = None
+    speed: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Everything that the check looks at.
+
+    Attributes:
+        seconds: how long it was listened.
+        wrench, joints, transforms: the streams; rows of joints are positions by `names`.
+        chain: joints that move the frame of the wrench, root to tip; empty: not known.
+        beyond: joints of the description that move something behind that frame.
+        missing: why the motion of the sensor is not known, in words; empty: it is.
+        has_description: whether a robot description was received.
+        is_simulated: whether time comes from /clock.
+        findings: of the node.
+        controllers: that take trajectories; wrench_topics: other topics of wrenches.
+    """
+
+    seconds: float
+    wrench: Stream
+    joints: Stream
+    transforms: Stream
+    chain: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+    missing: str = ""
+    has_description: bool = True
+    is_simulated: bool = False
+    findings: tuple[Finding, ...] = ()
+    controllers: tuple[Controller, ...] = ()
+    wrench_topics: tuple[str, ...] = ()
+    driver: Driver = Driver()
 
 
 class Check(NamedTuple):

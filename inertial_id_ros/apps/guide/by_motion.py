@@ -28,8 +28,8 @@ from .at_rest import (
     ORDER_ADVICE,
     SIGN,
 )
-from .row import Row, Verdict
-from .stretch import Stretch
+from .received import Stretch
+from .record import Row, Verdict
 
 _SMOOTHED = 15  # readings of which a mean is taken, 0.3 s
 _LEAST_TILT = 0.12  # spread of the direction of gravity in the sensor that tells something

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -13,12 +13,15 @@ from ...inertia import PARAMETERS, Array, phi_from_body, report_jacobian, tensor
 from ...settings import Settings
 from ..excitation.arm import Arm, CarriedLoad
 from ..excitation.next_motion.check_motion import CheckedRobot, check_motion
+from ..excitation.next_motion.forecast import attainable
 from ..excitation.next_motion.knowledge import Knowledge, SensorModel
 from ..excitation.next_motion.motion_limits import MotionLimits
 from ..excitation.next_motion.planned_motion import PlannedMotion
 from ..excitation.next_motion.planner import MotionPlanner
-from ..excitation.next_motion.rest_to_rest import RestToRest, shortest_moves
+from ..excitation.next_motion.rest_to_rest import Pace, RestToRest, shortest_moves
 from ..excitation.next_motion.words import describe_motion
+from ..excitation.obstacles import box_obstacle
+from .progress import USUAL_MOTION, Wanted
 
 # A box around the payload in the frame of the sensor, corners [m], where nobody gave one.
 USUAL_BOX = np.array([[-0.1, -0.1, 0.0], [0.1, 0.1, 0.2]])
@@ -27,6 +30,7 @@ _WIGGLED = 2  # of them
 _ANGLES = (np.radians(18.0), np.radians(12.0))  # to either side; the larger one first
 _SLOW = 1.1  # s at least, of a move: accelerations hardly count then
 _POINTS = 0.02  # s between points of a trajectory
+_BY_WANDER = 1.4  # times what no motion shows, beyond which the wander is what limits
 _TRIES = 6  # seeds of the planner, where the check finds something wrong
 _DRAWN, _LARGE = 12, np.radians(50.0)  # large motions, and how far a joint turns in them
 
@@ -39,18 +43,27 @@ class MotionSource:
         pose: position of every joint by name [rad or m]; all motions stay around it.
         settings: of the node; rate: of the wrench [Hz].
         box: corners (2, 3) [m] of a box around the payload, in the frame of the sensor.
+        keep_out: corners (2, 3) [m] of boxes that nothing may touch, in axes of the description's
+            root.
+
+    Attributes:
+        arm: that moves.
 
     Raises:
         InvalidModel, UnknownFrame, InvalidData: the robot cannot be moved from there.
     """
 
     def __init__(self, urdf: str, frame: str, pose: Mapping[str, float], settings: Settings,
-                 limits: MotionLimits, rate: float, box: Array = USUAL_BOX) -> None:
+                 limits: MotionLimits, rate: float, box: Array = USUAL_BOX,
+                 keep_out: Sequence[Array] = ()) -> None:
+        self._box = box
         carried = CarriedLoad(box=box)
-        self._arm, self._limits = Arm(urdf, frame, carried), limits
-        self._checked = CheckedRobot(urdf, frame, carried)
-        home = self._positions(pose)
-        self._planner = MotionPlanner(self._arm, limits, home)
+        around = [box_obstacle(f"keep-out box {k + 1}", corners)
+                  for k, corners in enumerate(keep_out)]
+        self.arm, self._limits = Arm(urdf, frame, carried, obstacles=around), limits
+        self._checked = CheckedRobot(urdf, frame, carried, around)
+        home = self.positions(pose)
+        self._planner = MotionPlanner(self.arm, limits, home)
         self._knowledge = Knowledge.usual(SensorModel.from_settings(settings, rate))
         self._seed, self._rng = 0, np.random.default_rng()
 
@@ -86,7 +99,7 @@ class MotionSource:
         found: tuple[str, ...] = ()
         for _ in range(_TRIES):
             self._seed += 1
-            motion = self._planner.next_motion(self._positions(pose), self._knowledge, goal,
+            motion = self._planner.next_motion(self.positions(pose), self._knowledge, goal,
                                                self._seed, by_hand)
             found = self.problems(motion, pose)
             if not found:
@@ -100,18 +113,18 @@ class MotionSource:
         Raises:
             InvalidData: there is none.
         """
-        q = self._positions(pose)
-        names = list(self._arm.joint_names)
-        wrist = [names.index(name) for name in self._arm.chain[-_WRIST:]]
+        q = self.positions(pose)
+        names = list(self.arm.joint_names)
+        wrist = [names.index(name) for name in self.arm.chain[-_WRIST:]]
         best: tuple[float, PlannedMotion] | None = None
         for _ in range(_DRAWN):
             poses = np.tile(q, (3, 1))
             poses[1, wrist] += self._rng.uniform(-_LARGE, _LARGE, len(wrist))
-            path = RestToRest(poses, shortest_moves(self._arm, self._limits, poses[:-1], poses[1:]))
-            up = self._arm.frame_motion(poses, 0.0 * poses, 0.0 * poses).up
+            path = RestToRest(poses, shortest_moves(self.arm, self._limits, poses[:-1], poses[1:]))
+            up = self.arm.frame_motion(poses, 0.0 * poses, 0.0 * poses).up
             turned = float(np.linalg.norm(up[1] - up[0]))
             motion = self._as_planned(path, describe_motion(
-                self._arm.chain, poses[:, [names.index(name) for name in self._arm.chain]]))
+                self.arm.chain, poses[:, [names.index(name) for name in self.arm.chain]]))
             if (best is None or turned > best[0]) and not self.problems(motion, pose):
                 best = turned, motion
         if best is None:
@@ -121,7 +134,7 @@ class MotionSource:
     def learn(self, motion: PlannedMotion, pose: Mapping[str, float]) -> None:
         """Take a motion from this pose for made."""
         self._knowledge = self._planner.knowledge_after(self._knowledge, motion,
-                                                        self._positions(pose))
+                                                        self.positions(pose))
 
     def learn_estimate(self, report: Array, covariance: Array) -> None:
         """Take an estimate for what is known.
@@ -135,55 +148,68 @@ class MotionSource:
         if np.isfinite(of_phi).all() and np.linalg.eigvalsh(of_phi)[0] > 0.0:
             self._knowledge = self._knowledge.revised(phi, of_phi)
 
+    def attainable(self, asked: Wanted) -> tuple[Wanted, str]:
+        """What can be had of an accuracy in `USUAL_MOTION` seconds, by the estimate that was
+        learned last, and what limits it, in words."""
+        mass = max(abs(float(self._knowledge.phi[0])), 1e-6)
+        can = attainable(AccuracyGoal(asked.mass * mass, asked.com, asked.inertia),
+                         self._knowledge, self._box, self._limits, USUAL_MOTION)
+        sensor = self._knowledge.sensor
+        limit = "its gain, and how well its place is known (wrench.gain_error, alignment)"
+        if can.mass > _BY_WANDER * 2.0 * self._knowledge.unseen_sigma()[0]:
+            limit = (f"its zero wanders by {sensor.walk[0]:.2g} N and {sensor.walk[3]:.2g} N m "
+                     "(wrench.force_accuracy, wrench.torque_accuracy)")
+        return Wanted(can.mass / mass, can.com, can.inertia), limit
+
     def _tilting(self, pose: Mapping[str, float]) -> list[int]:
         """Joints of the wrist, those that tilt the sensor most first."""
-        names = list(self._arm.joint_names)
-        q = self._positions(pose)
-        wrist = [names.index(name) for name in self._arm.chain[-_WRIST:]]
+        names = list(self.arm.joint_names)
+        q = self.positions(pose)
+        wrist = [names.index(name) for name in self.arm.chain[-_WRIST:]]
 
         def tilt(joint: int) -> float:
             rows = np.tile(q, (2, 1))
             rows[1, joint] += _ANGLES[0]
-            up = self._arm.frame_motion(rows, 0.0 * rows, 0.0 * rows).up
+            up = self.arm.frame_motion(rows, 0.0 * rows, 0.0 * rows).up
             return -float(np.linalg.norm(up[1] - up[0]))
 
         return sorted(wrist, key=tilt)
 
     def _wiggle_of(self, joint: int, pose: Mapping[str, float]) -> PlannedMotion | None:
         """A motion to and fro of one joint; None where none is within the limits."""
-        q = self._positions(pose)
+        q = self.positions(pose)
         for angle in _ANGLES:
             poses = q + angle * np.array([0.0, 1.0, -1.0, 0.0])[:, None] * np.eye(len(q))[joint]
-            durations = np.maximum(_SLOW, shortest_moves(self._arm, self._limits, poses[:-1],
-                                                         poses[1:]))
-            motion = self._as_planned(
-                RestToRest(poses, durations), f"turn {self._arm.joint_names[joint]} by "
-                f"{np.degrees(angle):.0f}° to either side")
+            least = shortest_moves(self.arm, self._limits, poses[:-1], poses[1:])
+            slower = np.maximum(_SLOW / least.durations, 1.0)
+            path = RestToRest(poses, Pace(*(slower * part for part in least)))
+            motion = self._as_planned(path, f"turn {self.arm.joint_names[joint]} by "
+                                            f"{np.degrees(angle):.0f}° to either side")
             if not self.problems(motion, pose):
                 return motion
         return None
 
     def _as_planned(self, path: RestToRest, words: str) -> PlannedMotion:
         """The points of a motion, of all joints that move the sensor: controllers want them all."""
-        names = list(self._arm.joint_names)
-        chain = [names.index(name) for name in self._arm.chain]
+        names = list(self.arm.joint_names)
+        chain = [names.index(name) for name in self.arm.chain]
         stamps = np.linspace(0.0, path.duration, int(np.ceil(path.duration / _POINTS)) + 1)
         state = path(stamps)
         for part in state[1:]:
             part[[0, -1]] = 0.0  # what is left there is rounding
-        return PlannedMotion(self._arm.chain, stamps, state.q[:, chain], state.dq[:, chain],
+        return PlannedMotion(self.arm.chain, stamps, state.q[:, chain], state.dq[:, chain],
                              state.ddq[:, chain], words=words)
 
-    def _positions(self, pose: Mapping[str, float]) -> Array:
+    def positions(self, pose: Mapping[str, float]) -> Array:
         """Positions (joints,) in the order of the description.
 
         Raises:
             InvalidData: one is not known.
         """
-        for name in self._arm.joint_names:
+        for name in self.arm.joint_names:
             if name not in pose:
                 raise InvalidData(f"it is not known where joint '{name}' is")
-        return np.array([pose[name] for name in self._arm.joint_names])
+        return np.array([pose[name] for name in self.arm.joint_names])
 
 
 def as_phi(report: Array) -> Array:

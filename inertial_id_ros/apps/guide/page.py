@@ -16,8 +16,7 @@ from ..report.charts import Axes, Curve, chart, limits_around
 from ..report.html import Markup, element, page, section, table
 from ..report.units import two_digits
 from .proof import FORCE, TORQUE, Proof
-from .record import End, Record
-from .row import Row, Verdict
+from .record import End, Record, Row, Verdict
 
 _AXES = ("x", "y", "z")
 _TONES = {Verdict.PASSED: "good", Verdict.OPEN: "fair", Verdict.FAILED: "bad"}
@@ -128,7 +127,7 @@ def _chart(proof: Proof, part: slice, predicted: Array, title: str, unit: str) -
 
 def _progress_section(record: Record) -> Markup:
     """How the intervals came down to the goal."""
-    known = [p for p in record.progress if p.parts and all(q.is_known for q in p.parts[:2])]
+    known = [p for p in record.progress if p.parts]
     if len(known) < 2:
         return section("On the way", "progress", element("p", "There was no estimate to draw."))
     time_, figures = np.array([p.elapsed for p in known]), []

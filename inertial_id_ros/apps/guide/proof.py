@@ -10,7 +10,7 @@ import numpy as np
 from ...inertia import Array
 from ...regression.newton_euler import regressor
 from ...settings import Settings, WrenchSettings
-from .stretch import Stretch
+from .received import Stretch
 
 FORCE, TORQUE = slice(0, 3), slice(3, 6)
 _LEAST = 25  # readings: half a second

@@ -6,7 +6,9 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from ...inertia import Array
 from ...io import cdr
 from ...io.dynamic_joint_state import DynamicJointStates
 from ...io.messages import stamp_ns
+from ...kinematics.motion import Motion, MotionSource
 from ...kinematics.motion_source import MotionSelector
 from ...kinematics.robot_description import parse_urdf
 from ...settings import Settings
@@ -28,12 +31,88 @@ from ...signals.input_topics import (
     InputTopic,
 )
 from ...signals.ring_buffer import SampleRing
-from .seen import Stream
-from .stretch import Stretch, make_stretch
 
 _KEPT_NS = 60_000_000_000  # of messages
 _FLOOD = 200_000  # messages of a topic at most
 Decode = Callable[[bytes], Any]
+_ENOUGH = 5  # samples of which a rate can be told
+_PERIOD_NS = 20_000_000  # of readings
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """The samples of one topic.
+
+    Attributes:
+        topic: its full name; publishers: names of the nodes that publish it.
+        arrivals: (n,) times of arrival by the clock of ROS [ns]; stamps: (n,) of the samples [ns].
+        rows: (n, k) numbers of the samples, k may be 0.
+        names: of the k columns, or the frame of a wrench as the only one.
+    """
+
+    topic: str
+    publishers: tuple[str, ...] = ()
+    arrivals: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    stamps: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    rows: Array = field(default_factory=lambda: np.empty((0, 0)))
+    names: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.arrivals)
+
+    @cached_property
+    def rate(self) -> float:
+        """Samples a second [Hz], by their arrival; 0 where too few came."""
+        if len(self) < _ENOUGH:
+            return 0.0
+        return float((len(self) - 1) / max((self.arrivals[-1] - self.arrivals[0]) * 1e-9, 1e-9))
+
+    @cached_property
+    def lag(self) -> float:
+        """Median time from the stamp to the arrival [s]; NaN without samples."""
+        if not len(self):
+            return float("nan")
+        return float(np.median(self.arrivals - self.stamps)) * 1e-9
+
+
+class Stretch(NamedTuple):
+    """Readings and motion at n times.
+
+    Attributes:
+        stamps: (n,) [ns]; readings: (n, 6) means of the wrench around them [N, N m].
+        motion: of the sensor at these times.
+        samples: raw samples behind a reading, on average.
+    """
+
+    stamps: np.ndarray
+    readings: Array
+    motion: Motion
+    samples: float
+
+    @property
+    def time(self) -> Array:
+        """Times (n,) since the first [s]."""
+        return np.asarray((self.stamps - self.stamps[0]) * 1e-9) if len(self.stamps) else (
+            np.empty(0))
+
+
+def make_stretch(stamps: np.ndarray, wrench: Array, source: MotionSource, early_ns: int = 0
+                 ) -> Stretch:
+    """Readings of 20 ms each, where the motion is known.
+
+    Args:
+        stamps: (n,) of the wrench [ns], increasing; wrench: (n, 6) [N, N m].
+        early_ns: by how much the stamps of the wrench are early [ns].
+    """
+    period = (stamps + early_ns) // _PERIOD_NS
+    number, inverse, count = np.unique(period, return_inverse=True, return_counts=True)
+    sums = np.column_stack([np.bincount(inverse, weights=wrench[:, c]) for c in range(6)])
+    means: Array = sums / count[:, None]
+    middle = (number * _PERIOD_NS + _PERIOD_NS // 2).astype(np.int64)
+    motion = source.motion_at(middle)
+    known = motion.valid
+    return Stretch(middle[known], means[known], motion.part(known),
+                   float(count.mean()) if len(count) else 0.0)
 
 
 class Received:

@@ -8,7 +8,7 @@ from typing import Protocol, TextIO
 
 from .progress import Progress
 from .proof import Proof
-from .row import Row
+from .record import Row
 
 _PERIOD = 1.0  # s between two lines of progress
 

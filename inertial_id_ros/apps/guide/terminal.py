@@ -10,7 +10,7 @@ from ...extras import optional_packages
 from ..report.units import two_digits
 from .progress import Part, Progress
 from .proof import Proof
-from .row import Row, Verdict
+from .record import Row, Verdict
 
 with optional_packages("identify_payload in a terminal"):
     from rich.console import Console, Group

@@ -8,7 +8,7 @@ Neither text of the style holds a `<` or an ampersand, so that a page is well-fo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from ...errors import printable
 
@@ -38,7 +38,12 @@ def element(tag: str, *children: Child, **attributes: object) -> Markup:
 
 def _quoted(value: object) -> str:
     """The value of an attribute, in quotes."""
-    return quoteattr(value if isinstance(value, Markup) else printable(str(value)))
+    return f'"{escape(value if isinstance(value, Markup) else printable(str(value)))}"'
+
+
+def _text(text: str) -> str:
+    """A text between tags."""
+    return escape(printable(text), quote=False)
 
 
 def points(places: Iterable[tuple[float, float]]) -> Markup:
@@ -48,13 +53,13 @@ def points(places: Iterable[tuple[float, float]]) -> Markup:
 
 def join(children: Iterable[Child]) -> Markup:
     """Elements and texts, one after the other."""
-    return Markup("".join(child if isinstance(child, Markup) else escape(printable(child))
+    return Markup("".join(child if isinstance(child, Markup) else _text(child)
                           for child in children))
 
 
 def verbatim(text: str) -> Markup:
     """A text with its line breaks."""
-    return Markup("\n".join(escape(printable(line)) for line in text.splitlines()))
+    return Markup("\n".join(map(_text, text.splitlines())))
 
 
 def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Child]],

@@ -69,3 +69,16 @@ def round_to_spread(value: float, spread: float) -> tuple[str, str]:
         return f"{value:.3g}", f"{spread:.2g}"
     shown = round(value, decimals) + 0.0  # + 0.0 makes 0.0 of -0.0
     return f"{shown:.{decimals}f}", f"{spread:.{decimals}f}"
+
+
+def interval(value: float, spread: float, positive: bool = False) -> str:
+    """A value with its interval, which does not reach below zero where that cannot be.
+
+    Examples:
+        >>> interval(0.93312, 0.00447), interval(3.71, 7.28, True)
+        ('0.9331 ± 0.0045', '3.7 (0 to 11.0)')
+    """
+    shown, about = round_to_spread(value, spread)
+    if positive and value < spread:
+        return f"{shown} (0 to {round_to_spread(value + spread, spread)[0]})"
+    return f"{shown} ± {about}"

@@ -23,7 +23,7 @@ from ...robot.sensed_base import BaseSensing
 from ..bag.output import check_outputs, print_written, report_file, write_json, write_text
 from .recording_files import BagTopics, read_recording
 from .report import print_report, result_json
-from .robot_identification import Currents, RobotResult, identify_described_robot
+from .robot_identification import GAIN_ERROR, Currents, RobotResult, identify_described_robot
 from .urdf_output import described_mjcf, described_sdf, set_inertias
 
 with optional_packages("printing the result"):
@@ -59,6 +59,9 @@ def make_parser() -> argparse.ArgumentParser:
     add("--gains", metavar="A,B,...", default="",
         help="efforts are motor currents [A]; gains of the drives, in the order of the joints "
         "[N m/A]")
+    add("--gain-error", metavar="X", type=float,
+        help="standard deviation of each of these gains, relative "
+        f"(default: {GAIN_ERROR:g}; 0: exact)")
     add("--urdf", metavar="FILE", type=Path,
         help="robot description (default: the one in the bag)")
     add("--joint-states-topic", metavar="TOPIC", default="", help="topic in a bag")
@@ -190,7 +193,8 @@ def _write(result: RobotResult, urdf: str, recording: str, descriptions: Sequenc
 def _check(args: argparse.Namespace) -> None:
     """Raise InvalidSetting where a number of the command line is out of range."""
     for name, low, high in (("low_pass", 0.02, 2.0), ("hold_back", 0.0, 0.9),
-                            ("prior_weight", 1e-9, 1e9), ("coulomb_velocity", 0.0, 10.0)):
+                            ("prior_weight", 1e-9, 1e9), ("coulomb_velocity", 0.0, 10.0),
+                            ("gain_error", 0.0, 0.99)):
         value = getattr(args, name)
         if value is not None and not (np.isfinite(value) and low <= value <= high):
             raise InvalidSetting(f"--{name.replace('_', '-')} is {value:g}; allowed: {low:g} to "
@@ -208,10 +212,13 @@ def _currents(args: argparse.Namespace) -> Currents | None:
                              "recording with a payload and its mass")
     if args.hanging and args.loaded is None:
         raise InvalidSetting("--hanging says how the payload of --loaded is held; give --loaded")
+    if args.gain_error is not None and not args.gains:
+        raise InvalidSetting("--gain-error is that of the gains that --gains gives")
     if args.loaded is not None and args.gains:
         raise InvalidSetting("--gains gives what --loaded is to find; leave one of them out")
     if args.gains:
-        return Currents(numbers(f"--gains {args.gains}", args.gains, "numbers"))
+        return Currents(numbers(f"--gains {args.gains}", args.gains, "numbers"),
+                        GAIN_ERROR if args.gain_error is None else args.gain_error)
     if args.loaded is None:
         return None
     if not (np.isfinite(args.payload_mass) and args.payload_mass > 0.0):

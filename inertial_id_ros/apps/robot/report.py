@@ -9,8 +9,9 @@ import numpy as np
 
 from ...extras import optional_packages
 from ...inertia import report_from_phi, report_jacobian
+from ...robot.joint_terms import COULOMB, DRIVE, VISCOUS
 from ..bag.printed_report import as_markup
-from ..report.units import CONFIDENCE_95, round_to_spread
+from ..report.units import CONFIDENCE_95, interval, round_to_spread
 from .robot_identification import RobotResult
 
 with optional_packages("printing the result"):
@@ -18,6 +19,8 @@ with optional_packages("printing the result"):
     from rich.markup import escape
     from rich.table import Table
 
+POSITIVE = (0, 4, 7, 9)  # of a body: its mass and moments of inertia
+POSITIVE_TERMS = (VISCOUS, COULOMB, DRIVE)
 _DATA = 0.5  # share of the data from which on a number counts as identified
 
 
@@ -48,7 +51,7 @@ def verdict(result: RobotResult) -> list[str]:
         drives = result.drives
         spread = CONFIDENCE_95 * np.sqrt(np.diag(drives.covariance))
         out.append("gains of the drives, N m/A: " + ", ".join(
-            f"{name} {' ± '.join(round_to_spread(gain, about))}" for name, gain, about in zip(
+            f"{name} {interval(gain, about, True)}" for name, gain, about in zip(
                 result.model.joint_names, drives.gain, spread, strict=True)))
     if result.choice is not None:
         out += result.choice.sentences()
@@ -87,8 +90,7 @@ def _body_table(result: RobotResult) -> Table:
         values, share = report_from_phi(phi), result.identified.data_share[where]
         cells = []
         for i, scale in ((0, 1.0), (1, 1e3), (2, 1e3), (3, 1e3), (4, 1.0), (7, 1.0), (9, 1.0)):
-            shown, about = round_to_spread(scale * values[i], scale * sigma[i])
-            text = f"{shown} ± {about}"
+            text = interval(scale * values[i], scale * sigma[i], i in POSITIVE)
             cells.append(text if share[i] > _DATA else escape(f"[{text}]"))
         table.add_row(as_markup(body), *cells)
     return table
@@ -105,8 +107,9 @@ def _term_table(result: RobotResult) -> Table:
         cells = []
         for term in model.terms.names:
             k = model.term_index(name, term)
-            cells.append(" ± ".join(round_to_spread(
-                result.identified.phi[k], CONFIDENCE_95 * result.identified.sigma[k]))
+            cells.append(interval(
+                result.identified.phi[k], CONFIDENCE_95 * result.identified.sigma[k],
+                term in POSITIVE_TERMS)
                 if model.terms.has(model.joint_names.index(name), term) else "-")
         table.add_row(as_markup(name), *cells)
     return table

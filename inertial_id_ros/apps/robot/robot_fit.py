@@ -15,7 +15,7 @@ from ...robot.consistent_fit import Described, Prior, identify_described
 from ...robot.constraints import Reference, consistent_robot, description_reference
 from ...robot.model import RobotModel
 from ...robot.recording import FilteredRecording, friction_in_doubt, moving_weights, rest_weights
-from ..report.units import CONFIDENCE_95, round_to_spread
+from ..report.units import CONFIDENCE_95, interval
 
 SMALLEST = 1e-6  # of a joint's torque: what the model leaves at least
 _LEAST_FREE = 0.1  # part of the rows of a joint that a fit leaves free at least
@@ -46,6 +46,9 @@ class RobotFit:
 
     Attributes:
         model: its regressor; described: the robot; covariance: (p, p); rms, doubt: see `FreeFit`.
+        best: (p,) the robot that data and prior ask for, constraints not counted.
+        own_covariance: (p, p) without that of gains.
+        noise: (joints,) of independent rows that say as much as the rows do [N m].
         follow: (p, joints) growth of the parameters with the torques of each joint, relative.
     """
 
@@ -54,6 +57,9 @@ class RobotFit:
     covariance: Array
     rms: Array
     doubt: Array
+    best: Array
+    own_covariance: Array
+    noise: Array
     follow: Array
 
     def weights(self, rows: FilteredRecording) -> Array:
@@ -79,14 +85,16 @@ def fit_robot(model: RobotModel, rows: FilteredRecording, level: RobotModel, wei
     noise = free.noise * _undo_fit(free, design)
     found = identify_described(free.data, base, consistent_robot(model, like=design), design,
                                len(model.bodies), noise, weight)
-    covariance = _covariance(free.data, noise, found.prior)
+    own = covariance = _covariance(free.data, noise, found.prior)
     follow = covariance @ np.stack([factor[:, :-1].T @ factor[:, -1] / sd**2 for factor, sd in
                                     zip(free.data.factors, noise, strict=True)], axis=1)
     if gain_spread is not None and gain_spread.any():
         covariance = covariance + follow @ gain_spread @ follow.T
         found = replace(found, identified=replace(
             found.identified, sigma=np.sqrt(np.maximum(np.diag(covariance), 0.0))))
-    return RobotFit(model, found, covariance, free.rms, free.doubt, follow)
+    before, expected = found.prior.rows(np.eye(model.size))
+    best = follow.sum(axis=1) + own @ (before.T @ expected)
+    return RobotFit(model, found, covariance, free.rms, free.doubt, best, own, noise, follow)
 
 
 def fit_unconstrained(model: RobotModel, rows: FilteredRecording) -> FreeFit:
@@ -168,7 +176,7 @@ def compare_with_description(model: RobotModel, fitted: Described, covariance: A
         spread = CONFIDENCE_95 * float(np.sqrt(covariance[m, m]))
         mass = ""
         if abs(phi[m] - nominal[m]) > spread:
-            mass = (f" (mass {' ± '.join(round_to_spread(phi[m], spread))} kg, described "
+            mass = (f" (mass {interval(phi[m], spread, True)} kg, described "
                     f"{nominal[m]:.3g} kg)")
         notes.append(f"the recording contradicts the description of {model.bodies[k]} by far{mass}:"
                      " is there a load or gripper that the description lacks?")

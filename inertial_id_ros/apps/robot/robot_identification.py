@@ -27,9 +27,21 @@ from ...robot.recording import (
 from ...robot.robot_file import IdentifiedRobot, RobotCurrents, robot_model
 from ...robot.sensed_base import BaseSensing, wrench_to_root
 from ...robot.tilt_and_delay import Alignment, align_recording
+from .friction_guard import find_missing_friction
+from .input_checks import (
+    check_joints_there,
+    check_measured,
+    check_motion,
+    check_scale,
+    find_mistake,
+)
 from .recording_files import TORQUES, NamedRecording
 from .robot_fit import SMALLEST, RobotFit, compare_with_description, fit_robot, fit_unconstrained
 from .term_choice import TermChoice, choose_terms
+
+# Of data sheets and of controllers: those of a real UR10e differ from gains that were found with a
+# known mass by 4 % (docs/robot.md).
+GAIN_ERROR = 0.05
 
 
 @dataclass(frozen=True)
@@ -38,11 +50,13 @@ class Currents:
 
     Attributes:
         gains: (joints,) [N m/A]; empty: found from the pair.
+        gain_error: standard deviation of the given gains, relative, each joint's its own.
         loaded: recording with a payload on the last link, of this mass [kg].
         hanging: the payload hangs from a cord or hook, and is not fixed.
     """
 
     gains: tuple[float, ...] = ()
+    gain_error: float = GAIN_ERROR
     loaded: NamedRecording | None = None
     mass: float = 0.0
     hanging: bool = False
@@ -53,7 +67,7 @@ class Drives:
     """Gains of a robot's drives.
 
     Attributes:
-        gain: (joints,) [N m/A]; covariance: (joints, joints) of them, zero where they were given.
+        gain: (joints,) [N m/A]; covariance: (joints, joints) of them.
     """
 
     gain: Array
@@ -77,7 +91,8 @@ def find_drives(currents: Currents, model: RobotModel, unloaded: JointRecording,
         model: of the robot without payload; unloaded: its currents.
 
     Raises:
-        InvalidSetting: a number of gains that is not the number of joints, or one not positive.
+        InvalidSetting: a number of gains that is not the number of joints, or one not positive; an
+            error of the gains that is none.
         NotEnoughData: the pair does not determine the gains.
     """
     count = len(model.joint_names)
@@ -87,7 +102,10 @@ def find_drives(currents: Currents, model: RobotModel, unloaded: JointRecording,
             raise InvalidSetting(f"gains are {', '.join(f'{g:g}' for g in currents.gains)} N m/A; "
                                  f"{count} positive numbers are needed, for "
                                  + ", ".join(model.joint_names))
-        return Drives(gain, np.zeros((count, count)))
+        if not 0.0 <= currents.gain_error < 1.0:
+            raise InvalidSetting(f"the error of the gains is {currents.gain_error:g}; allowed: 0 "
+                                 "to less than 1, of themselves")
+        return Drives(gain, np.diag((currents.gain_error * gain)**2))
     with_drives = model.with_terms(JointTerms(drive_inertia=True))
     pair = [filter_recording(with_drives, recording, 0.0, WINDOW, low_pass)
             for recording in (unloaded, currents.loaded.of_joints(model.joint_names))]
@@ -101,8 +119,12 @@ def find_drives(currents: Currents, model: RobotModel, unloaded: JointRecording,
 
 
 FADINGS = (0.0, 0.003, 0.01, 0.03, 0.1)  # rad/s that `find_coulomb_velocity` tries
+_TINY = 1e-12  # N m
 _CLEAR = 3.0  # standard deviations from which tilt and delay are believed
 _UNEXPLAINED = 0.3  # share of the torque that may be left
+_OF_A_JOINT = 0.5  # the same of one joint, if the description has _EXPECTED of its torque
+_EXPECTED = 0.3
+_SUSPECT = 0.05  # share of a joint's torque from which on mistakes are looked for
 
 
 @dataclass(frozen=True)
@@ -124,7 +146,12 @@ class Prediction:
     @property
     def relative(self) -> float:
         """``|measured - predicted| / |measured|`` over all joints."""
-        return float(np.linalg.norm(self.error) / np.linalg.norm(self.torque))
+        return float(np.linalg.norm(self.error) / max(float(np.linalg.norm(self.torque)), _TINY))
+
+    @property
+    def shares(self) -> Array:
+        """The same of each joint (joints,)."""
+        return np.asarray(self.error / np.maximum(self.torque, _TINY))
 
 
 @dataclass(frozen=True)
@@ -141,8 +168,10 @@ class RobotResult:
         alignment: tilt and delay, zero where they are not clear of zero; None if not asked for.
         speeds: (joints,) largest of the recording [rad/s].
         notes: what a person should know.
+        expected: (joints,) by how much the description's own torques vary, rms [N m].
         choice: of the joint terms; None if they were given.
         drives: gains with which currents became torques; None: efforts are torques.
+        mistake: with which the recording was written, as it seems; empty: none.
     """
 
     model: RobotModel
@@ -158,8 +187,10 @@ class RobotResult:
     alignment: Alignment | None
     speeds: Array
     notes: tuple[str, ...]
+    expected: Array
     choice: TermChoice | None = None
     drives: Drives | None = None
+    mistake: str = ""
 
     @property
     def bodies(self) -> dict[str, Body]:
@@ -169,9 +200,16 @@ class RobotResult:
                 for name in self.model.bodies}
 
     def check_explained(self) -> None:
-        """Raise NotEnoughData where the robot leaves much of the torque unexplained."""
-        left = max(self.prediction.relative,
-                   0.0 if self.validation is None else self.validation.relative)
+        """Raise NotEnoughData where the robot leaves much of the torque unexplained, InvalidData
+        where a mistake in the recording is the reason."""
+        if self.mistake:
+            raise InvalidData(f"{self.mistake}: undone, the recording fits the robot description "
+                              "far better")
+        tests = [p for p in (self.prediction, self.validation) if p is not None]
+        left = max(p.relative for p in tests)
+        shares = np.max([p.shares for p in tests], axis=0)
+        names = ", ".join(f"'{self.model.output_names[j]}' ({shares[j]:.0%})"
+                          for j in np.argsort(-shares)[:2] if shares[j] > _UNEXPLAINED)
         if left > _UNEXPLAINED and self.model.has_zero.any():
             raise NotEnoughData(
                 f"the robot description leaves {left:.0%} of the forces and torques unexplained "
@@ -181,8 +219,14 @@ class RobotResult:
         if left > _UNEXPLAINED:
             raise NotEnoughData(
                 f"the robot description leaves {left:.0%} of the torque unexplained (at most "
-                f"{_UNEXPLAINED:.0%} is accepted): are the efforts torques, in the order and "
-                "with the sign of the joints, and does the arm move?")
+                f"{_UNEXPLAINED:.0%} is accepted), most in {names}: are the efforts torques, in "
+                "the order and with the sign of the joints, and does the arm move?")
+        known = self.expected > _EXPECTED * self.prediction.torque
+        wrong = known & (shares > _OF_A_JOINT) & ~self.model.has_zero
+        if wrong.any():
+            raise NotEnoughData(
+                f"most of the torque is unexplained of {names}, although the description alone "
+                "asks for much of it: are these efforts torques, and of this joint?")
 
 
 def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[NamedRecording],
@@ -192,13 +236,12 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
                              low_pass: float = LOW_PASS, aligned: bool = True,
                              held_back: float = 0.3, prior_weight: float = 1.0,
                              choose: bool = False, tests: Sequence[NamedRecording] = (),
-                             currents: Currents | None = None, sensing: BaseSensing = TORQUES
-                             ) -> RobotResult:
+                             currents: Currents | None = None, sensing: BaseSensing = TORQUES,
+                             locked: bool = False) -> RobotResult:
     """Identify the robot of a description from one recording or several.
 
     Args:
-        joints: that move, in the order of the description, the others locked at zero; empty: those
-            that the recording names, or all.
+        joints: that move, in the order of the description, the others locked at zero; empty: all.
         terms: of every joint; None: viscous and Coulomb friction, and an offset.
         choose: add the terms that the part not held back asks for, see `choose_terms`.
         find_fading: use the speed below which Coulomb friction fades that fits best, in place of
@@ -211,12 +254,15 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
         currents: efforts are motor currents; None: they are torques. Gains are found from what is
             not held back.
         sensing: what is measured of the base; with a wrench, no terms are chosen.
+        locked: without `joints`, lock those that the recording does not name.
         low_pass, aligned, prior_weight: as for `identify_robot`.
 
     Raises:
         InvalidSetting: motor currents with a sensed base.
         InvalidModel: the description cannot be used, or lacks a joint.
         RecordingError: a recording lacks a joint.
+        NotEnoughData: too little moves. InvalidData: efforts of a joint are not measured, or in
+            another unit.
         InertialIdError: what `identify_robot` and `find_drives` raise.
     """
     sources = [recorded] if isinstance(recorded, NamedRecording) else list(recorded)
@@ -227,7 +273,9 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
         raise InvalidSetting("motor currents are used of robots whose base stands still and is not "
                              "measured")
     if not moving and sources[0].names:
-        moving = tuple(n for n in robot_model(urdf).joint_names if n in sources[0].names)
+        described = robot_model(urdf).joint_names
+        check_joints_there(described, sources[0].names, locked)
+        moving = tuple(n for n in described if n in sources[0].names)
 
     def make_model(fading: float | tuple[float, ...]) -> RobotModel:
         return robot_model(urdf, moving or None, replace(used, coulomb_velocity=fading), gravity,
@@ -243,19 +291,43 @@ def identify_described_robot(urdf: str, recorded: NamedRecording | Sequence[Name
     held_back = 0.0 if tests else _last_share(parts) if len(parts) > 1 and held_back else held_back
     first = samples.split(1.0 - held_back)[0] if held_back > 0.0 else samples
     test = JointRecording.join([samples_of(t) for t in tests]) if tests else None
+    notes = [] if sensing.moves else check_motion(model, samples, low_pass)
+    if sensing == TORQUES:
+        check_measured(model, samples)
     drives = None if currents is None else find_drives(currents, model, first, low_pass)
     if drives is not None:
         samples, first = drives.torques(samples), drives.torques(first)
         test = test and drives.torques(test)
-    fades = find_fading and used.coulomb
+    if sensing == TORQUES:
+        notes += check_scale(model, samples, low_pass)
+    plain, fades = model, find_fading and used.coulomb
     if find_fading:
         model = make_model(find_coulomb_velocity(make_model, first, low_pass) if fades else 0.0)
     choice = None
     if choose and not sensing.wrench:
         choice = _choose_terms(model, first, low_pass, aligned, fades)
         model = model.with_terms(choice.terms)
-    return replace(identify_robot(model, samples, low_pass, aligned, held_back, prior_weight, test,
-                                  drives), choice=choice)
+    result = identify_robot(model, samples, low_pass, aligned, held_back, prior_weight, test,
+                            drives)
+    mistake = _mistake_in(samples, plain, low_pass, result) if sensing == TORQUES else ""
+    return replace(result, choice=choice, notes=(*notes, *result.notes), mistake=mistake)
+
+
+def _mistake_in(recording: JointRecording, model: RobotModel, low_pass: float,
+                result: RobotResult) -> str:
+    """A mistake in the recording that explains what its robot does not; empty: there is none.
+
+    Args:
+        model: with the usual terms.
+    """
+    def errors(part: JointRecording) -> Array:
+        rows = filter_recording(model, part, 0.0, WINDOW, low_pass)
+        return _predict_with(fit_robot(model, rows, model, 1.0), rows).error
+
+    shares = result.prediction.shares
+    if shares.max() < _SUSPECT:
+        return ""
+    return find_mistake(model, recording, low_pass, errors, np.argsort(-shares).tolist())
 
 
 def _choose_terms(model: RobotModel, recording: JointRecording, low_pass: float, aligned: bool,
@@ -332,7 +404,16 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
     if test is not None:
         validation = _predict_with(fitted, rows_of(test))
     identified, covariance = fitted.described.identified, fitted.covariance
+    lacking = find_missing_friction(model, recording, rows, fitted, delay, low_pass)
+    if lacking.joints:
+        covariance = covariance + lacking.covariance
+        identified = replace(identified, sigma=np.sqrt(np.maximum(np.diag(covariance), 0.0)))
+        notes.append(f"friction of {', '.join(lacking.joints)} follows another curve of speed than "
+                     "its terms; the intervals hold what that changes")
     notes += compare_with_description(model, fitted.described, covariance)
+    explained = _predict_with(fitted, rows)
+    notes += [f"{share:.0%} of the torque of {name} is not explained" for name, share in zip(
+        model.output_names, explained.shares, strict=True) if share > _OF_A_JOINT]
     base = structural_base_parameters(level)
     robot = IdentifiedRobot(model.joint_names, model.bodies, model.terms, model.gravity, delay,
                             low_pass, identified.phi, covariance, identified.noise,
@@ -343,9 +424,9 @@ def identify_robot(model: RobotModel, recording: JointRecording, low_pass: float
         model, robot, identified, identified.consistent(len(model.bodies)),
         fitted.described.doubt, base,
         base.matrix @ identified.phi, np.sqrt(np.maximum(np.diag(spread), 0.0)),
-        _predict_with(fitted, rows), validation, found,
+        explained, validation, found,
         _largest_speeds(recording)[model.coordinates - len(model.joint_names):], tuple(notes),
-        drives=drives)
+        np.std(rows.regressor @ model.nominal, axis=0), drives=drives)
 
 
 def _check_sign(model: RobotModel, rows: FilteredRecording) -> None:

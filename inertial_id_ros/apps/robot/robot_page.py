@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...errors import NotEnoughData
+from ...errors import InvalidData, NotEnoughData
 from ...inertia import Array, pseudo_inertia, report_from_phi, report_jacobian
 from ...robot.constraints import description_reference
 from ...robot.joint_terms import DRIVE, OFFSET
@@ -18,8 +18,16 @@ from ..report.charts import Axes, Curve, chart, limits_around, tick_text, ticks
 from ..report.diagnosis import BAD, FAIR, GOOD, Diagnosis, verdict_section
 from ..report.html import Markup, drawing, element, label, page, section, table
 from ..report.provenance import ReportOrigin, provenance_section
-from ..report.units import CONFIDENCE_95, NAMES, SCALES, UNITS, percent, round_to_spread
-from .report import verdict
+from ..report.units import (
+    CONFIDENCE_95,
+    NAMES,
+    SCALES,
+    UNITS,
+    interval,
+    percent,
+    round_to_spread,
+)
+from .report import POSITIVE, POSITIVE_TERMS, verdict
 from .robot_identification import RobotResult
 from .term_choice import COST
 
@@ -196,7 +204,7 @@ def diagnose_robot(result: RobotResult) -> Diagnosis:
     reasons = tuple(f"{line[0].upper()}{line[1:]}." for line in verdict(result))
     try:
         result.check_explained()
-    except NotEnoughData as error:
+    except (InvalidData, NotEnoughData) as error:
         return Diagnosis(BAD, "Not identified", "The description does not explain the torques.",
                          (str(error), *reasons),
                          ("Check that the efforts are torques, in the order and with the sign of "
@@ -282,7 +290,7 @@ def _body_section(result: RobotResult) -> Markup:
         values = report_from_phi(phi)
         row: list[str | Markup] = [body]
         for i in _SHOWN:
-            text = " \u00b1 ".join(round_to_spread(SCALES[i] * values[i], SCALES[i] * sigma[i]))
+            text = interval(SCALES[i] * values[i], SCALES[i] * sigma[i], i in POSITIVE)
             row.append(element("td", text, class_=None if share[i] > _DATA else "fair"))
         rows.append(row)
     heads = ("body", *(f"{NAMES[i]} [{UNITS[i]}]".replace("^2", "\u00b2") for i in _SHOWN))
@@ -298,11 +306,10 @@ def _term_section(result: RobotResult) -> Markup:
     model = result.model
     rows = []
     for j, name in enumerate(model.joint_names):
-        places = [(model.term_index(name, term), model.terms.has(j, term))
-                  for term in model.terms.names]
-        rows.append((name, *(" \u00b1 ".join(round_to_spread(
-            result.identified.phi[k], CONFIDENCE_95 * result.identified.sigma[k]))
-            if there else "-" for k, there in places)))
+        places = [(model.term_index(name, term), term) for term in model.terms.names]
+        rows.append((name, *(interval(
+            result.identified.phi[k], CONFIDENCE_95 * result.identified.sigma[k],
+            term in POSITIVE_TERMS) if model.terms.has(j, term) else "-" for k, term in places)))
     if not model.terms.names:
         return section("Joints", "joints", element("p", "No terms of the joints were asked for."))
     return section("Joints", "joints", table("Joints, with 95 % intervals",

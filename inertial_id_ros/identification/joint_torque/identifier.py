@@ -23,7 +23,6 @@ from ...signals import inbox
 from ...signals.bins import BIN_NS
 from ...signals.drop_counters import DropCounters
 from ...signals.ring_buffer import JUMPED
-from ..commands import RESET, SET_SETTINGS
 from ..compensated_wrenches import CompensatedWrenches, no_wrenches
 from ..knowledge import PayloadSpan, TorqueWindow
 from ..pipeline import Pipeline
@@ -197,7 +196,6 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         """Forget samples and estimate; keep the robot description."""
         with self._lock:
             self._empty(reason)
-            self.on_command(RESET, reason)
 
     def _empty(self, reason: str) -> None:
         """Begin without samples."""
@@ -248,7 +246,6 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
             self._solver.configure(settings)
             self.settings = settings
             self._force_solve()
-            self.on_command(SET_SETTINGS, settings)
 
 
 def _ignore(*_: object) -> None:

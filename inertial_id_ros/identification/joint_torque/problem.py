@@ -15,6 +15,8 @@ measured one would let all shrink, so that its noise does.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +35,8 @@ from ...robot.model import RobotModel
 from ...robot.robot_file import IdentifiedRobot, reduced_model
 
 ZERO_SD = 1000.0  # N m: a zero that has moved may be anywhere
+MOTION, ROBOT, FRICTION, GAINS = "motion", "robot", "friction", "gains"  # what leaves a mass open
+_MORE = 4.0  # times as much motion
 _ROUNDS = 2
 _LEAST = 1e-3  # of the robot's own noise: what rows leave at least
 
@@ -44,14 +48,11 @@ class TorqueFit(NamedTuple):
         problem: for the estimators.
         residual_rms: (joints,) root mean square of the torques that it does not explain [N m].
         bare_rms: (joints,) the same of the robot without payload [N m].
-        exact_gains_sd: standard deviation of the mass if the gains of the drives were exact [kg];
-            None: they are, or torques are measured.
     """
 
     problem: Problem
     residual_rms: Array
     bare_rms: Array
-    exact_gains_sd: float | None
 
 
 class TorqueProblem:
@@ -72,6 +73,7 @@ class TorqueProblem:
     def __init__(self, robot: IdentifiedRobot, urdf: str, frame: str, drift: float) -> None:
         self.model = robot.model(urdf)
         self.robot = robot
+        self._made_from = urdf, frame, drift
         self.zero_moved = False
         where, placement = _find_body(self.model, urdf, frame)
         n, p = self.model.nv, self.model.size
@@ -133,12 +135,13 @@ class TorqueProblem:
         return wide, np.concatenate([taller[:, :PARAMETERS], errors,
                                      taller[:, PARAMETERS + p:]], axis=1)
 
-    def build(self, rows: Array, tool: Tool | None) -> TorqueFit:
+    def build(self, rows: Array, tool: Tool | None, motion: float = 1.0) -> TorqueFit:
         """Build the problem of a window.
 
         Args:
             rows: ``[Y | 1 | tau]`` (r, joints, p + joints + 1), which may be scaled.
             tool: removed, as known to its covariance; None: none.
+            motion: as if there were so many times as much of it.
         """
         matrix = self.matrix(tool)
         data = compress_rows(rows[..., :-1], rows[..., -1])
@@ -149,15 +152,41 @@ class TorqueProblem:
         for _ in range(_ROUNDS):
             residual, payload = _residual_torques(linear, data, matrix, noise)
             noise = np.maximum(equivalent_white_noise(residual, least) / full, least)
-        exact = None
         if self._gain_errors is not None:
-            information = _marginal(data, matrix, noise).information
-            exact = float(np.sqrt(inverse(information + vague_information(payload[0]))[0, 0]))
             rows, matrix = self._add_gains(rows, matrix, payload)
             data = compress_rows(rows[..., :-1], rows[..., -1])
-        marginal = _marginal(data, matrix, noise)
+        marginal = _marginal(data, matrix, noise / np.sqrt(motion))
         return TorqueFit(Problem.from_marginal(marginal, len(rows)), _rms(residual),
-                         _rms(linear[..., -1]), exact)
+                         _rms(linear[..., -1]))
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """What may leave a mass open."""
+        return (MOTION, ROBOT, FRICTION, *((GAINS,) if self._gain_errors is not None else ()))
+
+    def mass_sd(self, rows: Array, tool: Tool | None, mass: float, without: Collection[str]
+                ) -> float:
+        """Standard deviation of the mass [kg] without some of the `causes`: with `_MORE` times the
+        motion, and without errors of the robot, of its friction or of its gains.
+
+        Args:
+            rows, tool: as for `build`; mass: about [kg].
+        """
+        urdf, frame, drift = self._made_from
+        robot = self.robot
+        errors, of_gains = robot.covariance, np.zeros_like(robot.covariance)
+        if robot.currents is not None:
+            of_gains = robot.currents.covariance
+            if GAINS in without:
+                errors, of_gains = errors - of_gains, np.zeros_like(of_gains)
+                robot = replace(robot, currents=replace(
+                    robot.currents, spread=np.zeros_like(robot.currents.spread)))
+        robot = replace(robot, covariance=of_gains if ROBOT in without else errors)
+        made = TorqueProblem(robot, urdf, frame, 0.0 if FRICTION in without else drift)
+        made.zero_moved = self.zero_moved
+        fit = made.build(rows, tool, _MORE if MOTION in without else 1.0)
+        information = fit.problem.marginal("noise").information
+        return float(np.sqrt(inverse(information + vague_information(mass))[0, 0]))
 
 
 def _residual_torques(linear: Array, data: Compressed, matrix: Array, noise: Array

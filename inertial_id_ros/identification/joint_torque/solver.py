@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from itertools import combinations
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ...estimate import UNOBSERVED, Estimate
 from ...estimators import Estimator, create
 from ...findings import FindingLog
 from ...geometry.shape import Shape
-from ...inertia import is_consistent, min_eigenvalue
+from ...inertia import Array, is_consistent, min_eigenvalue
 from ...regression.regressor_window import Rows
 from ...regression.row_layout import NUISANCE_VALUES
 from ...regression.tool import Tool
@@ -21,7 +22,7 @@ from ...settings import Settings
 from ...signals.bins import BIN_NS
 from ..verdict import MASS_SHARE, judge
 from .checks import check_model
-from .problem import TorqueProblem
+from .problem import FRICTION, GAINS, MOTION, ROBOT, TorqueProblem
 
 
 class TorqueSolver:
@@ -81,8 +82,8 @@ class TorqueSolver:
         verdict = judge(solution, marginal)
         if verdict.verdict[0] == UNOBSERVED:
             raise NotEnoughData(_why_unobserved(
-                float(solution.phi[0]), float(np.sqrt(verdict.phi_covariance[0, 0])),
-                fit.exact_gains_sd))
+                problem, rows, self.tool, float(solution.phi[0]),
+                float(np.sqrt(verdict.phi_covariance[0, 0]))))
         log.set("verdict", "info", verdict.sentence)
         log.set("joint_residual", "info", "residual torques: " + ", ".join(
             f"{name} {value:.3f}"
@@ -99,18 +100,32 @@ class TorqueSolver:
             solve_time=time.perf_counter() - started, tool_apart=self.tool is not None)
 
 
-def _why_unobserved(mass: float, sd: float, exact_gains_sd: float | None) -> str:
-    """What leaves the mass open, and what mends it: this motion, or the gains of the drives.
+_REMEDIES = {
+    MOTION: "four times as much motion of this kind",
+    ROBOT: "a longer recording of the robot without payload (identify_robot)",
+    FRICTION: "motion to and fro through the same poses, which tells weight from friction",
+    GAINS: "more motion for the gains of the drives (identify_robot --loaded), or with a heavier "
+           "known payload"}
+
+
+def _why_unobserved(problem: TorqueProblem, rows: Array, tool: Tool | None, mass: float, sd: float
+                    ) -> str:
+    """What leaves the mass open, and what mends it: of all that may, the fewest that do.
 
     Args:
-        mass, sd: of the payload [kg]; exact_gains_sd: see `TorqueFit`.
+        rows: that it was found from; mass, sd: of the payload [kg].
     """
-    found = f"the mass is not identified yet ({mass:.2f} ± {2.0 * sd:.2f} kg)"
-    if exact_gains_sd is None or 2.0 * exact_gains_sd > MASS_SHARE * mass:
-        return f"{found}; move more, and farther from the vertical"
-    return (f"{found}: with exact gains of the drives it would be known to ± "
-            f"{2.0 * exact_gains_sd:.2f} kg; record more motion for the gains (identify_robot "
-            "--loaded), or with a heavier known payload")
+    wanted = 0.5 * MASS_SHARE * mass
+    found = (f"the mass is not identified yet ({mass:.2f} ± {2.0 * sd:.2g} kg, wanted is "
+             f"± {2.0 * wanted:.2g} kg)")
+    for count in range(1, len(problem.causes) + 1):
+        known = {causes: problem.mass_sd(rows, tool, mass, causes)
+                 for causes in combinations(problem.causes, count)}
+        best = min(known, key=lambda causes: known[causes])
+        if known[best] <= wanted:
+            return (f"{found}; it would be (± {2.0 * known[best]:.2g} kg) with "
+                    + ", and ".join(_REMEDIES[cause] for cause in best))
+    return f"{found}; move more, and farther from the vertical"
 
 
 def window_duration(parts: list[Rows]) -> float:

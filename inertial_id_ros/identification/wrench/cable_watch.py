@@ -61,7 +61,7 @@ class CableWatch:
         """The window without the pull of the cable; None where there is none for certain."""
         if self._cable is None or not self._cable.is_certain:
             return None
-        return self._cable.removed_from(window)
+        return window.without(self._cable.wrench)
 
     def search(self, problems: ProblemBuilder, window: WindowContent, problem: Problem,
                removed: Array) -> WindowContent | None:

@@ -8,9 +8,9 @@ stages between them are described in `pipeline`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 
@@ -33,7 +33,6 @@ from ...signals import inbox
 from ...signals.bins import BIN_NS, BinColumns, Bins
 from ...signals.precompensation import Removed, RemovedPayload
 from ...signals.ring_buffer import JUMPED
-from ..commands import ADVANCE, RESET, SET_SETTINGS, TARE, UNTARE
 from ..compensated_wrenches import CompensatedWrenches, join_wrenches, no_wrenches
 from ..compensation.load_in_use import Load, LoadInUse
 from ..compensation.load_latch import LoadLatch
@@ -49,10 +48,6 @@ from .sensor_bias import UNKNOWN_BIAS, SensorBias, measure_tare
 from .solver import Solver
 from .stream import WrenchStream
 from .wrench_model import WrenchModel
-
-# What belongs to this process, not to what the samples have taught.
-_NOT_LEARNT = frozenset({"_handlers", "_lock", "on_command", "_inbox", "_bytes_in", "_bytes_out",
-                         "entered", "taken"})
 
 _SHIFT_NS = 1_000_000_000  # a larger shift of stamps is no delay: other clocks
 _CREPT_BINS = round(6e9 / BIN_NS)  # least length of a window that a slow change ends
@@ -88,11 +83,7 @@ class Identifier(Pipeline[WindowContent]):
         self._solver = Solver(settings, shape, self._payload.segments.filter)
         self._compensation = Compensation(settings, self._log)
         self._latch, self._target = LoadLatch(), TargetFrame()
-        self._handlers = self._make_handlers()
-
-    def _make_handlers(self) -> inbox.Handlers:
-        """What takes the samples of each kind out of the inbox."""
-        return {
+        self._handlers = {
             inbox.WRENCH: self._take_wrench,
             inbox.JOINT_STATE: self._motion.take_joint_state,
             inbox.TRANSFORM: self._motion.take_transform,
@@ -142,27 +133,10 @@ class Identifier(Pipeline[WindowContent]):
         with self._lock:
             self._motion.set_robot_description(urdf)
 
-    def urdf_of(self, model: object) -> str | None:
-        """As `MotionSelector.urdf_of`."""
-        return self._motion.urdf_of(model)
-
     @property
     def robot_description(self) -> str:
         """The URDF in use; empty where there is none."""
         return self._motion.urdf
-
-    def learnt(self) -> dict[str, Any]:
-        """All attributes but those of samples that wait, and of who listens."""
-        return {name: value for name, value in vars(self).items() if name not in _NOT_LEARNT}
-
-    def go_on_from(self, learnt: Mapping[str, Any]) -> None:
-        """Go on with what another identifier had `learnt`, whose attributes it may share from then
-        on; samples that wait are dropped."""
-        with self._lock:
-            self._drop_waiting()
-            vars(self).update({name: learnt[name] for name in vars(self)
-                               if name not in _NOT_LEARNT})
-            self._handlers = self._make_handlers()
 
     @property
     def sensor_frame(self) -> str:
@@ -371,8 +345,11 @@ class Identifier(Pipeline[WindowContent]):
         self._progress.flush_reason = CREPT
 
     def _misfit(self, load: Load) -> float:
-        """As `LoadCheck.misfit`."""
-        return self._payload.load_check.misfit(load, self.settings.wrench.sign, self._sensor_noise)
+        """As `LoadCheck.misfit`: a zero that wanders as the data sheet says is no other load."""
+        known = self.settings.wrench
+        wander = np.repeat([known.force_accuracy, known.torque_accuracy], 3)
+        return self._payload.load_check.misfit(load, known.sign,
+                                               np.hypot(self._sensor_noise, wander))
 
     @property
     def _sensor_noise(self) -> Array:
@@ -611,7 +588,6 @@ class Identifier(Pipeline[WindowContent]):
         """Forget samples and estimate; keep robot description, fixed transforms and tare."""
         with self._lock:
             self._begin_without_samples(reason)
-            self.on_command(RESET, reason)
 
     def _begin_without_samples(self, reason: str) -> None:
         """Begin without samples and what came of them."""
@@ -628,7 +604,6 @@ class Identifier(Pipeline[WindowContent]):
             NotEnoughData: too few samples, or the sensor is not at rest.
         """
         self.advance()
-        self.on_command(ADVANCE, None)
         with self._lock:
             self._setup.correction.removed.require_none()
             if not len(self._stream.ring):
@@ -640,7 +615,6 @@ class Identifier(Pipeline[WindowContent]):
             self._log.clear("tare_suspected", "tare_not_used")
             self._begin_payload()
             self._latch.use_tare(tare.reading, self._carried(None))
-            self.on_command(TARE, None)
             return text
 
     def untare(self, keep: Keep = keep_nothing) -> str:
@@ -651,7 +625,6 @@ class Identifier(Pipeline[WindowContent]):
             self._force_solve()
             self._latch.drop_tare()
             had_one, self._solver.bias = self._solver.bias.tare is not None, UNKNOWN_BIAS
-            self.on_command(UNTARE, None)
             return ("the tare is dropped; the bias is estimated from the data alone" if had_one
                     else "there is no tare to drop")
 
@@ -737,7 +710,6 @@ class Identifier(Pipeline[WindowContent]):
                 self._begin_window()  # for another model of the wrench
                 if len(self._stream.ring):
                     self._replay_window()
-            self.on_command(SET_SETTINGS, settings)
 
 
 def _is_new(outcome: Outcome) -> TypeGuard[Estimate]:

@@ -20,7 +20,7 @@ SPAN = round(0.5e9 / BIN_NS)  # bins of motion over which what is left is averag
 CREPT = "what is carried, or the zero of the sensor, has slowly become another one"
 _SHOWN = round(0.5e9 / BIN_NS)  # bins after which a disturbance has shown
 _TURNS = 0.05  # rad/s; an arm that turns more slowly tells nothing
-_NOISE = 3.0  # standard deviations of one sample that may be left
+_NOISE = 3.0  # standard deviations of the sensor's own errors that may be left
 _SHARE = 0.03  # of the weight, and of its moment, that may be left
 _ARM = 0.05  # m; least lever of the weight for that
 
@@ -73,7 +73,8 @@ class LoadCheck:
         motion is known.
 
         Args:
-            sign: of the reading against ``A phi``; noise: (6,) of one sample [N, N m].
+            sign: of the reading against ``A phi``; noise: (6,) standard deviation of the sensor's
+                own errors, white and wandering [N, N m].
         """
         if self._motion is None or not len(self._y) or (judged := self._judged()) < SPAN:
             return 0.0

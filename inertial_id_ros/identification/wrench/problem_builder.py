@@ -33,6 +33,7 @@ from ...regression.uncertainty.errors_in_variables import linearise, residual_co
 from ...regression.uncertainty.noise import correct_noise, datasheet_noise, degrees_of_freedom
 from ...regression.uncertainty.sensor_errors import ErrorStrengths, SensorErrors, WeighedRows
 from ...regression.uncertainty.shifted_origin import BEFORE_DATA, Origin, look_for_shift
+from ...regression.uncertainty.specification import unexpected_change
 from ...regression.unconstrained_fit import vague_information
 from ...settings import Settings
 from ...signals.bins import BIN_NS
@@ -297,7 +298,9 @@ class ProblemBuilder:
         weighed = linearised.weighed
         return Problem(lambda: self._fix_states(weighed.rows, start.nuisance), dynamic, static,
                        start.strengths.noise, prior.bias_sd, prior.bias_mean, window.samples,
-                       weighed.products.linear, prior.state_sd, linearised.marginal)
+                       weighed.products.linear, prior.state_sd, linearised.marginal,
+                       unexpected_change(weighed, window, prior.products,
+                                         linearised.marginal.unconstrained_fit))
 
     def _fix_states(self, rows: Array, nuisance: Array) -> Array:
         """Rows (n, 17) ``[A | B | y]``: nuisance states at these values, the tool as stored."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...detection.consistency_checks import (
     check_model,
+    check_noise_model,
     check_residual,
     check_settings,
     look_at,
@@ -16,7 +17,7 @@ from ...detection.consistency_checks import (
     sensor_errors,
     unexplained_share,
 )
-from ...detection.residual_shape import check_residual_shape
+from ...detection.residual_shape import Shaped, check_residual_shape
 from ...detection.shape_check import check_shape
 from ...errors import InvalidData, NotEnoughData
 from ...estimate import IDENTIFIED, NOTHING_CARRIED, UNOBSERVED, Estimate
@@ -26,12 +27,13 @@ from ...geometry.shape import Shape
 from ...inertia import PARAMETERS, Array, is_consistent, min_eigenvalue
 from ...regression.alignment import GRAVITY_TILT
 from ...regression.problem import Marginal, Problem
-from ...regression.regressor_window import WindowContent
+from ...regression.regressor_window import DYNAMIC, WindowContent
 from ...regression.row_layout import NOTHING_REMOVED, NUISANCE_STATES, correct_bias, join
 from ...regression.tool import Tool
 from ...regression.uncertainty.cable import sideways_covariance
 from ...regression.uncertainty.calibration import common_gain_covariance
 from ...regression.uncertainty.encoder_noise import NO_MOTION_NOISE, motion_noise_covariance
+from ...regression.unconstrained_fit import vague_information
 from ...settings import Settings
 from ...signals.bins import BIN_NS
 from ...signals.low_pass import ZeroPhaseFilter
@@ -151,6 +153,12 @@ class Solver:
             window = without
             self.problems = self.problems.without_solution()
             problem = self._build(window, acceleration_covariance, removed, log)
+        shaped = self._find_hysteresis(window, problem, log)
+        if shaped.wrench is not None:
+            window = window.without(shaped.wrench)
+            self.problems = self.problems.without_solution()
+            problem = self._build(window, acceleration_covariance, removed, log
+                                  ).with_errors(shaped.data)
         log.clear(CABLE)
         self._walks.report(log)
         pulled, walked = self._cables.phi_covariance(), self._walks.phi_covariance()
@@ -181,47 +189,48 @@ class Solver:
         misfit = common_gain_covariance(  # what is wrong may as well look like a load
             self.problems.total_payload(solution.phi),
             unexplained_share(problem, solution.phi, states, noise))
-        shaped = check_residual_shape(
-            self.problems.slice_means(window, problem, solution.phi, states), log)
         tilt = join(removed, self.problems.states.expand(
             self.problems.nuisance_values(states)))[GRAVITY_TILT.values]
         pulled = pulled + sideways_covariance(
             self.problems.total_payload(solution.phi), tilt,
             np.deg2rad(self._settings.alignment.tilt_sd))
+        change = np.zeros(PARAMETERS) if problem.unexpected is None else (
+            problem.unexpected.of_answer(vague_information(solution.phi[0])
+                                         + solution.prior_information))
         causes = {
             "a residual that no payload explains": misfit,
-            "a residual with a shape of its own": shaped.covariance, "a cable": pulled,
+            "noise that follows the motion": np.outer(change, change),
+            "hysteresis of the sensor": shaped.covariance, "a cable": pulled,
             "a payload that walks": walked,
             "a payload that is not rigid": swing_covariance(
                 self.problems.total_payload(solution.phi), swing),
             **self._unseen_covariances(solution.phi, turning)}
         verdict = judge(solution, marginal, beyond + sum(causes.values()))
-        is_explained = is_explained or shaped.is_named
+        check_noise_model(solution.phi, change,
+                          verdict.phi_covariance.diagonal() - change**2, log)
         if not is_explained and WrenchModel.texts.doubted_name in log:
             raise InvalidData(WrenchModel.texts.doubted)
         if empty is not None:
             verdict = verdict._replace(
                 verdict=(IDENTIFIED, *[UNOBSERVED] * (PARAMETERS - 1)), sentence=NOTHING_CARRIED)
         else:
-            self._check_mass(solution, verdict.phi_covariance[0, 0] - misfit[0, 0]
-                             - shaped.covariance[0, 0] - pulled[0, 0], is_explained)
+            known = verdict.phi_covariance - misfit - shaped.covariance - pulled
+            self._check_mass(solution, max(known[0, 0], 0.0), is_explained)
         log.set("verdict", "info", verdict.sentence)
         nuisance, sigma = self.nuisance_values(marginal, states, verdict.phi_covariance)
-        nuisance = join(removed, nuisance)
-        seen = nuisance
         if shaped.states is not None:  # hysteresis looks like a delay, and like small angles
-            other = join(removed, self.problems.states.expand(
+            sigma = np.hypot(sigma, self.problems.states.expand(
                 self.problems.nuisance_values(shaped.states)))
-            seen = np.where(np.abs(other) < np.abs(nuisance), other, nuisance)
+        nuisance = join(removed, nuisance)
         for state in NUISANCE_STATES:
-            if state.is_too_large(seen[state.values]):
+            if state.is_too_large(nuisance[state.values]):
                 self.problems = self.problems.without_solution()
                 named = [True] * len(state.components)
-                raise log.error("frame_wrong", state.describe(seen[state.values], named)
+                raise log.error("frame_wrong", state.describe(nuisance[state.values], named)
                                 + ": more than a mounting gets wrong; the sensor frame or the "
                                 "gravity frame is wrong")
         for state in NUISANCE_STATES:
-            state.report(seen[state.values], sigma[state.values], log)
+            state.report(nuisance[state.values], sigma[state.values], log)
         return Estimate(
             stamp_ns=(window.last + 1) * BIN_NS, frame_id=frame_id, phi=solution.phi,
             phi_covariance=verdict.phi_covariance,
@@ -272,6 +281,16 @@ class Solver:
                 "attached then, or the sensor was zeroed since; tare again at rest, with nothing "
                 "attached")
         return other
+
+    def _find_hysteresis(self, window: WindowContent, problem: Problem, log: FindingLog) -> Shaped:
+        """What hysteresis does to a window; nothing where accelerations are measured, or in a blend
+        of two models, which have no rows to spare."""
+        if window.cross_channel is not None or DYNAMIC in window.factors:
+            return check_residual_shape(None, log)
+        marginal = problem.marginal("noise")
+        phi, _ = marginal.unconstrained_fit
+        return check_residual_shape(
+            self.problems.slice_means(window, problem, phi, marginal.unconstrained_states), log)
 
     def _unseen_covariances(self, phi: Array, turning: float) -> dict[str, Array]:
         """Covariances (10, 10) of phi (10,) by errors that leave no residual, by their causes.

@@ -15,8 +15,8 @@ import numpy as np
 from ...inertia import PARAMETERS, Array
 from ...linalg import identity
 from ..alignment import GRAVITY_TILT, LIKE_A_PULL
-from ..regressor_window import FULL, WindowContent
-from ..row_layout import POSITION, UPWARD, WRENCH
+from ..regressor_window import WindowContent
+from ..row_layout import POSITION, UPWARD
 from .calibration import common_gain_covariance
 
 _INERTIA = slice(4, PARAMETERS)  # of phi, about the sensor's origin
@@ -143,19 +143,6 @@ class Cable(NamedTuple):
         out[0, 1:4] += inexact**2 * lever
         out[1:4, 0] += inexact**2 * lever
         return out
-
-    def removed_from(self, window: WindowContent) -> WindowContent:
-        """The means over slices of a window, without its pull, in place of its rows.
-
-        How the pull changes within a slice is not known: rows that still held that would tell
-        wrong accelerations.
-        """
-        slices = window.slices
-        sums = slices.sums.copy()
-        sums[..., WRENCH] -= self.wrench * slices.samples[:, None]
-        rows = (sums / np.sqrt(slices.samples)[:, None, None]).transpose(1, 0, 2)
-        return window._replace(factors={**window.factors, FULL: rows},
-                               slices=slices._replace(sums=sums))
 
 
 def sideways_covariance(phi: Array, tilt: Array, expected: float) -> Array:

@@ -24,6 +24,7 @@ from .cable import CERTAIN, PRIOR_SD, VALUES, Cable, Places, linearise_pull, pla
 from .walking_bias import FORCE, TORQUE, Levels, estimate_levels, modes, spectra_of
 
 _SHORTEST = 12  # slices
+_STILL = 1e-3  # m; where the place of the sensor is not known, a pull looks like weight
 # Logarithm of the evidence for a cable over that against it: from which on rounds go on, and by
 # which other laws may be worse than the best.
 _WORTH_ASKING, _HOPELESS = -4.0, 12.0
@@ -77,7 +78,7 @@ def find_cable(given: FitInput, last: Cable | None = None) -> Cable | None:
         last: found in the window before, from which the fit then starts.
     """
     places = places_of(given.window, given.gravity)
-    if len(places.position) < _SHORTEST:
+    if len(places.position) < _SHORTEST or np.ptp(places.position, axis=0).max() < _STILL:
         return None
     rows = Rows(given)
     levels, without = settle_levels(rows, given)

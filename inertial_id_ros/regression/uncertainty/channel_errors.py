@@ -18,7 +18,7 @@ from ...inertia import Array
 from ...linalg import identity
 from ..regressor_window import FULL, WindowContent
 from ..row_layout import ACCELERATION, STORED
-from .walking_bias import Level, Levels, white_noise
+from .walking_bias import Level, Levels, Walk
 
 _TINY = 1e-13  # of a column's sum of squares
 
@@ -33,7 +33,8 @@ class ChannelProducts(NamedTuple):
         sums: (6, n + 3, s) of rows and accelerations over the slices, times samples.
         within: (6,) variance of the noise within slices, where the bias walks too, over that of
             white noise.
-        linear: (6 h, n) the rows themselves, with all that the bias hides.
+        linear: (6 h, n) the rows themselves, and plain: (6, n + 3, n + 3) products of rows and
+            accelerations, with all that the bias hides.
     """
 
     rows: Array
@@ -43,6 +44,13 @@ class ChannelProducts(NamedTuple):
     sums: Array
     within: Array
     linear: Array
+    plain: Array
+
+    def with_constant_bias(self) -> ChannelProducts:
+        """The products, with all that a walking bias hides."""
+        n = self.rows.shape[1]
+        return self._replace(rows=self.plain[:, :n, :n], accelerations=self.plain[:, n:, n:],
+                             beside=self.plain[:, :n, n:])
 
 
 def channel_products(window: WindowContent, matrix: Array, levels: Levels) -> ChannelProducts:
@@ -59,14 +67,15 @@ def channel_products(window: WindowContent, matrix: Array, levels: Levels) -> Ch
     products = linear.transpose(0, 2, 1) @ linear
     lengths = np.sqrt(products.diagonal(axis1=1, axis2=2)[:, :n])
     sums = wide.T @ window.slices.sums.transpose(1, 2, 0)  # time last, as LAPACK reads it
-    within = np.ones(len(products))
+    plain, within = products, np.ones(len(products))
     walking = [k for k, level in enumerate(levels) if level.walk.variance > 0.0]
     if walking:
+        products = products.copy()
         group = slice(3 * walking[0], 3 * walking[-1] + 3)
         within[group] = _take_walks(products[group], sums[group], window,
                                     [levels[k] for k in walking])
     return ChannelProducts(products[:, :n, :n], products[:, n:, n:], products[:, :n, n:], lengths,
-                           sums, within, linear[..., :n].reshape(-1, n))
+                           sums, within, linear[..., :n].reshape(-1, n), plain)
 
 
 def _take_walks(products: Array, sums: Array, window: WindowContent, levels: list[Level]) -> Array:
@@ -108,6 +117,12 @@ def _density_within(time: Array, window: WindowContent) -> Array:
     rate = float(samples.sum()) / len(samples) / window.slice_length
     turn = np.pi * time / window.slice_length
     return 2.0 * time * rate / (1.0 + turn**2)
+
+
+def walk_covariance(walk: Walk, window: WindowContent) -> Array:
+    """Covariance (s, s) of a walk between the slices of a window."""
+    time = window.slices.number * window.slice_length
+    return np.asarray(walk.variance * np.exp(-np.abs(time[:, None] - time) / walk.time))
 
 
 def _inverse_correlation(time: Array, window: WindowContent) -> tuple[Array, Array]:
@@ -156,21 +171,28 @@ class LinearRows(NamedTuple):
         out.ravel()[::n + 1] += _TINY * (weight @ self.lengths**2)
         return np.asarray(out)
 
-    def means(self, products: ChannelProducts, window: WindowContent) -> Array:
-        """Means (6, s, n) of the rows over the slices of the window that the products are of."""
+    def sums(self, products: ChannelProducts) -> Array:
+        """Sums (6, n, s) of the rows over the slices of the window that the products are of, times
+        samples."""
         n = self.probable.shape[2]
-        sums = products.sums[:, :n] - self.probable.transpose(0, 2, 1) @ products.sums[:, n:]
-        return np.ascontiguousarray((sums / window.slices.samples).transpose(0, 2, 1))
+        return np.asarray(products.sums[:, :n]
+                          - self.probable.transpose(0, 2, 1) @ products.sums[:, n:])
+
+    def means(self, products: ChannelProducts, window: WindowContent) -> Array:
+        """Means (6, s, n) of the same rows over the slices."""
+        means = self.sums(products) / window.slices.samples
+        return np.ascontiguousarray(means.transpose(0, 2, 1))
 
 
-def eliminate_calibration(products: ChannelProducts, levels: Levels,
+def eliminate_calibration(products: ChannelProducts, variance: Array,
                           covariance: Array) -> LinearRows:
     """Eliminate the errors of the calibration.
 
     Args:
-        covariance: (6, 3, 3) of what each channel reads per acceleration too much.
+        variance: (6,) of white noise; covariance: (6, 3, 3) of what each channel reads per
+            acceleration too much.
     """
     inner = covariance @ products.accelerations
-    inner.reshape(len(inner), -1)[:, ::4] += white_noise(levels)[:, None] ** 2
+    inner.reshape(len(inner), -1)[:, ::4] += variance[:, None]
     probable = np.linalg.solve(inner, covariance @ products.beside.transpose(0, 2, 1))
     return LinearRows(products.rows - products.beside @ probable, probable, products.lengths)

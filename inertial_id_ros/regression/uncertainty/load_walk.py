@@ -20,8 +20,7 @@ import numpy as np
 
 from ...inertia import PARAMETERS, Array
 from ...signals.bins import BIN_NS
-from ..regressor_window import FULL, WindowContent
-from ..row_layout import WRENCH
+from ..regressor_window import WindowContent
 from .cable import places_of
 from .cable_fit import (
     FitInput,
@@ -77,13 +76,9 @@ class LoadWalk(NamedTuple):
         """The means over slices of a window, as load and zero of now would have made them, in
         place of its rows."""
         slices = window.slices
-        sums = slices.sums.copy()
-        sums[..., WRENCH] -= np.einsum("sck,sk->sc", sums[..., :PARAMETERS],
-                                        self.changes(window))
-        sums[..., WRENCH] -= slices.samples[:, None] * (_drift(window) @ self.drift)
-        rows = (sums / np.sqrt(slices.samples)[:, None, None]).transpose(1, 0, 2)
-        return window._replace(factors={**window.factors, FULL: rows},
-                               slices=slices._replace(sums=sums))
+        means = slices.sums[..., :PARAMETERS] / slices.samples[:, None, None]
+        return window.without(np.einsum("sck,sk->sc", means, self.changes(window))
+                              + _drift(window) @ self.drift)
 
     @property
     def squared_rate(self) -> Array:

@@ -70,7 +70,7 @@ class SensorErrors:
         """
         products = channel_products(window, matrix, strengths.levels)
         covariance = calibration_covariance(self._calibration, phi)
-        linear = eliminate_calibration(products, strengths.levels,
+        linear = eliminate_calibration(products, strengths.noise**2,
                                        strengths.calibration**2 * covariance)
         return WeighedRows(strengths, products, covariance, linear)
 

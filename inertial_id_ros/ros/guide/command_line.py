@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
+from ...apps.excitation.config import box_corners
 from ...apps.guide.motions import USUAL_BOX
 from ...apps.guide.progress import Wanted
-from ...arguments import Parser, numbers
+from ...arguments import Parser
 from ...errors import InvalidSetting
 from ...inertia import Array
 from ...io.files import config_file
@@ -30,6 +29,9 @@ _EPILOG = (
     "not proved or not applied; 130 interrupted. Without a terminal each event is a line of JSON.")
 
 
+_WINDOW = 90.0  # s: all motions of a session count, with the pauses between them
+
+
 @dataclass(frozen=True)
 class Options:
     """What was asked for on the command line.
@@ -38,7 +40,8 @@ class Options:
         node: full name of the node; arguments: ROS arguments of one that is started.
         motion: whether the arm is moved by this program.
         link_speed: of every link and the payload [m/s]; box: around the payload, corners (2, 3) [m]
-            in the frame of the sensor.
+            in the frame of the sensor; keep_out: corners (2, 3) [m] of boxes in axes of the
+            description's root, floor: least height above it [m].
         silence: longest time without joint states while the arm moves [s].
         report: folder of the report; json: lines of JSON on a terminal, too.
     """
@@ -55,6 +58,8 @@ class Options:
     controller: str
     link_speed: float
     box: Array
+    keep_out: tuple[Array, ...]
+    floor: float
     silence: float
     report: Path
     json: bool
@@ -97,6 +102,11 @@ def make_parser() -> argparse.ArgumentParser:
     add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ",
         help="lengths and centre [m] of a box around the payload in the frame of the sensor, kept "
         "clear of the arm (default: 0.2 m on each side, before the sensor)")
+    add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
+        help="lengths and centre [m], in axes of the description's root, of a box (table, wall) "
+        "that nothing may touch; may be repeated")
+    add("--floor", type=float, default=-math.inf, metavar="M",
+        help="least height of the arm and the payload above the description's root (default: none)")
     add = parser.add_argument_group("output").add_argument
     add("--report", type=Path, default=Path("reports"), metavar="FOLDER",
         help="where the report is written (default: reports)")
@@ -125,14 +135,17 @@ def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> Options:
         Wanted(args.mass_accuracy / 100.0, args.com_accuracy / 1000.0,
                args.inertia_accuracy / 100.0),
         args.timeout, args.check, args.dry_run, not args.no_motion, args.yes, args.target,
-        args.controller, args.link_speed, _box(args.payload_box), args.silence, args.report,
-        args.json)
+        args.controller, args.link_speed, (
+            USUAL_BOX if args.payload_box is None
+            else box_corners("--payload-box", args.payload_box)),
+        tuple(box_corners("--keep-out", text) for text in args.keep_out), args.floor,
+        args.silence, args.report, args.json)
 
 
 def _arguments(args: argparse.Namespace, node: str, ros_words: Sequence[str]) -> tuple[str, ...]:
     """Arguments of a node that is started."""
     namespace, name = node.rsplit("/", 1)
-    out = ["--ros-args", "-r", f"__node:={name}"]
+    out = ["--ros-args", "-r", f"__node:={name}", "-p", f"buffer.window:={_WINDOW}"]
     if namespace:
         out += ["-r", f"__ns:={namespace}"]
     if args.config:
@@ -140,13 +153,3 @@ def _arguments(args: argparse.Namespace, node: str, ros_words: Sequence[str]) ->
     if args.sensor:
         out += ["-p", f"wrench.sensor:={args.sensor}"]
     return (*out, *ros_words)
-
-
-def _box(text: str | None) -> Array:
-    """Corners (2, 3) [m] of the box around the payload (raises InvalidSetting)."""
-    if text is None:
-        return USUAL_BOX
-    values = np.array(numbers(f"--payload-box {text}", text, "three lengths and a centre [m]", 6))
-    if not (values[:3] > 0.0).all():
-        raise InvalidSetting(f"--payload-box is {text}; its lengths must be above 0")
-    return np.stack([values[3:] - 0.5 * values[:3], values[3:] + 0.5 * values[:3]])

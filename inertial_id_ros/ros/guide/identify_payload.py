@@ -20,6 +20,7 @@ from ...apps.guide.record import End, Record
 from ...cli import INTERRUPTED, exit_status, identify_payload
 
 if TYPE_CHECKING:
+    from ...apps.excitation.next_motion.planned_motion import PlannedMotion
     from ...apps.guide.motions import MotionSource
     from ...apps.guide.progress import Wanted
     from ...apps.guide.show import Show
@@ -118,7 +119,8 @@ def _session(options: Options, guide: GuideNode, children: Sequence[Children], s
     plan = Plan(reachable(options.wanted, link), options.timeout, options.only_check,
                 options.dry_run, options.target, options.controller)
     session = Session(guide, link, listening, show, plan, _source_maker(options, listening),
-                      _mover_maker(options, guide, listening) if options.motion else None)
+                      _mover_maker(options, guide, listening) if options.motion else None,
+                      _make_display(guide))
     end = session.run()
     show.step("report")
     show.say(f"report: {write_page(options.report, session.record, end)}")
@@ -142,9 +144,25 @@ def _source_maker(options: Options, listening: Listening
     def make(pose: Mapping[str, float]) -> MotionSource:
         received = listening.received
         return MotionSource(received.description, received.sensor_frame, pose, received.settings,
-                            MotionLimits(link_speed=options.link_speed), _RATE, options.box)
+                            MotionLimits(link_speed=options.link_speed, floor=options.floor),
+                            _RATE, options.box, options.keep_out)
 
     return make
+
+
+def _make_display(guide: GuideNode
+                  ) -> Callable[[MotionSource, PlannedMotion, Mapping[str, float]], None]:
+    """A function that shows in RViz where a motion leads from a pose."""
+    from ..motion_messages import MotionDisplay
+
+    made: list[MotionDisplay] = []
+
+    def show(source: MotionSource, motion: PlannedMotion, pose: Mapping[str, float]) -> None:
+        if not made:
+            made.append(MotionDisplay(guide.node, source.arm))
+        made[0].show(motion, source.positions(pose))
+
+    return lambda *what: guide.jobs.run(lambda: show(*what))
 
 
 def _mover_maker(options: Options, guide: GuideNode, listening: Listening

@@ -11,8 +11,8 @@ from rclpy.action import get_action_names_and_types
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 
+from ...apps.guide.at_rest import Controller, Driver, Seen
 from ...apps.guide.received import Received
-from ...apps.guide.seen import Controller, Driver, Seen
 from ...findings import Finding
 from ...io.dynamic_joint_state import DynamicJointStates
 from ...io.files import user_path

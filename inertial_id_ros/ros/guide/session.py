@@ -20,10 +20,17 @@ from ...apps.excitation.next_motion.planned_motion import PlannedMotion
 from ...apps.guide.at_rest import check_at_rest
 from ...apps.guide.by_motion import check_by_motion, check_joint_order, rejected_row
 from ...apps.guide.motions import MotionSource, as_phi
-from ...apps.guide.progress import Part, Progress, Wanted, is_at_its_limit
+from ...apps.guide.progress import (
+    LONGEST_MOTION,
+    USUAL_MOTION,
+    Part,
+    Progress,
+    Wanted,
+    describe_attainable,
+    is_at_its_limit,
+)
 from ...apps.guide.proof import Proof, prove
-from ...apps.guide.record import End, Record
-from ...apps.guide.row import Row, Verdict, failed, replaced
+from ...apps.guide.record import End, Record, Row, Verdict, failed, replaced
 from ...apps.guide.show import Show
 from ...cli import CHECK_FAILED, INTERRUPTED, NOT_APPLIED, NOT_IDENTIFIED, OK
 from ...errors import InertialIdError
@@ -101,14 +108,18 @@ class Session:
         make_source: plans motions from a pose.
         make_mover: makes the motions of a source; None: a person moves the arm, who is told what
             to do.
+        display: shows where a motion leads from a pose.
     """
 
     def __init__(self, guide: GuideNode, link: NodeLink, listening: Listening, show: Show,
                  plan: Plan, make_source: Callable[[Mapping[str, float]], MotionSource],
-                 make_mover: Callable[[MotionSource], Mover] | None) -> None:
+                 make_mover: Callable[[MotionSource], Mover] | None,
+                 display: Callable[[MotionSource, PlannedMotion, Mapping[str, float]], None]
+                 ) -> None:
         self._guide, self._link, self._listening = guide, link, listening
         self._show, self._plan = show, plan
-        self._make_source, self._make_mover = make_source, make_mover
+        self._make_source, self._make_mover, self._display = make_source, make_mover, display
+        self._wanted, self._is_lowered = plan.wanted, False  # as far as it can be had
         self._source: MotionSource | None = None
         self._mover: Mover | None = None
         self._is_identifying = False
@@ -249,47 +260,59 @@ class Session:
         """Move until the payload is known as well as was asked for."""
         self._show.step("identify", f"until the goal, at most {self._plan.timeout:g} s")
         self._link.end()
-        goal = self._goal()
+        self._lower_goal()
+        goal, made = self._goal(), len(self.record.motions)
         self._link.begin(goal.mass, goal.com, goal.inertia, self._plan.timeout, keep_data=True)
         shares: list[Array] = []  # intervals over the goal, after each motion
         while True:
             progress = self._look(_SETTLED)
+            self._lower_goal()
             if self._is_reached(progress):
                 break
-            shares.append(np.array([part.width / part.goal for part in self._asked(progress)]))
-            if self._mover is not None and is_at_its_limit(shares) and self._is_known(progress):
-                self._show.say("as good as this sensor and its mounting allow: "
+            shares.append(np.array([part.width / part.goal if part.goal > 0.0 else 0.0
+                                    for part in progress.parts]))
+            moved = sum(seconds for _, seconds in self.record.motions[made:])
+            is_vain = is_at_its_limit(shares, *([] if self._mover else [_GIVEN_UP]))
+            if self._is_known(progress) and (
+                    is_vain or moved > LONGEST_MOTION or progress.left <= 0.0):
+                self._show.say("as good as this sensor, its mounting and the time allow: "
                                f"{progress.missing or 'more motion does not help'}")
                 break
             if progress.left <= 0.0 or is_at_its_limit(shares, _GIVEN_UP):
                 raise _Ended(NOT_IDENTIFIED, f"Not identified in {progress.elapsed:.0f} s: "
                              + (progress.missing or "the intervals are too wide"))
-            self._improve(goal, is_at_its_limit(shares, 1))
+            self._improve()
         self._is_identifying = False
         self._keep_estimate()
 
     def _goal(self) -> AccuracyGoal:
         """The accuracy in kilograms and metres, by the mass that is known so far."""
-        wanted = self._plan.wanted
+        wanted = self._wanted
         parts = self._link.parts(wanted)
         mass = parts[0].goal if parts and parts[0].is_known else 0.0
         return AccuracyGoal(mass, wanted.com, wanted.inertia)
 
-    def _improve(self, goal: AccuracyGoal, in_vain: bool) -> None:
-        """Make the next motion, or have it made.
+    def _lower_goal(self) -> None:
+        """Ask for no more than this sensor can tell, once an estimate says of what; say so."""
+        message = self._link.parameters
+        if message is None or self._source is None:
+            return
+        asked = self._plan.wanted
+        self._source.learn_estimate(*numbers_of(message)[:2])
+        self._wanted, limit = self._source.attainable(asked)
+        text = describe_attainable(asked, self._wanted, USUAL_MOTION, limit)
+        if text and not self._is_lowered:
+            self._show.say(text)
+        self._is_lowered = self._is_lowered or bool(text)
 
-        Args:
-            in_vain: the last one has brought nothing, so that a large one is made.
-        """
+    def _improve(self) -> None:
+        """Make the next motion, or have it made."""
+        goal = self._goal()
         if self._mover is None:
             return self._have_moved(goal)
         assert self._source is not None
-        message = self._link.parameters
-        if message is not None:
-            self._source.learn_estimate(*numbers_of(message)[:2])
         try:
-            motion = (self._source.large_motion(self._pose()) if in_vain
-                      else self._source.next_motion(self._pose(), goal))
+            motion = self._source.next_motion(self._pose(), goal)
         except InertialIdError as error:
             raise _Ended(NOT_IDENTIFIED, str(error)) from None
         self._source.learn(motion, self._pose())
@@ -297,20 +320,22 @@ class Session:
 
     def _have_moved(self, goal: AccuracyGoal) -> None:
         """Tell a person the next motion, and wait for it."""
-        words = self._link.progress(self._plan.wanted, self._plan.timeout).missing
+        words = self._link.progress(self._wanted, self._plan.timeout).missing
         message = self._link.parameters
         try:
-            source = self._make_source(self._pose())
+            self._source = source = self._make_source(self._pose())
             if message is not None:
                 source.learn_estimate(*numbers_of(message)[:2])
-            words = source.next_motion(self._pose(), goal, by_hand=True).words
+            motion = source.next_motion(self._pose(), goal, by_hand=True)
+            self._display(source, motion, self._pose())
+            words = motion.words
         except InertialIdError:
             pass  # the words of the node are good enough
         self._wait_for_person(words or "tilt the wrist by 20 to 30° about two axes")
 
     def _asked(self, progress: Progress) -> tuple[Part, ...]:
         """The parts that were asked for, once there is an estimate."""
-        return progress.parts[:3] if self._plan.wanted.inertia else progress.parts[:2]
+        return progress.parts[:3] if self._wanted.inertia else progress.parts[:2]
 
     def _is_known(self, progress: Progress) -> bool:
         """Whether the data tell mass and centre of mass."""
@@ -334,7 +359,7 @@ class Session:
         self.record.report, self.record.frame = report, message.header.frame_id
         self.record.sigma = np.sqrt(np.maximum(np.diag(covariance), 0.0))
         self.record.stamp_ns = stamp_ns(message.header.stamp)
-        self.record.saved, self.record.parts = name, self._link.parts(self._plan.wanted)
+        self.record.saved, self.record.parts = name, self._link.parts(self._wanted)
         self._link.end()
 
     # ---- prove -----------------------------------------------------------------------------------
@@ -446,7 +471,8 @@ class Session:
 
     def _move(self, motion: PlannedMotion) -> None:
         """Make a motion (raises _Ended where it does not come to its end)."""
-        assert self._mover is not None
+        assert self._mover is not None and self._source is not None
+        self._display(self._source, motion, self._pose())
         self._show.motion(motion.words, motion.duration)
         self.record.motions.append((motion.words, motion.duration))
         ended = self._mover.run(motion, lambda: self._look(0.0))
@@ -465,7 +491,7 @@ class Session:
         """Show what is known, for so long."""
         end = time.monotonic() + seconds
         while True:
-            progress = self._link.progress(self._plan.wanted, self._plan.timeout)
+            progress = self._link.progress(self._wanted, self._plan.timeout)
             last = self.record.progress[-1].elapsed if self.record.progress else -_SHOWN
             if self._is_identifying and abs(progress.elapsed - last) >= _SHOWN:
                 self._show.progress(progress)

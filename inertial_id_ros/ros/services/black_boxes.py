@@ -14,17 +14,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...apps.bag.black_box.files import BlackBox, write_black_box
-from ...apps.bag.black_box.marks import describe_command, settings_to_keep
+from ...apps.bag.black_box.files import BlackBox, settings_to_keep, write_black_box
 from ...apps.bag.black_box.recording import LoggedTopic
-from ...errors import InertialIdError, InvalidData
+from ...errors import InvalidData
 from ...findings import Finding
-from ...identification.checkpoint import make_checkpoint
-from ...identification.commands import ADVANCE, PUBLISHERS
 from ...identification.state import State
-from ...identification.wrench.identifier import Identifier
 from ...io.files import user_path
-from ...io.message_log import MARK, MessageLog
+from ...io.message_log import MessageLog
 from ...signals.input_topics import InputTopic
 from .saved_reports import SavedReports
 from .saving import check_plain_name, own_name
@@ -56,7 +52,6 @@ class BlackBoxes:
         self._log = MessageLog(settings.duration, settings.size * 1_000_000)
         self._topics: list[LoggedTopic] = []
         self._commands: deque[str] = deque(maxlen=_MOST_COMMANDS)
-        self._epoch_ns = time.time_ns() - time.monotonic_ns()
         self._errors: set[str] = set()
         self._due: tuple[float, str] | None = None  # when to write because of which error
         self._written = -_BETWEEN  # steady time of the last one because of an error [s]
@@ -64,12 +59,10 @@ class BlackBoxes:
         self._writing: Future[Path] | None = None
         self._settings = node.settings  # that it started with
         self._reports = SavedReports(node.settings.state.directory, node.findings)
-        if self._is_on:
-            node.identifier.on_command = self._mark_command
 
     def recorder(self, topic: InputTopic, name: str) -> Callable[[int, bytes], None] | None:
-        """A function that keeps a message of a topic: takes the number of samples that came before
-        it, and its bytes; None where nothing is kept."""
+        """A function that keeps a message of a topic: it takes the time of arrival [ns] and the
+        bytes; None where nothing is kept."""
         if not self._is_on:
             return None
         logged = LoggedTopic(self._node.resolve_topic_name(name), topic.type, topic.latched)
@@ -78,42 +71,7 @@ class BlackBoxes:
         number = self._topics.index(logged)
         add = self._log.add_latched if topic.latched else self._log.add
 
-        def record(place: int, data: bytes) -> None:
-            add(number, self._epoch_ns + time.monotonic_ns(), place, bytes(data))
-
-        return record
-
-    def mark(self, place: int, text: str) -> None:
-        """Note that the node did something when so many samples had been processed."""
-        if self._is_on:
-            self._log.mark(place, text)
-            if text == ADVANCE and self._log.needs_checkpoint:
-                self._keep_checkpoint()
-
-    def _mark_command(self, _name: str, _value: Any) -> None:
-        """Note that the identifier was told something; in the worker."""
-        self._log.mark(self._node.identifier.taken, describe_command(_name, _value))
-
-    def mark_publishers(self, text: str) -> None:
-        """Note between the messages what `Inbox.add_publishers` is about to be told."""
-        if self._is_on:
-            self._log.add(MARK, self._epoch_ns + time.monotonic_ns(),
-                          self._node.identifier.entered,
-                          describe_command(PUBLISHERS, text).encode())
-
-    def _keep_checkpoint(self) -> None:
-        """Keep what was learnt so far; in the worker, which has just processed all samples that it
-        had taken."""
-        identifier = self._node.identifier
-        if not isinstance(identifier, Identifier):
-            return
-        try:
-            data = make_checkpoint(identifier)
-        except InertialIdError as error:  # next time
-            self._node.get_logger().debug(str(error))
-            return
-        # Threads made for this alone would each leave megabytes behind in a heap of their own.
-        self._node.reader.run(self._log.add_checkpoint(identifier.taken, data))
+        return lambda arrived_ns, data: add(number, arrived_ns, bytes(data))
 
     def note_command(self, text: str) -> None:
         """Note in words that somebody asked the node for something."""
@@ -221,10 +179,11 @@ class BlackBoxes:
         """Begin to write a black box of this name; gives its path, and the same as soon as it is
         written, or the error."""
         path, complete = self._folder / name, not self._log.forgets
-        messages, checkpoint = self._log.snapshot()
-        settings = self._settings if complete else self._node.settings
-        box = BlackBox(settings_to_keep(settings), self._state, complete, tuple(self._commands),
-                       checkpoint)
+        messages, commands = self._log.snapshot(), tuple(self._commands)
+        settings, state = ((self._settings, self._state) if complete and not commands else
+                           (self._node.settings, self._node.identifier.state()))
+        box = BlackBox(settings_to_keep(settings), state, complete, commands,
+                       self._node.compensation.longest_wait, self._node.rounds.now_ns())
         report = self._report(reason)
         written: Future[Path] = Future()
         self._writing = written

@@ -11,12 +11,15 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Sequence
 from types import TracebackType
 from typing import IO
 
 _PR_SET_PDEATHSIG = 1  # prctl: signal that a child gets when its parent dies
 _GRACE = 4.0  # s to end after a signal
+_PARTICIPANTS = 16  # of a domain, of which the first may have left
+_claims: deque[socket.socket] = deque(maxlen=15)
 
 
 def private_environment() -> dict[str, str]:
@@ -32,18 +35,40 @@ def private_environment() -> dict[str, str]:
 
 
 def unused_domain() -> int:
-    """A random ROS domain, 1 to 100, in which nobody on this machine seems to be."""
+    """A random ROS domain, 1 to 100, in which nobody on this machine seems to be, and that nobody
+    else is given who asks here at the same time."""
     domains = random.SystemRandom().sample(range(1, 101), 100)
-    return next((domain for domain in domains if _is_empty(domain)), domains[0])
+    return next((domain for domain in domains if _is_empty(domain) and _claim(domain)), domains[0])
 
 
 def _is_empty(domain: int) -> bool:
-    """Whether the port of the domain's first participant is free (DDSI-RTPS 2.5, 9.6.1.1)."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.bind(("", 7400 + 250 * domain + 10))
-        except OSError:
-            return False
+    """Whether the ports of the domain's first participants are free (DDSI-RTPS 2.5, 9.6.1.1)."""
+    for participant in range(_PARTICIPANTS):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.bind(("", 7400 + 250 * domain + 10 + 2 * participant))
+            except OSError:
+                return False
+    return True
+
+
+def _claim(domain: int) -> bool:
+    """Whether nobody has just chosen a domain: until its first process is up, no port shows it.
+
+    A socket without a file, which Linux alone has, holds the claim until this process has chosen
+    some more domains, or ends.
+    """
+    if sys.platform != "linux":
+        return True
+    claim = socket.socket(socket.AF_UNIX)
+    try:
+        claim.bind(f"\0inertial_id_ros.domain.{domain}")
+    except OSError:
+        claim.close()
+        return False
+    if len(_claims) == _claims.maxlen:
+        _claims[0].close()
+    _claims.append(claim)
     return True
 
 

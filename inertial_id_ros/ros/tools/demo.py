@@ -42,7 +42,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="inertial_id_demo", description="identify_payload on a simulated cobot.",
         epilog="Exit status: that of identify_payload; 1 where what was identified is not true: "
-        "mass within 2 %, centre of mass within 5 mm, every estimate physically consistent.")
+        "mass within 2 %, centre of mass within 5 mm, or their intervals where these are wider; "
+        "every estimate physically consistent.")
     add = parser.add_argument
     add("--payload", default="drill", help="payload of simulate_cobot (default: drill)")
     add("--sensor", default="ati_gamma", choices=sorted(SENSORS),
@@ -106,9 +107,10 @@ def _run_session(session: object, options: argparse.Namespace, children: Childre
     assert isinstance(session, Options)
     record = Record()
     end, found = run(session, stop, show, lambda guide: listen(guide, record), children)
-    if end.status == INTERRUPTED or found is None or found.report is None:
+    if end.status == INTERRUPTED or found is None or found.report is None or (
+            found.sigma is None):
         return end.status
-    record.end(found.report, found.stamp_ns)
+    record.end(found.report, found.sigma, found.stamp_ns)
     _draw(record, options)
     checks = record.checks()
     for check in checks:

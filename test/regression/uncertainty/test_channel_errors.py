@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from inertial_id_ros.inertia import PARAMETERS, skew
+from inertial_id_ros.regression.problem import eliminate
 from inertial_id_ros.regression.regressor_window import RegressorWindow, Rows, WindowContent
 from inertial_id_ros.regression.row_layout import ACCELERATION, BIASES, STORED, WRENCH
 from inertial_id_ros.regression.uncertainty import channel_errors
@@ -22,8 +23,17 @@ from inertial_id_ros.regression.uncertainty.channel_errors import (
     channel_products,
     eliminate_calibration,
 )
-from inertial_id_ros.regression.uncertainty.walking_bias import NO_WALK, Level, Levels, Walk
+from inertial_id_ros.regression.uncertainty.sensor_errors import ErrorStrengths, SensorErrors
+from inertial_id_ros.regression.uncertainty.specification import unexpected_change
+from inertial_id_ros.regression.uncertainty.walking_bias import (
+    NO_WALK,
+    Level,
+    Levels,
+    Walk,
+    white_noise,
+)
 from inertial_id_ros.settings import Settings
+from inertial_id_ros.signals.low_pass import make_low_pass
 
 START, KNOWN = 178_500_000_000, PARAMETERS + BIASES
 WHITE = Level(0.1, NO_WALK), Level(0.005, NO_WALK)
@@ -99,7 +109,8 @@ def test_errors_of_the_calibration_are_eliminated_as_columns_with_a_prior_would_
     covariance = calibration_covariance(calibration_sd(Settings().wrench), PHI)
     root = np.linalg.cholesky(covariance)
     products = channel_products(window, _matrix(), WALKING)
-    linear = eliminate_calibration(products, WALKING, covariance).rows.reshape(6, KNOWN + 1, -1)
+    linear = eliminate_calibration(products, white_noise(WALKING)**2, covariance
+                                   ).rows.reshape(6, KNOWN + 1, -1)
     for channel in range(6):
         level = WALKING[channel // 3]
         extra = rows.full[:, channel, ACCELERATION] @ root[channel]
@@ -110,6 +121,57 @@ def test_errors_of_the_calibration_are_eliminated_as_columns_with_a_prior_would_
         scale = np.sqrt(np.maximum(a.diagonal(), 1.0))
         np.testing.assert_allclose(linear[channel].T @ linear[channel] / np.outer(scale, scale),
                                    expected / np.outer(scale, scale), atol=1e-8)
+
+
+def test_errors_of_phi_beside_those_of_the_data_add_their_covariance(
+        rng: np.random.Generator) -> None:
+    marginal = eliminate(rng.normal(size=(40, KNOWN + 1)), np.empty((0, KNOWN + 1)))
+    root = rng.normal(size=(PARAMETERS, 2))
+    less = marginal.with_errors(root @ root.T)
+    np.testing.assert_allclose(
+        np.linalg.inv(less.information), np.linalg.inv(marginal.information) + root @ root.T,
+        rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.solve(less.matrix, less.target),
+                               np.linalg.solve(marginal.matrix, marginal.target), atol=1e-8)
+
+
+def _changes(rng: np.random.Generator, rows: Rows, wrong: np.ndarray, errors: SensorErrors,
+             count: int) -> np.ndarray:
+    """Changes (count, 10) beyond chance by a constant bias, of readings with a walking bias, white
+    noise, and something wrong (n, 6) besides."""
+    slices, member = np.unique(rows.number // 25, return_inverse=True)
+    apart = np.abs(np.subtract.outer(slices, slices)) * 0.25
+    out = []
+    for _ in range(count):
+        y = rows.full[..., :PARAMETERS] @ PHI + wrong
+        for channel in range(6):
+            level = WALKING[channel // 3]
+            walk = level.walk.variance * np.exp(-apart / level.walk.time)
+            y[:, channel] += (np.linalg.cholesky(walk) @ rng.normal(size=len(slices)))[member]
+            y[:, channel] += level.white / np.sqrt(rows.samples) * rng.normal(size=len(y))
+        rows.full[..., WRENCH] = y
+        window, prior = _content(rows), np.zeros((KNOWN + 1, KNOWN + 1))
+        weighed = errors.weigh(window, _matrix(), PHI, ErrorStrengths(WALKING, 0.3))
+        walking = weighed.marginal(np.zeros((1, KNOWN + 1))).unconstrained_fit
+        found = unexpected_change(weighed, window, prior, walking)
+        out.append(np.zeros(PARAMETERS) if found is None else found.phi)
+    return np.array(out)
+
+
+def test_a_bias_that_walks_is_doubted_as_often_as_chance_has_it_and_one_that_follows_is(
+        rng: np.random.Generator) -> None:
+    """Readings that lag in slow motion, as behind a low-pass, are no walk."""
+    rows = _rows(rng)
+    t = np.arange(len(rows.number))[:, None, None]
+    slow = np.sin(t / 20.0 + rng.uniform(0.0, 6.0, (1, 6, PARAMETERS)))
+    rows.full[..., :PARAMETERS] *= 0.1
+    rows.full[..., :PARAMETERS] += slow * (rows.full[:1, :, :PARAMETERS] != 0.0)
+    errors = SensorErrors(Settings(), make_low_pass(0.4, 1))
+    right = _changes(rng, rows, np.zeros((len(t), 6)), errors, 200)
+    assert 0.0 < (right != 0.0).any(axis=1).mean() < 0.07  # a hundredth in each of three groups
+    load = rows.full[..., :PARAMETERS] @ PHI
+    wrong = _changes(rng, rows, 0.5 * (np.roll(load, 3, axis=0) - load), errors, 10)
+    assert (wrong[:, 0] != 0.0).all()
 
 
 def test_what_a_channel_reads_too_much_has_the_covariance_of_the_calibration(

@@ -1,11 +1,10 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Black boxes: the last minutes of a node's inputs, with what is needed to replay them to the bit.
+"""Black boxes: the last minutes of a node's inputs, which replay as any recording does.
 
-A black box is a rosbag2 folder. Beside the recording lie the settings, the state with which the
-node started, and a report: versions, findings, the last outcome, what was asked of the node
-meanwhile, and the SHA-256 of the other files. Where the recording begins later than the node, there
-is what the node had learnt at one of the marks (`identification.checkpoint`), deflated. `marks`
-says what the node notes between the messages.
+A black box is a rosbag2 folder. Beside the recording lie the settings, the state (tool and tare),
+and a report: versions, findings, the last outcome, what was asked of the node meanwhile, and the
+SHA-256 of the other files. The node processes and solves at times of arrival that are multiples of
+a period (`signals.ticks`), so that a replay can do the same between the same messages.
 """
 
 from __future__ import annotations
@@ -14,13 +13,12 @@ import hashlib
 import platform
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from ....errors import DamagedFile, RecordingError
-from ....identification.checkpoint import program_digest
 from ....identification.state import State, StateFile
 from ....io.files import (
     Content,
@@ -31,12 +29,11 @@ from ....io.files import (
     without_nonfinite,
 )
 from ....io.message_log import LoggedMessage
+from ....settings import Settings, iter_settings
 from .recording import LoggedTopic, write_recording
 
-FORMAT, VERSION = "inertial_id_ros black box", 2
-_REPORT, _SETTINGS, _STATE, _CHECKPOINT = ("report.json", "settings.yaml", "state.json",
-                                           "checkpoint.bin")
-_LARGEST = 500_000_000  # bytes of a checkpoint
+FORMAT, VERSION = "inertial_id_ros black box", 3
+_REPORT, _SETTINGS, _STATE = "report.json", "settings.yaml", "state.json"
 _PACKAGES = ("numpy", "scipy", "pin", "clarabel", "osqp", "rosbags")
 
 
@@ -45,59 +42,50 @@ class BlackBox:
     """What lies in the folder beside the recording.
 
     Attributes:
-        settings: those that differ from the defaults, by dotted name, when the recording ended.
-        state: that the node started with.
+        settings: those that differ from the defaults, by dotted name.
+        state: tool and tare; of the node's start, like the settings, where nothing was asked of it
+            since, else of the end of the recording.
         complete: whether the recording reaches back to the node's start.
         commands: what was asked of the node meanwhile, with the times.
-        checkpoint: what the node had learnt at the mark `RESTORE`; empty: not kept.
-        program: that wrote it (see `program_digest`); empty: not known.
+        round_period: time of arrival from one round of the node to the next [s]; 0: not known.
+        end_ns: time of arrival at which the recording ends [ns]; 0: not known.
     """
 
     settings: Mapping[str, Any]
     state: State
     complete: bool
     commands: tuple[str, ...] = ()
-    checkpoint: bytes = b""
-    program: str = field(default_factory=program_digest)
+    round_period: float = 0.0
+    end_ns: int = 0
 
-    @property
-    def is_of_this_program(self) -> bool:
-        """Whether this program would give the same numbers from the same inputs."""
-        return self.program == program_digest()
-
-    def can_be_followed(self, changed: bool) -> bool:
-        """Whether a replay can do what the node did, message by message.
+    def notes(self, changed: bool) -> tuple[str, ...]:
+        """What a replay of it uses, and how far that can be relied on, in sentences.
 
         Args:
             changed: whoever replays wants other settings.
         """
-        return bool(self.program) and (self.complete or (
-            bool(self.checkpoint) and self.is_of_this_program and not changed))
-
-    def notes(self, changed: bool) -> tuple[str, ...]:
-        """What a replay of it uses, and how far that can be relied on, in sentences."""
-        notes = ["this is a black box: the settings and the state of its node are used",
-                 self._describe_bits(changed)]
+        notes = ["this is a black box: the settings and the state of its node are used"]
+        why = ("it has settings of its own" if changed else
+               "the node was told something meanwhile" if self.commands else
+               "the recording begins later than the node" if not self.complete else
+               "it was written by an earlier version" if not self.round_period else "")
+        notes.append(f"the replay may differ from the node, because {why}" if why else
+                     "the replay gives the estimates of the node")
         if self.commands:
-            repeated = "" if self.can_be_followed(changed) else ", which is not repeated here"
-            notes.append(f"the node was told meanwhile{repeated}: " + "; ".join(self.commands))
+            notes.append("the node was told meanwhile, which is not repeated here: "
+                         + "; ".join(self.commands))
         return tuple(notes)
 
-    def _describe_bits(self, changed: bool) -> str:
-        """Whether a replay gives the node's numbers, in a sentence."""
-        if changed:
-            return "the replay is not to the bit, because it has settings of its own"
-        if not self.is_of_this_program:
-            return ("the replay is not to the bit, because the black box is of another version of "
-                    "this program or of its libraries"
-                    + ("" if self.complete else
-                       "; what the node had learnt before the recording begins is not used"))
-        if self.complete:
-            return "the replay is to the bit"
-        if self.checkpoint:
-            return "the replay is to the bit: it goes on from what the node had learnt"
-        return ("the replay is not to the bit, because what the node had learnt before the "
-                "recording begins is not in the black box")
+
+def settings_to_keep(settings: Settings) -> dict[str, Any]:
+    """The settings that differ from the defaults, those of the sensor's data sheet among them, by
+    dotted name, as YAML holds them."""
+    default = Settings()
+    defaults = [default, default.replace({"wrench.sensor": settings.wrench.sensor})]
+    usual = [{name: value for name, value, _ in iter_settings(table)} for table in defaults]
+    return {name: list(value) if isinstance(value, tuple) else value
+            for name, value, _ in iter_settings(settings)
+            if any(value != table[name] for table in usual)}
 
 
 def write_black_box(folder: Path, topics: Sequence[LoggedTopic], messages: Iterable[LoggedMessage],
@@ -122,10 +110,9 @@ def write_black_box(folder: Path, topics: Sequence[LoggedTopic], messages: Itera
         (part / _SETTINGS).write_text(yaml.safe_dump(
             {"/**": {"ros__parameters": dict(box.settings)}}, sort_keys=False), encoding="utf-8")
         StateFile(part / _STATE).save(box.state)
-        if box.checkpoint:
-            (part / _CHECKPOINT).write_bytes(box.checkpoint)
         content = {**report, "settings": dict(box.settings), "commands": list(box.commands),
-                   "complete": box.complete, "program": box.program, "versions": _versions(),
+                   "complete": box.complete, "round_period": box.round_period,
+                   "end_ns": box.end_ns, "versions": _versions(),
                    "sha256": {file.name: _sha256(file) for file in sorted(part.iterdir())}}
         with replace_file(part / _REPORT) as temporary:
             text = format_document(FORMAT, VERSION, without_nonfinite(content))
@@ -156,7 +143,6 @@ def read_black_box(recording: str | Path) -> BlackBox | None:
             if _sha256(folder / Path(name).name) != digest:
                 raise DamagedFile(f"{name} does not match its checksum")
         state = _read_state(folder / _STATE)
-        checkpoint = _read_checkpoint(folder / _CHECKPOINT)
     except (OSError, DamagedFile, ValueError) as error:
         raise RecordingError(f"black box {folder} cannot be read: {error}") from error
     settings, asked = content.get("settings"), content.get("commands")
@@ -164,8 +150,8 @@ def read_black_box(recording: str | Path) -> BlackBox | None:
         raise RecordingError(f"black box {folder} cannot be read: {_REPORT} lacks its settings or "
                              "commands")
     return BlackBox(settings, state, content.get("complete") is True,
-                    tuple(str(command) for command in asked), checkpoint,
-                    str(content.get("program", "")))
+                    tuple(str(command) for command in asked),
+                    float(content.get("round_period", 0.0)), int(content.get("end_ns", 0)))
 
 
 def _read_state(file: Path) -> State:
@@ -177,22 +163,13 @@ def _read_state(file: Path) -> State:
         raise DamagedFile(f"{file.name}: {error}") from error
 
 
-def _read_checkpoint(file: Path) -> bytes:
-    """The content of a file with a checkpoint; empty where there is none (raises DamagedFile,
-    OSError)."""
-    if not file.is_file():
-        return b""
-    if file.stat().st_size > _LARGEST:
-        raise DamagedFile(f"{file.name} has more than {_LARGEST} bytes")
-    return file.read_bytes()
+def _from_earlier(content: Content) -> Content:
+    """Earlier versions solved when a timer asked: between which messages is not known. What version
+    2 noted of that, and of what its node had learnt, is not used any more."""
+    return {**content, "round_period": 0.0, "end_ns": 0}
 
 
-def _from_version_1(content: Content) -> Content:
-    """Version 1 had no marks of commands, and did not say which program wrote it."""
-    return {**content, "program": ""}
-
-
-_UPGRADES = {1: _from_version_1}
+_UPGRADES = {1: _from_earlier, 2: _from_earlier}
 
 
 def _versions() -> dict[str, str]:

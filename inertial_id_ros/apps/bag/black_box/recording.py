@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The recording in a black box: a rosbag2 folder of mcap, with a topic of marks."""
+"""The recording in a black box: a rosbag2 folder of mcap."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import NamedTuple
 
 from ....errors import RecordingError
 from ....extras import optional_packages
-from ....io.message_log import MARK, LoggedMessage
-from ..reader import standard_types
-from .marks import MARKS, MARKS_TYPE
+from ....io.message_log import LoggedMessage
 from .message_types import type_definitions
 
 
@@ -36,19 +34,7 @@ def write_recording(folder: Path, topics: Sequence[LoggedTopic],
             connections = [writer.add_connection(
                 topic.name, topic.type, typestore=type_definitions(topic.type),
                 offered_qos_profiles=[bag_qos(topic.latched)]) for topic in topics]
-            marks = writer.add_connection(MARKS, MARKS_TYPE, typestore=standard_types(),
-                                          offered_qos_profiles=[bag_qos(latched=False)])
             for message in messages:
-                if message.topic == MARK:
-                    writer.write(marks, message.time_ns, _as_string(message.data))
-                else:
-                    writer.write(connections[message.topic], message.time_ns, message.data)
+                writer.write(connections[message.topic], message.time_ns, message.data)
     except WriterError as error:
         raise RecordingError(f"black box {folder} cannot be written: {error}") from error
-
-
-def _as_string(text: bytes) -> bytes:
-    """A serialised std_msgs/String."""
-    store = standard_types()
-    content = store.types[MARKS_TYPE](data=text.decode())
-    return bytes(store.serialize_cdr(content, MARKS_TYPE))

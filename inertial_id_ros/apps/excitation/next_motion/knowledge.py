@@ -36,6 +36,7 @@ _WALK_TIME = 6.0  # s, correlation time of what the data sheet calls accuracy
 _NUISANCES = 4  # of a channel: its zero, and three errors per acceleration
 _WIDTH = PARAMETERS + _NUISANCES
 _LEAST_LEFT = 0.05  # of a variance, where errors that no motion shows make up all of it
+_LEAST_TO_SHOW = 0.3  # of what is wanted, where what no motion shows is more than that
 _ROUNDING = 1e-12  # of the information about a parameter
 _USUAL_MASS_SHARE, _USUAL_COM = 0.05, 0.005  # m; half widths that the verdict asks for
 
@@ -152,15 +153,22 @@ class Knowledge:
         covariance = jacobian @ _inverse(self.information(added)) @ jacobian.T
         return np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
 
-    def total_sigma(self) -> Array:
-        """The same standard deviations (10,) with what no motion shows."""
+    def unseen_sigma(self) -> Array:
+        """The same standard deviations (10,) by what no motion shows."""
         jacobian = report_jacobian(self.phi)
         unseen = jacobian @ self.sensor.unseen_covariance(self.phi) @ jacobian.T
-        return np.hypot(self.sigma(), np.sqrt(np.maximum(np.diag(unseen), 0.0)))
+        return np.sqrt(np.maximum(np.diag(unseen), 0.0))
 
-    def reaches(self, goal: AccuracyGoal) -> bool:
-        """Whether all is known that motions can show for a goal."""
-        return bool((self.sigma() <= wanted_sigma(goal, self.phi)).all())
+    def total_sigma(self) -> Array:
+        """Both together (10,)."""
+        return np.hypot(self.sigma(), self.unseen_sigma())
+
+    def still_to_show(self, goal: AccuracyGoal) -> Array:
+        """Standard deviations (10,) to which motions must bring what they show, so that a goal is
+        reached with what none shows; infinite for what it does not ask."""
+        wanted = wanted_sigma(goal, self.phi)
+        left = np.square(wanted) - np.square(self.unseen_sigma())
+        return np.sqrt(np.maximum(left, np.square(_LEAST_TO_SHOW * wanted)))
 
 
 def motion_products(motion: FrameMotion, lengths: np.ndarray, sensor: SensorModel) -> Array:

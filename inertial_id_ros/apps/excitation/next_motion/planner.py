@@ -21,10 +21,10 @@ from ....identification.accuracy_goal import AccuracyGoal
 from ....inertia import Array
 from ..arm import Arm
 from .candidates import Draw, Kind
-from .knowledge import STEP, Knowledge, motion_products, wanted_sigma
+from .knowledge import STEP, Knowledge, motion_products
 from .motion_limits import MotionLimits
 from .planned_motion import PlannedMotion
-from .rest_to_rest import RestToRest, shortest_moves
+from .rest_to_rest import Pace, RestToRest, shortest_moves
 from .words import describe_motion
 
 WRIST = 3  # joints before the frame that move first
@@ -32,29 +32,41 @@ _LONGEST = 4.0  # s, of a motion: what goes on where nobody can stop it any more
 _HORIZON = 16.0  # s, of a plan, of which the first motion is made before the next is planned
 _KINDS, _BY_HAND = tuple(Kind), (Kind.ONE,)
 _KEPT, _ROUNDS = 5, 2  # candidates that are varied, and how often
-_STEPS = (0.08, 3.0)  # rad, of a move: drawn evenly in the logarithm
+_STEPS = (0.2, 3.0)  # rad, of a move: drawn evenly in the logarithm
 _STEPS_BY_HAND = (0.35, 1.3)  # rad
 _REST = 0.2  # s before and after a motion, that its rows hold
-_SETTLING = 0.3  # s that the rest after a motion takes
+_PAUSE, _PAUSE_BY_HAND = 1.0, 5.0  # s that pass after a motion until the next one begins
 _DENSE = 0.01  # s between the poses at which shapes are compared
 _POINTS = 0.02  # s between points of a trajectory
-_TRIES = 12  # candidates, best first, whose shapes are compared
+_TRIES = 12  # candidates of a kind, best first, whose shapes are compared
 _LEAST_GAIN = 0.02  # nats a second: less is not worth a motion of the wrist
+# Of mass, each coordinate of its centre, each entry of the inertia: what takes six numbers must not
+# count more than what takes one, since slow motions with a poor sensor never tell it.
+_WEIGHTS = np.repeat([1.0, 1.0 / 3.0, 1.0 / 6.0], [1, 3, 6])
 _FLOOR_OF_GAIN = 0.8  # of the wanted standard deviation: beyond that nothing is gained
 _SLACK = 0.02  # rad from the limits of position
 
 
 class _Candidates(NamedTuple):
-    """Motions of a kind: poses (c, k + 1, joints), durations (c, k) [s], gains (c,) [nats/s]."""
+    """Motions of a kind: poses (c, k + 1, joints), durations and ramps (c, k) [s], gains (c,)
+    [nats/s]."""
 
     poses: Array
     durations: Array
+    ramps: Array
     gains: Array
 
     def best(self, count: int) -> _Candidates:
         """The best of them, best first."""
         order = np.argsort(-self.gains)[:count]
         return _Candidates(*(part[order] for part in self))
+
+
+class _Aim(NamedTuple):
+    """Standard deviations (10,) that are wanted, and the pause after a motion [s]."""
+
+    wanted: Array
+    pause: float
 
 
 class _Plan(NamedTuple):
@@ -100,12 +112,12 @@ class MotionPlanner:
         Raises:
             InvalidData: no motion from there is within the limits.
         """
-        wanted = wanted_sigma(goal, knowledge.phi)
+        aim = _Aim(knowledge.still_to_show(goal), _PAUSE_BY_HAND if by_hand else _PAUSE)
         kinds, steps = (_BY_HAND, _STEPS_BY_HAND) if by_hand else (_KINDS, _STEPS)
         best: _Plan | None = None
         for active in (self._chain[-WRIST:], self._chain):
             draw = Draw(start, active, steps, np.random.default_rng(seed))
-            found = self._best_of(draw, kinds, knowledge, wanted)
+            found = self._best_of(draw, kinds, knowledge, aim)
             if found is not None and (best is None or found.gain > best.gain):
                 best = found
             if best is not None and best.gain > _LEAST_GAIN:
@@ -146,22 +158,23 @@ class MotionPlanner:
             return "{} would come near {}".format(*self._shapes.pairs[int(np.argmax(near))])
         return ""
 
-    def _best_of(self, draw: Draw, kinds: tuple[Kind, ...], knowledge: Knowledge, wanted: Array
+    def _best_of(self, draw: Draw, kinds: tuple[Kind, ...], knowledge: Knowledge, aim: _Aim
                  ) -> _Plan | None:
         """The best plan of some joints; None where the limits allow none."""
         pool = []
         for kind in kinds:
-            found = self._evaluate(self._within(draw.poses(kind), draw), knowledge, wanted)
+            drawn = found = self._evaluate(self._within(draw.poses(kind), draw), knowledge, aim)
             for _ in range(_ROUNDS):
                 varied = self._within(draw.vary(found.best(_KEPT).poses, kind), draw)
-                more = self._evaluate(varied, knowledge, wanted)
+                more = self._evaluate(varied, knowledge, aim)
                 found = _Candidates(*(np.concatenate(parts) for parts in zip(
                     found.best(_KEPT), more, strict=True)))
-            pool += [_Plan(float(gain), RestToRest(poses, durations))
-                     for poses, durations, gain in zip(*found.best(_TRIES), strict=True)
+            pool += [_Plan(float(gain), RestToRest(poses, Pace(*pace)))
+                     for part in (found, drawn)  # variations of a few may all be in the way
+                     for poses, *pace, gain in zip(*part.best(_TRIES), strict=True)
                      if np.isfinite(gain)]
         pool.sort(key=lambda plan: -plan.gain)
-        for plan in pool[:_TRIES]:
+        for plan in pool:
             motion = plan.motion
             state = motion(np.linspace(0.0, motion.duration, int(motion.duration / _DENSE) + 2))
             if not self.find_problem(*state):
@@ -175,35 +188,39 @@ class MotionPlanner:
                                        self._upper[active])
         return poses
 
-    def _evaluate(self, poses: Array, knowledge: Knowledge, wanted: Array) -> _Candidates:
+    def _evaluate(self, poses: Array, knowledge: Knowledge, aim: _Aim) -> _Candidates:
         """Durations and gains of motions through poses (c, k + 1, joints)."""
         count, moves = len(poses), poses.shape[1] - 1
         joints = poses.shape[2]
-        durations = shortest_moves(
+        pace = Pace(*(part.reshape(count, moves) for part in shortest_moves(
             self._arm, self._limits, poses[:, :-1].reshape(-1, joints),
-            poses[:, 1:].reshape(-1, joints)).reshape(count, moves)
-        total = durations.sum(axis=1)
-        within = (total <= _HORIZON) & (durations.max(axis=1) <= _LONGEST) & (
+            poses[:, 1:].reshape(-1, joints))))
+        total = pace.durations.sum(axis=1)
+        within = (total <= _HORIZON) & (pace.durations.max(axis=1) <= _LONGEST) & (
             np.abs(np.diff(poses, axis=1)).max(axis=(1, 2)) > 0.0)
         gains = np.full(count, -np.inf)
         if within.any():
-            gains[within] = self._gains(poses[within], durations[within], knowledge, wanted)
-        return _Candidates(poses, durations, gains)
+            gains[within] = self._gains(
+                [RestToRest(q, Pace(*own)) for q, *own in zip(
+                    poses[within], *(part[within] for part in pace), strict=True)],
+                knowledge, aim)
+        return _Candidates(poses, *pace, gains)
 
-    def _gains(self, poses: Array, durations: Array, knowledge: Knowledge, wanted: Array) -> Array:
-        """Gains (c,) [nats/s] of motions through poses (c, k + 1, joints)."""
-        total, joints = durations.sum(axis=1), poses.shape[2]
+    def _gains(self, motions: list[RestToRest], knowledge: Knowledge, aim: _Aim) -> Array:
+        """Gains (c,) [nats/s] of motions."""
+        total = np.array([motion.duration for motion in motions])
+        joints = motions[0].poses.shape[1]
         times = _instants(float(total.max()))
-        state = np.stack([RestToRest(*item)(times) for item in zip(poses, durations, strict=True)],
-                         axis=1)
+        state = np.stack([motion(times) for motion in motions], axis=1)
         motion = self._arm.frame_motion(*state.reshape(3, -1, joints))
         lengths = np.array([len(_instants(duration)) for duration in total.tolist()])
         sigma = knowledge.sigma(motion_products(motion, lengths, knowledge.sensor))
-        return (_missing(knowledge.sigma(), wanted) - _missing(sigma, wanted)) / (total + _SETTLING)
+        gained = _missing(knowledge.sigma(), aim.wanted) - _missing(sigma, aim.wanted)
+        return gained / (total + aim.pause)
 
     def _as_planned(self, motion: RestToRest) -> PlannedMotion:
         """Points of the joints that move the frame."""
-        ends = np.concatenate([[0.0], np.cumsum(motion.durations)])
+        ends = np.concatenate([[0.0], np.cumsum(motion.pace.durations)])
         parts = [np.linspace(a, b, max(int(np.ceil((b - a) / _POINTS)), 2) + 1)[1:]
                  for a, b in zip(ends[:-1], ends[1:], strict=True)]
         stamps = np.concatenate([[0.0], *parts])
@@ -227,4 +244,4 @@ def _missing(sigma: Array, wanted: Array) -> Array:
     asked = np.isfinite(wanted)
     share = sigma[..., asked] / wanted[asked]
     beyond = np.log(np.maximum(share, _FLOOR_OF_GAIN))
-    return np.asarray(beyond.sum(axis=-1) + 1e-3 * np.log(share).sum(axis=-1))
+    return np.asarray((beyond + 1e-3 * np.log(share)) @ _WEIGHTS[asked])

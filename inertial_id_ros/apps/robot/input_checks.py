@@ -1,0 +1,231 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""What is wrong with a recording of a robot, joint by joint.
+
+Bodies, friction and offsets are so many unknowns that they explain wrong torques almost as well as
+right ones. The description tells the two apart: its bodies may be off by tens of percent, but a
+joint whose efforts have the wrong sign, or belong to another joint, follows it in no way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import combinations
+
+import numpy as np
+from scipy.optimize import nnls
+
+from ...errors import InvalidData, NotEnoughData, RecordingError
+from ...inertia import Array
+from ...robot.base_parameters import structural_base_parameters
+from ...robot.joint_terms import mean_sign
+from ...robot.model import RobotModel
+from ...robot.recording import BIN, JointRecording, filter_columns, joint_motion
+
+_MOVES = 0.01  # rad or m that a joint covers at least
+_SPEED = 0.02  # rad/s or m/s from which on a sample counts as motion
+_EACH = 2.0  # independent samples for each unknown
+_SCALE = 100.0  # times the description's torques, beyond which efforts are in another unit
+_OTHER_UNIT = 3.0  # times, from which on a note says so
+_BEYOND_LIMIT = 10.0  # times the description's limit, which no root mean square reaches
+_LOADED = 0.5  # part of a joint's torque that is the description's, where its scale is judged
+_BETTER = float(np.log(2.0))  # by which the sum of the logarithms of all errors falls at least
+_FITTED, _ALIKE = 3, 1.0  # mistakes that are fitted at most; their sums differ by less than this
+_CONSIDERED = 20_000_000_000  # ns at the beginning that are compared
+_MOST_JOINTS = 8  # whose pairs are tried
+
+
+def check_joints_there(described: Sequence[str], recorded: Sequence[str], locked: bool) -> None:
+    """Raise RecordingError where a recording lacks a joint of the description.
+
+    Args:
+        locked: joints may be missing on purpose, if all names of the recording are known.
+    """
+    lacking = [name for name in described if name not in recorded]
+    unknown = [name for name in recorded if name not in described]
+    if not lacking or (locked and not unknown):
+        return
+    alike = get_close_matches(lacking[0], unknown, 1, 0.5)
+    meant = f" (is '{alike[0]}', which it has, the same as '{lacking[0]}'?)" if alike else ""
+    there = ",".join(name for name in described if name in recorded)
+    raise RecordingError(
+        f"the recording lacks {_quoted(lacking)} of the robot description{meant}; where others "
+        f"alone moved, name them: --joints {there or 'A,B,...'}")
+
+
+def check_motion(model: RobotModel, recording: JointRecording, low_pass: float) -> list[str]:
+    """Notes on joints that do not move, of a robot whose base stands still.
+
+    Raises:
+        NotEnoughData: nothing moves, or for too short a time for so many unknowns.
+    """
+    covered = np.ptp(recording.q, axis=0)
+    still = [name for name, most in zip(model.joint_names, covered, strict=True) if most < _MOVES]
+    if len(still) == len(covered):
+        raise NotEnoughData(f"no joint moves ({_most(covered, model)}); torques at one pose tell "
+                            "nothing of the bodies")
+    t = recording.stamps
+    wanted = np.arange(t[0], t[-1], int(1e9 * BIN))
+    _, dq, _, valid = joint_motion(recording, wanted)
+    moved = float(np.sum(valid & (np.abs(dq).max(axis=1) > _SPEED))) * BIN
+    # A Hann kernel of this length averages as a mean over two thirds of it does.
+    needed = low_pass + _EACH * 2.0 / 3.0 * low_pass * (
+        structural_base_parameters(model).count / len(model.output_names))
+    if moved < needed:
+        raise NotEnoughData(
+            f"the joints move for {moved:.1f} s only; the {len(model.joint_names)} joints of this "
+            f"robot need at least {needed:.1f} s of motion, better ten times as much")
+    return [f"{name} does not move: its friction, and part of what hangs on it, are not told by "
+            "the recording" for name in still]
+
+
+def check_measured(model: RobotModel, recording: JointRecording) -> None:
+    """Raise InvalidData where the efforts of a joint are not measured."""
+    for name, effort in zip(model.joint_names, recording.effort.T, strict=True):
+        if np.ptp(effort) == 0.0:
+            raise InvalidData(f"the efforts of '{name}' are {effort[0] + 0.0:g} throughout: they "
+                              "are not measured")
+
+
+def _most(covered: Array, model: RobotModel) -> str:
+    """How far the joint moves that moves most."""
+    j = int(np.argmax(covered))
+    return f"'{model.joint_names[j]}' moves most, by {covered[j]:.2g} rad"
+
+
+def _quoted(names: Sequence[str]) -> str:
+    """Names for a sentence."""
+    return ", ".join(f"'{name}'" for name in names)
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """How a recording may have been written wrongly.
+
+    Attributes:
+        text: what it would be; q, effort: (joints, joints) matrices that undo it.
+    """
+
+    text: str
+    q: Array
+    effort: Array
+
+    def undo(self, recording: JointRecording) -> JointRecording:
+        """The recording without it."""
+        return JointRecording(recording.stamps, recording.q @ self.q,
+                              recording.effort @ self.effort)
+
+
+def check_scale(model: RobotModel, recording: JointRecording, low_pass: float) -> list[str]:
+    """A note where torques are several times those of the description, or a fraction.
+
+    Raises:
+        InvalidData: they are in another unit, of one joint or of all.
+    """
+    scale, loaded = _Followed(model, _beginning(recording), low_pass).scales()
+    beyond = loaded & ~((1.0 / _SCALE < scale) & (scale < _SCALE))
+    for j in np.flatnonzero(beyond)[:1]:
+        whose = "all joints" if (beyond == loaded).all() else f"'{model.joint_names[j]}'"
+        raise InvalidData(f"the efforts of {whose} are {scale[j]:.2g} times the torques of the "
+                          "robot description: are they in another unit than N m?")
+    for name, effort, limit in zip(model.joint_names, recording.effort.T, model.effort_limits,
+                                   strict=True):
+        if 0.0 < limit < float(np.sqrt(np.mean(effort**2))) / _BEYOND_LIMIT:
+            raise InvalidData(f"the efforts of '{name}' are more than {_BEYOND_LIMIT:g} times the "
+                              f"{limit:g} N m that the robot description allows: are they in "
+                              "another unit?")
+    usual = float(np.median(scale[loaded])) if loaded.any() else 1.0
+    if 1.0 / _OTHER_UNIT < usual < _OTHER_UNIT:
+        return []
+    return [f"the efforts are {usual:.2g} times the torques of the robot description: are they "
+            "torques, and no motor currents (--gains)?"]
+
+
+def find_mistake(model: RobotModel, recording: JointRecording, low_pass: float,
+                 errors: Callable[[JointRecording], Array], order: Sequence[int]
+                 ) -> str:
+    """Mistakes without which a robot explains a recording far better; empty where there are none.
+
+    Args:
+        errors: gives the torques (joints,) that a fit leaves of a recording [N m].
+        order: of the joints, those first of whose torque most is unexplained.
+    """
+    part = _beginning(recording)
+
+    def score(recorded: JointRecording) -> float:
+        return _Followed(model, recorded, low_pass).score()
+
+    now = score(part)
+    scored = sorted(((score(mistake.undo(part)), k, mistake) for k, mistake in enumerate(
+        _mistakes(model.joint_names, order[:_MOST_JOINTS]))))
+    likely = [mistake for value, _, mistake in scored[:_FITTED]
+              if value < min(now - _BETTER, scored[0][0] + _ALIKE)]
+    if not likely:
+        return ""
+    left = [float(np.sum(np.log(errors(mistake.undo(part))))) for mistake in likely]
+    before = float(np.sum(np.log(errors(part))))
+    most = min(before - _BETTER, min(left) + _ALIKE)
+    return ", or ".join(m.text for m, value in zip(likely, left, strict=True) if value < most)
+
+
+def _beginning(recording: JointRecording) -> JointRecording:
+    """The part that is compared with the description."""
+    end = int(np.searchsorted(recording.stamps, recording.stamps[0] + _CONSIDERED))
+    return JointRecording(recording.stamps[:end], recording.q[:end], recording.effort[:end])
+
+
+def _mistakes(names: Sequence[str], suspects: Sequence[int]) -> Iterator[Mistake]:
+    """What may have gone wrong with some joints."""
+    n = len(names)
+    same = np.eye(n)
+    yield Mistake("the efforts of all joints have the opposite sign", same, -same)
+    for j in suspects:
+        turned = np.diag(np.where(np.arange(n) == j, -1.0, 1.0))
+        yield Mistake(f"the efforts of '{names[j]}' have the opposite sign", same, turned)
+        yield Mistake(f"the positions of '{names[j]}' have the opposite sign", turned, same)
+        yield Mistake(f"positions and efforts of '{names[j]}' have the opposite sign: its axis "
+                      "is described the other way round", turned, turned)
+    for i, k in combinations(suspects, 2):
+        order = np.arange(n)
+        order[[i, k]] = k, i
+        swap, both = same[:, order], f"'{names[i]}' and '{names[k]}'"
+        yield Mistake(f"the efforts of {both} are those of each other", same, swap)
+        yield Mistake(f"{both} are named as each other", swap, swap)
+
+
+class _Followed:
+    """How the efforts of each joint follow the torques of the description, beside friction.
+
+    Attributes:
+        columns: (r, joints, 3) description's torque, speed, and its sign; effort: (r, joints);
+            all without their means.
+    """
+
+    def __init__(self, model: RobotModel, recording: JointRecording, low_pass: float) -> None:
+        def columns(q: Array, dq: Array, ddq: Array) -> Array:
+            torque = model.described_torque(q, dq, ddq)
+            sign = mean_sign(dq, ddq, _SPEED, BIN)
+            return np.stack([torque, dq, sign], axis=-1).reshape(len(q), -1)
+
+        felt = np.ones((len(model.joint_names), 3), dtype=bool)
+        rows = filter_columns(columns, felt, recording, low_pass=low_pass)
+        self.columns: Array = rows.regressor[:] - rows.regressor[:].mean(axis=0)
+        self.effort = rows.effort - rows.effort.mean(axis=0)
+
+    def fits(self) -> Iterator[tuple[Array, float]]:
+        """Of each joint, factors (3,) of its columns, none negative as friction brakes, and the
+        norm of what is left of its effort."""
+        for j in range(self.effort.shape[1]):
+            yield nnls(self.columns[:, j], self.effort[:, j])
+
+    def score(self) -> float:
+        """Sum of the logarithms of what is left of each joint's effort."""
+        return float(sum(np.log(max(left, 1e-12)) for _, left in self.fits()))
+
+    def scales(self) -> tuple[Array, np.ndarray]:
+        """Efforts over the description's torques (joints,), and where most of the effort is the
+        description's (joints,), so that they say something."""
+        scale = np.array([factors[0] for factors, _ in self.fits()])
+        own = scale * self.columns[:, :, 0].std(axis=0)
+        return scale, own > _LOADED * self.effort.std(axis=0)

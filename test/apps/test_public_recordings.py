@@ -1,0 +1,86 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Public recordings of real robots with loads that are known (docs/real_recordings.md)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from benchmarks.robot.descriptions import data_sheet_ur10e
+from benchmarks.robot.recordings import PAYLOAD, load_ur10e
+from inertial_id_ros import api
+from inertial_id_ros.apps.bag.identify_bag import main
+from inertial_id_ros.estimate import Estimate, NoEstimate
+
+pytestmark = pytest.mark.slow
+JOINTS = tuple(f"joint{k}" for k in range(1, 7))
+FREE, HELD = "ur-20_02_19_14harm50sec", "ur-20_02_19_14harm50secLoad"
+
+
+def recording(data_folder: Path, name: str) -> api.RobotRecording:
+    """A UR10e: positions and motor currents, as published."""
+    path = data_folder / "dynamic_calibration" / f"{name}.csv"
+    if not path.is_file():
+        pytest.skip(f"{path} is not there")
+    rows = np.loadtxt(path, delimiter=",")
+    rows = rows[np.append(True, np.diff(rows[:, 0]) > 0.0)]
+    return api.RobotRecording(np.round(1e9 * rows[:, 0]).astype(np.int64), rows[:, 1:7],
+                              rows[:, 13:19])
+
+
+def payload(data_folder: Path, tmp_path: Path, free: str, held: str) -> Estimate | NoEstimate:
+    """What the robot carries, with the gains of its controller."""
+    robot, loaded = recording(data_folder, free), recording(data_folder, held)
+    urdf = data_sheet_ur10e()
+    found = api.identify_robot(urdf, robot.stamps, JOINTS, robot.positions, robot.efforts,
+                               gains=load_ur10e(data_folder).makers_gain)
+    api.save_robot(tmp_path / "robot", found.robot)
+    identifier = api.Identifier(api.Settings().replace({
+        "load.source": "joint_torque", "load.robot": str(tmp_path / "robot"),
+        "wrench.sensor_frame": "link6", "buffer.window": 60.0}))
+    identifier.set_robot_description(urdf)
+    identifier.add_joint_states(loaded.stamps, JOINTS, loaded.positions, loaded.efforts)
+    identifier.finish()
+    return identifier.solve()
+
+
+def test_a_known_mass_is_found_from_motor_currents(data_folder: Path, tmp_path: Path) -> None:
+    found = payload(data_folder, tmp_path, FREE, HELD)
+    assert isinstance(found, Estimate)
+    assert abs(found.report[0] - PAYLOAD) < 1.96 * found.sigma[0] < 0.06 * PAYLOAD
+
+
+def test_what_would_tell_a_mass_from_motor_currents_is_said(
+        data_folder: Path, tmp_path: Path) -> None:
+    found = payload(data_folder, tmp_path, "ur-19_12_23_free", "ur-20_01_13-load_2600")
+    assert isinstance(found, NoEstimate)
+    assert "it would be (" in found.reason and "four times as much motion" in found.reason
+
+
+def test_the_mass_on_a_sensor_that_filters_is_that_of_its_poses_at_rest(
+        data_folder: Path, tmp_path: Path) -> None:
+    path = data_folder / "Gravity-Compensation-F-T-sensor" / "GP2025-07-22-22-06-02.txt"
+    if not path.is_file():
+        pytest.skip(f"{path} is not there")
+    rows = np.loadtxt(path, delimiter=",")
+    np.savetxt(tmp_path / "a.csv", rows, delimiter=",", comments="",
+               header="time,fx,fy,fz,tx,ty,tz,qx,qy,qz,qw")
+    assert main([str(tmp_path / "a.csv"), "--window", "all", "--sensor", "ati_axia80", "--quiet",
+                 "--json", str(tmp_path / "a.json")]) == 0
+    found = json.loads((tmp_path / "a.json").read_text())
+    spread = 1.96 * found["history"][-1]["sigma"][0]
+    assert abs(found["mass"] - _mass_at_rest(rows)) < spread < 0.1
+
+
+def _mass_at_rest(rows: np.ndarray) -> float:
+    """Least squares on the samples of poses that were held for 3 s [kg]."""
+    still = np.append(False, np.abs(np.diff(rows[:, 7:11], axis=0)).max(axis=1) < 2e-4)
+    held = np.convolve(still, np.ones(30), "full")[:len(still)] == 30
+    turns = Rotation.from_quat(rows[held, 7:11]).as_matrix()
+    system = np.concatenate([np.column_stack([-turn.T @ [0.0, 0.0, 9.81], np.eye(3)])
+                             for turn in turns])
+    return float(np.linalg.lstsq(system, rows[held, 1:4].ravel())[0][0])
