@@ -46,18 +46,11 @@ import inertial_id_ros.apps.report.payload_page, inertial_id_ros.apps.bag.output
 
 @pytest.mark.slow
 @pytest.mark.parametrize("module", sorted(OPTIONAL))
-def test_without_any_one_of_them_the_library_identifies_a_payload(module: str) -> None:
-    done = run_without({module}, LIBRARY + IDENTIFY)
-    assert done.stdout == "identified\n", done.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.ros
-@pytest.mark.parametrize("module", sorted(OPTIONAL))
-def test_without_any_one_of_them_every_module_of_the_node_can_be_imported(module: str) -> None:
-    pytest.importorskip("rclpy")
-    done = run_without({module}, IMPORT_NODE)
-    assert done.stdout == "imported\n", done.stderr
+def test_without_any_one_of_them_a_payload_is_identified_and_the_node_imported(module: str) -> None:
+    """The node where ROS is there."""
+    with_ros = conftest.is_installed("rclpy")
+    done = run_without({module}, LIBRARY + IDENTIFY + with_ros * IMPORT_NODE)
+    assert done.stdout == "identified\n" + with_ros * "imported\n", done.stderr
 
 
 @pytest.mark.slow

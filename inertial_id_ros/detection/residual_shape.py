@@ -173,8 +173,9 @@ class _Problem:
             shape @ found[n:].reshape(6, k, 1))[..., 0]
         known = np.linalg.inv(products[:n, :n])[:PARAMETERS, :PARAMETERS]
         unknown = np.linalg.inv(products[free[:, None], free])[:PARAMETERS, :PARAMETERS] - known
+        freedom = left.size + n - len(free)  # short windows fit many weights by chance
         return _Fit(found[:PARAMETERS], found[PARAMETERS:n], found[n:].reshape(6, k),
-                    float(np.sqrt((left * left).mean()))), unknown
+                    float(np.sqrt((left * left).sum() / freedom))), unknown
 
 
 def _lags(load: Array) -> Array:

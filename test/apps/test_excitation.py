@@ -286,7 +286,7 @@ def test_no_link_of_a_motion_of_all_joints_is_too_fast_or_too_low(arm: Arm):
         limits = Limits(link_speed=speed, floor=floor)
         plan = plan_motion(Basis(DURATION, 3), START_POSE, joints, payload_objective(arm),
                            Excess(arm, limits, START_POSE, joints), RATE,
-                           SearchEffort(starts=1, iterations=30))
+                           SearchEffort(starts=1, iterations=15))
         found[speed] = link_peaks(plan.motion)
     assert found[np.inf][0] > 0.25
     assert 0.1 < found[0.25][0] <= 0.25 and found[0.25][1] >= low

@@ -20,7 +20,7 @@ from inertial_id_ros.robot.robot_file import load_robot
 NAMES = load_description().joint_names
 GAIN = np.array([11.0, 12.0, 10.0, 9.0, 10.5, 11.5])
 MASS = 3.0
-FIXED = ("--no-align", "--terms", "viscous,coulomb,offset", "--coulomb-velocity", "0.01")
+FIXED = ("--no-align", "--terms", "viscous,coulomb,offset", "--coulomb-velocity", "0.003")
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,8 @@ def test_currents_with_a_known_payload_give_gains_and_torques(folder: Path, tmp_
     # Not in units of currents, and as uncertain as the gains.
     phi = load_robot(tmp_path / "arm.robot").phi
     given = identify(folder, tmp_path / "b.json", "unloaded.npz", "--write-robot",
-                     str(tmp_path / "given.robot"), "--gains", ",".join(map(str, GAIN)), *FIXED)
+                     str(tmp_path / "given.robot"), "--gains", ",".join(map(str, GAIN)),
+                     "--gain-error", "0", *FIXED)
     known = load_robot(tmp_path / "given.robot")
     assert np.linalg.norm(phi - known.phi) < 0.1 * np.linalg.norm(known.phi)
     told, exact = (np.array([p["sigma"] for p in t["parameters"]]) for t in (tree, given))
@@ -112,9 +113,9 @@ def arrays(folder: Path, name: str) -> api.RobotRecording:
 @pytest.mark.slow
 def test_arrays_of_several_recordings_give_the_robot_of_the_command(
         folder: Path, tmp_path: Path) -> None:
-    urdf, terms = load_description().urdf, api.JointTerms(coulomb_velocity=0.01)
+    urdf, terms = load_description().urdf, api.JointTerms(coulomb_velocity=0.003)
     a, b, c = (arrays(folder, name) for name in "abc")
-    words = ("--terms", "viscous,coulomb,offset", "--coulomb-velocity", "0.01")
+    words = ("--terms", "viscous,coulomb,offset", "--coulomb-velocity", "0.003")
     for others, tests, files in (((b, c), (), ("b.npz", "c.npz")),
                                  ((b,), (c,), ("b.npz", "--test", "c.npz"))):
         tree = identify(folder, tmp_path / "a.json", "a.npz", *files, *words)
@@ -128,11 +129,11 @@ def test_arrays_of_several_recordings_give_the_robot_of_the_command(
 
 @pytest.mark.slow
 def test_arrays_of_currents_give_the_gains_of_the_command(folder: Path, tmp_path: Path) -> None:
-    urdf, terms = load_description().urdf, api.JointTerms(coulomb_velocity=0.01)
+    urdf, terms = load_description().urdf, api.JointTerms(coulomb_velocity=0.003)
     free, held = arrays(folder, "unloaded"), arrays(folder, "loaded")
     tree = identify(folder, tmp_path / "a.json", "unloaded.npz", "--loaded", "loaded.npz",
                     "--payload-mass", str(MASS), "--terms", "viscous,coulomb,offset",
-                    "--coulomb-velocity", "0.01")
+                    "--coulomb-velocity", "0.003")
     found = api.identify_robot(urdf, free.stamps, NAMES, free.positions, free.efforts, terms,
                                loaded=held, payload_mass=MASS)
     assert found.drives is not None

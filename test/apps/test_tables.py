@@ -120,7 +120,7 @@ def test_poses_give_the_payload(poses: Rows, simulated: tuple[SimulatedCobot, Re
     assert found["frame_id"] == "sensor" and set(found["verdict"]) == {"identified"}
 
 
-@pytest.mark.parametrize("rate", [500, 10])
+@pytest.mark.parametrize("rate", [200, 10])
 def test_orientation_alone_gives_mass_and_centre_of_mass(
         tmp_path: Path, rate: int) -> None:
     """In slow motion; at 10 Hz, as tables of poses often are."""

@@ -52,15 +52,12 @@ def wait_for_box(folder: Path) -> Path:
     return box
 
 
-@pytest.mark.parametrize("compensated", [False, True])
-def test_a_replayed_black_box_gives_the_estimate_of_its_node_to_the_digit(
-        tmp_path: Path, compensated: bool) -> None:
-    """With settings that are not the defaults, while the robot's data arrive faster than usual, and
-    with another payload in the end."""
+def save_a_box(folder: Path, compensated: bool) -> tuple[dict, Path, list[InertialParameters]]:
+    """What a node saves, its black box, and all its messages: with settings that are not the
+    defaults, while data arrive faster than usual, and with another payload in the end."""
     with Stage() as stage:
-        node = stage.start_node(state__directory=str(tmp_path), state__restore=False,
-                                estimator__rate=4.0, wrench__sensor="ati_gamma",
-                                buffer__window=5.0)
+        stage.start_node(state__directory=str(folder), state__restore=False,
+                         estimator__rate=4.0, wrench__sensor="ati_gamma", buffer__window=5.0)
         received = stage.client.listen(InertialParameters, f"{NODE}/inertial_parameters", 100)
         if compensated:  # samples are processed more often then
             stage.client.listen(WrenchStamped, f"{NODE}/wrench_compensated")
@@ -69,27 +66,37 @@ def test_a_replayed_black_box_gives_the_estimate_of_its_node_to_the_digit(
         robot.play(9.0)
         robot.cobot = Robot(stage.client, payload="drill").cobot
         robot.play(6.0)
-        wait_until_all_is_used(stage)
+        stage.client.spin_until(lambda: any(
+            m.valid and m.stale and stamp_of(m) > robot.newest_ns - 1_000_000_000
+            for m in received[-1:]))
         answer = stage.client.call(Save, f"{NODE}/save", Save.Request(name="load.json"))
-        assert answer.success and str(tmp_path / "recordings" / "load") in answer.message
-        box = wait_for_box(tmp_path)
-        node.stop()
-    saved = json.loads(Path(answer.path).read_text())
-    read = read_black_box(box)
-    assert read is not None and read.complete and not read.commands
+        assert answer.success and str(folder / "recordings" / "load") in answer.message
+        return json.loads(Path(answer.path).read_text()), wait_for_box(folder), received
+
+
+@pytest.mark.parametrize("compensated", [False, True])
+def test_a_replayed_black_box_gives_the_estimates_of_its_node_to_the_digit(
+        tmp_path: Path, compensated: bool) -> None:
+    for attempt in range(4):
+        saved, box, received = save_a_box(tmp_path / str(attempt), compensated)
+        read = read_black_box(box)
+        assert read is not None and read.complete
+        if not read.commands:
+            break
+        assert "too busy" in read.commands[0]  # on a machine that has no time for it
+    assert not read.commands
     assert read.settings["wrench.sensor"] == "ati_gamma"
     assert "gives the estimates of the node" in read.notes(False)[1]
-    assert identify_bag([str(box), "--json", str(tmp_path / "out.json"), "--quiet"]) == 0
-    report = json.loads((tmp_path / "out.json").read_text())
-    for name in ("stamp_ns", "mass", "com", "inertia_com", "covariance", "bias", "verdict",
-                 "residual_rms"):
-        assert report[name] == saved[name], name
     fresh = {e["stamp_ns"]: e for e in estimates(box) if not e["stale"]}
+    for name in ("mass", "com", "inertia_com", "covariance", "bias", "verdict", "residual_rms"):
+        assert fresh[saved["stamp_ns"]][name] == saved[name], name
     told = {stamp_of(m): m for m in received if m.valid and not m.stale}
     assert len(told.keys() & fresh.keys()) == len(told) > 3
-    for stamp in told.keys() & fresh.keys():
-        assert told[stamp].inertia.m == fresh[stamp]["mass"]
-        assert list(told[stamp].residual_rms) == fresh[stamp]["residual_rms"]
+    for stamp, message in told.items():
+        assert message.inertia.m == fresh[stamp]["mass"]
+        assert list(message.residual_rms) == fresh[stamp]["residual_rms"]
+    assert identify_bag([str(box), "--json", str(tmp_path / "out.json"), "--quiet"]) == 0
+    assert json.loads((tmp_path / "out.json").read_text())["stamp_ns"] == max(fresh)
 
 
 def test_a_replay_says_that_the_beginning_is_lost(tmp_path: Path) -> None:

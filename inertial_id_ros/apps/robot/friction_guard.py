@@ -4,8 +4,8 @@
 Intervals hold if the model does. Friction that falls off with speed, left out, moves the bodies by
 several of their standard deviations. Each joint's friction is therefore compared with one that has
 a richer curve of speed (a Lagrange-multiplier test; as in Hausman 1978, an estimate that is best if
-the model is right against one that needs to assume less). Where a joint's own curve is not what the
-model says, the intervals hold both answers.
+the model is right against one that needs to assume less). Where one's curve is not what the model
+says, the intervals hold both answers, with richer curves for all joints and without.
 """
 
 from __future__ import annotations
@@ -71,14 +71,15 @@ def find_missing_friction(model: RobotModel, recording: JointRecording, rows: Fi
         spread = np.linalg.pinv(left[where, where], rcond=_ROUNDING, hermitian=True)
         if chi2.sf(score[j] @ spread @ score[j], _CURVES) < _RARE / joints:
             wrong.append(j)
-    used = [_CURVES * j + k for j in wrong for k in range(_CURVES)]
-    # No curve is much larger than all the friction of its joint: without that, curves that the
-    # motion does not tell from the model's would widen intervals without end.
-    known = left[np.ix_(used, used)] + np.diag(largest.ravel()[used]**-2.0)
-    spread = np.linalg.inv(known)
-    change = moved[:, used] @ spread @ score.ravel()[used]
+    if not wrong:
+        return MissingFriction((), np.zeros((model.size, model.size)))
+    # Those of the other joints count as well: what one joint has, its like will have. No curve is
+    # much larger than all the friction of its joint: without that, curves that the motion does not
+    # tell from the model's would widen intervals without end.
+    spread = np.linalg.inv(left + np.diag(largest.ravel()**-2.0))
+    change = moved @ spread @ score.ravel()
     return MissingFriction(tuple(model.joint_names[j] for j in wrong), np.asarray(
-        np.outer(change, change) + moved[:, used] @ spread @ moved[:, used].T))
+        np.outer(change, change) + moved @ spread @ moved.T))
 
 
 def _friction(model: RobotModel, rows: FilteredRecording, phi: Array) -> Array:

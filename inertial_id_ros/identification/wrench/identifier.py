@@ -345,11 +345,11 @@ class Identifier(Pipeline[WindowContent]):
         self._progress.flush_reason = CREPT
 
     def _misfit(self, load: Load) -> float:
-        """As `LoadCheck.misfit`: a zero that wanders as the data sheet says is no other load."""
+        """As `LoadCheck.misfit`."""
         known = self.settings.wrench
-        wander = np.repeat([known.force_accuracy, known.torque_accuracy], 3)
-        return self._payload.load_check.misfit(load, known.sign,
-                                               np.hypot(self._sensor_noise, wander))
+        return self._payload.load_check.misfit(
+            load, known.sign, self._sensor_noise,
+            np.repeat([known.force_accuracy, known.torque_accuracy], 3))
 
     @property
     def _sensor_noise(self) -> Array:

@@ -68,13 +68,13 @@ class LoadCheck:
         """How many of the bins are so old that a disturbance would have shown."""
         return int(np.searchsorted(self._number, self._number[-1] - _SHOWN))
 
-    def misfit(self, load: Load, sign: float, noise: Array) -> float:
+    def misfit(self, load: Load, sign: float, noise: Array, wander: Array) -> float:
         """What a load leaves of the wrench on average, over what it may leave; 0 where too little
         motion is known.
 
         Args:
-            sign: of the reading against ``A phi``; noise: (6,) standard deviation of the sensor's
-                own errors, white and wandering [N, N m].
+            sign: of the reading against ``A phi``; noise: (6,) of one sample, wander: (6,) of the
+                sensor's zero, which is no other load [N, N m].
         """
         if self._motion is None or not len(self._y) or (judged := self._judged()) < SPAN:
             return 0.0
@@ -83,4 +83,5 @@ class LoadCheck:
         gravity = self._motion.gravity
         weight, moment = gravity * load.phi[0], gravity * np.linalg.norm(load.phi[1:4])
         share = np.repeat([weight, max(moment, _ARM * weight)], 3)
-        return float((np.abs(left) / (_NOISE * noise + _SHARE * share)).max())
+        allowed = np.maximum(_NOISE * noise + _SHARE * share, _NOISE * np.hypot(noise, wander))
+        return float((np.abs(left) / allowed).max())

@@ -90,7 +90,8 @@ class SetupCorrection:
         """
         if self._told.order or not settings.alignment.delay_sd:
             return False
-        lags = bool(self.errors.sensor.order)
+        # A low-pass looks like hysteresis, which leaves nothing once it is taken out.
+        lags = bool(self.errors.sensor.order) or "hysteresis" in self._findings
         if isinstance(outcome, Estimate) and not lags:
             offset, sd = (float(values[CLOCK_OFFSET.values][0])
                           for values in (outcome.alignment, outcome.alignment_sigma))

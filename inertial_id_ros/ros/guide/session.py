@@ -50,6 +50,7 @@ _GIVEN_UP = 12  # motions that bring nothing, after which it is given up
 _SETTLED = 0.7  # s after a motion until its last rows count
 _SHOWN = 0.2  # s between two looks at what is known
 _BY_HAND = 0.15  # rad that a joint moves at least where the arm is moved by hand
+_ANOTHER = 0.05  # rad that a joint moves at least that moves in place of another
 _STILL = 0.01  # rad within which an arm is at rest again
 _PROOF_BY_HAND = 6.0  # s of a motion by hand
 _NAME = "identify_payload"  # of the saved estimate, with the time behind
@@ -198,6 +199,7 @@ class Session:
                 self._judge_joint(motion, first)
         except _Ended as error:
             if error.end.status == NOT_IDENTIFIED:  # stopped on its way: perhaps it told why
+                self._judge_joint(motion, first, stopped=True)
                 self._judge_motion(begin)
                 raise _Ended(CHECK_FAILED, error.end.text) from None
             raise
@@ -219,13 +221,21 @@ class Session:
                               "hold it still again")
         self._judge_motion(begin)
 
-    def _judge_joint(self, motion: PlannedMotion, first_ns: int) -> None:
-        """Whether the joint states show the joint that was told to move."""
+    def _judge_joint(self, motion: PlannedMotion, first_ns: int, stopped: bool = False) -> None:
+        """Whether the joint states show the joint that was told to move.
+
+        Args:
+            stopped: it did not come to its end, so that only another joint instead tells anything.
+        """
         told = {name: float(np.ptp(column)) for name, column in
                 zip(motion.joint_names, motion.positions.T, strict=True)}
         seen = self._listening.received.joints("", (), first_ns, self._guide.now_ns())
         moved = {name: float(np.ptp(column)) for name, column in
                  zip(seen.names, seen.rows.T, strict=True)} if len(seen) else {}
+        most = max(moved, key=moved.__getitem__, default="")
+        if stopped and (not moved or most == max(told, key=told.__getitem__)
+                        or moved[most] < _ANOTHER):
+            return
         row = check_joint_order(told, moved)
         if row.verdict is Verdict.FAILED:
             self._note_rows((row,))

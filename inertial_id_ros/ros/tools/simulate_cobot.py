@@ -5,7 +5,7 @@
 ``/tf_static``, ``/robot_description`` and ``~/truth`` (the payload's true inertia). A wrench
 published on ``~/push`` acts on the payload, in the axes and about the origin of the sensor, until
 the next one comes. With ``motion:=commanded`` it also offers what a driver does
-(`cobot_driver.py`). Settings are parameters of the node and options of the command line, which set
+(`cobot_driver`). Settings are parameters of the node and options of the command line, which set
 the parameters' defaults.
 ``--write BAG`` writes a bag instead and exits without starting ROS.
 """

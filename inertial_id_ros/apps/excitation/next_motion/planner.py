@@ -1,7 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The next motion: of many that the limits allow, what lowers the uncertainty most per second.
 
-Candidates are moves from rest to rest around the present pose (`candidates.py`); the best are
+Candidates are moves from rest to rest around the present pose (`candidates`); the best are
 varied, and the best of those. Wrist joints come first: the other joints move only where no motion
 of the wrist helps. Of a long plan only the first seconds are made before
 the next is planned. Gain is the sum over parameters of the
