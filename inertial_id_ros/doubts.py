@@ -47,7 +47,7 @@ DOUBTS: dict[str, Doubt] = {
                     Doubt.COM | Doubt.INERTIA | Doubt.FRAME),
     # The estimate is of something else than all that is carried.
     **dict.fromkeys(("payload_not_added", "removed_payload_invalid", "mass_at_bound"), NUMBERS),
-    **dict.fromkeys(("translation_constant", "motion_slow"), Doubt.INERTIA),
+    **dict.fromkeys(("translation_constant", "motion_slow", "not_rigid"), Doubt.INERTIA),
     **dict.fromkeys(("contact", "frame_wrong_suspected", "robot_wrong_suspected",
                      "joint_states_still", "wrench_stuck"), Doubt.PRESENT),
 }
@@ -65,9 +65,10 @@ HARMLESS = frozenset("""
     joint_states_frozen joint_states_incomplete joint_states_jumped joint_states_mixed
     joint_torque_saturated joint_torques_zeroed motion_gap motion_stopped mounting_changed
     newest_left_out no_estimate noise_measured noise_model_doubted overload parameters_not_used
-    parameters_set_too_often payload_changed program_topic_missing removed_payload removed_terms
-    report_failed reset residual_large residual_raised restored robot_description_invalid
-    sensor_displaced sensor_frame_replaced sensor_rotated sensor_zeroed settings_changed
+    parameters_set_too_often payload_changed payload_walks program_topic_missing
+    removed_payload removed_terms report_failed reset residual_large residual_raised restored
+    robot_description_invalid sensor_displaced sensor_frame_replaced sensor_rotated
+    sensor_zeroed settings_changed
     smoothed_compensation_silent soft_mount state_damaged state_not_kept
     static_transform_malformed static_transform_too_large tare_not_used tare_suspected
     transform_invalid transform_late transform_malformed transform_reordered

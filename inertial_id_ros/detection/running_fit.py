@@ -28,6 +28,7 @@ from .zero_walk import ZeroWalk
 
 _MEASURED = -1  # column of a row
 _MEMORY = 15.0  # s; time constant of forgetting old rows and old noise
+_MEMORY_WALKING = 1.5  # s; the same, while the payload walks
 _UNCONFIRMED = 0.5  # share of a change of load that an unconfirmed model may miss
 _PRIOR_WEIGHT = 2.0  # of that share, in rows whose load changes by ten data-sheet sigmas
 _EARLY = 250  # rows up to which the fit is linearised twice
@@ -111,7 +112,8 @@ class RunningFit:
     def __init__(self, model: LoadModel, gain: float, period: float,
                  previous: RunningFit | None = None) -> None:
         self.model, self._gain, self.period = model, gain, period
-        self._keep = float(np.exp(-period / _MEMORY))
+        self._keep: float = float(np.exp(-period / _MEMORY)) if previous is None else previous._keep
+        self._lag: Array | None = None if previous is None else previous._lag  # squared, of phi
         channels = np.arange(len(model.noise))
         self._group_of = np.concatenate([np.full(len(channels[g]), k)
                                          for k, g in enumerate(model.groups)])
@@ -137,6 +139,16 @@ class RunningFit:
         self._place: Array | None = None  # of the rows that were learnt last
         self.rows = 0
         self._believe_prior()
+
+    def follow(self, squared_rate: Array | None) -> None:
+        """Forget faster while the payload pours or slides, and know that the fit lags behind.
+
+        Args:
+            squared_rate: mean square (10, 10) of the rate of phi [1/s]; None: it is constant.
+        """
+        memory = _MEMORY if squared_rate is None else _MEMORY_WALKING
+        self._keep = float(np.exp(-self.period / memory))
+        self._lag = None if squared_rate is None else (2.0 * memory) ** 2 * squared_rate
 
     def _believe_prior(self) -> None:
         """Nothing is known of the states but their prior."""
@@ -216,6 +228,9 @@ class RunningFit:
         doubt = share * (load * load @ self._to_means)
         doubt += self._hidden_acceleration(rows)[:, None] * self._largest_loads()
         spread = columns @ self.covariance @ columns.transpose(0, 2, 1) + motion
+        if self._lag is not None:
+            of_phi = columns[..., :PARAMETERS]
+            spread += of_phi @ self._lag @ of_phi.transpose(0, 2, 1)
         diagonals = _diagonals(spread)
         diagonals -= motion.diagonal()
         diagonals += self._walk.variance(np.broadcast_to(age, len(rows)), self._moved(rows))

@@ -41,6 +41,7 @@ from .wrench.measured_noise import MeasuredNoise
 from .wrench.provisional_rows import UnsettledBins
 from .wrench.setup_correction import SetupCorrection
 from .wrench.stuck_wrench import StuckWrench
+from .wrench.swing_watch import SwingWatch
 from .wrench.vibration_watch import VibrationWatch
 from .wrench.wrench_model import WrenchModel
 
@@ -106,6 +107,7 @@ class WristPayload(PayloadSpan):
     Attributes:
         segments: filters and detector; unsettled: the bins that wait for later samples.
         lag: where the low-pass of the sensor has come to.
+        swings: whether a part of it swings by itself.
     """
 
     def __init__(self, settings: Settings, model: WrenchModel, findings: FindingLog,
@@ -117,6 +119,7 @@ class WristPayload(PayloadSpan):
         self.load_check, self.stuck = LoadCheck(), StuckWrench(findings)
         self.unsettled: UnsettledBins | None = None
         self.lag: Lag | None = None
+        self.swings = SwingWatch(findings)
 
 
 class EstimateOfWindow:

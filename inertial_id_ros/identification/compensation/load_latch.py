@@ -110,19 +110,22 @@ class LoadLatch:
         self.is_contradicted = True
         return True
 
-    def take(self, estimate: Estimate, carried: Array, weighed: Array, *, explains: bool) -> None:
+    def take(self, estimate: Estimate, carried: Array, weighed: Array, *, explains: bool,
+             walks: bool = False) -> None:
         """Use a new estimate, if it knows mass and centre of mass, or weight and moment at least
         about as well as the sensor tells them; after a contradiction, also if it explains the
         newest wrenches, and only then.
 
         Unknown inertia is no reason not to: motion that does not identify it hardly depends on it.
         After another payload was gripped a rough estimate is used at once, since without it all of
-        its weight is left in the wrench.
+        its weight is left in the wrench; so it is while the payload walks, as the estimate before
+        is of another one.
 
         Args:
             carried: phi (10,) of all that the sensor carries by it.
             weighed: (4,) mass [kg] and first moments [kg m] that the noise of one sample weighs.
             explains: whether it explains the wrenches that came lately.
+            walks: whether the payload pours or slides.
         """
         verdict = estimate.verdict[:4]
         if self._doubted and any(v != IDENTIFIED for v in verdict):
@@ -131,7 +134,7 @@ class LoadLatch:
         if self.is_contradicted and not explains:
             return
         if not (is_known or self.is_contradicted
-                or (self._is_new and _is_close(estimate, weighed, _ROUGH))):
+                or ((self._is_new or walks) and _is_close(estimate, weighed, _ROUGH))):
             if self.mode is Mode.SILENT:
                 what = "mass" if verdict[0] == UNOBSERVED else "centre of mass"
                 self.reason = f"the {what} is not identified yet"

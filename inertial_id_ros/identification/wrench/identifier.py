@@ -50,6 +50,7 @@ from .stream import WrenchStream
 from .wrench_model import WrenchModel
 
 _SHIFT_NS = 1_000_000_000  # a larger shift of stamps is no delay: other clocks
+_BEHIND = 1.0  # s by which the estimate of a payload that walks may be behind
 _CREPT_BINS = round(6e9 / BIN_NS)  # least length of a window that a slow change ends
 # ns without a wrench, in which a payload may be released and the sensor zeroed: what was removed
 # before is not until an estimate holds data from after it.
@@ -306,7 +307,10 @@ class Identifier(Pipeline[WindowContent]):
         columns, motion, payload.lag = lag_behind(
             bins.number, columns, motion, setup.correction.errors, payload.lag)
         valid = motion.valid
-        setup.units.add(*unpack_bins(columns[valid]))
+        a, corrected = unpack_bins(columns[valid])
+        setup.units.add(a, corrected)
+        payload.swings.add(bins.number[valid], motion.part(valid), a, corrected,
+                           self._sensor_noise / np.sqrt(max(np.mean(bins.samples), 1.0)))
         setup.vibration.add(bins.number[valid], y[valid])
         payload.segments.set_acceleration_noise(
             window.motion.acceleration_covariance(payload.segments.detector_kernel))
@@ -326,27 +330,34 @@ class Identifier(Pipeline[WindowContent]):
         if self._misfit(self._latch.explanation) > 1.0 and self._latch.contradict(CREPT):
             check.crept_at = int(bins.number[-1])
 
-    def _begin_where_crept(self) -> None:
-        """Begin with the newest rows alone where the load that was removed has slowly become
-        another one: a long window would give the mean of both. A young one may lack a cable
+    def _solve_where_crept(self) -> Outcome:
+        """The outcome of the window: that of its newest rows alone where the load that was removed
+        has slowly become another one, and no walk explains how. A young one may lack a cable
         instead."""
         payload = self._payload
         crept, payload.load_check.crept_at = payload.load_check.crept_at, None
         if (crept is None or self._solver.cables.is_new(crept)
                 or crept - max(payload.begin, self._stream.oldest_bin) < _CREPT_BINS):
-            return
+            return self._solve_window()
+        if self._solver.walks.squared_rate is None:
+            outcome = self._solve_window()
+            if self._solver.walks.squared_rate is not None:
+                return outcome
         payload.begin = crept - SPAN
         self._log.count("payload_changed", f"{CREPT}; buffers flushed", "info")
         self._replay_window()
         self._progress.flush_reason = CREPT
+        return self._solve_window()
 
     def _misfit(self, load: Load) -> float:
-        """As `LoadCheck.misfit`."""
-        known = self.settings.wrench
-        return self._payload.load_check.misfit(
-            load, known.sign, self._sensor_noise,
-            np.repeat([known.force_accuracy, known.torque_accuracy], 3),
-            self._solver.cables.pull_at)
+        """As `LoadCheck.misfit`; while the payload walks, it may have gone on for a while."""
+        known, rate = self.settings.wrench, self._solver.walks.squared_rate
+        wander = np.repeat([known.force_accuracy, known.torque_accuracy], 3)
+        if rate is not None:
+            walked = self.settings.gravity.acceleration * _BEHIND * np.sqrt(rate.diagonal())
+            wander = np.hypot(wander, np.repeat([walked[0], walked[1:4].max()], 3))
+        return self._payload.load_check.misfit(load, known.sign, self._sensor_noise, wander,
+                                               self._solver.cables.pull_at)
 
     @property
     def _sensor_noise(self) -> Array:
@@ -410,25 +421,29 @@ class Identifier(Pipeline[WindowContent]):
         """
         with self._lock:
             self._convert_wrenches()
-            self._begin_where_crept()
-            outcome = self._solve_window()
+            outcome = self._solve_where_crept()
             if (self._search_filter(outcome) or self._search_setup(outcome)
                     or self._correct_terms(outcome)):
                 self._replay_window()
                 outcome = self._solve_window()
-            while _is_new(outcome) and self._setup.correction.errors.remove(
-                    outcome.alignment, outcome.alignment_sigma):
+            # A walk may look like such errors.
+            while (_is_new(outcome) and self._solver.walks.squared_rate is None
+                   and self._setup.correction.errors.remove(
+                       outcome.alignment, outcome.alignment_sigma)):
                 self._replay_window()
                 outcome = self._solve_window()
             if _is_new(outcome):
                 self._compensation.begin_with(outcome)
             outcome = self._conclude(self._recover(outcome))
+            self._payload.segments.detector.running_fit.follow(
+                self._solver.walks.squared_rate)
             if _is_new(outcome):
                 noise = self._sensor_noise[[0, 3, 4, 5]]
                 carried = self._carried(outcome)
                 misfit = self._misfit(Load(carried, outcome.bias, outcome.alignment))
                 self._latch.take(outcome, carried, noise / self.settings.gravity.acceleration,
-                                 explains=misfit <= 1.0)
+                                 explains=misfit <= 1.0,
+                                 walks=self._solver.walks.squared_rate is not None)
                 if self._latch.is_contradicted and misfit > 1.0:
                     self._payload.load_check.crept_at = self._stream.next_bin
             return outcome
@@ -572,7 +587,7 @@ class Identifier(Pipeline[WindowContent]):
             self._setup.correction.errors.values,
             statistics.acceleration_covariance(self._payload.segments.filter.kernel),
             self._setup.correction.errors.filter_covariance
-            + (0.0 if share is None else share.error_covariance))
+            + (0.0 if share is None else share.error_covariance), self._payload.swings.swing)
 
     # ---- commands ------------------------------------------------------------------------------
 

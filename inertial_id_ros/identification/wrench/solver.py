@@ -42,6 +42,8 @@ from .cable_watch import CABLE, CableWatch
 from .empty_tool import answer_for_empty_tool
 from .problem_builder import ProblemBuilder
 from .sensor_bias import UNKNOWN_BIAS, SensorBias
+from .swing_watch import Swing, swing_covariance
+from .walk_watch import WalkWatch
 from .wrench_model import (
     WrenchModel,
     orientation_covariance,
@@ -73,7 +75,7 @@ class Solver:
         self.shape, self._low_pass, self._settings = shape, low_pass, settings
         self.problems = ProblemBuilder(settings, low_pass, bias, tool)
         self.estimator = create(settings)
-        self._cables = CableWatch(settings.gravity.acceleration)
+        self._cables, self._walks = CableWatch(settings.gravity.acceleration), WalkWatch()
 
     def with_settings(self, settings: Settings) -> Solver:
         """A fresh one with these settings, and the same shape, tare and tool."""
@@ -96,6 +98,11 @@ class Solver:
         return self._cables
 
     @property
+    def walks(self) -> WalkWatch:
+        """The walk of the payload that was found, if any."""
+        return self._walks
+
+    @property
     def tool(self) -> Tool | None:
         """The stored tool, beside which the object is estimated."""
         return self.problems.tool
@@ -107,7 +114,7 @@ class Solver:
     def solve(self, window: WindowContent, frame_id: str, log: FindingLog, turning: float = 0.0,
               removed: Array = NOTHING_REMOVED,
               acceleration_covariance: Array = NO_MOTION_NOISE,
-              beyond: Array | float = 0.0) -> Estimate:
+              beyond: Array | float = 0.0, swing: Swing | None = None) -> Estimate:
         """The estimate of a window.
 
         Args:
@@ -116,6 +123,7 @@ class Solver:
             acceleration_covariance: (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in
                 a row; where the accelerations are measured, `window` tells it.
             beyond: (10, 10) covariance of further errors of phi that the window does not show.
+            swing: a part of the payload that swings by itself, if one does.
 
         Raises:
             NotEnoughData, InvalidShape: the estimator cannot answer.
@@ -123,7 +131,7 @@ class Solver:
         """
         try:
             return self._solve(window, frame_id, log, turning, removed,
-                               acceleration_covariance, beyond)
+                               acceleration_covariance, beyond, swing)
         except (np.linalg.LinAlgError, ArithmeticError) as error:
             fresh = self.with_settings(self._settings)
             vars(self).update(vars(fresh))  # nothing of these numbers goes into the next window
@@ -133,7 +141,7 @@ class Solver:
 
     def _solve(self, window: WindowContent, frame_id: str, log: FindingLog, turning: float,
                removed: Array, acceleration_covariance: Array,
-               beyond: Array | float) -> Estimate:
+               beyond: Array | float, swing: Swing | None) -> Estimate:
         """Build the problem of a window, answer it, and check and judge the answer.
 
         Takes and raises what `solve` does; errors of the arithmetic pass through.
@@ -141,8 +149,10 @@ class Solver:
         started = time.perf_counter()
         self._check_frames(frame_id, log)
         window = self._cables.take_out(self.problems, window, removed)
+        window = self._walks.take_out(self.problems, window)
         problem = self._build(window, acceleration_covariance, removed, log)
-        without = self._cables.search(self.problems, window, problem, removed)
+        without = (swing is None and self._walks.search(self.problems, window, problem)
+                   or self._cables.search(self.problems, window, problem, removed))
         if without is not None:
             window = without
             self.problems = self.problems.without_solution()
@@ -154,7 +164,8 @@ class Solver:
             problem = self._build(window, acceleration_covariance, removed, log
                                   ).with_errors(shaped.data)
         log.clear(CABLE)
-        pulled = self._cables.phi_covariance()
+        self._walks.report(log)
+        pulled, walked = self._cables.phi_covariance(), self._walks.phi_covariance()
         empty = answer_for_empty_tool(problem, self.tool,
                                       self._settings.wrench.gain_error)
         if empty is None:
@@ -194,6 +205,9 @@ class Solver:
             "a residual that no payload explains": misfit,
             "noise that follows the motion": np.outer(change, change),
             "hysteresis of the sensor": shaped.covariance, "a cable": pulled,
+            "a payload that walks": walked,
+            "a payload that is not rigid": swing_covariance(
+                self.problems.total_payload(solution.phi), swing),
             **self._unseen_covariances(solution.phi, turning)}
         verdict = judge(solution, marginal, beyond + sum(causes.values()))
         check_noise_model(solution.phi, change,

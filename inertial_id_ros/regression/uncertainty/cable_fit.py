@@ -80,8 +80,8 @@ def find_cable(given: FitInput, last: Cable | None = None) -> Cable | None:
     places = places_of(given.window, given.gravity)
     if len(places.position) < _SHORTEST or np.ptp(places.position, axis=0).max() < _STILL:
         return None
-    rows = _Rows(given)
-    levels, without = _settle_levels(rows, given)
+    rows = Rows(given)
+    levels, without = settle_levels(rows, given)
     if last is None:
         laws = np.column_stack([_STARTS, np.tile(_FIRST_LAW, (len(_STARTS), 1))])
     else:
@@ -118,7 +118,7 @@ class _Found(NamedTuple):
     change: Array
 
 
-class _Rows:
+class Rows:
     """Cosine modes of the means over slices, with the constant one first.
 
     Args:
@@ -267,7 +267,7 @@ def _climb(weighed: _Weighed, places: Places, law: Array, surprise: float) -> _F
                   sigma, change)
 
 
-def _fit_laws(rows: _Rows, places: Places, laws: Array, levels: Levels, given: FitInput,
+def _fit_laws(rows: Rows, places: Places, laws: Array, levels: Levels, given: FitInput,
               without: float) -> _Found | None:
     """The most probable law, from several first ones (l, 8) on, with the levels that go with it.
 
@@ -307,7 +307,7 @@ def _distinct(found: list[_Found]) -> Array:
     return np.array(laws)
 
 
-def _levels_with(rows: _Rows, given: FitInput, levels: Levels, weighed: _Weighed,
+def _levels_with(rows: Rows, given: FitInput, levels: Levels, weighed: _Weighed,
                  wrench: Array, slopes: Array) -> Levels:
     """The levels of the residual without the wrench (s, 6) of a law with these slopes (s, 6, 8)."""
     means = np.concatenate([rows.means[..., :-1], slopes.transpose(1, 0, 2),
@@ -325,7 +325,7 @@ def _levels_with(rows: _Rows, given: FitInput, levels: Levels, weighed: _Weighed
                            levels, given.sheet, given.walk)
 
 
-def _settle_levels(rows: _Rows, given: FitInput) -> tuple[Levels, float]:
+def settle_levels(rows: Rows, given: FitInput) -> tuple[Levels, float]:
     """The levels without a cable, and the logarithm of the evidence at the best of them."""
     levels, best = given.levels, (given.levels, -np.inf)
     for _ in range(_ROUNDS):
@@ -351,22 +351,34 @@ def _surprise(levels: Levels, given: FitInput) -> float:
 def _evidence_of_hysteresis(given: FitInput, levels: Levels) -> float:
     """Logarithm of the evidence with hysteresis in place of a cable."""
     slices = given.window.slices
-    load = (slices.sums[..., :PARAMETERS] @ given.phi) / slices.samples[:, None]
+    columns = plays((slices.sums[..., :PARAMETERS] @ given.phi) / slices.samples[:, None])
+    return max(settle_levels(Rows(given, part), given._replace(levels=levels))[1]
+               for part in np.split(columns, len(_PLAY), axis=2))
+
+
+def plays(load: Array) -> Array:
+    """What plays of the widths of `_PLAY` add to a load (s, 6): columns (s, 6, 6 k), those of the
+    channels one after the other."""
     out = []
     for share in _PLAY:
         half = share * np.ptp(load, axis=0)
         moved, at = np.empty_like(load), load[0]
         for k, now in enumerate(load):
             at = moved[k] = np.clip(at, now - half, now + half)
-        rows = _Rows(given, (moved - load)[:, :, None] * identity(6))
-        out.append(_settle_levels(rows, given._replace(levels=levels))[1])
-    return max(out)
+        out.append((moved - load)[:, :, None] * identity(6))
+    return np.concatenate(out, axis=2)
 
 
-def _evidence_of_other_lengths(given: FitInput, levels: Levels, places: Places) -> float:
-    """Logarithm of the evidence with accelerations that are wrong by a factor, instead."""
+def other_lengths(given: FitInput, places: Places) -> Array:
+    """Wrench (s, 6) by accelerations that are wrong by a factor, as those of an arm of other
+    lengths are; for its standard deviation."""
     slices = given.window.slices
     proper = slices.sums[:, 0, ACCELERATION] / slices.samples[:, None]
     load = _OTHER_LENGTHS * (proper - given.gravity * places.axes[:, 2])
-    wrench = np.hstack([given.phi[0] * load, np.cross(given.phi[1:4], load)])
-    return _settle_levels(_Rows(given, wrench[:, :, None]), given._replace(levels=levels))[1]
+    return np.hstack([given.phi[0] * load, np.cross(given.phi[1:4], load)])
+
+
+def _evidence_of_other_lengths(given: FitInput, levels: Levels, places: Places) -> float:
+    """Logarithm of the evidence with other lengths of the arm, instead."""
+    return settle_levels(Rows(given, other_lengths(given, places)[:, :, None]),
+                         given._replace(levels=levels))[1]

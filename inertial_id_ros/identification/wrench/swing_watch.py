@@ -1,0 +1,232 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Names a payload of which a part swings by itself: liquid, a loose part, a tool that dangles.
+
+A part that hangs from a point of the payload, or is held to it by a spring, follows that point's
+acceleration a as a low-pass with a frequency and a damping of its own does. The wrench then has,
+beside that of a rigid body with all of the mass, one of ``mass (H - 1) a`` in that point, which is
+linear in the part's mass and first moment. That is fitted for a grid of frequencies and dampings,
+with the acceleration taken in the room (a pendulum, sideways) and in the tool (a spring). A contact
+or a cable does not follow such a law, and a mount that swings does so at higher frequencies.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.ndimage import uniform_filter1d
+from scipy.signal import bilinear, lfilter
+
+from ...findings import FindingLog
+from ...inertia import PARAMETERS, Array, skew
+from ...kinematics.motion import Motion
+from ...signals.bins import BIN_NS
+
+NOT_RIGID = "not_rigid"  # finding
+_STEP = 1e-9 * BIN_NS
+_KEPT = round(12.0 / _STEP)  # newest bins
+_FEWEST = round(5.0 / _STEP)
+_SETTLING = round(2.5 / _STEP)  # bins after which the filters have forgotten how they began
+_EVERY = round(2.0 / _STEP)  # new bins from one look to the next
+_GROUP = 5  # bins that are averaged
+_LONGEST_GAP = 3  # bins
+_RATES = 0.5 * 1.18 ** np.arange(13)  # Hz, 0.5 to 3.6
+_DAMPING, _WORTH_REFINING = 0.06, 0.3  # share of the residual
+_FACTORS, _DAMPINGS = 1.18 ** np.linspace(-0.6, 0.6, 7), (0.02, 0.04, 0.08, 0.16)
+_SMOOTHED = 17, 9, 33  # bins over which the motion may have been smoothed
+# Share of the residual that the part must explain, more than that of any noise it is [standard
+# deviations of a sample], share of the mass that it must be at least, in standard deviations too.
+_EXPLAINED, _LOUD, _LEAST_SHARE, _CLEAR = 0.5, 0.2, 0.04, 8.0
+_UNSURE = 1.0  # how far the mean may be off, times what the part changes it by
+_BIASES = 6
+
+
+class Swing(NamedTuple):
+    """A part that swings.
+
+    Attributes:
+        rate: [Hz]; share: of the mass; explained: share of the residual.
+        phi: (10,) fitted beside it.
+    """
+
+    rate: float
+    share: float
+    explained: float
+    phi: Array
+
+
+class SwingWatch:
+    """Keeps the newest bins, and looks for a part that swings.
+
+    Args:
+        log: of findings.
+
+    Attributes:
+        swing: that was found last; None: all is rigid.
+    """
+
+    def __init__(self, log: FindingLog) -> None:
+        self._log = log
+        self._number = np.empty(0, dtype=np.int64)
+        self._columns = np.empty((0, 6, PARAMETERS + 1))  # [A | y]
+        self._axes = np.empty((0, 3, 3))
+        self._looked = 0
+        self.swing: Swing | None = None
+
+    def add(self, number: np.ndarray, motion: Motion, a: Array, y: Array, noise: Array) -> None:
+        """Take bins as they follow each other, and look every two seconds.
+
+        Args:
+            number: (k,) of the bins, all with motion; a, y: their regressor (k, 6, 10) and wrench
+                (k, 6); noise: (6,) of one bin [N, N m].
+        """
+        if not len(number):
+            return
+        self._number = np.concatenate([self._number, number])[-_KEPT:]
+        new = np.concatenate([a, y[..., None]], axis=2)
+        self._columns = np.concatenate([self._columns, new])[-_KEPT:]
+        self._axes = np.concatenate([self._axes, motion.axes])[-_KEPT:]
+        gaps = np.flatnonzero(np.diff(self._number) > _LONGEST_GAP)
+        if len(gaps):
+            self._keep_from(int(gaps[-1]) + 1)
+        if len(self._number) >= _FEWEST and number[-1] >= self._looked + _EVERY:
+            self._looked = int(number[-1])
+            self._look(noise)
+
+    def forget(self, first: int) -> None:
+        """Forget the bins before this one: they were of another payload."""
+        self._keep_from(int(np.searchsorted(self._number, first)))
+
+    def _keep_from(self, begin: int) -> None:
+        """Keep the bins from this index on."""
+        self._number, self._columns, self._axes = (
+            self._number[begin:], self._columns[begin:], self._axes[begin:])
+
+    def _look(self, noise: Array) -> None:
+        """Look for a part that swings, and name it."""
+        self.swing = find_swing(self._columns, self._axes, noise)
+        self._log.clear(NOT_RIGID)
+        if self.swing is not None:
+            self._log.set(
+                NOT_RIGID, "warning",
+                f"the payload is not rigid: about {100.0 * self.swing.share:.0f} % of its mass "
+                f"swing by themselves at {self.swing.rate:.1f} Hz, as liquid, a loose part or a "
+                "tool that dangles do; the inertia is not claimed, and the intervals of mass and "
+                "centre of mass hold what that does to them")
+
+
+def find_swing(columns: Array, axes: Array, noise: Array) -> Swing | None:
+    """The part that swings, if one does.
+
+    Args:
+        columns: (k, 6, 11) regressor and wrench ``[A | y]`` of successive bins; axes: (k, 3, 3)
+            those of the gravity frame, as rows along those of the sensor; noise: (6,) of one bin.
+    """
+    weight = 1.0 / noise[:, None]
+    constant = np.broadcast_to(np.eye(_BIASES), (len(columns), _BIASES, _BIASES))
+    rigid = _grouped(np.concatenate([constant, columns], axis=2)) * weight
+    rows = rigid.reshape(-1, rigid.shape[2])
+    count = len(rows) - rows.shape[1]
+    found, left, *_ = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=None)
+    phi = found[_BIASES:]
+    if phi[0] <= 0.0 or float(left.sum()) * _GROUP < (1.0 + _LOUD)**2 * count:
+        return None
+    pivot = columns[:, :3, 0] + columns[:, :3, 1:4] @ (phi[1:4] / phi[0])
+    # Motion that was smoothed looks like a part that swings much faster.
+    smooth = [(uniform_filter1d(columns[..., :PARAMETERS], length, axis=0, mode="nearest")
+               - columns[..., :PARAMETERS]) for length in _SMOOTHED]
+    smooth[1:] = [one[..., :4] for one in smooth[1:]]
+    rows = np.column_stack([*((_grouped(one) * weight).reshape(-1, one.shape[2])
+                              for one in smooth), rows])
+    basis, _ = np.linalg.qr(rows[:, :-1])
+    left = rows[:, -1] - basis @ (basis.T @ rows[:, -1])
+    before = float(left @ left)
+    if before * _GROUP < (1.0 + _LOUD)**2 * count:
+        return None
+
+    def fit(rate: float, damping: float, in_room: bool) -> _Candidate:
+        """The part of this frequency and damping."""
+        driven = _driven(pivot, axes, rate, damping, in_room)
+        return _Candidate(rate, damping, in_room, *_fit_part(driven, basis, left, weight))
+
+    best = min((fit(rate, _DAMPING, in_room) for rate in _RATES.tolist()
+                for in_room in (True, False)), key=lambda one: one.cost)
+    if best.cost > (1.0 - _WORTH_REFINING) * before:
+        return None
+    at_end = best.rate in (_RATES[0], _RATES[-1])
+    best = min((fit(best.rate * factor, damping, best.in_room) for factor in _FACTORS
+                for damping in _DAMPINGS), key=lambda one: one.cost)
+    explained = 1.0 - best.cost / before
+    mass, sd = best.part[0], best.sd * float(np.sqrt(best.cost / count))
+    if (explained < _EXPLAINED or mass < max(_LEAST_SHARE * phi[0], _CLEAR * sd) or at_end
+            or mass > 1.2 * phi[0]):
+        return None
+    part = _part_columns(_driven(pivot, axes, best.rate, best.damping, best.in_room), weight)
+    own = np.linalg.lstsq(rows[:, :-1], rows[:, -1] - part @ best.part, rcond=None)[0][-PARAMETERS:]
+    return Swing(best.rate, min(mass / own[0], 1.0), explained, own)
+
+
+class _Candidate(NamedTuple):
+    """A frequency [Hz] and damping, in the room or in the tool; the sum of squares that is left;
+    mass and first moment (4,) of the part, and the standard deviation of the mass in unit noise."""
+
+    rate: float
+    damping: float
+    in_room: bool
+    cost: float
+    part: Array
+    sd: float
+
+
+def _grouped(values: Array) -> Array:
+    """Means of groups of bins (g, ...) without those in which filters settle."""
+    kept = values[_SETTLING:]
+    return kept[:len(kept) // _GROUP * _GROUP].reshape(-1, _GROUP, *values.shape[1:]).mean(axis=1)
+
+
+def _driven(pivot: Array, axes: Array, rate: float, damping: float, in_room: bool) -> Array:
+    """Acceleration (k, 3) of a part less that of a point with this one (k, 3), in the sensor's
+    axes."""
+    turn, scale = 2.0 * np.pi * rate, 1.0 / _STEP
+    filters = bilinear([-1.0, 0.0, 0.0], [1.0, 2.0 * damping * turn, turn**2], scale)
+    seen = np.einsum("kij,kj->ki", axes, pivot) if in_room else pivot
+    moved = lfilter(*filters, seen - seen[:1], axis=0)
+    if not in_room:
+        return np.asarray(moved)
+    moved[:, 2] = 0.0  # along the string it goes with the point
+    return np.einsum("kij,ki->kj", axes, moved)
+
+
+def _part_columns(driven: Array, weight: Array) -> Array:
+    """Weighed columns (m, 4) of mass and first moment of a part with these accelerations (k, 3)."""
+    columns = np.zeros((len(driven), 6, 4))
+    columns[:, :3, 0] = driven
+    columns[:, 3:, 1:] = -skew(driven)
+    return np.asarray((_grouped(columns) * weight).reshape(-1, 4))
+
+
+def _fit_part(driven: Array, basis: Array, left: Array, weight: Array
+              ) -> tuple[float, Array, float]:
+    """Sum of squares with a part, its mass and first moment (4,), and the deviation of the mass."""
+    columns = _part_columns(driven, weight)
+    columns = columns - basis @ (basis.T @ columns)
+    information = columns.T @ columns + 1e-9 * np.eye(4)
+    inverse = np.linalg.inv(information)
+    vector = columns.T @ left
+    part = inverse @ vector
+    return float(left @ left - vector @ part), part, float(np.sqrt(inverse[0, 0]))
+
+
+def swing_covariance(phi: Array, swing: Swing | None) -> Array:
+    """Covariance (10, 10) of phi (10,) by a part that swings: nothing is known of the inertia, and
+    the mean is as far off as a fit with the part is."""
+    out = np.zeros((PARAMETERS, PARAMETERS))
+    if swing is None:
+        return out
+    change = (swing.phi - phi)[:4]
+    out[:4, :4] = _UNSURE**2 * np.outer(change, change)
+    moved = phi[0] * swing.phi[1:4] / swing.phi[0] - phi[1:4]
+    out[1:4, 1:4] += _UNSURE**2 * np.eye(3) * float(moved @ moved) / 3.0
+    inertia = (phi[4] + phi[7] + phi[9]) / 3.0
+    out[4:, 4:] += inertia**2 * np.eye(PARAMETERS - 4)
+    return out

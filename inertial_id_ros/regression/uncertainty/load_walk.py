@@ -1,0 +1,231 @@
+# Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
+"""Whether mass and first moment walk within a window, and how: a payload that pours or slides.
+
+Over stretches of a few seconds they change evenly, by increments that are Gaussian about zero::
+
+    phi(t) = phi_now - sum_j increment_j (share of stretch j that comes after t)
+
+so that the parameters of now are among those that are fitted, with an interval that holds what the
+increments leave open. How large increments are is told by the data (empirical Bayes): by the
+evidence, in which more freedom counts against a walk. Cables, hysteresis and lengths of the arm
+that are wrong leave residuals, too, which a walk might follow; it is believed where its evidence is
+far greater than theirs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...inertia import PARAMETERS, Array
+from ...signals.bins import BIN_NS
+from ..regressor_window import WindowContent
+from .cable import places_of
+from .cable_fit import (
+    FitInput,
+    Rows,
+    find_cable,
+    other_lengths,
+    plays,
+    settle_levels,
+)
+from .walking_bias import FORCE, TORQUE
+
+WALKING = 4  # mass and first moment
+_STRETCH = 2.5  # s
+_SHORTEST = 12  # slices
+# Logarithm of the evidence for a walk over that against it, from which on it is believed; above
+# which it goes on being; and at which it is as likely as not.
+CERTAIN, KEPT, _USUALLY_NONE = 25.0, 10.0, 4.0
+_BEYOND_DOUBT = 50.0  # from which on no other error is as likely
+_FIRST_LOOK = 1.0  # of the first sizes, from which on others are tried
+# Sizes of an increment: of the mass, over it; and of its centre [m].
+_FIRST_SIZES = (0.03, 0.006)
+_SIZES = ((0.003, 0.002), (0.003, 0.006), (0.003, 0.02), (0.01, 0.001), (0.03, 0.001),
+          (0.1, 0.001), (0.01, 0.002), (0.1, 0.006), (0.1, 0.02))
+_SMALLEST = (0.002, 0.0005)
+_FACTOR = 2.0  # between sizes that are tried beside those of the window before
+# Least change within the window, as share of the mass and of its centre [m].
+_LEAST_SHARE, _LEAST_WAY = 0.03, 0.003
+_DRIFT = np.repeat([3.0, 0.2], 3)  # standard deviation of a drift over the window [N, N m]
+_LATE = 0.1  # s; standard deviation of a delay that is no walk
+_CLEAR = 4.0  # standard deviations of a rate that is named
+
+
+class LoadWalk(NamedTuple):
+    """A walk that was found.
+
+    Attributes:
+        sizes: standard deviations of an increment of the mass, over it, and of its centre [m].
+        increments: (j, 10) of phi over the stretches, the newest first; covariance:
+            (10 j, 10 j) of them.
+        phi: (10,) of now; covariance_of_now: (10, 10) of it by what is not known of the increments;
+            change: (10,) of it against a payload that is constant.
+        drift: (6,) of the sensor's zero, in its standard deviations.
+        evidence: logarithm of that for the walk over that against it.
+    """
+
+    sizes: tuple[float, float]
+    increments: Array
+    covariance: Array
+    phi: Array
+    covariance_of_now: Array
+    change: Array
+    drift: Array
+    evidence: float
+
+    def changes(self, window: WindowContent) -> Array:
+        """phi (s, 10) in the slices of a window, less that of now."""
+        return _stretches(window, len(self.increments)) @ self.increments
+
+    def removed_from(self, window: WindowContent) -> WindowContent:
+        """The means over slices of a window, as load and zero of now would have made them, in
+        place of its rows."""
+        slices = window.slices
+        means = slices.sums[..., :PARAMETERS] / slices.samples[:, None, None]
+        return window.without(np.einsum("sck,sk->sc", means, self.changes(window))
+                              + _drift(window) @ self.drift)
+
+    @property
+    def covariance_of_constant(self) -> Array:
+        """Covariance (10, 10) of phi where it is fitted as constant, but may walk like this."""
+        out = self.covariance_of_now + np.outer(self.change, self.change)
+        return np.asarray(out / (1.0 + np.exp(min(_USUALLY_NONE - self.evidence, 50.0))))
+
+    @property
+    def squared_rate(self) -> Array:
+        """Mean square (10, 10) of the rate of phi now [1/s]."""
+        newest = self.increments[:2]
+        squared = newest.T @ newest + self.covariance[:PARAMETERS, :PARAMETERS]
+        return np.asarray(squared / _STRETCH**2)
+
+    @property
+    def rate(self) -> tuple[float, float]:
+        """Rate of the mass now [kg/s], and its standard deviation."""
+        return (float(self.increments[0, 0] / _STRETCH),
+                float(np.sqrt(self.covariance[0, 0]) / _STRETCH))
+
+    @property
+    def speed(self) -> tuple[float, float]:
+        """Speed of the centre of mass now [m/s], and its standard deviation along its way."""
+        mass = self.phi[0]
+        slope = np.hstack([-self.phi[1:4, None] / mass, np.eye(3)]) / (mass * _STRETCH)
+        velocity = slope @ self.increments[0, :WALKING]
+        speed = float(np.linalg.norm(velocity))
+        along = slope.T @ velocity / max(speed, 1e-12)
+        return speed, float(np.sqrt(along @ self.covariance[:WALKING, :WALKING] @ along))
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it goes on, and is worth a word."""
+        return bool(self.is_relevant and self.describe())
+
+    @property
+    def is_relevant(self) -> bool:
+        """Whether mass or centre of mass change by more than is worth a word."""
+        mass, centre = self.phi[0], self.phi[1:4] / self.phi[0]
+        path = np.vstack([np.zeros(PARAMETERS), np.cumsum(self.increments, axis=0)])
+        way = path[:, 1:4] - path[:, :1] * centre
+        return bool(np.ptp(path[:, 0]) > _LEAST_SHARE * mass
+                    or np.linalg.norm(np.ptp(way, axis=0)) > _LEAST_WAY * mass)
+
+    def describe(self) -> str:
+        """How it walks now, in words; empty where that is not clear."""
+        (rate, rate_sd), (speed, speed_sd) = self.rate, self.speed
+        out = []
+        if abs(rate) > _CLEAR * rate_sd:
+            verb = "loses" if rate < 0.0 else "gains"
+            out.append(f"the payload {verb} {1e3 * abs(rate):.0f} g/s")
+        if speed > _CLEAR * speed_sd:
+            out.append(f"its centre of mass moves at {1e3 * speed:.2g} mm/s")
+        return ", and ".join(out)
+
+
+def find_walk(given: FitInput, last: LoadWalk | None = None) -> LoadWalk | None:
+    """The walk of the payload, if it walks, or may.
+
+    Args:
+        last: found in the window before, whose sizes are then tried first.
+    """
+    if len(given.window.slices.rows) < _SHORTEST or given.phi[0] <= 0.0:
+        return None
+    fits = _Fits(given, _drift(given.window))
+    best = fits.walk(last.sizes if last else _FIRST_SIZES)
+    if last is None and best.evidence < _FIRST_LOOK:
+        return None
+    mass, way = best.sizes
+    others = _SIZES if last is None else (
+        (mass * _FACTOR, way), (max(mass / _FACTOR, _SMALLEST[0]), way),
+        (mass, way * _FACTOR), (mass, max(way / _FACTOR, _SMALLEST[1])))
+    best = max([best, *(fits.walk(sizes) for sizes in others)], key=lambda walk: walk.evidence)
+    if (best.evidence >= CERTAIN and best.is_clear if last is None
+            else KEPT <= best.evidence < _BEYOND_DOUBT):
+        return best._replace(evidence=min(best.evidence, _evidence_beside_others(given, best)))
+    return best
+
+
+def _evidence_beside_others(given: FitInput, walk: LoadWalk) -> float:
+    """Logarithm of the evidence for a walk where other errors may explain the residual as well."""
+    slices, places = given.window.slices, places_of(given.window, given.gravity)
+    load = (slices.sums[..., :PARAMETERS] @ given.phi) / slices.samples[:, None]
+    late = np.zeros((*load.shape, 2))
+    late[:, FORCE, 0], late[:, TORQUE, 1] = np.split(_LATE * np.gradient(
+        load, given.window.slice_length, axis=0), 2, axis=1)
+    others = [plays(load), other_lengths(given, places)[..., None], late, _drift(given.window)]
+    beside = _Fits(given, np.concatenate(others, axis=2)).walk(walk.sizes).evidence
+    cable = find_cable(given) if beside >= KEPT else None
+    return beside if cable is None else min(beside, walk.evidence - cable.evidence)
+
+
+def _stretches(window: WindowContent, count: int) -> Array:
+    """Less the share (s, j) of each stretch that comes after the middle of each slice."""
+    middle = (window.slices.number + 0.5) * window.slice_length
+    before = (window.last + 1) * BIN_NS * 1e-9 - middle
+    return -np.clip(before[:, None] / _STRETCH - np.arange(count), 0.0, 1.0)
+
+
+def _drift(window: WindowContent) -> Array:
+    """Columns (s, 6, 6) of a zero of the sensor that drifts evenly, which is no walk of a load."""
+    number = window.slices.number
+    time = (number - number[-1]) / max(float(np.ptp(number)), 1.0)
+    return np.asarray(time[:, None, None] * np.diag(_DRIFT))
+
+
+class _Fits:
+    """Fits of a window with walks of several sizes.
+
+    Args:
+        beside: (s, 6, k) columns of errors that are fitted beside a walk, and without it; the last
+            six are those of a zero that drifts.
+    """
+
+    def __init__(self, given: FitInput, beside: Array) -> None:
+        self._given, self._beside = given, beside
+        rows = Rows(given, beside)
+        levels, self._without = settle_levels(rows, given)
+        self._phi_without = rows.weighed(levels).solution[:PARAMETERS]
+
+    def walk(self, sizes: tuple[float, float]) -> LoadWalk:
+        """The most probable walk with increments of these sizes."""
+        given, window, mass = self._given, self._given.window, self._given.phi[0]
+        slices = window.slices
+        count = max(int(np.ceil(window.duration / _STRETCH)), 1)
+        scale = np.zeros((PARAMETERS, WALKING))  # from unit increments to those of phi
+        scale[:, 0] = sizes[0] * given.phi  # what pours is much like the rest
+        scale[1:4, 1:] = sizes[1] * mass * np.eye(3)
+        means = slices.sums[..., :PARAMETERS] @ scale / slices.samples[:, None, None]
+        shares = _stretches(window, count)
+        more = (shares[:, None, :, None] * means[:, :, None]).reshape(*means.shape[:2], -1)
+        rows = Rows(given, np.concatenate([self._beside, more], axis=2))
+        levels, evidence = settle_levels(rows, given)
+        weighed = rows.weighed(levels)
+        new = slice(len(weighed.solution) - more.shape[2], len(weighed.solution))
+        of_units = weighed.covariance[new, new]
+        cross = weighed.covariance[:PARAMETERS, new]
+        turn = np.kron(np.eye(count), scale)
+        phi = weighed.solution[:PARAMETERS]
+        return LoadWalk(sizes, (turn @ weighed.solution[new]).reshape(count, PARAMETERS),
+                        turn @ of_units @ turn.T, phi, cross @ np.linalg.solve(of_units, cross.T),
+                        phi - self._phi_without, weighed.solution[new.start - 6:new.start],
+                        evidence - self._without)
