@@ -14,8 +14,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import uniform_filter1d
-from scipy.signal import bilinear, lfilter
 
 from ...findings import FindingLog
 from ...inertia import PARAMETERS, Array, skew
@@ -31,6 +29,8 @@ _EVERY = round(2.0 / _STEP)  # new bins from one look to the next
 _GROUP = 5  # bins that are averaged
 _LONGEST_GAP = 3  # bins
 _RATES = 0.5 * 1.18 ** np.arange(13)  # Hz, 0.5 to 3.6
+_PADDED = 2048  # bins, over which most of what swings has died out
+_S = 2j * np.pi / _STEP * np.fft.rfftfreq(_PADDED)  # 1/s
 _DAMPING, _WORTH_REFINING = 0.06, 0.3  # share of the residual
 _FACTORS, _DAMPINGS = 1.18 ** np.linspace(-0.6, 0.6, 7), (0.02, 0.04, 0.08, 0.16)
 _SMOOTHED = 17, 9, 33  # bins over which the motion may have been smoothed
@@ -38,7 +38,7 @@ _SMOOTHED = 17, 9, 33  # bins over which the motion may have been smoothed
 # deviations of a sample], share of the mass that it must be at least, in standard deviations too.
 _EXPLAINED, _LOUD, _LEAST_SHARE, _CLEAR = 0.5, 0.2, 0.04, 8.0
 _UNSURE = 1.0  # how far the mean may be off, times what the part changes it by
-_BIASES = 6
+_BIASES = 12  # the zeros, and how they drift
 
 
 class Swing(NamedTuple):
@@ -123,7 +123,9 @@ def find_swing(columns: Array, axes: Array, noise: Array) -> Swing | None:
             those of the gravity frame, as rows along those of the sensor; noise: (6,) of one bin.
     """
     weight = 1.0 / noise[:, None]
-    constant = np.broadcast_to(np.eye(_BIASES), (len(columns), _BIASES, _BIASES))
+    constant = np.broadcast_to(np.eye(6), (len(columns), 6, 6))
+    constant = np.concatenate(
+        [constant, np.linspace(-1.0, 1.0, len(columns))[:, None, None] * constant], axis=2)
     rigid = _grouped(np.concatenate([constant, columns], axis=2)) * weight
     rows = rigid.reshape(-1, rigid.shape[2])
     count = len(rows) - rows.shape[1]
@@ -131,10 +133,10 @@ def find_swing(columns: Array, axes: Array, noise: Array) -> Swing | None:
     phi = found[_BIASES:]
     if phi[0] <= 0.0 or float(left.sum()) * _GROUP < (1.0 + _LOUD)**2 * count:
         return None
-    pivot = columns[:, :3, 0] + columns[:, :3, 1:4] @ (phi[1:4] / phi[0])
+    pivot: Array = columns[:, :3, 0] + columns[:, :3, 1:4] @ (phi[1:4] / phi[0])
     # Motion that was smoothed looks like a part that swings much faster.
-    smooth = [(uniform_filter1d(columns[..., :PARAMETERS], length, axis=0, mode="nearest")
-               - columns[..., :PARAMETERS]) for length in _SMOOTHED]
+    smooth = [_smoothed(columns[..., :PARAMETERS], length) - columns[..., :PARAMETERS]
+              for length in _SMOOTHED]
     smooth[1:] = [one[..., :4] for one in smooth[1:]]
     rows = np.column_stack([*((_grouped(one) * weight).reshape(-1, one.shape[2])
                               for one in smooth), rows])
@@ -144,9 +146,12 @@ def find_swing(columns: Array, axes: Array, noise: Array) -> Swing | None:
     if before * _GROUP < (1.0 + _LOUD)**2 * count:
         return None
 
+    spectra = {in_room: np.fft.rfft(seen - seen[0], _PADDED, axis=0) for in_room, seen in (
+        (True, (axes @ pivot[..., None])[..., 0]), (False, pivot))}
+
     def fit(rate: float, damping: float, in_room: bool) -> _Candidate:
         """The part of this frequency and damping."""
-        driven = _driven(pivot, axes, rate, damping, in_room)
+        driven = _driven(spectra[in_room], axes, rate, damping, in_room)
         return _Candidate(rate, damping, in_room, *_fit_part(driven, basis, left, weight))
 
     best = min((fit(rate, _DAMPING, in_room) for rate in _RATES.tolist()
@@ -161,7 +166,8 @@ def find_swing(columns: Array, axes: Array, noise: Array) -> Swing | None:
     if (explained < _EXPLAINED or mass < max(_LEAST_SHARE * phi[0], _CLEAR * sd) or at_end
             or mass > 1.2 * phi[0]):
         return None
-    part = _part_columns(_driven(pivot, axes, best.rate, best.damping, best.in_room), weight)
+    part = _part_columns(_driven(spectra[best.in_room], axes, best.rate, best.damping,
+                                 best.in_room), weight)
     own = np.linalg.lstsq(rows[:, :-1], rows[:, -1] - part @ best.part, rcond=None)[0][-PARAMETERS:]
     return Swing(best.rate, min(mass / own[0], 1.0), explained, own)
 
@@ -184,25 +190,34 @@ def _grouped(values: Array) -> Array:
     return kept[:len(kept) // _GROUP * _GROUP].reshape(-1, _GROUP, *values.shape[1:]).mean(axis=1)
 
 
-def _driven(pivot: Array, axes: Array, rate: float, damping: float, in_room: bool) -> Array:
-    """Acceleration (k, 3) of a part less that of a point with this one (k, 3), in the sensor's
-    axes."""
-    turn, scale = 2.0 * np.pi * rate, 1.0 / _STEP
-    filters = bilinear([-1.0, 0.0, 0.0], [1.0, 2.0 * damping * turn, turn**2], scale)
-    seen = np.einsum("kij,kj->ki", axes, pivot) if in_room else pivot
-    moved = lfilter(*filters, seen - seen[:1], axis=0)
+def _smoothed(values: Array, length: int) -> Array:
+    """Running means (k, ...) over so many bins, an odd number, with the ends repeated."""
+    half = length // 2
+    ends = np.concatenate([np.repeat(values[:1], half + 1, axis=0), values,
+                           np.repeat(values[-1:], half, axis=0)])
+    sums = np.cumsum(ends, axis=0)
+    return np.asarray((sums[length:] - sums[:-length]) / length)
+
+
+def _driven(spectrum: np.ndarray, axes: Array, rate: float, damping: float, in_room: bool) -> Array:
+    """Acceleration (k, 3) of a part less that of its pivot, in the sensor's axes (k, 3, 3), by the
+    spectrum (f, 3) of the latter, in the room or in the tool."""
+    turn = 2.0 * np.pi * rate
+    response = -_S**2 / (_S**2 + 2.0 * damping * turn * _S + turn**2)
+    moved = np.fft.irfft(response[:, None] * spectrum, axis=0)[:len(axes)]
     if not in_room:
         return np.asarray(moved)
     moved[:, 2] = 0.0  # along the string it goes with the point
-    return np.einsum("kij,ki->kj", axes, moved)
+    return np.asarray((moved[:, None] @ axes)[:, 0])
 
 
 def _part_columns(driven: Array, weight: Array) -> Array:
     """Weighed columns (m, 4) of mass and first moment of a part with these accelerations (k, 3)."""
+    driven = _grouped(driven)
     columns = np.zeros((len(driven), 6, 4))
     columns[:, :3, 0] = driven
     columns[:, 3:, 1:] = -skew(driven)
-    return np.asarray((_grouped(columns) * weight).reshape(-1, 4))
+    return np.asarray((columns * weight).reshape(-1, 4))
 
 
 def _fit_part(driven: Array, basis: Array, left: Array, weight: Array

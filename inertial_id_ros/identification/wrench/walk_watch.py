@@ -14,7 +14,8 @@ from ...signals.bins import BIN_NS
 from .problem_builder import ProblemBuilder
 
 WALKS = "payload_walks"  # finding
-_SOUGHT = round(0.5e9 / BIN_NS)  # bins that must be new before a walk is sought again
+# Bins that must be new before a walk is sought again, where one may be, and where none is likely.
+_SOUGHT, _UNLIKELY = round(0.5e9 / BIN_NS), round(1e9 / BIN_NS)
 _BEHIND = 0.3  # s by which the window ends before now, and a rate lags behind one that changes
 _YOUNG = 6.0  # s; in a shorter window errors of the sensor look like a walk
 _NOTHING = np.zeros((PARAMETERS, PARAMETERS))
@@ -43,7 +44,8 @@ class WalkWatch:
         """
         if (self._is_certain or window.cross_channel is not None
                 or DYNAMIC in window.factors
-                or self._tried <= window.last < self._tried + _SOUGHT):
+                or self._tried <= window.last < self._tried + (
+                    _SOUGHT if self._walk else _UNLIKELY)):
             return None
         self._tried, self._walk = window.last, None
         if problems.unexplained_force(window, problem) > 0.0:

@@ -325,17 +325,18 @@ def _levels_with(rows: Rows, given: FitInput, levels: Levels, weighed: _Weighed,
                            levels, given.sheet, given.walk)
 
 
-def settle_levels(rows: Rows, given: FitInput) -> tuple[Levels, float]:
+def settle_levels(rows: Rows, given: FitInput, rounds: int = _ROUNDS) -> tuple[Levels, float]:
     """The levels without a cable, and the logarithm of the evidence at the best of them."""
     levels, best = given.levels, (given.levels, -np.inf)
-    for _ in range(_ROUNDS):
+    for left in reversed(range(rounds)):
         weighed = rows.weighed(levels)
         evidence = weighed.evidence - _surprise(levels, given)
         if evidence > best[1]:
             best = levels, evidence
-        levels = estimate_levels(
-            rows.means, weighed.covariance, np.append(weighed.solution, -1.0), given.window,
-            given.low_pass, levels, given.sheet, given.walk)
+        if left:
+            levels = estimate_levels(
+                rows.means, weighed.covariance, np.append(weighed.solution, -1.0), given.window,
+                given.low_pass, levels, given.sheet, given.walk)
     return best
 
 

@@ -151,14 +151,18 @@ def find_walk(given: FitInput, last: LoadWalk | None = None) -> LoadWalk | None:
     if len(given.window.slices.rows) < _SHORTEST or given.phi[0] <= 0.0:
         return None
     fits = _Fits(given, _drift(given.window))
-    best = fits.walk(last.sizes if last else _FIRST_SIZES)
-    if last is None and best.evidence < _FIRST_LOOK:
+    if last is None and not fits.is_worth_a_look:
         return None
+    fits.settle()
+    best = fits.walk(last.sizes if last else _FIRST_SIZES)
     mass, way = best.sizes
     others = _SIZES if last is None else (
         (mass * _FACTOR, way), (max(mass / _FACTOR, _SMALLEST[0]), way),
         (mass, way * _FACTOR), (mass, max(way / _FACTOR, _SMALLEST[1])))
-    best = max([best, *(fits.walk(sizes) for sizes in others)], key=lambda walk: walk.evidence)
+    better = max([best, *(fits.walk(sizes, rounds=1) for sizes in others)],
+                 key=lambda walk: walk.evidence)
+    if better is not best:
+        best = fits.walk(better.sizes)
     if (best.evidence >= CERTAIN and best.is_clear if last is None
             else KEPT <= best.evidence < _BEYOND_DOUBT):
         return best._replace(evidence=min(best.evidence, _evidence_beside_others(given, best)))
@@ -173,7 +177,9 @@ def _evidence_beside_others(given: FitInput, walk: LoadWalk) -> float:
     late[:, FORCE, 0], late[:, TORQUE, 1] = np.split(_LATE * np.gradient(
         load, given.window.slice_length, axis=0), 2, axis=1)
     others = [plays(load), other_lengths(given, places)[..., None], late, _drift(given.window)]
-    beside = _Fits(given, np.concatenate(others, axis=2)).walk(walk.sizes).evidence
+    fits = _Fits(given, np.concatenate(others, axis=2))
+    fits.settle()
+    beside = fits.walk(walk.sizes).evidence
     cable = find_cable(given) if beside >= KEPT else None
     return beside if cable is None else min(beside, walk.evidence - cable.evidence)
 
@@ -201,31 +207,51 @@ class _Fits:
     """
 
     def __init__(self, given: FitInput, beside: Array) -> None:
-        self._given, self._beside = given, beside
-        rows = Rows(given, beside)
-        levels, self._without = settle_levels(rows, given)
-        self._phi_without = rows.weighed(levels).solution[:PARAMETERS]
+        self._given, self._beside, self._constant = given, beside, Rows(given, beside)
+        self._phi: Array = np.zeros(PARAMETERS)  # of the fit without a walk
+        self._without = 0.0  # logarithm of its evidence
 
-    def walk(self, sizes: tuple[float, float]) -> LoadWalk:
-        """The most probable walk with increments of these sizes."""
-        given, window, mass = self._given, self._given.window, self._given.phi[0]
-        slices = window.slices
-        count = max(int(np.ceil(window.duration / _STRETCH)), 1)
-        scale = np.zeros((PARAMETERS, WALKING))  # from unit increments to those of phi
+    @property
+    def is_worth_a_look(self) -> bool:
+        """Whether the first sizes are likely enough, by a fit that has not settled."""
+        _, without = settle_levels(self._constant, self._given, 1)
+        rows = Rows(self._given, np.concatenate(
+            [self._beside, self._columns(_FIRST_SIZES)[0]], axis=2))
+        _, evidence = settle_levels(rows, self._given, 2)
+        return evidence - without > _FIRST_LOOK
+
+    def settle(self) -> None:
+        """Settle the fit without a walk, against which its evidence counts."""
+        levels, self._without = settle_levels(self._constant, self._given)
+        self._phi = self._constant.weighed(levels).solution[:PARAMETERS]
+
+    def _columns(self, sizes: tuple[float, float]) -> tuple[Array, Array]:
+        """Columns (s, 6, 4 j) of unit increments of these sizes, and what they are (10, 4)."""
+        given, slices = self._given, self._given.window.slices
+        scale = np.zeros((PARAMETERS, WALKING))
         scale[:, 0] = sizes[0] * given.phi  # what pours is much like the rest
-        scale[1:4, 1:] = sizes[1] * mass * np.eye(3)
+        scale[1:4, 1:] = sizes[1] * given.phi[0] * np.eye(3)
         means = slices.sums[..., :PARAMETERS] @ scale / slices.samples[:, None, None]
-        shares = _stretches(window, count)
-        more = (shares[:, None, :, None] * means[:, :, None]).reshape(*means.shape[:2], -1)
-        rows = Rows(given, np.concatenate([self._beside, more], axis=2))
-        levels, evidence = settle_levels(rows, given)
+        shares = _stretches(given.window, max(int(np.ceil(given.window.duration / _STRETCH)), 1))
+        more = shares[:, None, :, None] * means[:, :, None]
+        return more.reshape(*means.shape[:2], -1), scale
+
+    def walk(self, sizes: tuple[float, float], rounds: int = 3) -> LoadWalk:
+        """The most probable walk with increments of these sizes.
+
+        Args:
+            rounds: in which the levels settle, from those of the last walk on.
+        """
+        more, scale = self._columns(sizes)
+        rows = Rows(self._given, np.concatenate([self._beside, more], axis=2))
+        levels, evidence = settle_levels(rows, self._given, rounds)
+        self._given = self._given._replace(levels=levels)
         weighed = rows.weighed(levels)
         new = slice(len(weighed.solution) - more.shape[2], len(weighed.solution))
-        of_units = weighed.covariance[new, new]
-        cross = weighed.covariance[:PARAMETERS, new]
-        turn = np.kron(np.eye(count), scale)
-        phi = weighed.solution[:PARAMETERS]
+        of_units, cross = weighed.covariance[new, new], weighed.covariance[:PARAMETERS, new]
+        count = more.shape[2] // WALKING
+        turn, phi = np.kron(np.eye(count), scale), weighed.solution[:PARAMETERS]
         return LoadWalk(sizes, (turn @ weighed.solution[new]).reshape(count, PARAMETERS),
                         turn @ of_units @ turn.T, phi, cross @ np.linalg.solve(of_units, cross.T),
-                        phi - self._phi_without, weighed.solution[new.start - 6:new.start],
+                        phi - self._phi, weighed.solution[new.start - 6:new.start],
                         evidence - self._without)
