@@ -108,7 +108,8 @@ def withdraw_doubted(outcome: Outcome, findings: Iterable[Finding]) -> Outcome:
     findings = tuple(findings)
     framed = first_doubt(findings, Doubt.FRAME)
     if framed is not None:
-        return NoEstimate(outcome.stamp_ns, outcome.frame_id, framed.text, outcome.findings)
+        return NoEstimate(outcome.stamp_ns, outcome.frame_id, framed.text, outcome.findings,
+                          is_finding=True)
     verdict = list(outcome.verdict)
     worst = first_doubt(findings, Doubt.MASS | Doubt.COM)
     for finding in findings:

@@ -31,13 +31,22 @@ def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 @dataclass(frozen=True)
 class Missing:
-    """What an input still lacks before it can be used, in one sentence."""
+    """What an input still lacks before it can be used, in one sentence.
+
+    Attributes:
+        is_finding: whether a finding says so, too.
+    """
 
     text: str
+    is_finding: bool = False
 
 
 class FindingLog:
-    """The present findings by name: the last text of each, and how often it was counted."""
+    """The present findings by name: the last text of each, and how often it was counted.
+
+    They are for people: what a stage has found out and others act upon, it says by values of its
+    own, so nobody can ask here for a name.
+    """
 
     def __init__(self) -> None:
         self._findings: dict[str, Finding] = {}
@@ -62,16 +71,7 @@ class FindingLog:
     def error(self, name: str, text: str) -> InvalidData:
         """Record a finding of level ``error``; returns the exception to raise with its text."""
         self.set(name, "error", text)
-        return InvalidData(text)
-
-    def __contains__(self, name: str) -> bool:
-        """Whether there is a finding of that name."""
-        return name in self._findings
-
-    def level_of(self, name: str) -> str | None:
-        """Level of the finding of that name; None: there is none."""
-        finding = self._findings.get(name)
-        return None if finding is None else finding.level
+        return InvalidData(text, is_finding=True)
 
     def clear(self, *names: str) -> None:
         """Remove findings and their counts by name."""

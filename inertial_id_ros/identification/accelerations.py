@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..detection.consistency_checks import WindowFacts
 from ..errors import InvalidData, NotEnoughData
 from ..estimate import Estimate
 from ..findings import FindingLog
@@ -66,7 +67,7 @@ def identify(recording: Recording, settings: Settings, shape: Shape | None = Non
     window, low_pass = compress_recording(recording, settings)
     solver = Solver(settings, shape, low_pass)
     log = FindingLog()
-    estimate = solver.solve(window, settings.wrench.sensor_frame, log)
+    estimate = solver.solve(window, settings.wrench.sensor_frame, log, WindowFacts())
     begin = round(float(recording.time[0]) * 1e9) - _START_NS
     return replace(estimate, stamp_ns=estimate.stamp_ns + begin,
                    findings=tuple(f.text for f in log.all()))

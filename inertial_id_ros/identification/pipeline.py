@@ -223,7 +223,8 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
                 return last.as_stale()  # its rows have left the window during a contact
             if restored is not None and self.sensor_frame in ("", restored.frame_id):
                 return restored
-            return NoEstimate(self.newest_ns, self.sensor_frame, str(missing))
+            return NoEstimate(self.newest_ns, self.sensor_frame, str(missing),
+                              is_finding=missing.is_finding)
         if last is not None and self._window_extent(window) <= progress.solved:
             return last.as_stale()
         try:
@@ -232,7 +233,7 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
             self._window.last = None
             progress.is_refuted = isinstance(error, InvalidData)
             return NoEstimate(self.newest_ns, self.sensor_frame,
-                              self._with_flush_reason(str(error)))
+                              self._with_flush_reason(str(error)), is_finding=error.is_finding)
         progress.solved = self._window_extent(window)
         is_old = self.newest_ns - estimate.stamp_ns > _OLD_NS and not self._finished
         return estimate.as_stale() if is_old else estimate

@@ -69,6 +69,7 @@ class MotionSelector:
         self._frame_shift = FrameShift(findings)
         self.missing: Missing | None = Missing("waiting for the motion of the sensor")
         self.mounting_changed = False
+        self._told_frozen = False  # whether joint states are said to be frozen now
 
     # ---- input ---------------------------------------------------------------------------------
 
@@ -324,7 +325,7 @@ class MotionSelector:
             self._findings.clear(UNITS)
             if wrong is not None:
                 text = f"{wrong} (topic '{self._settings.joint_states.topic}')"
-                self.missing = Missing(text)
+                self.missing = Missing(text, is_finding=True)
                 self._findings.set(UNITS, "error", text)
         elif self._joints_seen is not None:
             absent = [j for j in self._joint.robot.joint_names if j not in self._joints_seen]
@@ -341,7 +342,7 @@ class MotionSelector:
             return
         text = describe_slow(slow, what, topic)
         self._findings.set(SLOW, "error", text)
-        self.missing = Missing(text)
+        self.missing = Missing(text, is_finding=True)
 
     def _use_tf(self, sensor_frame: str) -> TfMotion | None:
         """Make a source from TF; None where no moving transform leads to the sensor."""
@@ -410,14 +411,16 @@ class MotionSelector:
                 self._report_frozen(self._tf.frozen, FROZEN_TF, self._settings.tf.topic)
             return []
         found = self._joint.judge_positions()
-        if self._joint.frozen is None and self._findings.level_of(FROZEN) == "error":
+        frozen = self._joint.frozen
+        if frozen is None and self._told_frozen:
             self._findings.clear(FROZEN)  # that positions jump at its end is counted
-        self._report_frozen(self._joint.frozen, FROZEN, self._settings.joint_states.topic)
+        self._report_frozen(frozen, FROZEN, self._settings.joint_states.topic)
         for span in found:
             self._findings.count(span.name, self._describe(span), _SPAN_LEVELS[span.name])
+        self._told_frozen = frozen is not None and all(span.name != FROZEN for span in found)
         mixed = self._joint.mixed_positions
         if mixed is None:
-            if MIXED in self._findings and not found:
+            if not found:
                 self._findings.lower(MIXED, "warning")
         else:
             self.missing = Missing(self._describe(mixed))
@@ -434,7 +437,7 @@ class MotionSelector:
             text = (f"{frozen.what} on '{topic}' is frozen: {frozen.why}, as no arm does; the "
                     "driver repeats an old position")
             self._findings.set(name, "error", text)
-            self.missing = Missing(text)
+            self.missing = Missing(text, is_finding=True)
 
     def _describe(self, span: Span) -> str:
         """What is wrong with joint positions, in a sentence."""

@@ -319,7 +319,7 @@ class InertialIdNode(ManagedNode):
 
     def _publish_outcome(self, outcome: Outcome) -> None:
         """Publish an outcome, and keep it for services, parameters, goals and diagnostics."""
-        if isinstance(outcome, Estimate) or self._is_reported(outcome.reason):
+        if isinstance(outcome, Estimate) or outcome.is_finding:
             self.findings.clear("no_estimate")
         elif time.monotonic() - self._started > _PATIENCE:
             self.findings.set("no_estimate", "warning",
@@ -332,10 +332,6 @@ class InertialIdNode(ManagedNode):
         """Publish an outcome of some age [s], and have housekeeping write its parameters."""
         self._out.publish_outcome(outcome, age)
         self._outbox.append(outcome)
-
-    def _is_reported(self, reason: str) -> bool:
-        """Whether a finding of the pipeline already gives this reason."""
-        return any(f.level != "info" and f.text in reason for f in self._pipeline_findings)
 
     def _use_description(self) -> None:
         """Use the newest robot description; older ones that still wait are skipped."""

@@ -9,6 +9,7 @@ from problems import NOISE, compress, make_rows, motion, poses, random_phi
 from scipy.spatial.transform import Rotation
 from synthetic import GRAVITY, RICH, Scene, settings
 
+from inertial_id_ros.detection.consistency_checks import WindowFacts
 from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, Estimate
 from inertial_id_ros.estimators import Solution, create
 from inertial_id_ros.findings import FindingLog
@@ -219,7 +220,7 @@ def _estimate(config: object, a: np.ndarray, wrench: np.ndarray, per_bin: int) -
     buffer = RegressorWindow(30.0, 0.25)
     buffer.add(Rows(rows.number, rows.samples, full, full, np.ones(len(full))))
     solver = Solver(config, None, filtering)  # type: ignore[arg-type]
-    return solver.solve(buffer.content(), "sensor", FindingLog())
+    return solver.solve(buffer.content(), "sensor", FindingLog(), WindowFacts())
 
 
 def test_an_estimate_in_another_frame_is_the_same_body_there() -> None:

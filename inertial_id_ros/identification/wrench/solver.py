@@ -8,10 +8,12 @@ import time
 import numpy as np
 
 from ...detection.consistency_checks import (
+    WindowFacts,
     check_model,
     check_noise_model,
     check_residual,
     check_settings,
+    clear_model,
     look_at,
     residual_rms,
     sensor_errors,
@@ -25,7 +27,7 @@ from ...estimators import Estimator, Solution, create
 from ...findings import FindingLog
 from ...geometry.shape import Shape
 from ...inertia import PARAMETERS, Array, is_consistent, min_eigenvalue
-from ...regression.alignment import GRAVITY_TILT
+from ...regression.alignment import GRAVITY_TILT, SENSOR_ROTATION
 from ...regression.problem import Marginal, Problem
 from ...regression.regressor_window import DYNAMIC, WindowContent
 from ...regression.row_layout import NOTHING_REMOVED, NUISANCE_STATES, correct_bias, join
@@ -104,13 +106,16 @@ class Solver:
     def tool(self, tool: Tool | None) -> None:
         self.problems.tool = tool
 
-    def solve(self, window: WindowContent, frame_id: str, log: FindingLog, turning: float = 0.0,
+    def solve(self, window: WindowContent, frame_id: str, log: FindingLog, facts: WindowFacts,
+              is_doubted: bool = False, turning: float = 0.0,
               removed: Array = NOTHING_REMOVED,
               acceleration_covariance: Array = NO_MOTION_NOISE,
               beyond: Array | float = 0.0) -> Estimate:
         """The estimate of a window.
 
         Args:
+            facts: what is found to be wrong goes there.
+            is_doubted: whether the detector has found that no payload explains the wrench.
             turning: see `unknown_acceleration_covariance`; 0 where the acceleration is known.
             removed: values (n,) of the nuisance states that were removed from the samples.
             acceleration_covariance: (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in
@@ -122,7 +127,7 @@ class Solver:
             InvalidData: the answer is not physical (the text says what that points to).
         """
         try:
-            return self._solve(window, frame_id, log, turning, removed,
+            return self._solve(window, frame_id, log, facts, is_doubted, turning, removed,
                                acceleration_covariance, beyond)
         except (np.linalg.LinAlgError, ArithmeticError) as error:
             fresh = self.with_settings(self._settings)
@@ -131,8 +136,8 @@ class Solver:
                                 f"({' '.join(str(error).split()) or type(error).__name__})"
                                 ) from error
 
-    def _solve(self, window: WindowContent, frame_id: str, log: FindingLog, turning: float,
-               removed: Array, acceleration_covariance: Array,
+    def _solve(self, window: WindowContent, frame_id: str, log: FindingLog, facts: WindowFacts,
+               is_doubted: bool, turning: float, removed: Array, acceleration_covariance: Array,
                beyond: Array | float) -> Estimate:
         """Build the problem of a window, answer it, and check and judge the answer.
 
@@ -148,6 +153,7 @@ class Solver:
             self.problems = self.problems.without_solution()
             problem = self._build(window, acceleration_covariance, removed, log)
         shaped = self._find_hysteresis(window, problem, log)
+        facts.lags = shaped.wrench is not None
         if shaped.wrench is not None:
             window = window.without(shaped.wrench)
             self.problems = self.problems.without_solution()
@@ -158,12 +164,12 @@ class Solver:
         empty = answer_for_empty_tool(problem, self.tool,
                                       self._settings.wrench.gain_error)
         if empty is None:
-            check_model(problem, self._settings, self.tool, log, pulled[0, 0])
+            check_model(problem, self._settings, self.tool, log, facts, pulled[0, 0])
             shape = check_shape(self.shape, self._settings.shape, problem.marginal("noise"),
                                 self.estimator, log)
             problem, solution = self.answer(self.estimator, problem, window, shape)
         else:
-            log.clear("sign_wrong", "frame_wrong")
+            clear_model(log, facts)
             solution = empty
         elapsed = time.perf_counter() - started
         if not is_consistent(solution.phi):
@@ -175,7 +181,8 @@ class Solver:
         states = marginal.states(solution.phi)
         rms = residual_rms(problem, solution.phi, states)
         noise = self._residual_noise(solution.phi, acceleration_covariance)
-        is_explained = not check_residual(rms, noise, log)
+        facts.misfits = check_residual(rms, noise, log)
+        is_explained = not facts.misfits
         if is_explained:  # else a wrong frame may look like a pull
             self._cables.report(log)
         check_settings(solution.phi, self._settings, log)
@@ -198,8 +205,8 @@ class Solver:
         verdict = judge(solution, marginal, beyond + sum(causes.values()))
         check_noise_model(solution.phi, change,
                           verdict.phi_covariance.diagonal() - change**2, log)
-        if not is_explained and WrenchModel.texts.doubted_name in log:
-            raise InvalidData(WrenchModel.texts.doubted)
+        if not is_explained and is_doubted:
+            raise InvalidData(WrenchModel.texts.doubted, is_finding=True)
         if empty is not None:
             verdict = verdict._replace(
                 verdict=(IDENTIFIED, *[UNOBSERVED] * (PARAMETERS - 1)), sentence=NOTHING_CARRIED)
@@ -216,11 +223,13 @@ class Solver:
             if state.is_too_large(nuisance[state.values]):
                 self.problems = self.problems.without_solution()
                 named = [True] * len(state.components)
-                raise log.error("frame_wrong", state.describe(nuisance[state.values], named)
-                                + ": more than a mounting gets wrong; the sensor frame or the "
-                                "gravity frame is wrong")
-        for state in NUISANCE_STATES:
-            state.report(nuisance[state.values], sigma[state.values], log)
+                facts.frame = (state.describe(nuisance[state.values], named)
+                               + ": more than a mounting gets wrong; the sensor frame or the "
+                               "gravity frame is wrong")
+                raise log.error("frame_wrong", facts.frame)
+        noted = [state for state in NUISANCE_STATES
+                 if state.report(nuisance[state.values], sigma[state.values], log)]
+        facts.turned = SENSOR_ROTATION in noted or GRAVITY_TILT in noted
         return Estimate(
             stamp_ns=(window.last + 1) * BIN_NS, frame_id=frame_id, phi=solution.phi,
             phi_covariance=verdict.phi_covariance,
