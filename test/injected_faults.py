@@ -74,7 +74,7 @@ NOTHING: dict[str, Any] = {}
 GATES: list[tuple[str, Change, dict[str, Any]]] = [
     ("wrench_not_finite", spoil(math.nan), NOTHING),
     ("wrench_not_finite", spoil(-math.inf), NOTHING),
-    ("wrench_saturated", spoil(99.99), {"wrench__force_range": 100.0}),
+    ("wrench_saturated", spoil(99.99), {"wrench__range": (100.0, 0.0)}),
     ("wrench_stamp_missing", change_some(WRENCH, lambda s, a: [a, (0, *a[1:])]), NOTHING),
     ("wrench_gap", leave_out(WRENCH), NOTHING),
     ("motion_gap", leave_out(JOINT), NOTHING),

@@ -183,7 +183,7 @@ def _direction(rng: np.random.Generator) -> np.ndarray:
     return vector / np.linalg.norm(vector)
 
 
-RANGE = (("wrench.force_range", 150.0),)
+RANGE = (("wrench.range", (150.0, 0.0)),)
 FAULTS = (
     Fault("NaN and infinity", "wrench_not_finite", not_finite),
     Fault("wrench missing for 1.5 s", "wrench_gap", missing, 1.5),

@@ -104,11 +104,10 @@ def draw(seed: int) -> Run:
         "sensor_rotation_error": rng.normal(0.0, 0.5, 3).tolist(),
         "tilt_error": rng.normal(0.0, 0.25, 2).tolist(),
         "clock_offset": float(rng.normal(0.0, 0.003))})
-    declared = noise if rng.random() < 0.5 else np.array([Settings().wrench.force_noise,
-                                                          Settings().wrench.torque_noise])
+    declared = noise if rng.random() < 0.5 else np.array(Settings().wrench.noise)
     settings = Settings().replace({
-        "wrench.convention": convention, "wrench.force_noise": float(declared[0]),
-        "wrench.torque_noise": float(declared[1]), "wrench.force_range": RANGE})
+        "wrench.convention": convention, "wrench.noise": tuple(declared.tolist()),
+        "wrench.range": (RANGE, 0.0)})
     drift = np.r_[rng.uniform(0.05, 0.3) * _unit(rng), rng.uniform(0.001, 0.01) * _unit(rng)]
     return Run(seed, rates, cobot, CARRIED[rng.integers(len(CARRIED))], drift, settings)
 

@@ -261,9 +261,10 @@ class Pipeline(inbox.Inbox, ABC, Generic[AnyWindow]):
         if duration is None:
             return _TooShort(self._progress.flush_reason or "waiting for the first second of data")
         needed = self._least_duration
-        why = ("estimator.min_duration is" if needed == self.settings.estimator.min_duration
-               else "after data that nothing explained, an estimate needs")
-        return _TooShort(self._with_flush_reason(f"{duration:.2f} s of data; {why} {needed:g} s"))
+        why = ("" if needed == self.settings.estimator.min_duration
+               else "after data that nothing explained, ")
+        return _TooShort(self._with_flush_reason(
+            f"{duration:.2f} s of data; {why}an estimate needs {needed:g} s"))
 
     @property
     def _least_duration(self) -> float:

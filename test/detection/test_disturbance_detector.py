@@ -148,8 +148,10 @@ def test_switched_off_contact_stays_in() -> None:
     assert "contact" not in texts(made) and "residual_large" in texts(made)
 
 
-def test_a_wrench_that_never_fits_again_flushes_the_buffer() -> None:
-    made = identify(contact__longest=2.0, change__detect=False)
+def test_a_wrench_that_never_fits_again_flushes_the_buffer(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ContactSettings, "longest", 2.0)
+    made = identify(change__detect=False)
     samples = pushed(clean(), between(4.0, 99.0, [3.0, -4.0, 2.0, 0.1, 0.2, -0.1]))
     samples.feed(made, 0.1)
     assert texts(made)["estimate_lost"].startswith(

@@ -56,7 +56,7 @@ def test_bad_samples_among_good_ones_are_dropped_and_counted(
     rng = np.random.default_rng(4)
     messages = [(s, m, bad(*a) if m == method and s > START + SECOND and rng.random() < 0.1 else a)
                 for s, m, a in recording(5.0).messages]
-    made = identifier(wrench__force_range=300.0)
+    made = identifier(wrench__range=(300.0, 0.0))
     Recording(messages).feed(made, 0.1)
     assert_body(made.solve())
     assert "times)" in texts(made)[finding]

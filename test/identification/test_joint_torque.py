@@ -28,7 +28,7 @@ def robot_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def settings(robot_file: Path, **changes: object) -> Settings:
     dotted = {name.replace("__", "."): value for name, value in changes.items()}
-    return Settings().replace({"load.source": "joint_torque", "load.robot": str(robot_file),
+    return Settings().replace({"load.robot": str(robot_file),
                                "wrench.sensor_frame": FRAME, **dotted})
 
 

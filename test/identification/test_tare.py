@@ -85,7 +85,7 @@ def _prior_sd(hours: float, **changes: Any) -> np.ndarray:
 
 
 def test_the_prior_of_the_bias_widens_with_the_root_of_the_age() -> None:
-    drift = {"wrench__force_drift": 0.25, "wrench__torque_drift": 0.0125}
+    drift = {"wrench__drift": (0.25, 0.0125)}
     fresh = _prior_sd(0.0, **drift)
     np.testing.assert_allclose(fresh, NOISE)
     for hours in (0.01, 0.25, 1.0):

@@ -117,7 +117,7 @@ def play(robot_file: Path, efforts: Array, change: Change = lambda t, s: [s], ev
     """Arm and what else its torques are of (n, joints), with noise."""
     dotted = {name.replace("__", "."): value for name, value in settings.items()}
     made = TorqueIdentifier(Settings().replace({
-        "load.source": "joint_torque", "load.robot": str(robot_file), "estimator.method": "lmi",
+        "load.robot": str(robot_file), "estimator.method": "lmi",
         "wrench.sensor_frame": FRAME, **dotted}))
     made.set_robot_description(URDF)
     own = MODEL.torque(MODEL.nominal, *PATH)
@@ -297,7 +297,7 @@ def test_a_robot_identified_with_a_payload_in_its_hand_is_named(
 def test_while_two_publishers_send_joint_states_there_is_no_estimate(
         robot_file: Path, unit_payload: Array) -> None:
     made = TorqueIdentifier(Settings().replace({
-        "load.source": "joint_torque", "load.robot": str(robot_file), "estimator.method": "lmi",
+        "load.robot": str(robot_file), "estimator.method": "lmi",
         "wrench.sensor_frame": FRAME}))
     made.set_robot_description(URDF)
     torques = MODEL.torque(MODEL.nominal, *PATH) + MASS * unit_payload

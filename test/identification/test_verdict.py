@@ -184,7 +184,7 @@ def test_reported_intervals_hold_the_truth_behind_filter_and_buffer(
     a, truth = _closed_form_regressor(t), report_from_phi(PHI)
     assert np.isfinite(angles).all()
     config = settings(estimator__estimate_noise=estimate_noise, **ALIGNED,
-                      wrench__force_noise=0.1 / sheet, wrench__torque_noise=0.005 / sheet)
+                      wrench__noise=(0.1 / sheet, 0.005 / sheet))
     rng, hits, ratio = np.random.default_rng(11), [], []
     for _ in range(100):
         wrench = a @ PHI + rng.normal(size=(len(t), 6)) * NOISE / np.sqrt(5)

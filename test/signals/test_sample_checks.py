@@ -21,7 +21,7 @@ def _gate(**changes: float) -> tuple[WrenchChecks, FindingLog]:
 
 
 def test_a_good_sample_passes_unchanged() -> None:
-    gate, log = _gate(wrench__force_range=100.0, wrench__torque_range=5.0)
+    gate, log = _gate(wrench__range=(100.0, 5.0))
     sample = gate.check(START, [1.0, -99.8, 3.0], [0.1, 0.2, -4.9])
     assert sample == (1.0, -99.8, 3.0, 0.1, 0.2, -4.9)
     assert log.all() == ()
@@ -51,7 +51,7 @@ def test_a_sample_without_a_stamp_is_dropped(stamp: int) -> None:
 ])
 def test_a_saturated_channel_drops_the_sample(
         force: list[float], torque: list[float], passes: bool) -> None:
-    gate, log = _gate(wrench__force_range=100.0, wrench__torque_range=5.0)
+    gate, log = _gate(wrench__range=(100.0, 5.0))
     assert (gate.check(START, force, torque) is not None) is passes
     assert [f.name for f in log.all()] == ([] if passes else ["wrench_saturated"])
 
@@ -107,7 +107,7 @@ def test_findings_are_kept_by_name_with_errors_first() -> None:
 
 
 def test_what_kept_all_samples_out_is_the_reason() -> None:
-    gate, _ = _gate(wrench__force_range=100.0)
+    gate, _ = _gate(wrench__range=(100.0, 0.0))
     assert gate.explain_silence("/ft", None) == "no wrench received on '/ft'"
     for stamp, force, said in ((START, math.nan, "hold NaN or infinity"),
                                (0, 1.0, "are without a stamp"),

@@ -169,7 +169,7 @@ def _range(seen: Seen, settings: Settings) -> Row:
     if not (wrench.force_range and wrench.torque_range):
         return Row(name, OPEN, measured, "below the range, which is not known",
                    "Name the sensor (wrench.sensor, or the option --sensor), or set "
-                   "wrench.force_range and wrench.torque_range.")
+                   "wrench.range.")
     expected = (f"below {_NEAR_RANGE * wrench.force_range:.0f} N and "
                 f"{_NEAR_RANGE * wrench.torque_range:.1f} N m, 90 % of the range")
     used = largest / (wrench.force_range, wrench.torque_range)

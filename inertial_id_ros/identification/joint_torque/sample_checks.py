@@ -45,7 +45,7 @@ class JointStateChecks:
             return None
         if len(positions) < len(names) or len(efforts) < len(names):
             self._refuse("joint_efforts_missing", "joint states without efforts dropped; "
-                         "load.source 'joint_torque' needs them", "are without efforts")
+                         "load.robot needs them", "are without efforts")
             return None
         order = [index[joint] for joint in self._joints]
         q, effort = (np.array([values[k] for k in order], dtype=float)

@@ -81,7 +81,7 @@ class BlackBoxes:
 
     def watch(self, findings: Iterable[Finding]) -> None:
         """Write a black box some time after an error has appeared."""
-        if not (self._is_on and self._node.settings.black_box.on_error):
+        if not self._is_on:
             return
         now, errors = time.monotonic(), {f.name for f in findings if f.level == "error"}
         if self._due is None and errors - self._errors and now - self._written >= _BETWEEN:
@@ -134,8 +134,6 @@ class BlackBoxes:
             InvalidData: there is nothing to write, or another is being written, or was just now.
         """
         path, written = self._begin(name, reason)
-        if not self._node.settings.black_box.report:
-            return f"the inputs are being written to {path}"
         written.add_done_callback(lambda done: self._reports.write(done, report))
         return f"the inputs are being written to {path}, and a report to {report}"
 
