@@ -48,8 +48,8 @@ class Entropic:
         """The body of least sum of squares and divergence.
 
         ``prior_information`` is half the Hessian of the divergence term at the optimum (of weight
-        ``largest_gamma`` at most where the data choose it), as that of the data is half the Hessian of the sum of squares;
-        less as far as the shape may be wrong.
+        ``largest_gamma`` at most where the data choose it), as that of the data is half the Hessian
+        of the sum of squares; less as far as the shape may be wrong.
 
         Raises:
             InvalidShape: no shape.

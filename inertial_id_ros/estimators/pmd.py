@@ -3,9 +3,9 @@
 
 ``min |F_static [P m; b; -1]| + |F_full [P m; b; -1]| + lambda |m|,  m >= 0``: masses at fixed
 points of the shape, P maps them to phi, b are the biases. The norms are not squared (forms
-``norm`` and ``published``); the prior of the biases, when they are states, is part of the full model's norm, one raw
-sample's noise being one unit. With the weighting ``noise`` there is one data norm, of the full
-model.
+``norm`` and ``published``); the prior of the biases, when they are states, is part of the full
+model's norm, one raw sample's noise being one unit. With the weighting ``noise`` there is one data
+norm, of the full model.
 
 `_Statement` is that in cvxpy, on the triangular factors of the window; Clarabel solves it. For
 ``squared``, a quadratic program, OSQP was tried: it converges within a tick for two of three random

@@ -26,7 +26,7 @@ from synthetic import (
 
 from inertial_id_ros.estimate import IDENTIFIED, Estimate
 from inertial_id_ros.identification.wrench.identifier import Identifier
-from inertial_id_ros.settings import Settings
+from inertial_id_ros.settings import ContactSettings, Settings
 
 # ---- nothing happens -----------------------------------------------------------------------------
 

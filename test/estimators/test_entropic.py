@@ -10,7 +10,7 @@ from problems import box, compress, make_rows, motion, poses, random_phi
 from reference import cvxpy_statements
 from scipy.stats import wishart
 
-from inertial_id_ros.errors import InvalidSetting, InvalidShape, NotEnoughData
+from inertial_id_ros.errors import InvalidShape, NotEnoughData
 from inertial_id_ros.estimators import create
 from inertial_id_ros.estimators.reference_body import measure_mass, reference_body
 from inertial_id_ros.estimators.solvers.log_det import LogDetFit

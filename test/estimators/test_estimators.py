@@ -16,7 +16,6 @@ from estimator_cases import (
     inside_box,
     objective,
     random_case,
-    smallest_eigenvalue,
 )
 from problems import (
     BIAS_SD,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import ROOT
-from disturbed import BODY, OTHER, between, clean, identify, pushed, scraping, two
-from synthetic import SECOND, START, Recording
+from disturbed import OTHER, between, clean, identify, pushed, scraping, two
+from synthetic import BODY, SECOND, START, Recording
 
 from inertial_id_ros import doubts, findings
 from inertial_id_ros.estimate import Estimate, Outcome

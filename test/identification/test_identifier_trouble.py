@@ -54,7 +54,7 @@ def test_before_any_data_the_reason_is_the_missing_wrench() -> None:
 
 def test_a_short_recording_says_how_much_is_needed() -> None:
     made = identifier()
-    recording(0.8).feed(made, 0.1)
+    recording(0.45).feed(made, 0.1)
     reason = _reason(made.solve())
     assert "an estimate needs 0.5 s" in reason and reason.startswith("0.")
 

@@ -40,6 +40,8 @@ from inertial_id_ros.inertia import phi_from_body, transform_phi
 from inertial_id_ros.kinematics.causal.features import FEATURES, features_of
 from inertial_id_ros.kinematics.transform_tree import Pose
 from inertial_id_ros.regression.newton_euler import regressor
+from inertial_id_ros.settings import ContactSettings
+from inertial_id_ros.settings.node import CompensationSettings
 
 SLOW = Scene(Sinusoids(RICH.offset, RICH.amplitude, 0.4 * RICH.frequency, RICH.phase))
 BODY, OTHER = payload(), payload(5, 0.6)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from disturbed import between, clean, identify, pushed
@@ -28,7 +30,7 @@ def _finds_contact(made: Identifier, changes: dict[str, tuple[float, float]]) ->
 @pytest.mark.parametrize(("before", "after", "found"), [
     (FINE, FINE, True), (COARSE, COARSE, False), (FINE, COARSE, False), (COARSE, FINE, True)])
 def test_contact_is_judged_by_the_noise_that_is_set_now(
-        before: dict[str, tuple[float, float]], after: dict[str, tuple[float, float]], found: bool) -> None:
+        before: dict[str, Any], after: dict[str, Any], found: bool) -> None:
     made = identify(**{name.replace(".", "__"): value for name, value in before.items()})
     assert _finds_contact(made, after) == found
 

@@ -60,7 +60,7 @@ def test_the_defaults_are_allowed_and_every_setting_is_described() -> None:
 def test_the_estimator_and_the_options_of_each_may_change_while_the_node_runs() -> None:
     methods = next(spec.choices for name, _, spec in ALL if name == "estimator.method")
     options = [(n, s) for n, _, s in ALL if n.split(".")[0] in ("estimator", *methods)]
-    assert {n.split(".")[0] for n, _ in options} >= {"pmd", "lmi", "manifold", "entropic"}
+    assert {n.split(".")[0] for n, _ in options} >= {"pmd", "lmi", "entropic"}
     assert [n for n, s in options if not s.runtime] == []
 
 

@@ -88,7 +88,8 @@ class SetupCorrection:
 
         Args:
             settings: with the noise as it was measured; outcome: of the window.
-            lags: whether there is hysteresis, which a low-pass looks like; is_wrong: as in `search`.
+            lags: whether there is hysteresis, which a low-pass looks like.
+            is_wrong: as in `search`.
         """
         if self._told.order or not settings.alignment.delay_sd:
             return False
