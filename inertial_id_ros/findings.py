@@ -14,7 +14,11 @@ LEVELS = ("info", "warning", "error")
 @dataclass(frozen=True)
 class Finding:
     """What the user should know: level is ``info``, ``warning`` or ``error``; text one sentence,
-    in which names from outside are fit to print."""
+    in which names from outside are fit to print.
+
+    Attributes:
+        name: its kind, and after a dot what it is about, where that may be one of several.
+    """
 
     name: str
     level: str
@@ -22,6 +26,15 @@ class Finding:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", printable(self.text))
+
+    @property
+    def kind(self) -> str:
+        """The name without what it is about."""
+        return self.name.partition(".")[0]
+
+    def is_one_of(self, names: Iterable[str]) -> bool:
+        """Whether its name or its kind is among these."""
+        return any(name in (self.name, self.kind) for name in names)
 
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -166,7 +166,7 @@ def test_bad_samples_are_left_out_and_named() -> None:
     made.add_joint_states(STAMPS, JOINTS, POSITIONS)
     made.add_wrenches(STAMPS, "tool0", wrench)
     assert_body(made.solve())
-    assert [f.text for f in made.findings() if f.name == "wrench_not_finite"] == [
+    assert [f.text for f in made.findings() if f.name == "samples_invalid.wrench"] == [
         "wrench samples with NaN or infinity dropped (10 times)"]
 
 

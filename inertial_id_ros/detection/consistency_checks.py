@@ -215,13 +215,13 @@ def check_residual(rms: Array, noise: Array, log: FindingLog) -> bool:
     """
     ratio = _misfit(rms, noise)
     is_large = ratio > _MISFIT
-    log.clear("residual_large", "residual_raised")
+    log.clear("residual_large", "residual_large.raised")
     if is_large:
         log.set("residual_large", "warning",
                 f"the residual is {ratio:.0f} times the errors of sensor and motion: contact, a "
                 "wrong sensor or gravity frame, or another payload within the window")
     elif ratio > _RAISED:
-        log.set("residual_raised", "info",
+        log.set("residual_large.raised", "info",
                 f"the residual is {ratio:.1f} times the errors of sensor and motion, and widens "
                 "the intervals: a cable that pulls, light contact, or another sensor than "
                 "wrench.sensor names")

@@ -221,8 +221,8 @@ class InertialIdNode(ManagedNode):
                 self.worker.request("advance")
         self._identify.step()
         self._apply.step()
-        self._set_or_clear("forgotten_too_often", "warning", self.flush_limit.warning())
-        self._set_or_clear("parameters_set_too_often", "warning", self.parameter_limit.warning())
+        self._set_or_clear("asked_too_often.data", "warning", self.flush_limit.warning())
+        self._set_or_clear("asked_too_often.parameters", "warning", self.parameter_limit.warning())
         if self._outbox:
             self.write_payload(self._outbox.pop())
         findings = self.all_findings()
@@ -370,7 +370,7 @@ class InertialIdNode(ManagedNode):
     def all_findings(self) -> tuple[Finding, ...]:
         """Findings of the node and of the pipeline, but for one about what only recordings keep."""
         return (*self.findings.all(),
-                *(f for f in self._pipeline_findings if f.name != "smoothed_compensation_silent"))
+                *(f for f in self._pipeline_findings if f.name != "compensation_silent.smoothed"))
 
     def _set_or_clear(self, name: str, level: str, text: str) -> None:
         """Record a finding of the node where there is a text, and remove it where there is none."""

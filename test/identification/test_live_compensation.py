@@ -363,7 +363,7 @@ def test_joint_states_that_freeze_in_motion_are_answered_by_silence(joints: slic
     assert len(heard.between(7.0, 8.0).t) == RATE
     frozen = heard.between(8.25, 12.0)
     assert not len(frozen.t) and "is frozen" in frozen.silent[-1][1]
-    assert {f.name: f.level for f in made.made.findings()}["joint_states_frozen"] == "error"
+    assert {f.name: f.level for f in made.made.findings()}["motion_frozen.joints"] == "error"
 
 
 def test_a_load_that_nobody_judges_any_more_is_not_removed(known: Live) -> None:

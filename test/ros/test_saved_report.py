@@ -56,4 +56,4 @@ def test_a_report_that_cannot_be_written_is_a_finding(stage: Stage, tmp_path: Pa
     begin(stage, tmp_path)
     (tmp_path / "saves" / "load.html").mkdir(parents=True)
     assert stage.client.call(Save, f"{NODE}/save", Save.Request(name="load.json")).success
-    wait_until(lambda: "report_failed" in current_findings(stage))
+    wait_until(lambda: "file_not_written.report" in current_findings(stage))

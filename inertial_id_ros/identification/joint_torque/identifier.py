@@ -34,7 +34,7 @@ from .solver import TorqueSolver, window_duration
 from .torque_model import TorqueModel
 
 _FEWEST = 10  # rows
-_PUBLISHERS = "joint_state_publishers"
+_PUBLISHERS = "several_publishers.joints"
 
 
 class TorqueIdentifier(Pipeline[list[Rows]]):
@@ -55,7 +55,7 @@ class TorqueIdentifier(Pipeline[list[Rows]]):
         if shape is None:
             self._solver.shape = shape_from_settings(settings.shape)
         self._checks = JointStateChecks(self._robot.joints, self._log)
-        self._drops = DropCounters(self._log, "joint", "joint states")
+        self._drops = DropCounters(self._log, "joints", "joint states")
         self._disturbances = DisturbanceFindings(self._log, TorqueModel.texts)
         self._frame = settings.wrench.sensor_frame.lstrip("/")
         self._problem: TorqueProblem | None = None

@@ -166,9 +166,9 @@ class Identifier(Pipeline[WindowContent]):
         """Use the payload that the driver says it removes; a change of it zeroes the sensor."""
         try:
             change = self._setup.correction.removed.update(frame_id, values)
-            self._log.clear("removed_payload_invalid")
+            self._log.clear("removed_payload.invalid")
         except InertialIdError as error:
-            self._log.set("removed_payload_invalid", "error", str(error))
+            self._log.set("removed_payload.invalid", "error", str(error))
             return
         if change is not None:
             self._take_zeroing(change)
@@ -460,7 +460,7 @@ class Identifier(Pipeline[WindowContent]):
         cause = facts.sign or facts.frame
         text = (f"{cause or 'nothing has explained the wrench for long'}; "
                 "identification starts again")
-        self._log.clear("residual_large", "residual_raised")
+        self._log.clear("residual_large", "residual_large.raised")
         facts.misfits = False
         self._latch.refute(text)
         self._begin_anew()
@@ -605,7 +605,7 @@ class Identifier(Pipeline[WindowContent]):
                                       self.sensor_frame, self._setup.noise.settings)
             keep(replace(self._state(), tare=tare, estimate=None))
             self._solver.bias = SensorBias(tare)
-            self._log.clear("tare_suspected", "tare_not_used")
+            self._log.clear("tare_not_used.contradicted", "tare_not_used")
             self._begin_payload()
             self._latch.use_tare(tare.reading, self._carried(None))
             return text
@@ -614,7 +614,7 @@ class Identifier(Pipeline[WindowContent]):
         """Drop the tare; says in a sentence whether there was one."""
         with self._lock:
             keep(replace(self._state(), tare=None))
-            self._log.clear("tare_suspected")
+            self._log.clear("tare_not_used.contradicted")
             self._force_solve()
             self._latch.drop_tare()
             had_one, self._solver.bias = self._solver.bias.tare is not None, UNKNOWN_BIAS

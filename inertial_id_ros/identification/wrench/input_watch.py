@@ -21,7 +21,7 @@ from ...signals.mixed_streams import MIXED, Change, MixedStreams
 from ...signals.ring_buffer import SampleRing
 from .provisional_rows import REORDER_NS, UnsettledBins
 
-PUBLISHERS, STILL = "wrench_publishers", "joint_states_still"
+PUBLISHERS, STILL = "several_publishers.wrench", "input_stuck.joints"
 _LONG_STILL = 1.0  # s
 
 

@@ -119,6 +119,6 @@ class SetupCorrection:
         chosen = settings.precompensated.terms != "auto"
         changed = self.removed.believe(weight_only)
         if changed or chosen:
-            self._findings.set("removed_terms", "warning" if chosen else "info",
+            self._findings.set("removed_payload.terms", "warning" if chosen else "info",
                                removed_terms.describe(self.taken_out, share, chosen))
         return changed

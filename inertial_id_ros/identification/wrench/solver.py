@@ -275,7 +275,7 @@ class Solver:
             return problem
         self.problems = self.problems.without_solution()
         self.bias = UNKNOWN_BIAS
-        log.set("tare_suspected", "warning",
+        log.set("tare_not_used.contradicted", "warning",
                 "the tare does not fit the wrench since and is dropped: probably a payload was "
                 "attached then, or the sensor was zeroed since; tare again at rest, with nothing "
                 "attached")
