@@ -8,10 +8,12 @@ import time
 import numpy as np
 
 from ...detection.consistency_checks import (
+    WindowFacts,
     check_model,
     check_noise_model,
     check_residual,
     check_settings,
+    clear_model,
     look_at,
     residual_rms,
     sensor_errors,
@@ -25,7 +27,7 @@ from ...estimators import Estimator, Solution, create
 from ...findings import FindingLog
 from ...geometry.shape import Shape
 from ...inertia import PARAMETERS, Array, is_consistent, min_eigenvalue
-from ...regression.alignment import GRAVITY_TILT
+from ...regression.alignment import GRAVITY_TILT, SENSOR_ROTATION
 from ...regression.problem import Marginal, Problem
 from ...regression.regressor_window import DYNAMIC, WindowContent
 from ...regression.row_layout import NOTHING_REMOVED, NUISANCE_STATES, correct_bias, join
@@ -107,13 +109,16 @@ class Solver:
     def tool(self, tool: Tool | None) -> None:
         self.problems.tool = tool
 
-    def solve(self, window: WindowContent, frame_id: str, log: FindingLog, turning: float = 0.0,
+    def solve(self, window: WindowContent, frame_id: str, log: FindingLog, facts: WindowFacts,
+              is_doubted: bool = False, turning: float = 0.0,
               removed: Array = NOTHING_REMOVED,
               acceleration_covariance: Array = NO_MOTION_NOISE,
               beyond: Array | float = 0.0) -> Estimate:
         """The estimate of a window.
 
         Args:
+            facts: what is found to be wrong goes there.
+            is_doubted: whether the detector has found that no payload explains the wrench.
             turning: see `unknown_acceleration_covariance`; 0 where the acceleration is known.
             removed: values (n,) of the nuisance states that were removed from the samples.
             acceleration_covariance: (6, 6) of linear [m/s^2] and angular acceleration [rad/s^2] in
@@ -125,7 +130,7 @@ class Solver:
             InvalidData: the answer is not physical (the text says what that points to).
         """
         try:
-            return self._solve(window, frame_id, log, turning, removed,
+            return self._solve(window, frame_id, log, facts, is_doubted, turning, removed,
                                acceleration_covariance, beyond)
         except (np.linalg.LinAlgError, ArithmeticError) as error:
             fresh = self.with_settings(self._settings)
@@ -134,8 +139,8 @@ class Solver:
                                 f"({' '.join(str(error).split()) or type(error).__name__})"
                                 ) from error
 
-    def _solve(self, window: WindowContent, frame_id: str, log: FindingLog, turning: float,
-               removed: Array, acceleration_covariance: Array,
+    def _solve(self, window: WindowContent, frame_id: str, log: FindingLog, facts: WindowFacts,
+               is_doubted: bool, turning: float, removed: Array, acceleration_covariance: Array,
                beyond: Array | float) -> Estimate:
         """The method: from the factors of the window's rows to an estimate and its verdict.
 
@@ -146,8 +151,9 @@ class Solver:
         # What moves the wrench beside the payload: noise, small errors of the set-up, a cable,
         # hysteresis. They are states and covariances of the problem that is left for the payload.
         window, problem, shaped = self._explain(window, acceleration_covariance, removed, log)
+        facts.lags = shaped.wrench is not None
         # The payload: the estimator's answer, or that the stored tool carries nothing.
-        problem, solution, is_empty = self._answer_or_empty(window, problem, log)
+        problem, solution, is_empty = self._answer_or_empty(window, problem, log, facts)
         elapsed = time.perf_counter() - started
         if not is_consistent(solution.phi):
             raise InvalidData(
@@ -157,8 +163,8 @@ class Solver:
         # What is left of the wrench, and how far the answer may be off, by all that it may mean.
         marginal = problem.marginal("noise")
         states = marginal.states(solution.phi)
-        rms, noise, is_explained = self._residual(problem, solution.phi, states,
-                                                  acceleration_covariance, log)
+        rms, noise, facts.misfits = self._residual(problem, solution.phi, states,
+                                                   acceleration_covariance, log)
         unseen = self._unseen_covariances(solution.phi, turning, removed, states)
         change = _unexpected_change(problem, solution)
         causes = {
@@ -172,17 +178,17 @@ class Solver:
         verdict = judge(solution, marginal, beyond + sum(causes.values()))
         check_noise_model(solution.phi, change,
                           verdict.phi_covariance.diagonal() - change**2, log)
-        if not is_explained and WrenchModel.texts.doubted_name in log:
-            raise InvalidData(WrenchModel.texts.doubted)
+        if facts.misfits and is_doubted:
+            raise InvalidData(WrenchModel.texts.doubted, is_finding=True)
         if is_empty:
             verdict = verdict._replace(
                 verdict=(IDENTIFIED, *[UNOBSERVED] * (PARAMETERS - 1)), sentence=NOTHING_CARRIED)
         else:
             known = verdict.phi_covariance - sum(causes[name] for name in _PASSING)
-            self._check_mass(solution, max(known[0, 0], 0.0), is_explained)
+            self._check_mass(solution, max(known[0, 0], 0.0), not facts.misfits)
         log.set("verdict", "info", verdict.sentence)
         nuisance, sigma = self._report_nuisance(marginal, states, verdict.phi_covariance, removed,
-                                                shaped, log)
+                                                shaped, log, facts)
         return Estimate(
             stamp_ns=(window.last + 1) * BIN_NS, frame_id=frame_id, phi=solution.phi,
             phi_covariance=verdict.phi_covariance,
@@ -228,7 +234,7 @@ class Solver:
             return problem
         self.problems = self.problems.without_solution()
         self.bias = UNKNOWN_BIAS
-        log.set("tare_suspected", "warning",
+        log.set("tare_not_used.contradicted", "warning",
                 "the tare does not fit the wrench since and is dropped: probably a payload was "
                 "attached then, or the sensor was zeroed since; tare again at rest, with nothing "
                 "attached")
@@ -265,14 +271,14 @@ class Solver:
             self.problems.slice_means(window, problem, phi, marginal.unconstrained_states), log)
 
     def _answer_or_empty(self, window: WindowContent, problem: Problem,
-                         log: FindingLog) -> tuple[Problem, Solution, bool]:
+                         log: FindingLog, facts: WindowFacts) -> tuple[Problem, Solution, bool]:
         """As `answer`, by the estimator of the settings, and whether the stored tool carries
         nothing, which it need not be asked for."""
         empty = answer_for_empty_tool(problem, self.tool, self._settings.wrench.gain_error)
         if empty is not None:
-            log.clear("sign_wrong", "frame_wrong")
+            clear_model(log, facts)
             return problem, empty, True
-        check_model(problem, self._settings, self.tool, log,
+        check_model(problem, self._settings, self.tool, log, facts,
                     self._cables.phi_covariance()[0, 0])
         shape = check_shape(self.shape, self._settings.shape, problem.marginal("noise"),
                             self.estimator, log)
@@ -282,15 +288,15 @@ class Solver:
                   acceleration_covariance: Array,
                   log: FindingLog) -> tuple[Array, Array, bool]:
         """Root mean square (6,) of what phi (10,) and states leave of the wrench, what of it are
-        errors of sensor and motion (6,) [N, N m], and whether these explain it."""
+        errors of sensor and motion (6,) [N, N m], and whether it is more than these explain."""
         rms = residual_rms(problem, phi, states)
         motion = motion_noise_covariance(self.problems.total_payload(phi), acceleration_covariance)
         noise = np.sqrt(sensor_errors(self._settings.wrench) ** 2 + motion.diagonal())
-        is_explained = not check_residual(rms, noise, log)
-        if is_explained:  # else a wrong frame may look like a pull
+        misfits = check_residual(rms, noise, log)
+        if not misfits:  # else a wrong frame may look like a pull
             self._cables.report(log)
         check_settings(phi, self._settings, log)
-        return rms, noise, is_explained
+        return rms, noise, misfits
 
     def _unseen_covariances(self, phi: Array, turning: float, removed: Array,
                             states: Array) -> dict[str, Array]:
@@ -355,8 +361,8 @@ class Solver:
         return problem, solution
 
     def _report_nuisance(self, marginal: Marginal, states: Array, covariance: Array,
-                         removed: Array, shaped: Shaped,
-                         log: FindingLog) -> tuple[Array, Array]:
+                         removed: Array, shaped: Shaped, log: FindingLog,
+                         facts: WindowFacts) -> tuple[Array, Array]:
         """Values (n,) of all nuisance states with what was removed of them, and their standard
         deviations (n,); what is large of them is reported.
 
@@ -372,11 +378,13 @@ class Solver:
             if state.is_too_large(nuisance[state.values]):
                 self.problems = self.problems.without_solution()
                 named = [True] * len(state.components)
-                raise log.error("frame_wrong", state.describe(nuisance[state.values], named)
-                                + ": more than a mounting gets wrong; the sensor frame or the "
-                                "gravity frame is wrong")
-        for state in NUISANCE_STATES:
-            state.report(nuisance[state.values], sigma[state.values], log)
+                facts.frame = (state.describe(nuisance[state.values], named)
+                               + ": more than a mounting gets wrong; the sensor frame or the "
+                               "gravity frame is wrong")
+                raise log.error("frame_wrong", facts.frame)
+        noted = [state for state in NUISANCE_STATES
+                 if state.report(nuisance[state.values], sigma[state.values], log)]
+        facts.turned = SENSOR_ROTATION in noted or GRAVITY_TILT in noted
         return nuisance, sigma
 
     def nuisance_values(self, marginal: Marginal, states: Array,

@@ -121,7 +121,7 @@ class NodeLink:
         sent = guide.jobs.run(lambda: self._client.send_goal_async(goal, self._take_feedback))
         if not guide.wait_until(sent.done, _GOAL) or not sent.result().accepted:
             raise InvalidData("the node refuses to identify: "
-                              f"see `goal_rejected` of {self.name} in /diagnostics")
+                              f"see `goal.rejected` of {self.name} in /diagnostics")
         self._goal, self._missing = sent.result(), ""
         self._result = guide.jobs.run(self._goal.get_result_async)
 
