@@ -193,7 +193,7 @@ def test_simulated_time_drives_the_estimates():
                 clock.clock.sec, clock.clock.nanosec = divmod(stamp, 1_000_000_000)
                 stage.client.publish("/clock", clock, 10)
 
-        robot.play(5.0, each=tick)
+        robot.play(5.0, each=tick, speed=2.0)
         stage.client.spin_until(lambda: got and got[-1].header.stamp.sec >= 8)
         assert got[-1].valid and got[-1].header.stamp.sec < 10
         assert 4 <= len({m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in got

@@ -163,9 +163,8 @@ class Solver:
         # What is left of the wrench, and how far the answer may be off, by all that it may mean.
         marginal = problem.marginal("noise")
         states = marginal.states(solution.phi)
-        rms, noise, is_explained = self._residual(problem, solution.phi, states,
-                                                  acceleration_covariance, log)
-        facts.misfits = not is_explained
+        rms, noise, facts.misfits = self._residual(problem, solution.phi, states,
+                                                   acceleration_covariance, log)
         unseen = self._unseen_covariances(solution.phi, turning, removed, states)
         change = _unexpected_change(problem, solution)
         causes = {
@@ -179,14 +178,14 @@ class Solver:
         verdict = judge(solution, marginal, beyond + sum(causes.values()))
         check_noise_model(solution.phi, change,
                           verdict.phi_covariance.diagonal() - change**2, log)
-        if not is_explained and is_doubted:
+        if facts.misfits and is_doubted:
             raise InvalidData(WrenchModel.texts.doubted, is_finding=True)
         if is_empty:
             verdict = verdict._replace(
                 verdict=(IDENTIFIED, *[UNOBSERVED] * (PARAMETERS - 1)), sentence=NOTHING_CARRIED)
         else:
             known = verdict.phi_covariance - sum(causes[name] for name in _PASSING)
-            self._check_mass(solution, max(known[0, 0], 0.0), is_explained)
+            self._check_mass(solution, max(known[0, 0], 0.0), not facts.misfits)
         log.set("verdict", "info", verdict.sentence)
         nuisance, sigma = self._report_nuisance(marginal, states, verdict.phi_covariance, removed,
                                                 shaped, log, facts)
@@ -271,8 +270,8 @@ class Solver:
         return check_residual_shape(
             self.problems.slice_means(window, problem, phi, marginal.unconstrained_states), log)
 
-    def _answer_or_empty(self, window: WindowContent, problem: Problem, log: FindingLog,
-                         facts: WindowFacts) -> tuple[Problem, Solution, bool]:
+    def _answer_or_empty(self, window: WindowContent, problem: Problem,
+                         log: FindingLog, facts: WindowFacts) -> tuple[Problem, Solution, bool]:
         """As `answer`, by the estimator of the settings, and whether the stored tool carries
         nothing, which it need not be asked for."""
         empty = answer_for_empty_tool(problem, self.tool, self._settings.wrench.gain_error)
@@ -289,15 +288,15 @@ class Solver:
                   acceleration_covariance: Array,
                   log: FindingLog) -> tuple[Array, Array, bool]:
         """Root mean square (6,) of what phi (10,) and states leave of the wrench, what of it are
-        errors of sensor and motion (6,) [N, N m], and whether these explain it."""
+        errors of sensor and motion (6,) [N, N m], and whether it is more than these explain."""
         rms = residual_rms(problem, phi, states)
         motion = motion_noise_covariance(self.problems.total_payload(phi), acceleration_covariance)
         noise = np.sqrt(sensor_errors(self._settings.wrench) ** 2 + motion.diagonal())
-        is_explained = not check_residual(rms, noise, log)
-        if is_explained:  # else a wrong frame may look like a pull
+        misfits = check_residual(rms, noise, log)
+        if not misfits:  # else a wrong frame may look like a pull
             self._cables.report(log)
         check_settings(phi, self._settings, log)
-        return rms, noise, is_explained
+        return rms, noise, misfits
 
     def _unseen_covariances(self, phi: Array, turning: float, removed: Array,
                             states: Array) -> dict[str, Array]:
