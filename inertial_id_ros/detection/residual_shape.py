@@ -60,12 +60,21 @@ class Shaped(NamedTuple):
         wrench: (s, 6) that it adds to the slices; None: it is not certain, and the estimate is that
             with it.
         states: standard deviations (k,) of the states beside phi by what the model of it lacks.
+        likely: how likely hysteresis is, from 0 to 1.
     """
 
     covariance: Array
     data: Array
     wrench: Array | None = None
     states: Array | None = None
+    likely: float = 0.0
+
+    @property
+    def size(self) -> Array:
+        """Root mean square (6,) of the wrench [N, N m]."""
+        if self.wrench is None:
+            return np.zeros(6)
+        return np.asarray(np.sqrt((self.wrench * self.wrench).mean(axis=0)))
 
 
 def is_clear(residual: Array, sd: Array, prior_cost: float) -> bool:
@@ -82,11 +91,14 @@ def is_clear(residual: Array, sd: Array, prior_cost: float) -> bool:
     return cost < _CLEAR**2 * whitened.size
 
 
-def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Shaped:
+def check_residual_shape(means: SliceMeans | None, log: FindingLog,
+                         before: float = 1.0) -> Shaped:
     """Name hysteresis that shapes the residual.
 
     Args:
         means: None where the residual is clear.
+        before: how likely it was in the window before. What is likely once may be chance, and
+            would widen the intervals for a moment.
     """
     zeros = np.zeros((PARAMETERS, PARAMETERS))
     nothing = Shaped(zeros, zeros)
@@ -94,8 +106,8 @@ def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Shaped:
     if means is None or len(means.rows) < _SHORTEST:
         return nothing
     problem = _Problem(means)
-    before, _ = problem.fit(np.zeros((len(means.rows), 6, 0)))
-    if before.rms < _CLEAR:
+    plain, _ = problem.fit(np.zeros((len(means.rows), 6, 0)))
+    if plain.rms < _CLEAR:
         return nothing
     load, phi = means.load, means.phi
     plays = first = _lags(load)
@@ -106,23 +118,25 @@ def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Shaped:
         if np.abs(moved).max() < _SETTLED * np.abs(load).max():
             break
         plays = _lags(load)
-    explained = 1.0 - (lag.rms / before.rms) ** 2
-    if explained < _HYSTERESIS or before.rms < _NAMED:
+    explained = 1.0 - (lag.rms / plain.rms) ** 2
+    if explained < _HYSTERESIS or plain.rms < _NAMED:
         alone = [problem.fit(first[..., k:k + 1], signed=True)[0] for k in _ALONE]
         if explained >= _LIKELY:  # so many weights explain less than that of other errors, too
             alone.append(lag)
         lag = min(alone, key=lambda fit: fit.rms)
-        explained = 1.0 - (lag.rms / before.rms) ** 2
+        explained = 1.0 - (lag.rms / plain.rms) ** 2
         likely = min(max((explained - _MAYBE) / (_LIKELY - _MAYBE), 0.0), 1.0)
-        return Shaped(likely * _lag_covariance(means.phi, lag.phi, _UNSURE), zeros)
+        return Shaped(min(likely, before) * _lag_covariance(means.phi, lag.phi, _UNSURE), zeros,
+                      likely=likely)
     wrench = (plays * lag.weights).sum(axis=2)
-    _report_hysteresis(np.sqrt((wrench * wrench).mean(axis=0)), log)
     unsure = min(max(_LEAST_UNSURE, (1.0 + lag.rms) * float(np.sqrt(1.0 - explained))), _UNSURE)
     covariance = _lag_covariance(means.phi, lag.phi, unsure)
     data = max(lag.rms, 1.0)**2 * slope  # and what is unsure of the inertia, which shapes bound
     data[4:, 4:] += covariance[4:, 4:]
     covariance[4:] = covariance[:, 4:] = 0.0
-    return Shaped(covariance, data, wrench, unsure * np.abs(lag.states - before.states))
+    shaped = Shaped(covariance, data, wrench, unsure * np.abs(lag.states - plain.states), 1.0)
+    _report_hysteresis(shaped.size, log)
+    return shaped
 
 
 class _Fit(NamedTuple):

@@ -28,7 +28,7 @@ from ...inertia import PARAMETERS, Array, is_consistent, min_eigenvalue
 from ...regression.alignment import GRAVITY_TILT
 from ...regression.problem import Marginal, Problem
 from ...regression.regressor_window import DYNAMIC, WindowContent
-from ...regression.row_layout import NOTHING_REMOVED, NUISANCE_STATES, correct_bias, join
+from ...regression.row_layout import BIASES, NOTHING_REMOVED, NUISANCE_STATES, correct_bias, join
 from ...regression.tool import Tool
 from ...regression.uncertainty.cable import sideways_covariance
 from ...regression.uncertainty.calibration import common_gain_covariance
@@ -66,6 +66,7 @@ class Solver:
 
     Attributes:
         problems: from windows.
+        hysteresis: (6,) of the sensor in the last window, root mean square [N, N m].
     """
 
     def __init__(self, settings: Settings, shape: Shape | None, low_pass: ZeroPhaseFilter,
@@ -74,6 +75,9 @@ class Solver:
         self.problems = ProblemBuilder(settings, low_pass, bias, tool)
         self.estimator = create(settings)
         self._cables = CableWatch(settings.gravity.acceleration)
+        self.hysteresis: Array = np.zeros(BIASES)
+        # How likely hysteresis was in the last window and in the one before it; last bin of that.
+        self._likely, self._likely_before, self._seen = 1.0, 1.0, -1
 
     def with_settings(self, settings: Settings) -> Solver:
         """A fresh one with these settings, and the same shape, tare and tool."""
@@ -148,6 +152,7 @@ class Solver:
             self.problems = self.problems.without_solution()
             problem = self._build(window, acceleration_covariance, removed, log)
         shaped = self._find_hysteresis(window, problem, log)
+        self.hysteresis = shaped.size
         if shaped.wrench is not None:
             window = window.without(shaped.wrench)
             self.problems = self.problems.without_solution()
@@ -279,8 +284,13 @@ class Solver:
             return check_residual_shape(None, log)
         marginal = problem.marginal("noise")
         phi, _ = marginal.unconstrained_fit
-        return check_residual_shape(
-            self.problems.slice_means(window, problem, phi, marginal.unconstrained_states), log)
+        if window.last > self._seen:
+            self._likely_before, self._seen = self._likely, window.last
+        found = check_residual_shape(
+            self.problems.slice_means(window, problem, phi, marginal.unconstrained_states), log,
+            self._likely_before)
+        self._likely = found.likely
+        return found
 
     def _unseen_covariances(self, phi: Array, turning: float) -> dict[str, Array]:
         """Covariances (10, 10) of phi (10,) by errors that leave no residual, by their causes.
