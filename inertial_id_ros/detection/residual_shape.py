@@ -60,14 +60,12 @@ class Shaped(NamedTuple):
         wrench: (s, 6) that it adds to the slices; None: it is not certain, and the estimate is that
             with it.
         states: standard deviations (k,) of the states beside phi by what the model of it lacks.
-        likely: how likely hysteresis is, from 0 to 1.
     """
 
     covariance: Array
     data: Array
     wrench: Array | None = None
     states: Array | None = None
-    likely: float = 0.0
 
     @property
     def size(self) -> Array:
@@ -91,14 +89,11 @@ def is_clear(residual: Array, sd: Array, prior_cost: float) -> bool:
     return cost < _CLEAR**2 * whitened.size
 
 
-def check_residual_shape(means: SliceMeans | None, log: FindingLog,
-                         before: float = 1.0) -> Shaped:
+def check_residual_shape(means: SliceMeans | None, log: FindingLog) -> Shaped:
     """Name hysteresis that shapes the residual.
 
     Args:
         means: None where the residual is clear.
-        before: how likely it was in the window before. What is likely once may be chance, and
-            would widen the intervals for a moment.
     """
     zeros = np.zeros((PARAMETERS, PARAMETERS))
     nothing = Shaped(zeros, zeros)
@@ -106,8 +101,8 @@ def check_residual_shape(means: SliceMeans | None, log: FindingLog,
     if means is None or len(means.rows) < _SHORTEST:
         return nothing
     problem = _Problem(means)
-    plain, _ = problem.fit(np.zeros((len(means.rows), 6, 0)))
-    if plain.rms < _CLEAR:
+    before, _ = problem.fit(np.zeros((len(means.rows), 6, 0)))
+    if before.rms < _CLEAR:
         return nothing
     load, phi = means.load, means.phi
     plays = first = _lags(load)
@@ -118,23 +113,22 @@ def check_residual_shape(means: SliceMeans | None, log: FindingLog,
         if np.abs(moved).max() < _SETTLED * np.abs(load).max():
             break
         plays = _lags(load)
-    explained = 1.0 - (lag.rms / plain.rms) ** 2
-    if explained < _HYSTERESIS or plain.rms < _NAMED:
+    exbeforeed = 1.0 - (lag.rms / before.rms) ** 2
+    if exbeforeed < _HYSTERESIS or before.rms < _NAMED:
         alone = [problem.fit(first[..., k:k + 1], signed=True)[0] for k in _ALONE]
-        if explained >= _LIKELY:  # so many weights explain less than that of other errors, too
+        if exbeforeed >= _LIKELY:  # so many weights exbefore less than that of other errors, too
             alone.append(lag)
         lag = min(alone, key=lambda fit: fit.rms)
-        explained = 1.0 - (lag.rms / plain.rms) ** 2
-        likely = min(max((explained - _MAYBE) / (_LIKELY - _MAYBE), 0.0), 1.0)
-        return Shaped(min(likely, before) * _lag_covariance(means.phi, lag.phi, _UNSURE), zeros,
-                      likely=likely)
+        exbeforeed = 1.0 - (lag.rms / before.rms) ** 2
+        likely = min(max((exbeforeed - _MAYBE) / (_LIKELY - _MAYBE), 0.0), 1.0)
+        return Shaped(likely * _lag_covariance(means.phi, lag.phi, _UNSURE), zeros)
     wrench = (plays * lag.weights).sum(axis=2)
-    unsure = min(max(_LEAST_UNSURE, (1.0 + lag.rms) * float(np.sqrt(1.0 - explained))), _UNSURE)
+    unsure = min(max(_LEAST_UNSURE, (1.0 + lag.rms) * float(np.sqrt(1.0 - exbeforeed))), _UNSURE)
     covariance = _lag_covariance(means.phi, lag.phi, unsure)
     data = max(lag.rms, 1.0)**2 * slope  # and what is unsure of the inertia, which shapes bound
     data[4:, 4:] += covariance[4:, 4:]
     covariance[4:] = covariance[:, 4:] = 0.0
-    shaped = Shaped(covariance, data, wrench, unsure * np.abs(lag.states - plain.states), 1.0)
+    shaped = Shaped(covariance, data, wrench, unsure * np.abs(lag.states - before.states))
     _report_hysteresis(shaped.size, log)
     return shaped
 

@@ -76,8 +76,9 @@ class Solver:
         self.estimator = create(settings)
         self._cables = CableWatch(settings.gravity.acceleration)
         self.hysteresis: Array = np.zeros(BIASES)
-        # How likely hysteresis was in the last window and in the one before it; last bin of that.
-        self._likely, self._likely_before, self._seen = 1.0, 1.0, -1
+        # What hysteresis that may be there did to the last window and to the one before it: None
+        # where it was certain; and the last bin of the last one.
+        self._maybe: tuple[Array | None, Array | None, int] = None, None, -1
 
     def with_settings(self, settings: Settings) -> Solver:
         """A fresh one with these settings, and the same shape, tare and tool."""
@@ -284,13 +285,15 @@ class Solver:
             return check_residual_shape(None, log)
         marginal = problem.marginal("noise")
         phi, _ = marginal.unconstrained_fit
-        if window.last > self._seen:
-            self._likely_before, self._seen = self._likely, window.last
         found = check_residual_shape(
-            self.problems.slice_means(window, problem, phi, marginal.unconstrained_states), log,
-            self._likely_before)
-        self._likely = found.likely
-        return found
+            self.problems.slice_means(window, problem, phi, marginal.unconstrained_states), log)
+        last, before, seen = self._maybe
+        if window.last > seen:
+            before = last
+        self._maybe = found.covariance if found.wrench is None else None, before, window.last
+        if found.wrench is not None or before is None or before[0, 0] >= found.covariance[0, 0]:
+            return found
+        return found._replace(covariance=before)  # what widens it once is chance
 
     def _unseen_covariances(self, phi: Array, turning: float) -> dict[str, Array]:
         """Covariances (10, 10) of phi (10,) by errors that leave no residual, by their causes.
