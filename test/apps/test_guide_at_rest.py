@@ -104,7 +104,7 @@ def without_stamps():
      "'/gripper' moves finger", "--no-motion"),
     ({"controllers": (Controller("/arm_controller", JOINTS, (0.1, 0.3, 0.2)),)},
      "order of the joints", "sees joint 'elbow' at 0.300", "order of"),
-    ({"findings": (Finding("sensor_frame_shifted", "warning", "the TCP lies 100 mm away"),)},
+    ({"findings": (Finding("sensor_frame.shifted", "warning", "the TCP lies 100 mm away"),)},
      "tool centre point", "the TCP lies 100 mm away", "TCP"),
     ({"findings": (Finding("motion_slow", "error", "transforms come at 5 Hz"),)},
      "joint states arrive", "transforms come at 5 Hz", "50 Hz"),
@@ -120,7 +120,7 @@ def test_a_fault_makes_the_row_wrong_that_names_it(change, name, measured, advic
 
 
 def test_information_of_the_node_makes_nothing_wrong():
-    finding = Finding("sensor_frame_shifted", "info", "it is converted")
+    finding = Finding("sensor_frame.shifted", "info", "it is converted")
     assert not failed(check_at_rest(replace(SEEN, findings=(finding,)), SETTINGS))
 
 

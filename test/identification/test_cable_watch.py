@@ -114,5 +114,5 @@ def test_a_sensor_that_is_turned_is_taken_for_no_cable() -> None:
 def test_a_constant_pull_is_no_known_tilt(force: tuple[float, ...]) -> None:
     """It cannot be told from one; what may be wrong then is in the intervals, and in words."""
     found, said, truth = estimate_with_pull(lambda at, t: np.tile(force, (len(t), 1)))
-    assert "gravity_tilted" in said
+    assert "misaligned.gravity" in said
     assert np.all(np.abs(found.report[:4] - truth) < 1.96 * found.sigma[:4])
