@@ -9,7 +9,7 @@ import pytest
 from inertial_id_ros.apps.excitation.next_motion.motion_limits import MotionLimits
 from inertial_id_ros.apps.guide import robot_motions
 from inertial_id_ros.apps.guide.motions import USUAL_BOX
-from inertial_id_ros.apps.guide.robot_motions import RobotMotions, last_link
+from inertial_id_ros.apps.guide.robot_motions import SWEEPS, RobotMotions, last_link
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.errors import InvalidData
@@ -30,16 +30,18 @@ def test_the_last_link_hangs_on_all_joints(motions):
 
 
 @pytest.mark.slow
-def test_each_joint_goes_to_and_fro_at_three_speeds_that_the_limits_allow(motions):
-    for k, joint in enumerate(NAMES):
-        motion = motions.friction(joint)
-        assert motion is not None and motions.problems(motion, POSE) == ()
-        others = np.delete(motion.velocities, k, axis=1)
-        assert not others.any()
-        speed = np.abs(motion.velocities[:, k])
-        steady = speed[1:][np.abs(np.diff(speed)) < 1e-6 * speed.max()]
-        kept = np.unique(np.round(steady[steady > 0.0] / speed.max(), 2))
-        assert {0.1, 0.35, 1.0} <= set(kept.tolist()), (joint, kept)
+def test_in_the_sweeps_each_joint_goes_both_ways_at_slow_and_quick_steady_speeds(motions):
+    kept = []
+    for number in range(SWEEPS):
+        motion = motions.sweep(number)
+        assert motions.problems(motion, POSE) == ()
+        np.testing.assert_allclose(motion.positions[-1], motion.positions[0], atol=1e-9)
+        steady = (np.abs(motion.accelerations) < 1e-9).all(axis=1)
+        velocities = motion.velocities[steady][1:-1]
+        assert steady.sum() * motion.duration / len(motion.stamps) > 4 * 0.75  # s, of four moves
+        assert (velocities.min(axis=0) < 0.0).all() and (velocities.max(axis=0) > 0.0).all()
+        kept.append(velocities.max(axis=0))
+    assert (np.max(kept, axis=0) > 5.0 * np.min(kept, axis=0)).all()
 
 
 @pytest.mark.slow

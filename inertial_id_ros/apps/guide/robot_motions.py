@@ -1,6 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The motions that identify a robot itself: planned excitation of all joints, and each joint to and
-fro at several speeds, which tells its friction."""
+"""The motions that identify a robot itself: planned excitation of all joints, and joints to and fro
+at steady speeds, which tell friction."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ from .motions import as_planned, positions_of
 
 EXCITATION = 10.0  # s, of a planned motion: what goes on where nobody can stop it any more
 BUDGET = 45.0  # s of planning
-_SPEEDS = (0.1, 0.35, 1.0)  # shares of the largest that the limits allow a joint
-_AT_SPEED = 1.1  # s of each move to or fro
-_FARTHEST = 0.6  # rad or m, of such a move
+SWEEPS = 6  # motions at steady speeds
+_SPEEDS = (0.1, 0.3, 1.0)  # of the joints in a sweep, relative to each other
+_AT_SPEED = 1.2  # s of each move to or fro
+_STEP = 0.3  # rad or m, of a move by which the largest speed of a joint is found
+_TRIES = 8  # directions of the joints
 _NEAR = 0.005  # rad or m, from where a motion starts
 
 
@@ -56,6 +58,7 @@ class RobotMotions:
         self.arm = Arm(text, frame, carried, obstacles=around)
         self._checked = CheckedRobot(text, frame, carried, around)
         self._home = positions_of(self.arm, pose)
+        self._chain = np.array([self.arm.joint_names.index(name) for name in self.arm.chain])
 
     def problems(self, motion: PlannedMotion, pose: Mapping[str, float]) -> tuple[str, ...]:
         """What is wrong with a motion from this pose, by the independent check."""
@@ -81,14 +84,21 @@ class RobotMotions:
             raise InvalidData(f"no motion of all joints passes the check: {found[0]}")
         return motion
 
-    def friction(self, joint: str) -> PlannedMotion | None:
-        """A joint to and fro at several speeds; None where there is no room for it."""
-        index = self.arm.joint_names.index(joint)
-        for sign in (1.0, -1.0):
-            motion = self._to_and_fro(index, sign)
-            if not self.problems(motion, self._pose()):
+    def sweep(self, number: int) -> PlannedMotion:
+        """All joints to and fro, and once more to the other side, each at a steady speed: in each
+        of `SWEEPS` a joint has another, so that any part of the recording tells of each.
+
+        Raises:
+            InvalidData: there is no room for it.
+        """
+        rng = np.random.default_rng(number)
+        found: tuple[str, ...] = ()
+        for _ in range(_TRIES):
+            motion = self._sweep(number, rng.choice([-1.0, 1.0], len(self._chain)))
+            found = self.problems(motion, self._pose())
+            if not found:
                 return motion
-        return None
+        raise InvalidData(f"no motion to and fro passes the check: {found[0]}")
 
     def way_home(self, pose: Mapping[str, float]) -> PlannedMotion | None:
         """The way from a pose to where all other motions start; None where the robot is there.
@@ -110,24 +120,29 @@ class RobotMotions:
     def _pose(self) -> dict[str, float]:
         return dict(zip(self.arm.joint_names, self._home.tolist(), strict=True))
 
-    def _to_and_fro(self, index: int, sign: float) -> PlannedMotion:
-        """A joint at each of the speeds, first to one side."""
-        reference = self._home.copy()
-        reference[index] += 0.5 * sign * _FARTHEST
-        full = self._moves(np.stack([self._home, reference]))
-        largest = 0.5 * _FARTHEST / float((full.durations - full.ramps)[0])
-        poses = np.tile(self._home, (2 * len(_SPEEDS) + 1, 1))
-        speeds = largest * np.array(_SPEEDS)
-        poses[1::2, index] += sign * np.minimum(speeds * _AT_SPEED, _FARTHEST)
-        least = self._moves(poses)
-        steps = np.abs(np.diff(poses[:, index]))
-        durations = np.maximum(least.durations, steps / np.repeat(speeds, 2) + least.ramps)
-        path = RestToRest(poses, Pace(durations, least.ramps))
-        return as_planned(self.arm, path, path.duration, f"{self.arm.joint_names[index]} to and "
-                          f"fro at {', '.join(f'{s:.2g}' for s in speeds)} rad/s")
+    def _sweep(self, number: int, signs: Array) -> PlannedMotion:
+        """A sweep that begins in these directions (chain,)."""
+        count = len(self._chain)
+        alone = np.tile(self._home, (count, 1))
+        alone[np.arange(count), self._chain] += _STEP * signs
+        full = shortest_moves(self.arm, self._limits, np.tile(self._home, (count, 1)), alone)
+        shares = np.array(_SPEEDS)[(np.arange(count) + number) % len(_SPEEDS)]
+        step = signs * shares * _STEP / (full.durations - full.ramps)  # rad/s
+        # Together they may be faster than the limits allow; each then goes less far in the time.
+        poses = self._home + np.array([0.0, 1.0, 0.0, -1.0, 0.0])[:, None] * self._all(step)
+        pace = shortest_moves(self.arm, self._limits, poses[:-1], poses[1:])
+        poses = self._home + (poses - self._home) * _AT_SPEED / float(
+            (pace.durations - pace.ramps).max())
+        pace = shortest_moves(self.arm, self._limits, poses[:-1], poses[1:])
+        path = RestToRest(poses, Pace(np.maximum(pace.durations, _AT_SPEED + pace.ramps),
+                                      pace.ramps))
+        return as_planned(self.arm, path, path.duration, "all joints to and fro, at steady speeds")
 
-    def _moves(self, poses: Array) -> Pace:
-        return shortest_moves(self.arm, self._limits, poses[:-1], poses[1:])
+    def _all(self, step: Array) -> Array:
+        """A step (chain,) as one of all joints (joints,)."""
+        out = np.zeros(len(self._home))
+        out[self._chain] = step
+        return out
 
 
 def last_link(urdf: str) -> str:

@@ -119,7 +119,7 @@ def _add_motion(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--execute", metavar="FOLDER", type=Path,
         help="move the robot through its trajectory controller, once you agree: a planned motion "
-        "of all joints, each joint to and fro at several speeds, and another motion for the test; "
+        "of all joints, joints to and fro at steady speeds, and another motion for the test; "
         "record them in this folder and identify the robot from them. With --payload-mass the "
         "first is repeated with that payload, as --loaded")
     add("--yes", "-y", action="store_true", help="agree to every question")

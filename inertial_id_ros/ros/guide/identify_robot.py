@@ -22,7 +22,7 @@ from ...apps.excitation.config import box_corners
 from ...apps.excitation.next_motion.motion_limits import MotionLimits
 from ...apps.guide.at_rest import check_robot
 from ...apps.guide.record import failed
-from ...apps.guide.robot_motions import BUDGET, RobotMotions, last_link
+from ...apps.guide.robot_motions import BUDGET, SWEEPS, RobotMotions, last_link
 from ...apps.robot.identify_robot import make_parser, run
 from ...cli import CHECK_FAILED, INTERRUPTED, NOT_IDENTIFIED, exit_status
 from ...errors import InvalidSetting
@@ -128,19 +128,13 @@ class RobotSession:
         mover = ControllerMover(self._guide, self._listening, self._args.controller,
                                 motions.problems, self._args.silence)
         trained, test = motions.excitation(1), motions.excitation(2)
-        single = [motions.friction(joint) for joint in motions.arm.chain]
-        for joint, motion in zip(motions.arm.chain, single, strict=True):
-            if motion is None:
-                self._show.say(f"{joint} has no room to move alone: its friction is told by the "
-                               "motion of all joints", False)
-        friction = [motion for motion in single if motion is not None]
-        seconds = sum(motion.duration for motion in (trained, test, *friction))
-        self._show.step("move", f"{len(friction) + 2} motions, {seconds:.0f} s")
+        sweeps = [motions.sweep(number) for number in range(SWEEPS)]
+        seconds = sum(motion.duration for motion in (trained, test, *sweeps))
+        self._show.step("move", f"{len(sweeps) + 2} motions, {seconds:.0f} s")
         self._agree("The robot will move by itself, all joints of it, without payload. Is it "
                     "empty, and everybody clear of it?")
         self._record("motion", mover, [trained])
-        if friction:
-            self._record("friction", mover, friction)
+        self._record("friction", mover, sweeps)
         self._record("test", mover, [test])
         if self._args.payload_mass is not None:
             self._agree(f"Fix the payload of {self._args.payload_mass:g} kg to the last link, and "
