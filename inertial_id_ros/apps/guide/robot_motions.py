@@ -31,6 +31,7 @@ _SPEEDS = (0.1, 0.3, 1.0)  # of the joints in a sweep, relative to each other
 _AT_SPEED = 1.2  # s of each move to or fro
 _STEP = 0.3  # rad or m, of a move by which the largest speed of a joint is found
 _TRIES = 8  # directions of the joints
+_SPARE = 0.003  # m: the check asks for more clearance than the planner, as it allows for its step
 _NEAR = 0.005  # rad or m, from where a motion starts
 
 
@@ -75,7 +76,8 @@ class RobotMotions:
             "--duration", f"{EXCITATION:g}", "--budget", f"{BUDGET:g}", "--seed", f"{seed}",
             "--start=" + ",".join(map(repr, self._home.tolist())),
             f"--tool-speed={self._limits.link_speed!r}", f"--floor={self._limits.floor!r}",
-            f"--range={self._limits.range!r}", f"--payload-box={_as_words(self._box)}",
+            f"--range={self._limits.range!r}", f"--clearance={self._limits.clearance + _SPARE!r}",
+            f"--payload-box={_as_words(self._box)}",
             *(f"--keep-out={_as_words(corners)}" for corners in self._keep_out)])
         motion = as_planned(self.arm, make_plan(options, time.monotonic()).found.motion, EXCITATION,
                             "all joints")
