@@ -62,6 +62,23 @@ class Driver:
     speed: float | None = None
 
 
+class Scene(NamedTuple):
+    """The planning scene.
+
+    Attributes:
+        names: of its objects; unknown: why they are not known, problem: why they cannot be kept
+        clear, in words; empty: they are, and can.
+    """
+
+    names: tuple[str, ...] = ()
+    unknown: str = ""
+    problem: str = ""
+
+
+NO_SCENE = Scene(unknown="no planning scene is published: only what --keep-out and --floor tell is "
+                 "kept clear")
+
+
 @dataclass(frozen=True, eq=False)
 class Seen:
     """Everything that the check looks at.
@@ -76,6 +93,8 @@ class Seen:
         is_simulated: whether time comes from /clock.
         findings: of the node.
         controllers: that take trajectories; wrench_topics: other topics of wrenches.
+        efforts: joints whose efforts the joint states hold.
+        scene: the planning scene.
     """
 
     seconds: float
@@ -91,6 +110,8 @@ class Seen:
     controllers: tuple[Controller, ...] = ()
     wrench_topics: tuple[str, ...] = ()
     driver: Driver = Driver()
+    efforts: tuple[str, ...] = ()
+    scene: Scene = NO_SCENE
 
 
 class Check(NamedTuple):
@@ -98,7 +119,7 @@ class Check(NamedTuple):
 
     Attributes:
         look: makes the row of what was seen.
-        findings: names of findings about the same.
+        findings: names or kinds of findings about the same.
     """
 
     look: Callable[[Seen, Settings], Row]
@@ -115,11 +136,16 @@ def check_at_rest(seen: Seen, settings: Settings, may_move: bool = True) -> tupl
     return tuple(_judge(check, seen, settings) for check in checks)
 
 
+def check_robot(seen: Seen, settings: Settings) -> tuple[Row, ...]:
+    """The checks of a robot that is to be moved and identified itself, without a wrench."""
+    return tuple(_judge(check, seen, settings) for check in ROBOT_CHECKS)
+
+
 def _judge(check: Check, seen: Seen, settings: Settings) -> Row:
     """The row of a check; a finding of the node goes before what was measured here."""
     row = check.look(seen, settings)
     finding = next((f for f in seen.findings
-                    if f.name in check.findings and f.level != "info"), None)
+                    if f.is_one_of(check.findings) and f.level != "info"), None)
     if finding is None or row.verdict is FAILED:
         return row
     return row._replace(verdict=FAILED, measured=finding.text, advice=advice_on(finding))
@@ -127,7 +153,7 @@ def _judge(check: Check, seen: Seen, settings: Settings) -> Row:
 
 def advice_on(finding: Finding) -> str:
     """What to do about a finding."""
-    mend = next((fault.mend for fault in FAULTS if finding.name in fault.names), "")
+    mend = next((fault.mend for fault in FAULTS if finding.is_one_of(fault.names)), "")
     return mend or f"See '{finding.name}' in docs/troubleshooting.md."
 
 
@@ -169,7 +195,7 @@ def _range(seen: Seen, settings: Settings) -> Row:
     if not (wrench.force_range and wrench.torque_range):
         return Row(name, OPEN, measured, "below the range, which is not known",
                    "Name the sensor (wrench.sensor, or the option --sensor), or set "
-                   "wrench.force_range and wrench.torque_range.")
+                   "wrench.range.")
     expected = (f"below {_NEAR_RANGE * wrench.force_range:.0f} N and "
                 f"{_NEAR_RANGE * wrench.torque_range:.1f} N m, 90 % of the range")
     used = largest / (wrench.force_range, wrench.torque_range)
@@ -207,6 +233,16 @@ def _joints_arrive(seen: Seen, settings: Settings) -> Row:
     return _rate_row("joint states arrive", seen.joints, seen.seconds,
                      "Start the joint_state_broadcaster, or name the topic in "
                      "joint_states.topic.")
+
+
+def _efforts(seen: Seen, _: Settings) -> Row:
+    name, expected = "efforts", "joint states with a torque, or motor current, of each joint"
+    absent = [joint for joint in seen.chain if joint not in seen.efforts]
+    if absent or not seen.chain:
+        return Row(name, FAILED, f"none of {_listed(absent)}" if absent else "not known", expected,
+                   "Have the driver publish efforts: a command interface or current of each joint, "
+                   "as effort of the joint states.")
+    return Row(name, PASSED, f"of {len(seen.chain)} joints", expected)
 
 
 def _description(seen: Seen, settings: Settings) -> Row:
@@ -344,6 +380,27 @@ def _payload(seen: Seen, settings: Settings) -> Row:
     return Row(name, PASSED, measured + (", which is added" if stated > 1e-3 else ""), expected)
 
 
+def _allowed(_: Seen, settings: Settings) -> Row:
+    name, expected = "motion is allowed", "motion.execute of the node is true"
+    if not settings.motion.execute:
+        return Row(name, FAILED, "motion.execute is false", expected,
+                   "Ask whoever runs the node, and set motion.execute to true (ros2 param set). Or "
+                   "move by hand: --no-motion.")
+    return Row(name, PASSED, "motion.execute is true", expected)
+
+
+def _surroundings(seen: Seen, _: Settings) -> Row:
+    name, expected, scene = "surroundings", "a planning scene that can be read, or none", seen.scene
+    if scene.problem:
+        return Row(name, FAILED, scene.problem, expected,
+                   "Mend or remove the object; or end what publishes the scene, and tell its "
+                   "objects by --keep-out.")
+    if scene.unknown:
+        return Row(name, OPEN, scene.unknown, expected)
+    return Row(name, PASSED, "kept clear of objects of the planning scene: "
+               + (_listed(scene.names) or "it has none"), expected)
+
+
 def _controller(seen: Seen, _: Settings) -> Row:
     name, expected = "controller", "one that takes trajectories of the joints that move the sensor"
     fitting = [c for c in seen.controllers if not c.joints or set(seen.chain) <= set(c.joints)]
@@ -352,7 +409,7 @@ def _controller(seen: Seen, _: Settings) -> Row:
         return Row(name, FAILED, others or "nobody offers follow_joint_trajectory", expected,
                    "Start it: ros2 control switch_controllers --activate "
                    "joint_trajectory_controller (on UR: scaled_joint_trajectory_controller, and "
-                   "External Control must run). Or move by hand: --no-motion.")
+                   "External Control must run). Or move by hand: identify_payload --no-motion.")
     if len(fitting) > 1:
         return Row(name, FAILED, f"{len(fitting)}: {_listed(c.name for c in fitting)}", expected,
                    "Name the one to use with --controller.")
@@ -420,25 +477,29 @@ ORDER_ADVICE = ("Names and positions of the joint states do not belong together:
 CLOCK_ADVICE = ("Have both drivers stamp with one clock, when they measure: synchronise the "
                 "machines (chrony, NTP), and take filters with a delay off the wrench.")
 CHECKS = (
-    Check(_wrench_arrives, ("wrench_malformed",)),
-    Check(_wrench_lives, ("wrench_stuck", "wrench_not_finite")),
-    Check(_range, ("wrench_saturated", "wrench_units")),
+    Check(_wrench_arrives, ("message_malformed.wrench",)),
+    Check(_wrench_lives, ("input_stuck.wrench", "samples_invalid.wrench")),
+    Check(_range, ("samples_saturated.wrench", "wrong_units.wrench")),
     Check(_joints_arrive, ("motion_slow", "motion_stopped", "joint_states_incomplete")),
-    Check(_description, ("robot_description_invalid", "robot_frame_lost")),
-    Check(_joint_names, ("joint_units", "joint_names_empty", "joint_not_finite")),
-    Check(_sensor_frame, ("wrench_frame_changed", "sensor_frame_replaced")),
-    Check(_tcp, ("sensor_frame_shifted",)),
-    Check(_stamps, ("wrench_stamps_still", "joint_stamps_still", "wrench_stamp_missing",
-                    "joint_stamp_missing", "clock_silent", "clock_stopped")),
+    Check(_description, ("robot_description_invalid", "robot_description_invalid.frame")),
+    Check(_joint_names, ("wrong_units.joints", "joint_states_incomplete.names",
+                         "samples_invalid.joints")),
+    Check(_sensor_frame, ("sensor_frame.changed", "sensor_frame.replaced")),
+    Check(_tcp, ("sensor_frame.shifted",)),
+    Check(_stamps, ("stamps_still.wrench", "stamps_still.joints", "stamp_missing.wrench",
+                    "stamp_missing.joints", "clock_stopped.silent", "clock_stopped")),
     Check(_clocks, ("clocks_differ",)),
-    Check(_publishers, ("wrench_publishers", "joint_state_publishers", "wrench_mixed",
-                        "joint_states_mixed")),
-    Check(_payload, ("payload_not_added", "removed_payload_invalid")),
+    Check(_publishers, ("several_publishers.wrench", "several_publishers.joints",
+                        "streams_mixed.wrench",
+                        "streams_mixed.joints")),
+    Check(_payload, ("payload_not_added", "removed_payload.invalid")),
     Check(_rest),
     Check(_noise),
 )
-CONTROLLER_CHECKS = (Check(_controller), Check(_joint_order), Check(_speed),
-                     Check(_protective_stop))
+CONTROLLER_CHECKS = (Check(_allowed), Check(_controller), Check(_joint_order), Check(_speed),
+                     Check(_protective_stop), Check(_surroundings))
+ROBOT_CHECKS = (Check(_joints_arrive), Check(_efforts), Check(_description), Check(_joint_names),
+                Check(_rest), *CONTROLLER_CHECKS)
 
 
 def _rate_row(name: str, stream: Stream, seconds: float, advice: str) -> Row:

@@ -176,11 +176,11 @@ def _evidence_beside_others(given: FitInput, walk: LoadWalk) -> float:
     late = np.zeros((*load.shape, 2))
     late[:, FORCE, 0], late[:, TORQUE, 1] = np.split(_LATE * np.gradient(
         load, given.window.slice_length, axis=0), 2, axis=1)
-    others = [plays(load), other_lengths(given, places)[..., None], late, _drift(given.window)]
+    others = [plays(given), other_lengths(given, places), late, _drift(given.window)]
     fits = _Fits(given, np.concatenate(others, axis=2))
     fits.settle()
     beside = fits.walk(walk.sizes).evidence
-    cable = find_cable(given) if beside >= KEPT else None
+    cable, _ = find_cable(given) if beside >= KEPT else (None, False)
     return beside if cable is None else min(beside, walk.evidence - cable.evidence)
 
 
