@@ -170,7 +170,7 @@ SITUATIONS = {
     "liquid .2": Situation(_swinging((0.1, 0.3), (1.0, 3.0)), SWINGS),
     "liquid .5": Situation(_swinging((0.3, 0.6), (1.0, 3.0)), SWINGS),
     "dangling tool": Situation(_swinging((0.8, 0.95), (0.7, 1.5)), SWINGS),
-    "hand 6 N": Situation(_with_hand),
+    "hand 6 N": Situation(_with_hand, ("constant_force",)),
     "rigid": Situation(_rigid), "rigid + slow": Situation(_rigid, kinds=("teach",)),
     "rigid + drift": Situation(_rigid, effects=(drift(0.05, 0.003),)),
     "rigid + cable": Situation(_with_cable),

@@ -116,3 +116,11 @@ def test_a_constant_pull_is_no_known_tilt(force: tuple[float, ...]) -> None:
     found, said, truth = estimate_with_pull(lambda at, t: np.tile(force, (len(t), 1)))
     assert "misaligned.gravity" in said
     assert np.all(np.abs(found.report[:4] - truth) < 1.96 * found.sigma[:4])
+
+
+@pytest.mark.slow
+def test_a_constant_force_along_gravity_is_in_the_interval_of_the_mass() -> None:
+    """It looks like weight, and not like inertia."""
+    found, said, truth = estimate_with_pull(lambda at, t: np.tile([0.0, 0.0, -6.0], (len(t), 1)))
+    assert "constant_force" in said
+    assert abs(found.report[0] - truth[0]) < 1.96 * found.sigma[0]

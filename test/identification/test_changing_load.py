@@ -112,6 +112,20 @@ def test_what_is_carried_may_change_slowly(change: Callable[[], np.ndarray], see
     assert abs(outcome.body.mass - 2.4) < 2.0 * outcome.sigma[0] + 0.02
 
 
+def test_hysteresis_is_not_taken_for_a_load_that_pours() -> None:
+    clean = held()
+    half, moved, at = 0.3 * np.ptp(clean, axis=0), np.empty_like(clean), clean[0]
+    for k, now in enumerate(clean):
+        at = moved[k] = np.clip(at, now - half, now + half)
+    made, recording = live(), (joints() + wrenches(clean + 0.15 * (moved - clean))).sorted()
+    said: set[str] = set()
+    for second in range(int(END)):
+        made.play(recording.select(
+            lambda stamp, _, k=second: k <= (stamp - START) * 1e-9 < k + 1.0))  # type: ignore[misc]
+        said |= {f.name for f in made.made.findings()}
+    assert "hysteresis" in said and "payload_walks" not in said
+
+
 def test_a_sensor_that_drifts_stays_compensated() -> None:
     drift = np.outer(T / 60.0, [4.0, -3.0, 3.0, 0.05, 0.05, 0.02])
     heard = live().play((joints() + wrenches(held(), drift)).sorted())

@@ -95,6 +95,9 @@ FAULTS = (
           "Lead it along the arm, or fasten it before the sensor; then record again."),
     Fault(("not_rigid",), "A part of the payload swings by itself.",
           "Fasten what is loose, or move more slowly; the inertia of such a payload is not known."),
+    Fault(("constant_force",), "Weight and inertia tell different masses.",
+          "Look for a balancer or a hand that rests on the payload, and whether the robot "
+          "description is this arm's; the interval of the mass holds both."),
     Fault(("payload_walks",), "The payload poured or slid during the recording.",
           "The result is of the end of the recording. Record a payload that does not change."),
     Fault(("hysteresis",), "The reading of the sensor lags behind the load.",

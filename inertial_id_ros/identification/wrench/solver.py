@@ -42,6 +42,7 @@ from ...signals.low_pass import ZeroPhaseFilter
 from ..verdict import judge, name_limits
 from .cable_watch import CABLE, CableWatch
 from .empty_tool import answer_for_empty_tool
+from .force_watch import ForceWatch
 from .problem_builder import ProblemBuilder
 from .sensor_bias import UNKNOWN_BIAS, SensorBias
 from .swing_watch import Swing, swing_covariance
@@ -60,7 +61,9 @@ _ROUGHLY_KNOWN, _KNOWN_BETTER = 0.5, 0.1
 _SETTLED = 0.03  # standard deviations by which the answer may still move
 _UNEXPLAINED = "a residual that no payload explains"
 _HYSTERESIS, _CABLE = "hysteresis of the sensor", "a cable"
-_PASSING = _UNEXPLAINED, _HYSTERESIS, _CABLE  # say nothing about how well the data tell the mass
+_FORCE = "a force that is constant in the room"
+# These say nothing about how well the data tell the mass.
+_PASSING = _UNEXPLAINED, _HYSTERESIS, _CABLE, _FORCE
 _UNKNOWN_ACCELERATION = "the unknown acceleration (publish the sensor's position, or move slowly)"
 
 
@@ -82,6 +85,7 @@ class Solver:
         self.problems = ProblemBuilder(settings, low_pass, bias, tool)
         self.estimator = create(settings)
         self._cables, self._walks = CableWatch(settings.gravity.acceleration), WalkWatch()
+        self._forces = ForceWatch(settings.gravity.acceleration)
         self.hysteresis: Array = np.zeros(BIASES)
         # What hysteresis that may be there did to the last window and to the one before it: None
         # where it was certain; and the last bin of the last one.
@@ -188,6 +192,7 @@ class Solver:
                 unexplained_share(problem, solution.phi, states, noise)),
             "noise that follows the motion": np.outer(change, change),
             _HYSTERESIS: shaped.covariance, "a payload that walks": self._walks.phi_covariance(),
+            _FORCE: self._forces.phi_covariance(),
             "a payload that is not rigid": swing_covariance(
                 self.problems.total_payload(solution.phi), swing), **unseen}
         # The verdict on each parameter, and whether the mass is known well enough to be told.
@@ -282,6 +287,8 @@ class Solver:
                                   ).with_errors(shaped.data)
         log.clear(CABLE)
         self._walks.report(log)
+        self._forces.search(self.problems, window, problem)
+        self._forces.report(log)
         return window, problem, shaped
 
     def _find_hysteresis(self, window: WindowContent, problem: Problem, log: FindingLog) -> Shaped:

@@ -53,3 +53,11 @@ def test_the_window_is_as_the_load_of_now_would_have_made_it(rng: np.random.Gene
         count, 0, round(now * 100) - 1, 25 * count, length)
     out = walk(np.tile(2.5 * rate, (4, 1))).removed_from(window).slices.sums
     np.testing.assert_allclose(out[..., WRENCH], sums[..., :10] @ PHI, atol=1e-12)
+
+
+def test_a_walk_that_is_only_possible_widens_the_interval_by_what_it_would_change() -> None:
+    change = np.r_[-0.2, np.zeros(9)]
+    likely = walk(np.zeros((4, 10)))._replace(change=change)
+    sd = np.sqrt(likely._replace(evidence=20.0).covariance_of_constant[0, 0])
+    assert sd == pytest.approx(0.2, rel=1e-3)
+    assert likely._replace(evidence=-10.0).covariance_of_constant[0, 0] < 1e-3 * sd**2
