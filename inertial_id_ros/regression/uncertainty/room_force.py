@@ -18,6 +18,7 @@ from .cable import places_of
 from .cable_fit import FitInput, Rows, settle_levels
 
 _SHORTEST = 12  # slices
+_STILL = 1e-3  # m; where the place of the sensor is not known, a force looks like weight
 _PRIOR_SD = np.repeat([5.0, 0.5], [1, 3])  # N, and its moment about the sensor's origin [N m]
 _USUALLY_NONE = 4.0  # logarithm of the evidence at which it is as likely as not
 _ROUNDS = 2  # of the levels
@@ -28,28 +29,28 @@ class RoomForce(NamedTuple):
 
     Attributes:
         force: upwards on the sensor, positive where it adds to the weight [N]; sd: of it.
-        change: (10,) of phi beside it; covariance: (10, 10) by what is not known of it.
+        change: (10,) of phi beside it.
         evidence: logarithm of that for it over that against it.
     """
 
     force: float
     sd: float
     change: Array
-    covariance: Array
     evidence: float
 
     @property
     def phi_covariance(self) -> Array:
         """Covariance (10, 10) of phi that was fitted without it."""
-        out = self.covariance + np.outer(self.change, self.change)
+        out = np.outer(self.change, self.change)
         return np.asarray(out / (1.0 + np.exp(min(_USUALLY_NONE - self.evidence, 50.0))))
 
 
 def find_room_force(given: FitInput) -> RoomForce | None:
-    """The force that is constant in the room, by a window; None where that is too short."""
-    if len(given.window.slices.rows) < _SHORTEST:
+    """The force that is constant in the room, by a window; None where that does not tell it."""
+    places = places_of(given.window, given.gravity)
+    if len(places.position) < _SHORTEST or np.ptp(places.position, axis=0).max() < _STILL:
         return None
-    up = places_of(given.window, given.gravity).axes[:, 2]
+    up = places.axes[:, 2]
     columns = np.zeros((len(up), 6, 4))
     columns[:, :3, 0], columns[:, 3:, 1:] = up, -skew(up)
     plain, beside = Rows(given), Rows(given, columns * _PRIOR_SD)
@@ -57,7 +58,6 @@ def find_room_force(given: FitInput) -> RoomForce | None:
     phi = plain.weighed(levels).solution[:PARAMETERS]
     levels, evidence = settle_levels(beside, given, _ROUNDS)
     fit = beside.weighed(levels)
-    own, cross = fit.covariance[-4:, -4:], fit.covariance[:PARAMETERS, -4:]
     return RoomForce(float(_PRIOR_SD[0] * fit.solution[-4]),
-                     float(_PRIOR_SD[0] * np.sqrt(own[0, 0])), fit.solution[:PARAMETERS] - phi,
-                     cross @ np.linalg.solve(own, cross.T), evidence - without)
+                     float(_PRIOR_SD[0] * np.sqrt(fit.covariance[-4, -4])),
+                     fit.solution[:PARAMETERS] - phi, evidence - without)
