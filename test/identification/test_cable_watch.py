@@ -25,10 +25,10 @@ NOTHING = np.zeros(9)
 PLACES = Places(np.eye(3)[None], np.zeros((1, 3)), np.zeros(3))
 
 
-def likely(problem: Any, last: Cable | None) -> Cable:
-    """A cable of which there is some doubt."""
-    return Cable(np.r_[0.0, 0.0, 1.0, 2.0, np.zeros(4)], PLACES, np.ones((1, 6)),
-                 1e-2 * np.eye(10), np.zeros(10), np.zeros(1), np.ones(1), CERTAIN - 1.0)
+def likely(problem: Any, last: Cable | None) -> tuple[Cable, bool]:
+    """A cable of which there is some doubt, and no payload that is poured out."""
+    return (Cable(np.r_[0.0, 0.0, 1.0, 2.0, np.zeros(4)], PLACES, np.ones((1, 6)),
+                  1e-2 * np.eye(10), np.zeros(10), np.zeros(1), np.ones(1), CERTAIN - 1.0), False)
 
 
 def window(first: int, last: int) -> Any:

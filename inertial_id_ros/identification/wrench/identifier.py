@@ -324,7 +324,14 @@ class Identifier(Pipeline[WindowContent]):
             return
         check.add(bins.number, motion, y)
         if self._misfit(self._latch.explanation) > 1.0 and self._latch.contradict(CREPT):
-            check.crept_at = int(bins.number[-1])
+            self._set_crept(int(bins.number[-1]))
+
+    def _set_crept(self, number: int) -> None:
+        """Begin anew with the rows from before a bin on, unless a cable is too new for what is
+        judged."""
+        check = self._payload.load_check
+        if not self._solver.cables.is_new(check.first):
+            check.crept_at = number
 
     def _begin_where_crept(self) -> None:
         """Begin with the newest rows alone where the load that was removed has slowly become
@@ -332,7 +339,7 @@ class Identifier(Pipeline[WindowContent]):
         instead."""
         payload = self._payload
         crept, payload.load_check.crept_at = payload.load_check.crept_at, None
-        if (crept is None or self._solver.cables.is_new(crept)
+        if (crept is None or self._solver.cables.is_new(payload.load_check.first)
                 or crept - max(payload.begin, self._stream.oldest_bin) < _CREPT_BINS):
             return
         payload.begin = crept - SPAN
@@ -343,9 +350,9 @@ class Identifier(Pipeline[WindowContent]):
     def _misfit(self, load: Load) -> float:
         """As `LoadCheck.misfit`."""
         known = self.settings.wrench
+        wander = np.repeat([known.force_accuracy, known.torque_accuracy], 3)
         return self._payload.load_check.misfit(
-            load, known.sign, self._sensor_noise,
-            np.repeat([known.force_accuracy, known.torque_accuracy], 3),
+            load, known.sign, self._sensor_noise, np.hypot(wander, self._solver.hysteresis),
             self._solver.cables.pull_at)
 
     @property
@@ -427,10 +434,13 @@ class Identifier(Pipeline[WindowContent]):
                 noise = self._sensor_noise[[0, 3, 4, 5]]
                 carried = self._carried(outcome)
                 misfit = self._misfit(Load(carried, outcome.bias, outcome.alignment))
+                pours = self._solver.cables.pours
+                if pours:
+                    self._latch.contradict(CREPT)
                 self._latch.take(outcome, carried, noise / self.settings.gravity.acceleration,
-                                 explains=misfit <= 1.0)
-                if self._latch.is_contradicted and misfit > 1.0:
-                    self._payload.load_check.crept_at = self._stream.next_bin
+                                 explains=misfit <= 1.0 and not pours)
+                if pours or (self._latch.is_contradicted and misfit > 1.0):
+                    self._set_crept(self._stream.next_bin)
             return outcome
 
     def _convert_wrenches(self) -> None:

@@ -30,7 +30,7 @@ from ...inertia import PARAMETERS, Array, is_consistent, min_eigenvalue
 from ...regression.alignment import GRAVITY_TILT, SENSOR_ROTATION
 from ...regression.problem import Marginal, Problem
 from ...regression.regressor_window import DYNAMIC, WindowContent
-from ...regression.row_layout import NOTHING_REMOVED, NUISANCE_STATES, correct_bias, join
+from ...regression.row_layout import BIASES, NOTHING_REMOVED, NUISANCE_STATES, correct_bias, join
 from ...regression.tool import Tool
 from ...regression.uncertainty.cable import sideways_covariance
 from ...regression.uncertainty.calibration import common_gain_covariance
@@ -71,6 +71,7 @@ class Solver:
 
     Attributes:
         problems: from windows.
+        hysteresis: (6,) of the sensor in the last window, root mean square [N, N m].
     """
 
     def __init__(self, settings: Settings, shape: Shape | None, low_pass: ZeroPhaseFilter,
@@ -79,6 +80,10 @@ class Solver:
         self.problems = ProblemBuilder(settings, low_pass, bias, tool)
         self.estimator = create(settings)
         self._cables = CableWatch(settings.gravity.acceleration)
+        self.hysteresis: Array = np.zeros(BIASES)
+        # What hysteresis that may be there did to the last window and to the one before it: None
+        # where it was certain; and the last bin of the last one.
+        self._maybe: tuple[Array | None, Array | None, int] = None, None, -1
 
     def with_settings(self, settings: Settings) -> Solver:
         """A fresh one with these settings, and the same shape, tare and tool."""
@@ -252,6 +257,7 @@ class Solver:
             self.problems = self.problems.without_solution()
             problem = self._build(window, acceleration_covariance, removed, log)
         shaped = self._find_hysteresis(window, problem, log)
+        self.hysteresis = shaped.size
         if shaped.wrench is not None:
             window = window.without(shaped.wrench)
             self.problems = self.problems.without_solution()
@@ -267,8 +273,15 @@ class Solver:
             return check_residual_shape(None, log)
         marginal = problem.marginal("noise")
         phi, _ = marginal.unconstrained_fit
-        return check_residual_shape(
+        found = check_residual_shape(
             self.problems.slice_means(window, problem, phi, marginal.unconstrained_states), log)
+        last, before, seen = self._maybe
+        if window.last > seen:
+            before = last
+        self._maybe = found.covariance if found.wrench is None else None, before, window.last
+        if found.wrench is not None or before is None or before[0, 0] >= found.covariance[0, 0]:
+            return found
+        return found._replace(covariance=before)  # what widens it once is chance
 
     def _answer_or_empty(self, window: WindowContent, problem: Problem,
                          log: FindingLog, facts: WindowFacts) -> tuple[Problem, Solution, bool]:
