@@ -73,8 +73,9 @@ def _cards(record: Record) -> Markup:
     for part in record.parts:
         width = f"± {two_digits(part.width)} {part.unit}" if part.is_known else "not told by motion"
         tone = "good" if part.is_reached else "fair"
+        value = part.value.replace(" m²", "\u00a0m²")  # a unit stays in one line
         items.append(element("li", element("span", part.name.capitalize()), element(
-            "b", element("span", f"{part.value} "), element("span", width)), class_=tone))
+            "b", element("span", f"{value} "), element("span", width)), class_=tone))
     if record.proof is not None:
         before, after = record.proof.left
         items.append(element("li", element("span", "Force that is left, on an unseen motion"),
