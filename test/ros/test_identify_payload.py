@@ -19,6 +19,8 @@ pytest.importorskip("inertial_id_ros.msg")
 from faulty_relay import FaultyRelay, remaps  # noqa: E402
 from geometry_msgs.msg import Vector3, Wrench  # noqa: E402
 from nav_msgs.msg import Path  # noqa: E402
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
+from rcl_interfaces.srv import SetParameters  # noqa: E402
 from ros_process import NODE, Client, RosProcess, own_domain  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
@@ -27,7 +29,7 @@ pytestmark = pytest.mark.alone
 
 COBOT = (sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot")
 COMMAND = (sys.executable, "-m", "inertial_id_ros.ros.guide.identify_payload")
-SETTINGS = ("-p", "wrench.sensor:=ati_gamma")
+SETTINGS = ("-p", "wrench.sensor:=ati_gamma", "-p", "motion.execute:=true")
 # What is wrong: row that names it, words of what was measured, and of what to do.
 WRONG = {
     "sign": ("sign of the wrench", "pulls upwards", "wrench.convention"),
@@ -45,6 +47,7 @@ WRONG = {
     "slow TF": ("transforms arrive", "Hz", "rate"),
     "two publishers": ("publishers", "/other_driver", "Stop"),
     "protective stop": ("robot may move", "protective stop", "teach pendant"),
+    "not allowed": ("motion is allowed", "motion.execute is false", "--no-motion"),
     "no controller": ("controller", "nobody offers", "--no-motion"),
 }
 
@@ -53,7 +56,8 @@ WRONG = {
 # two stay with the node, so that they come last.
 MOVING = (("sign",), ("frame turned",), ("tilted gravity",), ("joint order",))
 AT_REST = (("stale stamps", "payload set", "two publishers", "no controller", "protective stop"),
-           ("wrong link", "saturated"), ("unplugged", "slow TF"), ("clock offset", "wrong TCP"))
+           ("wrong link", "saturated", "not allowed"), ("unplugged", "slow TF"),
+           ("clock offset", "wrong TCP"))
 RESTING = 0.01  # rad, within a tenth of a second
 
 
@@ -101,7 +105,8 @@ class Stage:
 
     def run(self, faults: tuple[str, ...], folder, until: str = "") -> Session:
         """A session in a faulty set-up."""
-        self.relay.set(*faults)
+        self.relay.set(*(fault for fault in faults if fault != "not allowed"))
+        self.allow("not allowed" not in faults)
         self.client.call(Trigger, "/inertial_id_node/reset")
         words: tuple[str, ...] = ("--ros-args", *SETTINGS, *self.state)
         if "no controller" in faults:
@@ -117,6 +122,14 @@ class Stage:
         finally:
             if "protective stop" in faults:
                 self.client.call(Trigger, "/simulate_cobot/unlock")
+
+    def allow(self, execute: bool) -> None:
+        """Set motion.execute of the node."""
+        value = ParameterValue(type=ParameterType.PARAMETER_BOOL, bool_value=execute)
+        answer = self.client.call(SetParameters, "/inertial_id_node/set_parameters",
+                                  SetParameters.Request(parameters=[
+                                      Parameter(name="motion.execute", value=value)]))
+        assert answer.results[0].successful, answer
 
     def close(self) -> None:
         self.client.close()
